@@ -1,0 +1,30 @@
+"""Mercer: kernels and their algebra, Gram matrices, feature maps, RKHS functions."""
+
+from importlib import import_module as _import
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import features, gram, kernels, plot
+    from .function import RKHSFunction
+    from .gram import evidence, gram_of
+    from .kernels import kernel
+
+__version__ = "0.1.0.dev0"
+__all__ = ["RKHSFunction", "evidence", "features", "gram", "gram_of", "kernel", "kernels", "plot"]
+
+_HOME = {
+    "RKHSFunction": "function", "evidence": "gram", "gram_of": "gram", "kernel": "kernels",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for, and nothing before."""
+    if name in _HOME:
+        return getattr(_import(f".{_HOME[name]}", __name__), name)
+    if name in __all__:
+        return _import(f".{name}", __name__)
+    raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

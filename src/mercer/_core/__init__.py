@@ -1,0 +1,5 @@
+"""Compiled loops: arrays and scalars in, arrays out. Nothing here knows a kernel, a Gram matrix or a machine.
+
+Every function is serial, releases the GIL and is cached on disk. Importing a module of this folder imports Numba, so
+the rest of Mercer does it inside the functions that need it.
+"""

@@ -1,0 +1,41 @@
+"""The one decorator of compiled functions."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeVar
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@cache
+def _say_uncached() -> None:
+    logging.getLogger("mercer").warning(
+        "No folder for compiled code is writable, so it is compiled anew in each process; "
+        "set NUMBA_CACHE_DIR to a writable folder to keep it."
+    )
+
+
+def _compile(function: Function, fastmath: set[str]) -> Function:
+    """Compile for this CPU, without the GIL, cached on disk where a folder for it is writable."""
+    options: dict[str, Any] = {"nogil": True, "fastmath": fastmath, "error_model": "numpy"}
+    try:
+        result: Function = numba.njit(function, cache=True, **options)
+    except RuntimeError:  # Numba finds no place to write its cache
+        _say_uncached()
+        result = numba.njit(function, **options)
+    return result
+
+
+def compiled(function: Function) -> Function:
+    """Compile; sums may be reordered so that they vectorise, but not-a-number and infinity keep their meaning."""
+    return _compile(function, {"nsz", "arcp", "contract", "afn", "reassoc"})
+
+
+def exactly_compiled(function: Function) -> Function:
+    """Compile; every operation in the order in which it is written (a product and a sum may be fused)."""
+    return _compile(function, {"contract"})

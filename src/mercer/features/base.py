@@ -1,0 +1,108 @@
+"""What the maps have in common: scikit-learn's contract, and the law phi(x) . phi(z) = k(x, z)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..kernels import Kernel, kernel
+from ..kernels.points import Domain, objects
+from ..params import RebuildsParameters
+from ..types import Points
+
+MOST_FEATURES = 5_000_000
+
+
+class FeatureMap(RebuildsParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A map phi with `kernel_`, the kernel that it induces (`exact` True) or approximates (False).
+
+    A map of your own writes `_fit(X)`, which sets `kernel_`, and `_map(X)`, which gives phi(X).
+    """
+
+    exact: ClassVar[bool] = True
+    takes_sparse: ClassVar[bool] = False
+    kernel_: Kernel
+    _n_features_out: int
+
+    def fit(self, X: Points, y: Any = None) -> Self:
+        """Learn what the map needs from X."""
+        X = self._admit(X, reset=True)
+        self._fit(X)
+        return self
+
+    def transform(self, X: Points) -> Any:
+        """phi(X), a row per point; float32 stays float32."""
+        check_is_fitted(self)
+        return self._map(self._admit(X, reset=False))
+
+    def _admit(self, X: Points, reset: bool) -> Any:
+        if self._domain() is Domain.OBJECTS:
+            return objects(X)
+        dtypes = [np.float64, np.float32]
+        return validate_data(self, X, dtype=dtypes, accept_sparse="csr" if self.takes_sparse else False, reset=reset)
+
+    def _domain(self) -> Domain:
+        """Vectors, unless a kernel on other objects is mapped."""
+        return Domain.VECTORS
+
+    def _fit(self, X: Points) -> None:
+        raise NotImplementedError
+
+    def _map(self, X: Points) -> Any:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.takes_sparse
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class KernelMap(FeatureMap):
+    """A map of a kernel that the user names, as an object or as text."""
+
+    takes_sparse: ClassVar[bool] = True
+    kernel: Any
+
+    def _domain(self) -> Domain:
+        domain = kernel(self.kernel).domain
+        if domain is Domain.VALUES:
+            raise ValueError(f"{type(self).__name__} maps points, not kernel values: use Precomputed(matrix).")
+        return domain
+
+    def _resolved(self, X: Points) -> Kernel:
+        """The kernel, with what waits for data found from X."""
+        resolved = kernel(self.kernel).resolve(X)
+        resolved.check(X, "X")
+        return resolved
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = False
+        return tags
+
+
+def random_generator(seed: Any) -> np.random.Generator:
+    """NumPy's generator from None, a number, a generator or scikit-learn's older RandomState."""
+    if isinstance(seed, np.random.RandomState):
+        return np.random.default_rng(seed.randint(2**31))
+    return np.random.default_rng(seed)
+
+
+def require_count(owner: Any, name: str, value: Any, least: int = 1) -> int:
+    """A whole number of things to make, as an int."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{type(owner).__name__}: {name} must be a whole number, {least} or more, not {value!r}.")
+    return int(value)
+
+
+def require_bearable(owner: Any, features: int) -> None:
+    """Refuse a map of more features than anybody could hold."""
+    if features > MOST_FEATURES:
+        raise ValueError(
+            f"{type(owner).__name__} would have {features} features, more than {MOST_FEATURES}: lower its degree, or "
+            "work with the kernel itself, which needs no features."
+        )

@@ -1,0 +1,64 @@
+"""All monomials x^a of d variables up to a degree, in one order: what the polynomial and the Gaussian series share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import factorial, prod
+from typing import Any
+
+import numpy as np
+
+from ..types import Array, Points
+
+
+@dataclass(frozen=True)
+class Monomials:
+    """x^a for the exponents a with |a| in `degrees`: by degree, then fewest variables first, then by variable.
+
+    For d = 2 and degrees 0, 1, 2: 1, x1, x2, x1^2, x2^2, x1 x2.
+    """
+
+    variables: tuple[tuple[int, ...], ...]
+    """Each monomial as the variables that are multiplied: x1^2 x3 is (0, 0, 2)."""
+
+    @classmethod
+    def of(cls, d: int, degrees: Any) -> Monomials:
+        """The monomials of d variables with these degrees."""
+        chosen: list[tuple[int, ...]] = []
+        for degree in degrees:
+            chosen += sorted(combinations_with_replacement(range(d), degree), key=lambda v: (len(set(v)), v))
+        return cls(tuple(chosen))
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+    @property
+    def degrees(self) -> Any:
+        """|a| of each."""
+        return np.array([len(v) for v in self.variables])
+
+    @property
+    def multiplicities(self) -> Any:
+        """a! = a_1! a_2! ... of each."""
+        return np.array([prod(factorial(times) for times in Counter(v).values()) for v in self.variables], float)
+
+    def evaluate(self, X: Points, out: Array) -> Any:
+        """out[:, m] <- monomial m of each point."""
+        known: dict[tuple[int, ...], int] = {}
+        for m, v in enumerate(self.variables):
+            if len(v) > 1 and v[:-1] in known:
+                np.multiply(out[:, known[v[:-1]]], X[:, v[-1]], out=out[:, m])
+            else:
+                out[:, m] = np.prod(X[:, v], axis=1)
+            known[v] = m
+        return out
+
+    def names(self, inputs: Any) -> list[str]:
+        """Each as text: "1", "x0", "x0^2 x1"."""
+        return [
+            " ".join(str(inputs[i]) + (f"^{times}" if times > 1 else "") for i, times in sorted(Counter(v).items()))
+            or "1"
+            for v in self.variables
+        ]

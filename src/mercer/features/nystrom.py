@@ -1,0 +1,58 @@
+"""Nyström features: any kernel, seen through a few landmarks."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..gram.base import gram_of
+from ..gram.pivoted import pivoted_cholesky
+from ..kernels import Gaussian
+from ..kernels.points import count, take
+from ..types import Points
+from .base import KernelMap, random_generator, require_count
+from .spectral import root_of_inverse
+
+
+class Nystrom(KernelMap):
+    """phi(x) = K_LL^(-1/2) k(L, x) for landmarks L among the training points.
+
+    phi(x) . phi(z) is k(x, z) exactly where x or z is a landmark, and never more than k on the diagonal. selection is
+    "rpcholesky" (randomly pivoted Cholesky: better landmarks, from rows of the Gram matrix) or "uniform".
+    """
+
+    exact: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        kernel: Any = Gaussian(),  # noqa: B008
+        landmarks: int = 100,
+        selection: str = "rpcholesky",
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.landmarks = landmarks
+        self.selection = selection
+        self.random_state = random_state
+
+    def _fit(self, X: Points) -> None:
+        wanted = min(require_count(self, "landmarks", self.landmarks), count(X))
+        self.kernel_ = self._resolved(X)
+        generator = random_generator(self.random_state)
+        if self.selection == "uniform":
+            chosen = np.sort(generator.permutation(count(X))[:wanted])
+        elif self.selection == "rpcholesky":
+            chosen = np.sort(pivoted_cholesky(gram_of(self.kernel_, X), wanted, generator)[1])
+        else:
+            raise ValueError(f"Nystrom: selection must be 'rpcholesky' or 'uniform', not {self.selection!r}.")
+        if chosen.size == 0:  # a kernel that is 0 everywhere
+            chosen = np.array([0])
+        self.landmark_indices_ = chosen
+        self.landmarks_ = take(X, chosen)
+        self.whitening_ = root_of_inverse(np.asarray(self.kernel_(self.landmarks_), np.float64))
+        self._n_features_out = len(self.whitening_)
+
+    def _map(self, X: Points) -> Any:
+        block = self.kernel_(X, self.landmarks_)
+        return block @ self.whitening_.astype(block.dtype, copy=False)

@@ -1,0 +1,52 @@
+"""The features of the polynomial kernel."""
+
+from __future__ import annotations
+
+from math import comb, factorial
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from ..kernels import Polynomial
+from ..types import Points
+from .base import FeatureMap, require_bearable
+from .monomials import Monomials
+
+
+class PolynomialMap(FeatureMap):
+    """phi(x) . phi(z) = (gamma <x, z> + coef0)^degree, with all cross terms.
+
+    The feature of the exponents a is sqrt(p! / (a! (p - |a|)!) gamma^|a| coef0^(p - |a|)) x^a. For d = 2 and degree 2:
+    1, sqrt2 x1, sqrt2 x2, x1^2, x2^2, sqrt2 x1 x2.
+    """
+
+    def __init__(self, degree: int = 2, gamma: float = 1.0, coef0: float = 1.0) -> None:
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    def _fit(self, X: Points) -> None:
+        self.kernel_ = Polynomial(self.degree, self.gamma, self.coef0)
+        if self.coef0 < 0:
+            raise ValueError(f"PolynomialMap: with coef0 = {self.coef0} < 0 the kernel has no real feature map.")
+        d, p = X.shape[1], self.degree
+        degrees = range(p + 1) if self.coef0 > 0 else [p]
+        require_bearable(self, comb(d + p, p) if self.coef0 > 0 else comb(d + p - 1, p))
+        self.monomials_ = Monomials.of(d, degrees)
+        size = self.monomials_.degrees
+        multinomial = factorial(p) / (
+            self.monomials_.multiplicities * np.array([factorial(p - k) for k in size], float)
+        )
+        self.coefficients_ = np.sqrt(multinomial * float(self.gamma) ** size * float(self.coef0) ** (p - size))
+        self._n_features_out = len(self.monomials_)
+
+    def _map(self, X: Points) -> Any:
+        out = self.monomials_.evaluate(X, np.empty((len(X), self._n_features_out), X.dtype))
+        out *= self.coefficients_
+        return out
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """The monomials, without their coefficients."""
+        check_is_fitted(self)
+        return np.array(self.monomials_.names(_check_feature_names_in(self, input_features)), object)

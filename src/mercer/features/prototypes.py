@@ -1,0 +1,43 @@
+"""Distances to a few chosen points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from ..kernels import FromFeatures, Gaussian
+from .base import FeatureMap, random_generator, require_count
+
+
+class PrototypeMap(FeatureMap):
+    """phi_j(x) = exp(-gamma |x - p_j|^2) for prototypes p_j.
+
+    prototypes: an array with a row each, or a number: so many distinct training points, drawn by random_state (all of
+    them, if there are fewer).
+    """
+
+    def __init__(self, prototypes: Any = 10, gamma: float = 1.0, random_state: Any = None) -> None:
+        self.prototypes = prototypes
+        self.gamma = gamma
+        self.random_state = random_state
+
+    def _fit(self, X: Any) -> None:
+        self._bump = Gaussian(float(self.gamma))
+        if np.ndim(self.prototypes) == 0:
+            wanted = require_count(self, "prototypes", self.prototypes)
+            distinct = np.unique(X, axis=0)
+            chosen = random_generator(self.random_state).permutation(len(distinct))[:wanted]
+            self.prototypes_ = distinct[np.sort(chosen)]
+        else:
+            self.prototypes_ = check_array(self.prototypes, dtype=X.dtype)
+            if self.prototypes_.shape[1] != X.shape[1]:
+                raise ValueError(
+                    f"PrototypeMap: the prototypes have {self.prototypes_.shape[1]} columns, but X has {X.shape[1]}."
+                )
+        self._n_features_out = len(self.prototypes_)
+        self.kernel_ = FromFeatures(self)
+
+    def _map(self, X: Any) -> Any:
+        return self._bump(X, self.prototypes_.astype(X.dtype, copy=False))

@@ -1,0 +1,56 @@
+"""The Gaussian kernel's own features: an infinite series, truncated."""
+
+from __future__ import annotations
+
+from math import comb
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..kernels import Gaussian
+from ..types import Points
+from .base import FeatureMap, require_bearable, require_count
+from .monomials import Monomials
+
+
+class GaussianSeries(FeatureMap):
+    """exp(-|x|^2 / 2s^2) x^a / (s^|a| sqrt(a!)) for all exponents a with |a| <= degree, s = sigma.
+
+    In one dimension exp(-x^2 / 2s^2) x^k / (s^k sqrt(k!)), k = 0, 1, ..., degree. With all degrees it would be exactly
+    the Gaussian of that width. What is cut off, |phi(x)|^2 = 1 - P(N <= degree) with N Poisson of mean |x|^2 / s^2, is
+    the truncation error: |phi(x) . phi(z) - k(x, z)| is at most its largest value on the points. `truncation_error_` is
+    that bound on the training points, `truncation_error(X)` on others.
+    """
+
+    exact: ClassVar[bool] = False
+
+    def __init__(self, degree: int = 4, sigma: float = 1.0) -> None:
+        self.degree = degree
+        self.sigma = sigma
+
+    def _fit(self, X: Points) -> None:
+        degree = require_count(self, "degree", self.degree, least=0)
+        if degree > 150:
+            raise ValueError("GaussianSeries: from degree 171 on the factorials overflow; 150 is the largest offered.")
+        self.kernel_ = Gaussian.from_width(self.sigma)
+        require_bearable(self, comb(X.shape[1] + degree, degree))
+        self.monomials_ = Monomials.of(X.shape[1], range(degree + 1))
+        self._n_features_out = len(self.monomials_)
+        self.truncation_error_ = self.truncation_error(X)
+
+    def _map(self, X: Points) -> Any:
+        scaled = X / self.sigma
+        out = self.monomials_.evaluate(scaled, np.empty((len(X), self._n_features_out), X.dtype))
+        out /= np.sqrt(self.monomials_.multiplicities)
+        out *= np.exp(-0.5 * np.einsum("ij,ij->i", scaled, scaled))[:, None]
+        return out
+
+    def truncation_error(self, X: Points) -> float:
+        """The bound of |phi(x) . phi(z) - k(x, z)| over all pairs of these points."""
+        from scipy.special import gammainc
+
+        check_is_fitted(self, "kernel_")
+        X = np.asarray(X, np.float64)
+        squares = np.einsum("ij,ij->i", X, X) / float(self.sigma) ** 2
+        return float(gammainc(self.degree + 1, squares.max()))

@@ -1,0 +1,82 @@
+"""The spectral map of a Gram matrix: Mercer's theorem on the training points."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..kernels import Centered, Gaussian
+from ..kernels.points import count
+from ..types import Array, Points
+from .base import KernelMap, random_generator, require_count
+
+
+class SpectralMap(KernelMap):
+    """From K = U diag(lambda) U': phi(x_i) = (sqrt(lambda_1) u_1i, sqrt(lambda_2) u_2i, ...).
+
+    On the training points phi(x) . phi(z) = k(x, z) exactly; a new point is projected, phi(x) = lambda^(-1/2) U'
+    k(X, x). The map is not unique: `rotated()` gives another with the same inner products. With center=True and a few
+    components it is kernel principal component analysis.
+    """
+
+    def __init__(self, kernel: Any = Gaussian(), n_components: int | None = None, center: bool = False) -> None:  # noqa: B008
+        self.kernel = kernel
+        self.n_components = n_components
+        self.center = center
+
+    @property
+    def exact(self) -> bool:  # type: ignore[override]
+        """On the training points, with all components."""
+        return self.n_components is None
+
+    def _fit(self, X: Points) -> None:
+        from scipy.linalg import eigh
+
+        wanted = count(X)
+        if self.n_components is not None:
+            wanted = min(wanted, require_count(self, "n_components", self.n_components))
+        self.kernel_ = self._resolved(X)
+        if self.center:
+            self.kernel_ = Centered(self.kernel_).resolve(X)
+        K = np.asarray(self.kernel_(X), np.float64)
+        values, vectors = eigh((K + K.T) / 2, subset_by_index=[count(X) - wanted, count(X) - 1])
+        values, vectors = values[::-1], vectors[:, ::-1]
+        # What is left of zero eigenvalues is rounding; a kernel that is 0 everywhere keeps one feature, which is 0.
+        kept = max(
+            1, int(np.sum(values > count(X) * np.finfo(X.dtype if hasattr(X, "dtype") else float).eps * values[0]))
+        )
+        values, vectors = np.maximum(values[:kept], 0.0), vectors[:, :kept]
+        vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(kept)])
+        self.points_ = X
+        self.eigenvalues_ = values
+        self.projection_ = np.divide(vectors, np.sqrt(values), where=values > 0, out=np.zeros_like(vectors))
+        self._n_features_out = kept
+
+    def _map(self, X: Points) -> Any:
+        block = self.kernel_(X, self.points_)
+        return block @ self.projection_.astype(block.dtype, copy=False)
+
+    def rotated(self, random_state: Any = None) -> Self:
+        """The same map turned by a random orthogonal matrix: other features, the same inner products."""
+        from scipy.stats import ortho_group
+
+        check_is_fitted(self)
+        size = self._n_features_out
+        turned = copy.copy(self)
+        turn = ortho_group.rvs(size, random_state=random_generator(random_state)) if size > 1 else -np.eye(1)
+        turned.projection_ = self.projection_ @ turn
+        return turned
+
+
+def root_of_inverse(K: Array) -> Array:
+    """W with W'KW = I on the range of K (eigenvalues that are only rounding are left out): K^(-1/2), in other axes."""
+    from scipy.linalg import eigh
+
+    values, vectors = eigh((K + K.T) / 2)
+    kept = values > len(values) * np.finfo(float).eps * max(values[-1], 0.0)
+    if not kept.any():
+        return np.zeros((len(K), 1))
+    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))

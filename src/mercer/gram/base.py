@@ -1,0 +1,106 @@
+"""The Gram matrix of a training set as solvers see it, and the one choice between its three forms."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from ..kernels import Kernel
+from ..kernels.evaluate import SCRATCH
+from ..kernels.points import Domain, admit, common_dtype, count
+from ..memory import format_bytes, parse_bytes
+from ..types import Array, Points
+
+
+class Gram(ABC):
+    """K_ij = k(x_i, x_j)."""
+
+    reason: str
+    """Why this form was chosen."""
+
+    features: Any = None
+    """Z with K = Z Z', where it is known."""
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """The number of points."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """The memory that it holds now."""
+
+    @abstractmethod
+    def diag(self) -> Array:
+        """k(x_i, x_i)."""
+
+    @abstractmethod
+    def rows(self, index: Any) -> Array:
+        """The rows with these numbers, as a new array."""
+
+    @abstractmethod
+    def __matmul__(self, v: Array) -> Array:
+        """K v, for a vector or a matrix v."""
+
+    @abstractmethod
+    def product64(self, v: Array) -> Array:
+        """K v recomputed from the points in float64, whatever is held."""
+
+    @abstractmethod
+    def subset(self, index: Any) -> Gram:
+        """The Gram matrix of these points alone."""
+
+
+def gram_of(kernel: Kernel, X: Points, memory: int | float | str = "2GB") -> Gram:
+    """The Gram matrix of the kernel on X, in the form that suits the kernel, n and the memory; `.reason` says why.
+
+    Low rank, where the kernel has explicit features, fewer than the points; dense, where it fits in the memory; lazy,
+    rows on demand, where it does not. Parameters such as "scale" are resolved on X.
+    """
+    from .dense import DenseGram
+    from .lazy import LazyGram
+    from .lowrank import LowRankGram
+
+    budget = parse_bytes(memory)
+    kernel = kernel.resolve(X)
+    X = admit(X, kernel.domain)
+    kernel.check(X, "X")
+    n = count(X)
+    if kernel.domain is Domain.VALUES:
+        return DenseGram.compute(kernel, X, reason="dense: the values were given")
+    Z = kernel.features(X)
+    if Z is not None and Z.shape[1] < n:
+        return LowRankGram(Z, reason=f"low rank: {Z.shape[1]} explicit features for {n} points")
+    size = n * n * common_dtype(X).itemsize
+    needed = size + min(SCRATCH, size)
+    if needed <= budget:
+        return DenseGram.compute(kernel, X, reason=f"dense: {format_bytes(needed)} of {format_bytes(budget)}")
+    reason = f"lazy: dense would need {format_bytes(needed)} of {format_bytes(budget)}"
+    return LazyGram(kernel, X, budget, reason=reason)
+
+
+def as_index(index: Any, n: int) -> Any:
+    """Row numbers as an array; a mask, a slice or one number are taken too."""
+    if isinstance(index, slice):
+        return np.arange(n)[index]
+    index = np.atleast_1d(np.asarray(index))
+    if index.dtype == bool:
+        if index.shape != (n,):
+            raise IndexError(f"A mask of rows must have {n} entries, not {index.shape}.")
+        return np.flatnonzero(index)
+    if index.size == 0:
+        return np.empty(0, np.intp)
+    if index.ndim != 1 or index.dtype.kind not in "iu" or index.min() < -n or index.max() >= n:
+        raise IndexError(f"Rows are numbered 0 ... {n - 1}.")
+    return np.where(index < 0, index + n, index).astype(np.intp)
+
+
+def as_factor(v: Array, n: int) -> Any:
+    """The right factor of a product with K."""
+    v = np.asarray(v)
+    if v.ndim not in (1, 2) or len(v) != n:
+        raise ValueError(f"K is {n} x {n}, so it cannot be multiplied with an array of shape {v.shape}.")
+    return v

@@ -1,0 +1,63 @@
+"""The whole Gram matrix in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..kernels import Kernel, Precomputed
+from ..kernels.evaluate import stream_product
+from ..kernels.points import Domain, admit, take
+from ..types import Array, Points
+from .base import Gram, as_factor, as_index
+
+
+@dataclass(frozen=True)
+class DenseGram(Gram):
+    """K as an array, with the kernel and the points it came from, so that products can be recomputed in float64."""
+
+    matrix: Array
+    kernel: Kernel
+    points: Points
+    reason: str = "dense: asked for"
+
+    @classmethod
+    def compute(cls, kernel: Kernel, X: Points, reason: str = "dense: asked for") -> DenseGram:
+        """The Gram matrix of a kernel on X."""
+        X = admit(X, kernel.domain)
+        if kernel.domain is Domain.VALUES:
+            return cls.of_matrix(kernel(X), reason)
+        return cls(kernel(X), kernel, X, reason)
+
+    @classmethod
+    def of_matrix(cls, matrix: Array, reason: str = "dense: the values were given") -> DenseGram:
+        """A bare matrix as a Gram matrix."""
+        kernel = Precomputed(matrix)
+        return cls(kernel.matrix, kernel, np.arange(len(kernel.matrix)), reason)
+
+    @property
+    def n(self) -> int:
+        return len(self.matrix)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.matrix.nbytes)
+
+    def diag(self) -> Array:
+        return self.matrix.diagonal().copy()
+
+    def rows(self, index: Any) -> Array:
+        return np.asarray(self.matrix[as_index(index, self.n)])
+
+    def __matmul__(self, v: Array) -> Array:
+        return np.asarray(self.matrix @ as_factor(v, self.n))
+
+    def product64(self, v: Array) -> Array:
+        v = np.asarray(as_factor(v, self.n), np.float64)
+        return stream_product(self.kernel, self.points, self.points, v, np.float64)
+
+    def subset(self, index: Any) -> DenseGram:
+        index = as_index(index, self.n)
+        return DenseGram(self.matrix[np.ix_(index, index)], self.kernel, take(self.points, index), self.reason)

@@ -1,0 +1,25 @@
+"""k(x, z): kernels as frozen values, and their algebra."""
+
+from typing import Any
+
+from ..parse import parse as _parse
+from .base import REGISTRY, Kernel, Power, Product, Scaled, Sum
+from .custom import FromFeatures, FromFunction, Precomputed
+from .dot import Constant, Linear, Polynomial
+from .histogram import Chi2, ExpChi2, Intersection
+from .stationary import Gaussian, Laplacian, Matern, Periodic, RationalQuadratic
+from .transforms import Centered, Normalized
+
+__all__ = [
+    "REGISTRY", "Centered", "Chi2", "Constant", "ExpChi2", "FromFeatures", "FromFunction", "Gaussian", "Intersection",
+    "Kernel", "Laplacian", "Linear", "Matern", "Normalized", "Periodic", "Polynomial", "Power", "Precomputed",
+    "Product", "RationalQuadratic", "Scaled", "Sum", "kernel",
+]  # fmt: skip
+
+
+def kernel(text: Any) -> Kernel:
+    """The kernel that a text describes: `kernel("2*rbf(gamma=0.5) + linear()")`; a kernel is given back as it is."""
+    if isinstance(text, Kernel):
+        return text
+    value: Kernel = _parse(text, REGISTRY, "kernel")
+    return value

@@ -1,0 +1,299 @@
+"""Kernel: a small immutable value, called on two sets of points; and its algebra.
+
+A kernel of your own is a frozen dataclass with a `fill` that writes the values of one small block. Everything else
+(threads, memory, checks of the input, precision, text, parameters, sums and products with other kernels) is done here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ..params import Parameters, require_integer, require_number
+from ..parse import plain_name
+from ..types import Array, Points
+from . import evaluate
+from .points import Domain, admit, common_dtype, count, is_sparse
+
+REGISTRY: dict[str, Callable[..., Kernel]] = {}
+"""Every kernel that can be written as text, by its names."""
+
+
+class Kernel(Parameters):
+    """k(x, z), a symmetric positive definite function of two points."""
+
+    domain_of_its_own: ClassVar[Domain] = Domain.VECTORS
+    symmetric: bool = True  # k(x, z) = k(z, x) by construction, to the last digit
+    serial: bool = False  # True where Python code is called for each point: threads would only wait for each other
+    bounded: bool = False  # True where |k| <= 1 whatever the points: its values need no check for overflow
+    __array_ufunc__ = None  # np.float64(2) * kernel is ours to answer
+
+    def __init_subclass__(cls, names: tuple[str, ...] | None = None, **options: Any) -> None:
+        """Make the class known to the parser: by its own name, or by these names, or (with none) not at all."""
+        super().__init_subclass__(**options)
+        for name in (cls.__name__,) if names is None else names:
+            REGISTRY[plain_name(name)] = cls
+
+    # What a kernel of your own writes.
+
+    def fill(self, A: Points, B: Points, out: Array) -> None:
+        """out[i, j] <- k(A_i, B_j) for one small block. The one method that every kernel must have."""
+        raise NotImplementedError(f"{type(self).__name__} must say how to fill a block: def fill(self, A, B, out).")
+
+    def diagonal(self, A: Points) -> Array:
+        """k(x, x) for each of the points. Worth writing wherever it is simpler than a block."""
+        values = np.empty((1, 1), common_dtype(A))
+        return np.array([_entry(self, A[i : i + 1], values) for i in range(count(A))], values.dtype)
+
+    def reason(self) -> str | None:
+        """Why it is positive definite, in one line; None if nobody knows."""
+        return None
+
+    def check(self, X: Points, name: str) -> None:
+        """Raise a clear error if the kernel is not defined on these points."""
+        for part in self.parts():
+            part.check(X, name)
+
+    def features(self, X: Points) -> Any:
+        """phi(X) with k(x, z) = phi(x) . phi(z) exactly, where such a finite map is at hand; None otherwise."""
+        return None
+
+    # What every kernel can do.
+
+    def __call__(self, X: Points, Z: Points = None) -> Array:
+        """The block k(x_i, z_j); of X against itself if Z is left out."""
+        return evaluate.block(self, X, Z)
+
+    def diag(self, X: Points) -> Array:
+        """k(x_i, x_i), without forming a block."""
+        self.require_resolved()
+        X = admit(X, self.domain)
+        self.check(X, "X")
+        return self.diagonal(X)
+
+    def product(self, X: Points, Z: Points, v: Array) -> Array:
+        """sum_j k(x_i, z_j) v_j, without forming the block."""
+        return evaluate.product(self, X, Z, v)
+
+    def resolve(self, X: Points, sample_weight: Any = None) -> Self:
+        """The kernel with "scale", "median" and the like replaced by numbers found from the training data."""
+        parts = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        resolved = {n: k.resolve(X, sample_weight) for n, k in parts.items() if isinstance(k, Kernel)}
+        return replace(self, **resolved) if any(resolved[n] is not parts[n] for n in resolved) else self  # type: ignore[type-var]
+
+    def require_resolved(self) -> None:
+        """Raise if a parameter still waits for data."""
+        for part in self.parts():
+            part.require_resolved()
+
+    def parts(self) -> list[Kernel]:
+        """The kernels that this one is made of."""
+        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        return [value for value in values if isinstance(value, Kernel)]
+
+    @property
+    def domain(self) -> Domain:
+        """What its points are: vectors, if any part needs them."""
+        domains = {part.domain for part in self.parts()} or {self.domain_of_its_own}
+        if domains == {Domain.VALUES, Domain.VECTORS}:
+            raise ValueError(
+                f"{self!r} mixes precomputed values with a kernel on vectors, and X cannot be both: compute the "
+                "second block too, or use FromFunction."
+            )
+        return min(domains, key=[Domain.VALUES, Domain.VECTORS, Domain.OBJECTS].index)
+
+    # The algebra. `+ * **` build new kernels; nothing is multiplied out.
+
+    def __add__(self, other: Any) -> Kernel:
+        other = _as_kernel(other)
+        return NotImplemented if other is None else Sum(self, other)
+
+    def __radd__(self, other: Any) -> Kernel:
+        other = _as_kernel(other)
+        return NotImplemented if other is None else Sum(other, self)
+
+    def __mul__(self, other: Any) -> Kernel:
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        return Scaled(other, self) if _is_number(other) else NotImplemented
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return Scaled(other, self) if _is_number(other) else NotImplemented
+
+    def __pow__(self, exponent: Any) -> Kernel:
+        return Power(self, exponent) if _is_number(exponent) else NotImplemented
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _as_kernel(value: Any) -> Kernel | None:
+    if isinstance(value, Kernel):
+        return value
+    from .dot import Constant
+
+    return Constant(value) if _is_number(value) else None
+
+
+def _entry(kernel: Kernel, point: Any, values: Array) -> Any:
+    evaluate.evaluate_tile(kernel, point, point, values)
+    return values[0, 0]
+
+
+def _written(kernel: Kernel, level: int) -> str:
+    """The text of an operand, in parentheses where its own operation binds less tightly than `level`."""
+    own = {Sum: 1, Product: 2, Scaled: 2, Power: 3}.get(type(kernel), 4)
+    return repr(kernel) if own >= level else f"({kernel!r})"
+
+
+class _Composite(Kernel, names=()):
+    """A kernel made of others."""
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        """Symmetric if all its parts are."""
+        return all(part.symmetric for part in self.parts())
+
+    @property
+    def serial(self) -> bool:  # type: ignore[override]
+        """Serial if any part is."""
+        return any(part.serial for part in self.parts())
+
+
+class _Pair(_Composite, names=()):
+    left: Kernel
+    right: Kernel
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for operand in (self.left, self.right):
+            if not isinstance(operand, Kernel):
+                raise TypeError(f"{type(self).__name__} needs two kernels, not {operand!r}.")
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(_Pair, names=()):
+    """k(x, z) = left(x, z) + right(x, z)."""
+
+    left: Kernel
+    right: Kernel
+
+    def fill(self, A: Points, B: Points, out: Array) -> None:
+        self.left.fill(A, B, out)
+        other = np.empty_like(out)
+        self.right.fill(A, B, other)
+        out += other
+
+    def diagonal(self, A: Points) -> Array:
+        return self.left.diagonal(A) + self.right.diagonal(A)
+
+    def reason(self) -> str | None:
+        return "a sum of positive definite kernels"
+
+    def features(self, X: Points) -> Any:
+        """Both maps side by side."""
+        left, right = self.left.features(X), self.right.features(X)
+        if left is None or right is None:
+            return None
+        if is_sparse(left) or is_sparse(right):
+            from scipy.sparse import csr_array, hstack
+
+            return hstack([csr_array(left), csr_array(right)], format="csr")
+        return np.hstack([left, right])
+
+    def __repr__(self) -> str:
+        return f"{_written(self.left, 1)} + {_written(self.right, 2)}"
+
+
+@dataclass(frozen=True, repr=False)
+class Product(_Pair, names=()):
+    """k(x, z) = left(x, z) right(x, z)."""
+
+    left: Kernel
+    right: Kernel
+
+    def fill(self, A: Points, B: Points, out: Array) -> None:
+        self.left.fill(A, B, out)
+        other = np.empty_like(out)
+        self.right.fill(A, B, other)
+        out *= other
+
+    def diagonal(self, A: Points) -> Array:
+        return self.left.diagonal(A) * self.right.diagonal(A)
+
+    def reason(self) -> str | None:
+        return "a product of positive definite kernels (Schur)"
+
+    def __repr__(self) -> str:
+        return f"{_written(self.left, 2)}*{_written(self.right, 3)}"
+
+
+@dataclass(frozen=True, repr=False)
+class Scaled(_Composite, names=()):
+    """k(x, z) = factor kernel(x, z), with factor >= 0."""
+
+    factor: float
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self, "factor", at_least=0)
+
+    def fill(self, A: Points, B: Points, out: Array) -> None:
+        self.kernel.fill(A, B, out)
+        out *= self.factor
+
+    def diagonal(self, A: Points) -> Array:
+        return self.factor * self.kernel.diagonal(A)
+
+    def reason(self) -> str | None:
+        return "a positive definite kernel times a number >= 0"
+
+    def features(self, X: Points) -> Any:
+        """The map times the root of the factor."""
+        features = self.kernel.features(X)
+        return None if features is None else features * float(np.sqrt(self.factor))
+
+    def __repr__(self) -> str:
+        return f"{self.factor!r}*{_written(self.kernel, 3)}"
+
+
+@dataclass(frozen=True, repr=False)
+class Power(_Composite, names=()):
+    """k(x, z) = kernel(x, z) ** exponent, with a positive integer as exponent."""
+
+    kernel: Kernel
+    exponent: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_integer(self, "exponent", at_least=1)
+
+    def fill(self, A: Points, B: Points, out: Array) -> None:
+        self.kernel.fill(A, B, out)
+        raise_to(out, self.exponent)
+
+    def diagonal(self, A: Points) -> Array:
+        return self.kernel.diagonal(A) ** self.exponent
+
+    def reason(self) -> str | None:
+        return "a product of a positive definite kernel with itself"
+
+    def __repr__(self) -> str:
+        return f"{_written(self.kernel, 4)}**{self.exponent}"
+
+
+def raise_to(values: Array, exponent: int) -> None:
+    """values <- values ** exponent in place, by products (pow is slow, and loses sign and digits of small powers)."""
+    base = values if exponent == 1 else values.copy()
+    exponent -= 1
+    while exponent:
+        if exponent & 1:
+            values *= base
+        exponent >>= 1
+        if exponent:
+            base *= base

@@ -1,0 +1,91 @@
+"""Kernels of histograms: points whose entries are all >= 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..params import require_number
+from ..types import Array, Points
+from .base import Kernel
+from .pairwise import add_over_coordinates
+from .points import common_dtype, count, is_sparse
+
+
+class Histogram(Kernel, names=()):
+    """A kernel that is defined for entries >= 0 only."""
+
+    def check(self, X: Points, name: str) -> None:
+        """Refuse negative entries."""
+        values = X.data if is_sparse(X) else X
+        least = values.min() if values.size else 0
+        if least < 0:
+            raise ValueError(
+                f"{type(self).__name__} is a kernel of histograms and needs entries >= 0, but {name} has {least:g}: "
+                "shift or count the data, or use another kernel."
+            )
+
+
+def _sums(A: Points) -> Array:
+    return np.asarray(A.sum(axis=1)).reshape(-1)
+
+
+@dataclass(frozen=True)
+class Intersection(Histogram):
+    """k(x, z) = sum_j min(x_j, z_j)."""
+
+    def fill(self, A: Points, B: Points, out: Array) -> None:
+        from .._core.sums import add_minimum
+
+        add_over_coordinates(add_minimum, A, B, out)
+
+    def diagonal(self, A: Points) -> Array:
+        """sum_j x_j."""
+        return _sums(A)
+
+    def reason(self) -> str | None:
+        return "min(x, z) is the inner product of the indicators of [0, x] and [0, z]"
+
+
+@dataclass(frozen=True)
+class Chi2(Histogram):
+    """k(x, z) = sum_j x_j z_j / (x_j + z_j), with 0/0 = 0."""
+
+    def fill(self, A: Points, B: Points, out: Array) -> None:
+        from .._core.sums import add_chi2
+
+        add_over_coordinates(add_chi2, A, B, out, np.finfo(out.dtype).tiny)
+
+    def diagonal(self, A: Points) -> Array:
+        """sum_j x_j / 2."""
+        return _sums(A) / 2
+
+    def reason(self) -> str | None:
+        return "x z / (x + z) is the inner product of x exp(-x t) and z exp(-z t), t > 0"
+
+
+@dataclass(frozen=True)
+class ExpChi2(Histogram):
+    """k(x, z) = exp(-gamma sum_j (x_j - z_j)^2 / (x_j + z_j)), with 0/0 = 0."""
+
+    gamma: float = 1.0
+    bounded = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self, "gamma", above=0)
+
+    def fill(self, A: Points, B: Points, out: Array) -> None:
+        from .._core.exponential import exp_32, exp_64
+        from .._core.sums import add_chi2_distance
+
+        add_over_coordinates(add_chi2_distance, A, B, out, np.finfo(out.dtype).tiny)
+        (exp_32 if out.dtype == np.float32 else exp_64)(out, float(self.gamma))
+
+    def diagonal(self, A: Points) -> Array:
+        """Ones."""
+        return np.ones(count(A), common_dtype(A))
+
+    def reason(self) -> str | None:
+        return "exp(4 gamma Chi2), a limit of sums of products of Chi2, times a function of x and the same of z"

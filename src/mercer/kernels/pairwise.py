@@ -1,0 +1,94 @@
+"""Dot products, distances and coordinate sums of two small sets of points: the only arithmetic that knows dense from
+sparse. Each function fills or returns one block; temporaries are a few times the size of the sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..types import Array, Points
+from .points import is_sparse
+
+COORDINATES = 1024  # at most so many coordinates are copied at a time
+
+
+def dense(A: Points) -> Any:
+    """A as a plain array."""
+    return A.toarray() if is_sparse(A) else A
+
+
+def squared_norms(A: Points) -> Array:
+    """|x|^2 of each point."""
+    if is_sparse(A):
+        return np.asarray(A.multiply(A).sum(axis=1)).reshape(-1)
+    return np.asarray(np.einsum("ij,ij->i", A, A))
+
+
+def dot(A: Points, B: Points, out: Array) -> None:
+    """out <- <x, z> for each pair."""
+    if is_sparse(A) and is_sparse(B):
+        from .._core.sparse import add_sparse_dot
+
+        BT = B.tocsc()
+        out[...] = 0
+        add_sparse_dot(A.indptr, A.indices, A.data, BT.indptr, BT.indices, BT.data, out)
+    else:
+        np.matmul(dense(A), dense(B).T, out=out)
+
+
+def chunks(A: Points, B: Points) -> Iterator[tuple[Any, Any]]:
+    """Both sets as dense blocks of at most `COORDINATES` coordinates: for sums that need no more at a time."""
+    d = A.shape[1]
+    if d > COORDINATES:
+        A, B = (X.tocsc() if is_sparse(X) else X for X in (A, B))  # columns are cut out fast
+    for start in range(0, d, COORDINATES):
+        yield dense(A[:, start : start + COORDINATES]), dense(B[:, start : start + COORDINATES])
+
+
+def centred_dot(A: Points, B: Points, out: Array) -> tuple[Any, Any]:
+    """out <- <x - c, z - c> for each pair, and |x - c|^2, |z - c|^2; c is the mean of B, or 0 for sparse sets.
+
+    Distances do not change, and lose fewer digits: those of data far from the origin, all of them.
+    """
+    if is_sparse(A) and is_sparse(B):
+        dot(A, B, out)
+        return squared_norms(A), squared_norms(B)
+    from .._core.centre import centre_both
+
+    squares_a, squares_b = np.zeros(A.shape[0], out.dtype), np.zeros(B.shape[0], out.dtype)
+    for number, (a, b) in enumerate(chunks(A, B)):
+        a, b = centre_both(np.ascontiguousarray(a), np.ascontiguousarray(b), squares_a, squares_b)
+        if number == 0:
+            np.matmul(a, b.T, out=out)
+        else:
+            out += a @ b.T
+    return squares_a, squares_b
+
+
+def squared_distances(A: Points, B: Points) -> Array:
+    """|x - z|^2 for each pair, in float64 and never negative."""
+    A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
+    out = np.empty((A.shape[0], B.shape[0]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        a, b = centred_dot(A, B, out)
+    require_no_overflow(a, b)
+    out *= -2.0
+    out += a[:, None]
+    out += b
+    return np.maximum(out, 0.0, out=out)
+
+
+def require_no_overflow(*values: Array) -> None:
+    """Raise if any value has overflowed."""
+    if not all(np.isfinite(value).all() for value in values):
+        raise ValueError("The kernel's values overflow on these points: scale the data first (divide by its largest).")
+
+
+def add_over_coordinates(add: Callable[..., None], A: Points, B: Points, out: Array, *constants: Any) -> None:
+    """out <- sum over coordinates of a compiled function of two numbers (see `_core.sums`)."""
+    out[...] = 0
+    for a, b in chunks(A, B):
+        add(np.ascontiguousarray(a), np.ascontiguousarray(b.T), out, *constants)

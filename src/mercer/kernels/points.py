@@ -1,0 +1,151 @@
+"""What a set of points may be, and the one clear error for what it may not.
+
+A kernel lives on a domain: rows of numbers (VECTORS), any objects in a list (OBJECTS), or rows of kernel values that
+somebody else has computed (VALUES). `admit` turns what a user gave into an array, a CSR matrix or a list that can be
+sliced; everything behind it relies on that.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from ..types import Points
+
+
+class Domain(Enum):
+    """What the points of a kernel are."""
+
+    VECTORS = "rows of numbers"
+    OBJECTS = "any objects"
+    VALUES = "rows of kernel values"
+
+
+def is_sparse(X: Points) -> bool:
+    """Whether X is a SciPy sparse matrix or array (asked without importing SciPy)."""
+    return hasattr(X, "tocsr")
+
+
+def admit(X: Points, domain: Domain, name: str = "X") -> Any:
+    """The points as the kernels use them; raises one clear error for anything else."""
+    return objects(X, name) if domain is Domain.OBJECTS else vectors(X, name)
+
+
+def vectors(X: Points, name: str = "X") -> Any:
+    """A finite float32 or float64 matrix, dense or CSR, with at least one row and one column."""
+    X = _floats(X.tocsr(), name) if is_sparse(X) else _floats(_array(X, name), name)
+    if X.ndim != 2:
+        hint = f"for one column use {name}.reshape(-1, 1), for one point {name}.reshape(1, -1)"
+        raise ValueError(f"{name} must have rows and columns, but it has {X.ndim} dimension(s): {hint}.")
+    if 0 in X.shape:
+        raise ValueError(f"{name} is empty: it has {X.shape[0]} rows and {X.shape[1]} columns, and needs one of each.")
+    _require_finite(X, name)
+    return X
+
+
+def objects(X: Points, name: str = "X") -> Any:
+    """Anything with a length and slices: lists of strings, graphs, sets; the rows of an array or a data frame."""
+    if isinstance(X, str | bytes):
+        raise TypeError(f"{name} is a single text: pass a list of points, [{X[:20]!r}, ...].")
+    if hasattr(X, "iloc"):  # pandas
+        X = X.to_numpy()
+    if is_sparse(X):
+        X = X.tocsr()
+    elif not isinstance(X, list | tuple | np.ndarray):
+        try:
+            X = list(X)
+        except TypeError:
+            raise TypeError(f"{name} must be a list of points, not {type(X).__name__}.") from None
+    if (X.shape[0] if hasattr(X, "shape") else len(X)) == 0:
+        raise ValueError(f"{name} is empty: a kernel needs at least one point.")
+    return X
+
+
+def count(X: Points) -> int:
+    """The number of points (sparse matrices have no length)."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def width(X: Points) -> int:
+    """The number of columns; 1 for objects."""
+    return int(X.shape[1]) if getattr(X, "ndim", 1) == 2 else 1
+
+
+def take(X: Points, index: Any) -> Any:
+    """The points with these numbers."""
+    return X[index] if hasattr(X, "shape") else [X[i] for i in index]
+
+
+class Chosen:
+    """Some of the points, copied only slice by slice as they are needed."""
+
+    def __init__(self, points: Points, index: Any) -> None:
+        self.points, self.index = points, index
+        self.shape = (len(index), width(points))
+        self.ndim = 2
+
+    def __getitem__(self, rows: slice) -> Any:
+        return take(self.points, self.index[rows])
+
+
+def stack(X: Points, Z: Points) -> Any:
+    """The points of both sets, one after the other."""
+    if is_sparse(X) or is_sparse(Z):
+        from scipy.sparse import csr_array, vstack
+
+        return vstack([csr_array(X), csr_array(Z)], format="csr")
+    if hasattr(X, "shape") and hasattr(Z, "shape"):
+        return np.concatenate([X, Z])
+    return [*X, *Z]
+
+
+def common_dtype(*sets: Any) -> Any:
+    """float32 if every set of numbers is; float64 otherwise."""
+    kinds = {X.dtype for X in sets if hasattr(X, "dtype") and X.dtype.kind == "f"}
+    return np.dtype(np.float32 if kinds == {np.dtype(np.float32)} else np.float64)
+
+
+def _array(X: Points, name: str) -> Any:
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(f"{name} has masked (missing) entries: fill them or leave those rows out.")
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"{name} is not a table of numbers: its rows have different lengths ({error}).") from None
+
+
+def _floats(X: Points, name: str) -> Any:
+    if X.dtype in (np.float32, np.float64):
+        return X
+    if X.dtype.kind in "fiub":
+        return X.astype(np.float32 if X.dtype == np.float16 else np.float64)
+    if X.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
+    try:
+        return X.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must hold numbers, but it holds {X.dtype.name} ({error}). Encode text as numbers first, "
+            "or use a kernel on objects such as FromFunction."
+        ) from None
+
+
+def _require_finite(X: Points, name: str) -> None:
+    values = X.data if is_sparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # one pass and no copy: any NaN or infinity would show
+            return
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return
+    first = tuple(int(i) for i in np.argwhere(bad)[0])
+    value = values[first]
+    if is_sparse(X):
+        first = (int(np.searchsorted(X.indptr, first[0], side="right") - 1), int(X.indices[first[0]]))
+    kind = "NaN" if np.isnan(value) else "infinity"
+    raise ValueError(
+        f"{name} contains {kind} (row {first[0]}, column {first[1]}; {int(bad.sum())} such entries): "
+        "impute or leave out missing and infinite values first."
+    )

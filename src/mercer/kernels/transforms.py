@@ -1,0 +1,129 @@
+"""Kernels made from one other kernel: normalised, centred."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from ..types import Array, Points
+from . import evaluate
+from .base import Kernel, _Composite
+from .points import Domain, admit, count
+
+
+@dataclass(frozen=True)
+class Normalized(_Composite, names=("Normalized", "Normalised")):
+    """k(x, z) / sqrt(k(x, x) k(z, z)), the cosine of phi(x) and phi(z); 0 where phi(x) = 0."""
+
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_kernel(self)
+        if self.kernel.domain is Domain.VALUES:
+            raise ValueError(
+                "Normalized(Precomputed()) cannot know k(x, x) of new points: normalise the matrix before the fit, "
+                "or hold it in the kernel with Precomputed(matrix)."
+            )
+
+    def fill(self, A: Points, B: Points, out: Array) -> None:
+        self.kernel.fill(A, B, out)
+        out *= self._scale(A)[:, None]
+        out *= self._scale(B)
+
+    def diagonal(self, A: Points) -> Array:
+        """Ones, or 0 where phi(x) = 0."""
+        diagonal = self.kernel.diagonal(A)
+        return (diagonal > 0).astype(diagonal.dtype)
+
+    def reason(self) -> str | None:
+        return "a positive definite kernel times g(x) g(z), with g(x) = k(x, x)^(-1/2)"
+
+    def _scale(self, A: Points) -> Array:
+        """1 / sqrt(k(x, x)), and 0 where that is not defined."""
+        diagonal = self.kernel.diagonal(A)
+        return np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
+
+
+@dataclass(frozen=True)
+class _Centre:
+    """The points that are averaged, their weights (of sum 1), and the mean of the kernel over all their pairs."""
+
+    points: Points
+    weights: Array
+    mean: float
+
+
+@dataclass(frozen=True, repr=False)
+class Centered(_Composite, names=("Centered", "Centred")):
+    """<phi(x) - m, phi(z) - m>, with m the mean of phi over the training points that `resolve` is given."""
+
+    kernel: Kernel
+    centre: _Centre | None = field(default=None, compare=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_kernel(self)
+
+    def require_resolved(self) -> None:
+        super().require_resolved()
+        if self.centre is None:
+            raise ValueError(f"{self!r} waits for the points to centre on: call kernel.resolve(X) first.")
+
+    def resolve(self, X: Points, sample_weight: Any = None) -> Self:
+        """See Kernel.resolve; with weights, a weighted mean."""
+        if self.centre is not None:
+            return self
+        kernel = self.kernel.resolve(X, sample_weight)
+        points = admit(X, kernel.domain)
+        weights = np.ones(count(points)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        weights = weights / weights.sum()
+        mean = float(weights @ evaluate.product(kernel, points, points, weights))
+        return type(self)(kernel, _Centre(points, weights, mean))
+
+    def __call__(self, X: Points, Z: Points = None) -> Array:
+        """The block: that of the kernel inside less the means, each computed once for all rows and columns."""
+        self.require_resolved()
+        block = self.kernel(X, Z)
+        rows = self._mean_with(admit(X, self.domain))
+        columns = rows if Z is None or Z is X else self._mean_with(admit(Z, self.domain))
+        return self._subtract(block, rows, columns)
+
+    def fill(self, A: Points, B: Points, out: Array) -> None:
+        """See Kernel.fill (inside a sum or a product; alone, `__call__` is faster)."""
+        self.kernel.fill(A, B, out)
+        self._subtract(out, self._mean_with(A), self._mean_with(B))
+
+    def diagonal(self, A: Points) -> Array:
+        """k(x, x) - 2 <phi(x), m> + |m|^2."""
+        diagonal = self.kernel.diagonal(A)
+        return np.asarray(diagonal - 2.0 * self._mean_with(A) + self._mean, diagonal.dtype)
+
+    def reason(self) -> str | None:
+        return "the inner product of phi(x) - m and phi(z) - m"
+
+    @property
+    def _mean(self) -> float:
+        return self.centre.mean if self.centre else 0.0
+
+    def _mean_with(self, A: Points) -> Array:
+        """<phi(x), m> for each point."""
+        assert self.centre is not None
+        return evaluate.product(self.kernel, A, self.centre.points, self.centre.weights)
+
+    def _subtract(self, block: Array, rows: Array, columns: Array) -> Array:
+        block -= (rows - self._mean)[:, None]
+        block -= columns
+        return block
+
+    def __repr__(self) -> str:
+        if self.centre is None:
+            return f"Centered(kernel={self.kernel!r})"
+        return f"<Centered {self.kernel!r} on {count(self.centre.points)} points>"
+
+
+def _require_kernel(owner: Any) -> None:
+    if not isinstance(owner.kernel, Kernel):
+        raise TypeError(f"{type(owner).__name__} needs a kernel, not {owner.kernel!r}.")

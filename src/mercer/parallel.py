@@ -1,0 +1,120 @@
+"""Threads over blocks: the one place where Mercer runs in parallel.
+
+Compiled loops and BLAS release the GIL, so plain threads use all cores. The threads live for one call (a pool kept
+across a fork would hang), BLAS is held to one thread meanwhile, and the number of threads is what BLAS may use:
+whoever limits BLAS (threadpoolctl, OMP_NUM_THREADS, joblib's workers) limits Mercer too.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, TypeVar
+
+Task = TypeVar("Task")
+
+
+@cache
+def _blas() -> Any:
+    """The BLAS libraries of this process (a scan of what is loaded: done once)."""
+    import numpy  # noqa: F401  its BLAS must be loaded before the scan
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+def cores() -> int:
+    """The number of cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def thread_count() -> int:
+    """How many threads Mercer may use now."""
+    limits = [library.num_threads for library in _blas().lib_controllers]
+    if not limits:  # a BLAS that cannot be asked, such as Accelerate
+        limits = [int(text) for text in [os.environ.get("OMP_NUM_THREADS", "")] if text.isdigit()]
+    return int(max(1, min([cores(), *limits])))
+
+
+class _OneBlasThread:
+    """Holds BLAS to one thread while anybody is inside; the last one out restores what the first one found."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.inside = 0
+        self.limit: Any = None
+
+    def enter(self) -> None:
+        with self.lock:
+            self.inside += 1
+            if self.inside == 1:
+                self.limit = _blas().limit(limits=1)
+
+    def leave(self) -> None:
+        with self.lock:
+            self.inside -= 1
+            if self.inside == 0:
+                self.limit.restore_original_limits()
+
+    def after_fork(self) -> None:
+        """In a child: its parent's threads are gone, and a lock that one of them held must not stay shut."""
+        if self.inside:
+            self.limit.restore_original_limits()
+        self.__init__()  # type: ignore[misc]
+
+
+_one_blas_thread = _OneBlasThread()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_one_blas_thread.after_fork)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """A context in which each BLAS call stays in the thread that made it."""
+    _one_blas_thread.enter()
+    try:
+        yield
+    finally:
+        _one_blas_thread.leave()
+
+
+def for_each(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) -> None:
+    """Run `work` on every task, on so many threads; the first error (or Ctrl-C) stops the rest and is raised."""
+    if threads <= 1:
+        for task in tasks:
+            work(task)
+        return
+    queue = iter(tasks)
+    lock = threading.Lock()
+    errors: list[BaseException] = []
+
+    def worker() -> None:
+        while not errors:
+            with lock:
+                task = next(queue, queue)
+            if task is queue:  # no task is the queue itself: nothing is left
+                return
+            try:
+                work(task)  # type: ignore[arg-type]
+            except BaseException as error:
+                errors.append(error)
+
+    helpers = [threading.Thread(target=worker, daemon=True) for _ in range(threads - 1)]
+    with one_blas_thread():
+        try:
+            for helper in helpers:
+                helper.start()
+            worker()
+        except BaseException as error:  # Ctrl-C between two tasks of the main thread
+            errors.append(error)
+        finally:
+            for helper in helpers:
+                if helper.ident is not None:
+                    helper.join()
+    if errors:
+        raise errors[0]
