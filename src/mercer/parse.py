@@ -80,7 +80,8 @@ class _Parser:
             begin = max(0, start - 50)
             line, column = line[begin : begin + 100], start - begin
         line = re.sub(r"\s", " ", line)  # one line, so that the mark below stands in the right place
-        raise ParseError(f"This {self.what} cannot be read: {problem}.\n    {line}\n    {' ' * column}^")
+        problem = problem if problem.endswith("?") else problem.rstrip(".") + "."
+        raise ParseError(f"This {self.what} cannot be read: {problem}\n    {line}\n    {' ' * column}^")
 
     @property
     def next(self) -> _Token:
@@ -109,7 +110,7 @@ class _Parser:
         try:
             return operation(left, right)
         except (TypeError, ValueError) as error:
-            self.fail(str(error).rstrip("."), start)
+            self.fail(str(error), start)
         except OverflowError:
             self.fail("the number is too large", start)
 
@@ -172,8 +173,8 @@ class _Parser:
     def call(self, name: _Token) -> Any:
         build = self.registry.get(plain_name(name.text))
         if build is None:
-            self.fail(f"there is no {self.what} {name.text!r}.{suggestion(plain_name(name.text), self.registry)}"[:-1],
-                      name.start)  # fmt: skip
+            near = suggestion(plain_name(name.text), self.registry)
+            self.fail(f"there is no {self.what} {name.text!r}.{near}", name.start)
         given: list[Any] = []
         named: dict[str, Any] = {}
         if self.accept("("):
@@ -190,9 +191,9 @@ class _Parser:
             problem = (
                 f"{name.text} has no parameter {unknown!r}.{suggestion(unknown, known)}" if unknown else str(error)
             )
-            self.fail(problem.rstrip("."), name.start)
+            self.fail(problem, name.start)
         except ValueError as error:
-            self.fail(str(error).rstrip("."), name.start)
+            self.fail(str(error), name.start)
 
     def argument(self, given: list[Any], named: dict[str, Any]) -> None:
         start = self.next

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import pi, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,8 +15,8 @@ from .base import KernelMap, random_generator, require_count
 class RandomFourier(KernelMap):
     """phi(x) = sqrt(2 / m) (cos <w_j, x>, sin <w_j, x>), j = 1 ... m/2, with w_j drawn from the kernel's spectrum.
 
-    phi(x) . phi(z) is the kernel in expectation, with an error of about 1 / sqrt(m), and 1 for x = z. For Gaussian,
-    Laplacian and Matern; n_components is m, an even number.
+    phi(x) . phi(z) is the kernel in expectation, with an error of about 1 / sqrt(m). For Gaussian, Laplacian, Matern.
+    n_components is m; where it is odd, the last feature is a cosine of a random phase.
     """
 
     exact: ClassVar[bool] = False
@@ -27,21 +27,22 @@ class RandomFourier(KernelMap):
         self.random_state = random_state
 
     def _fit(self, X: Points) -> None:
-        m = require_count(self, "n_components", self.n_components, least=2)
-        if m % 2:
-            raise ValueError(f"RandomFourier: n_components must be even (a cosine and a sine each), not {m}.")
+        m = require_count(self, "n_components", self.n_components)
         self.kernel_ = self._resolved(X)
         generator = random_generator(self.random_state)
-        self.frequencies_ = _frequencies(self.kernel_, m // 2, X.shape[1], generator).T.astype(X.dtype)
+        self.frequencies_ = _frequencies(self.kernel_, (m + 1) // 2, X.shape[1], generator).T.astype(X.dtype)
+        self.phase_ = float(generator.uniform(0, 2 * pi))
         self._n_features_out = m
 
     def _map(self, X: Points) -> Any:
         angles = np.asarray(X @ self.frequencies_.astype(X.dtype, copy=False))
-        half = angles.shape[1]
-        out = np.empty((X.shape[0], 2 * half), X.dtype)
-        np.cos(angles, out=out[:, :half])
-        np.sin(angles, out=out[:, half:])
-        out *= sqrt(1.0 / half)
+        m = self._n_features_out
+        pairs = m // 2
+        out = np.empty((X.shape[0], m), X.dtype)
+        np.cos(angles[:, :pairs], out=out[:, :pairs])
+        np.sin(angles[:, :pairs], out=out[:, pairs : 2 * pairs])
+        np.cos(angles[:, pairs:] + X.dtype.type(self.phase_), out=out[:, 2 * pairs :])
+        out *= sqrt(2.0 / m)
         return out
 
 

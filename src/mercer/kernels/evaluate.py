@@ -102,7 +102,9 @@ def fill_block(
         A, B = cut(X, rows, out.dtype), cut(Z, columns, out.dtype)
         values = buffers.get(count(A), count(B))
         evaluate_tile(kernel, A, B, values)
-        if mirror and rows == columns:
+        if mirror and rows == columns:  # symmetric to the last digit, and the diagonal as `diag` gives it
+            upper = np.triu(values, 1)
+            np.add(upper, upper.T, out=values)
             np.fill_diagonal(values, kernel.diagonal(A))
         out[rows if at is None else at[rows], columns] = values
         if mirror and rows != columns:

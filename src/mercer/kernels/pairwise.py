@@ -56,7 +56,7 @@ def centred_dot(A: Points, B: Points, out: Array) -> tuple[Any, Any]:
     if is_sparse(A) and is_sparse(B):
         dot(A, B, out)
         return squared_norms(A), squared_norms(B)
-    from .._core.centre import centre_both
+    from .._core.distances import centre_both
 
     squares_a, squares_b = np.zeros(A.shape[0], out.dtype), np.zeros(B.shape[0], out.dtype)
     for number, (a, b) in enumerate(chunks(A, B)):
@@ -75,10 +75,13 @@ def squared_distances(A: Points, B: Points) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         a, b = centred_dot(A, B, out)
     require_no_overflow(a, b)
-    out *= -2.0
-    out += a[:, None]
-    out += b
-    return np.maximum(out, 0.0, out=out)
+    if is_sparse(A) or is_sparse(B):
+        np.subtract(np.add.outer(a, b), 2.0 * out, out=out)
+        return np.maximum(out, 0.0, out=out)
+    from .._core.distances import distances_from_dots
+
+    distances_from_dots(A, B, a, b, out)
+    return out
 
 
 def require_no_overflow(*values: Array) -> None:

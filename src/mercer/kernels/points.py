@@ -35,6 +35,8 @@ def admit(X: Points, domain: Domain, name: str = "X") -> Any:
 
 def vectors(X: Points, name: str = "X") -> Any:
     """A finite float32 or float64 matrix, dense or CSR, with at least one row and one column."""
+    if X is None:
+        raise ValueError(f"{name} must hold numbers, not None.")
     X = _floats(X.tocsr(), name) if is_sparse(X) else _floats(_array(X, name), name)
     if X.ndim != 2:
         hint = f"for one column use {name}.reshape(-1, 1), for one point {name}.reshape(1, -1)"

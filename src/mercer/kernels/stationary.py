@@ -102,7 +102,7 @@ class Gaussian(Stationary, names=("rbf", "gaussian")):
 
 def _variance(X: Points, weight: Array) -> float:
     """The variance of all entries, each row counted with its weight."""
-    total = float(weight.sum()) * X.shape[1]
+    total = float(weight.sum() * X.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
         if not isinstance(X, np.ndarray):  # sparse: most entries are 0
             mean = float(weight @ (X @ np.ones(X.shape[1]))) / total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -30,8 +30,7 @@ class Normalized(_Composite, names=("Normalized", "Normalised")):
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
         self.kernel.fill(A, B, out)
-        out *= self._scale(A)[:, None]
-        out *= self._scale(B)
+        out *= np.multiply.outer(self._scale(A), self._scale(B))  # one product: symmetric to the last digit
 
     def diagonal(self, A: Points) -> Array:
         """Ones, or 0 where phi(x) = 0."""
@@ -47,7 +46,7 @@ class Normalized(_Composite, names=("Normalized", "Normalised")):
         return np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Centre:
     """The points that are averaged, their weights (of sum 1), and the mean of the kernel over all their pairs."""
 
@@ -61,7 +60,7 @@ class Centered(_Composite, names=("Centered", "Centred")):
     """<phi(x) - m, phi(z) - m>, with m the mean of phi over the training points that `resolve` is given."""
 
     kernel: Kernel
-    centre: _Centre | None = field(default=None, compare=True)
+    centre: _Centre | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -99,7 +98,7 @@ class Centered(_Composite, names=("Centered", "Centred")):
     def diagonal(self, A: Points) -> Array:
         """k(x, x) - 2 <phi(x), m> + |m|^2."""
         diagonal = self.kernel.diagonal(A)
-        return np.asarray(diagonal - 2.0 * self._mean_with(A) + self._mean, diagonal.dtype)
+        return np.asarray(diagonal - (2.0 * self._mean_with(A) - self._mean), diagonal.dtype)
 
     def reason(self) -> str | None:
         return "the inner product of phi(x) - m and phi(z) - m"
@@ -114,8 +113,9 @@ class Centered(_Composite, names=("Centered", "Centred")):
         return evaluate.product(self.kernel, A, self.centre.points, self.centre.weights)
 
     def _subtract(self, block: Array, rows: Array, columns: Array) -> Array:
-        block -= (rows - self._mean)[:, None]
-        block -= columns
+        for start in range(0, len(block), 64):  # by strips, to make no second block
+            strip = slice(start, start + 64)
+            block[strip] -= np.add.outer(rows[strip], columns) - self._mean
         return block
 
     def __repr__(self) -> str:

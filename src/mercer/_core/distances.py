@@ -1,4 +1,4 @@
-"""Two sets of points moved to the mean of the second, and their squared norms there."""
+"""Squared distances from dot products, without losing digits: two sets of points moved to a common centre."""
 
 from __future__ import annotations
 
@@ -30,3 +30,21 @@ def _moved(A: Array, centre: Array, squares: Array) -> Array:
             total += difference * difference
         squares[i] = total
     return out
+
+
+@compiled
+def distances_from_dots(A: Array, B: Array, squares_a: Array, squares_b: Array, G: Array) -> None:
+    """G <- |x - z|^2 in place, from G = <x - c, z - c> and |x - c|^2, |z - c|^2.
+
+    Where these nearly cancel, so that few digits would be left, the distance is summed up anew from the points.
+    """
+    for i in range(G.shape[0]):
+        row = G[i]
+        for j in range(row.size):
+            both = squares_a[i] + squares_b[j]
+            row[j] = both - 2.0 * row[j]
+            if row[j] < 1e-6 * both:
+                total = 0.0
+                for k in range(A.shape[1]):
+                    total += (A[i, k] - B[j, k]) ** 2
+                row[j] = total

@@ -1,0 +1,109 @@
+"""Compiled loops against plain NumPy; the same tests run uncompiled in a process of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csc_array, csr_array
+
+from mercer._core import distances, exponential, sparse, sums
+
+generator = np.random.default_rng(0)
+DTYPES = [np.float32, np.float64]
+small = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+N = 9 if small else 300
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_exponential(dtype):
+    single = dtype == np.float32
+    D = np.concatenate([[0.0, 1e-30, 1e30, 800.0], np.linspace(0, 85 if single else 700, 20 * N)]).astype(dtype)[None]
+    expected = np.exp(-2.0 * D.astype(float) / 2)
+    (exponential.exp_32 if single else exponential.exp_64)(D, 1.0)
+    assert D[0, 0] == 1
+    assert D[0, 2] == D[0, 3] == 0
+    assert_allclose(D, expected, rtol=5e-6 if single else 5e-16, atol=1e-37 if single else 1e-300)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("d", [1, 3, 4, 11])
+def test_sums(dtype, d):
+    A, B = (generator.gamma(1.0, size=(n, d)).astype(dtype) for n in (N, 7))
+    A[:, 0] = B[:3, 0] = 0
+    a, b = A.astype(float)[:, None], B.astype(float)[None]
+    both = np.where(a + b > 0, a + b, 1)
+    tiny = np.finfo(dtype).tiny
+    for add, constants, expected in [
+        (sums.add_l1, (), abs(a - b)),
+        (sums.add_minimum, (), np.minimum(a, b)),
+        (sums.add_chi2, (tiny,), a * b / both),
+        (sums.add_chi2_distance, (tiny,), (a - b) ** 2 / both),
+    ]:
+        out = np.ones((N, 7), dtype)
+        add(A, np.ascontiguousarray(B.T), out, *constants)
+        assert_allclose(out, 1 + expected.sum(-1), rtol=1e-5 if dtype == np.float32 else 1e-13)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_distances(dtype):
+    A, B = (100 + generator.normal(size=(n, 5)).astype(dtype) for n in (N, 6))
+    B[2] = A[3]
+    a, b = np.zeros(N, dtype), np.zeros(6, dtype)
+    moved_a, moved_b = distances.centre_both(A, B, a, b)
+    assert_allclose(moved_b.mean(axis=0), 0, atol=1e-4)
+    assert_allclose(a, (moved_a**2).sum(axis=1), rtol=1e-5)
+    expected = ((A[:, None].astype(float) - B[None]) ** 2).sum(-1)
+    if dtype == np.float64:
+        G = moved_a @ moved_b.T
+        distances.distances_from_dots(A, B, a, b, G)
+        assert_allclose(G, expected, rtol=1e-9)
+        assert G[3, 2] == 0
+    G = moved_a @ moved_b.T
+    (exponential.gaussian_32 if dtype == np.float32 else exponential.gaussian_64)(G, a, b, 0.5)
+    assert_allclose(G, np.exp(-0.5 * expected), atol=1e-5 if dtype == np.float32 else 1e-13)
+
+
+def test_sparse_products():
+    A, B = (generator.normal(size=(n, 12)) * (generator.random((n, 12)) < 0.3) for n in (N, 7))
+    left, right = csr_array(A), csc_array(B)
+    out = np.zeros((N, 7))
+    sparse.add_sparse_dot(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, out)
+    assert_allclose(out, A @ B.T, atol=1e-12)
+
+
+def test_read_only_input():
+    A = np.ones((3, 2))
+    A.flags.writeable = False
+    out = np.zeros((3, 2))
+    sums.add_l1(A, np.zeros((2, 2)), out)
+    assert_array_equal(out, 2)
+
+
+@pytest.mark.skipif(small, reason="is this process")
+def test_without_compilation():
+    command = [sys.executable, "-m", "pytest", "-q", __file__, "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        command, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_without_a_folder_for_compiled_code(tmp_path):
+    """Compiled code that nobody can keep still runs, and one line says so."""
+    script = (
+        "import numba.core.caching as c\n"
+        "c.CacheImpl._locator_classes = []\n"
+        "import logging; logging.basicConfig()\n"
+        "from mercer.kernels import Laplacian\n"
+        "print(Laplacian()([[0.0], [1.0]])[0, 1])\n"
+    )
+    if small:
+        return
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=True)
+    assert abs(float(done.stdout) - np.exp(-1)) < 1e-12
+    assert done.stderr.count("set NUMBA_CACHE_DIR") == 1

@@ -1,0 +1,109 @@
+"""RKHS functions: a vector space with inner product, and the reproducing property."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mercer import RKHSFunction
+from mercer.kernels import FromFunction, Gaussian, Linear, Precomputed
+
+from .zoo import KERNELS, as_sparse, common_letters, vectors, words
+
+generator = np.random.default_rng(0)
+
+
+def pair(specimen):
+    f = RKHSFunction(specimen.kernel, specimen.points(8), generator.normal(size=8))
+    return f, RKHSFunction(specimen.kernel, specimen.points(5, seed=2), generator.normal(size=5))
+
+
+def point(specimen, i):
+    return specimen.points(9, seed=1)[i]
+
+
+@pytest.mark.parametrize("specimen", KERNELS, ids=str)
+def test_vector_space(specimen):
+    f, g = pair(specimen)
+    X = specimen.points(9, seed=1)
+    assert_allclose(f(X), specimen.kernel(X, f.centers) @ f.beta, rtol=1e-9, atol=1e-9)
+    scale = {"rtol": 1e-9, "atol": 1e-9 * max(1, np.abs(f(X)).max())}
+    assert_allclose((f + g)(X), f(X) + g(X), **scale)
+    assert_allclose((2 * f - g / 4)(X), 2 * f(X) - g(X) / 4, **scale)
+    assert_allclose((-f + 3)(X), 3 - f(X), **scale)
+    assert_allclose((1 - f)(X), 1 - f(X), **scale)
+
+
+@pytest.mark.parametrize("specimen", KERNELS, ids=str)
+def test_inner_product(specimen):
+    f, g = pair(specimen)
+    size = max(1.0, f.norm(), g.norm())
+    assert_allclose(f.inner(g), g.inner(f), rtol=1e-9, atol=1e-9 * size**2)
+    assert_allclose((f + 2 * g).inner(g), f.inner(g) + 2 * g.inner(g), rtol=1e-8, atol=1e-8 * size**2)
+    assert abs(f.inner(g)) <= f.norm() * g.norm() * (1 + 1e-9) + 1e-9
+    assert_allclose(f.norm() ** 2, f.inner(f), rtol=1e-9, atol=1e-12)
+    assert_allclose(f.distance(g) ** 2, f.inner(f) - 2 * f.inner(g) + g.inner(g), rtol=1e-7, atol=1e-8 * size**2)
+
+
+@pytest.mark.parametrize("specimen", KERNELS, ids=str)
+def test_reproducing_property(specimen):
+    f, _ = pair(specimen)
+    for i in range(3):
+        x = point(specimen, i)
+        values = f(specimen.points(9, seed=1)[i : i + 1])
+        assert_allclose(f.inner(RKHSFunction.section(specimen.kernel, x)), values[0], rtol=1e-9, atol=1e-9)
+
+
+def test_constant_is_no_part_of_the_space():
+    f = RKHSFunction(Gaussian(1.0), vectors(4), np.ones(4), b=7.0)
+    bare = RKHSFunction(Gaussian(1.0), vectors(4), np.ones(4))
+    assert_allclose(f(vectors(3)), bare(vectors(3)) + 7)
+    assert f.norm() == bare.norm()
+    assert (2 * f + 1).b == 15
+    assert np.float64(2) * f is not None
+    assert "4 centers, b = 7" in repr(f)
+
+
+def test_sparse_centers():
+    X = vectors(6)
+    f = RKHSFunction(Linear(), as_sparse(X), np.ones(6))
+    assert_allclose((f + RKHSFunction(Linear(), X, np.ones(6)))(X), 2 * X @ X.sum(axis=0), atol=1e-12)
+
+
+def test_words():
+    texts = words(5)
+    f = RKHSFunction(FromFunction(common_letters), texts, np.ones(5))
+    g = RKHSFunction(f.kernel, words(4, seed=9), np.ones(4))
+    assert_allclose((f + g)(texts), f(texts) + g(texts))
+
+
+def test_immutable():
+    beta = np.ones(3)
+    f = RKHSFunction(Gaussian(1.0), vectors(3), beta)
+    beta[:] = 5
+    assert f.beta.sum() == 3
+    with pytest.raises(ValueError, match="read-only"):
+        f.beta[0] = 1
+
+
+def test_errors():
+    X = vectors(3)
+    f = RKHSFunction(Gaussian(1.0), X, np.ones(3))
+    with pytest.raises(ValueError, match="different spaces"):
+        f + RKHSFunction(Gaussian(2.0), X, np.ones(3))
+    with pytest.raises(ValueError, match="different spaces"):
+        f.inner(RKHSFunction(Linear(), X, np.ones(3)))
+    for beta, b in ((np.ones(2), 0.0), ([1, np.nan, 1], 0.0), (np.ones(3), np.inf)):
+        with pytest.raises(ValueError, match="beta must be 3 finite numbers"):
+            RKHSFunction(Gaussian(1.0), X, beta, b)
+    with pytest.raises(ValueError, match="waits for training data"):
+        RKHSFunction(Gaussian(), X, np.ones(3))
+    with pytest.raises(ValueError, match=r"Precomputed\(matrix\)"):
+        RKHSFunction(Precomputed(), X @ X.T, np.ones(3))
+    with pytest.raises(TypeError):
+        f + "g"
+    with pytest.raises(TypeError):
+        f * f
+    with pytest.raises(ValueError, match="X has 2 columns"):
+        f(X[:, :2])

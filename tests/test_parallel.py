@@ -1,0 +1,115 @@
+"""Threads: limits are respected, errors and Ctrl-C end the work, forks do not hang."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from mercer import parallel
+from mercer.kernels import Gaussian
+
+X = np.random.default_rng(0).normal(size=(1500, 10))
+
+
+def blas_threads():
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+def test_the_users_limits():
+    with threadpool_limits(1, "blas"):
+        assert parallel.thread_count() == 1
+    assert 1 <= parallel.thread_count() <= parallel.cores()
+
+
+def test_blas_is_restored():
+    before = blas_threads()
+    Gaussian(1.0)(X)
+    assert blas_threads() == before
+    with parallel.one_blas_thread():
+        with parallel.one_blas_thread():
+            assert set(blas_threads()) == {1}
+        assert set(blas_threads()) == {1}
+    assert blas_threads() == before
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_every_task_once(threads):
+    done = []
+    parallel.for_each(range(100), done.append, threads)
+    assert sorted(done) == list(range(100))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_error_ends_the_work(threads):
+    started = []
+
+    def work(task):
+        started.append(task)
+        if task == 5:
+            raise RuntimeError("five")
+        time.sleep(0.001)
+
+    before = blas_threads()
+    with pytest.raises(RuntimeError, match="five"):
+        parallel.for_each(range(10_000), work, threads)
+    assert len(started) < 1000
+    assert blas_threads() == before
+
+
+def test_ctrl_c_ends_the_work():
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        parallel.for_each(range(100_000), lambda task: time.sleep(0.005), 2)
+    assert time.monotonic() - start < 60
+    timer.join()
+    assert threading.active_count() <= 2
+
+
+def test_threads_that_call_at_once():
+    expected = Gaussian(1.0)(X)
+    before = blas_threads()
+    results: list = []
+    callers = [threading.Thread(target=lambda: results.append(Gaussian(1.0)(X))) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    for result in results:
+        np.testing.assert_allclose(result, expected, rtol=1e-12)
+    assert len(results) == 4
+    assert blas_threads() == before
+
+
+def _child(queue):
+    queue.put(Gaussian(1.0)(X))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_after_a_fork():
+    expected = Gaussian(1.0)(X)
+    context = multiprocessing.get_context("fork")
+    queue = context.SimpleQueue()
+    child = context.Process(target=_child, args=(queue,))
+    with parallel.one_blas_thread():  # a fork in the middle of somebody's work
+        child.start()
+    result = queue.get()
+    child.join(timeout=60)
+    np.testing.assert_allclose(result, expected, rtol=1e-12)
+    assert child.exitcode == 0
+
+
+def test_the_same_bits_again():
+    assert_array_equal(Gaussian(1.0)(X), Gaussian(1.0)(X))
+    v = np.random.default_rng(1).normal(size=1500)
+    assert_array_equal(Gaussian(1.0).product(X, X, v), Gaussian(1.0).product(X, X, v))

@@ -1,0 +1,183 @@
+"""The zoo: one example of everything, with an independent formula or data to try it on. Laws run over all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import cos, exp, pi, sin, sqrt
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from mercer.features import (
+    GaussianSeries,
+    Nystrom,
+    PolarMap,
+    PolynomialMap,
+    PrototypeMap,
+    RandomFourier,
+    SpectralMap,
+)
+from mercer.kernels import (
+    Centered,
+    Chi2,
+    Constant,
+    ExpChi2,
+    FromFeatures,
+    FromFunction,
+    Gaussian,
+    Intersection,
+    Kernel,
+    Laplacian,
+    Linear,
+    Matern,
+    Normalized,
+    Periodic,
+    Polynomial,
+    Precomputed,
+    RationalQuadratic,
+)
+
+
+def vectors(n: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).normal(size=(n, 4))
+
+
+def histograms(n: int, seed: int = 0) -> Any:
+    """Entries >= 0, many of them exactly 0."""
+    generator = np.random.default_rng(seed)
+    return generator.gamma(1.0, size=(n, 7)) * (generator.random((n, 7)) < 0.6)
+
+
+def words(n: int, seed: int = 0) -> list[str]:
+    generator = np.random.default_rng(seed)
+    return ["".join(generator.choice(list("abc"), size=generator.integers(1, 8))) for _ in range(n)]
+
+
+def row_numbers(n: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).permutation(60)[:n]
+
+
+def common_letters(x: str, z: str) -> float:
+    return float(sum(x.count(letter) * z.count(letter) for letter in "abc"))
+
+
+def letters(x: str) -> list[int]:
+    return [x.count(letter) for letter in "abc"]
+
+
+def _matrix() -> Any:
+    A = np.random.default_rng(7).normal(size=(60, 9))
+    return A @ A.T
+
+
+MATRIX = _matrix()
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """A kernel, points for it, and its formula for two points, written out independently (None: see its own tests)."""
+
+    kernel: Kernel
+    points: Callable[..., Any] = vectors
+    formula: Callable[[Any, Any], float] | None = None
+    sparse: bool = True
+
+    def __str__(self) -> str:
+        return repr(self.kernel)[:60]
+
+    @property
+    def on_vectors(self) -> bool:
+        return self.points in (vectors, histograms)
+
+
+def _square(x: Any, z: Any) -> float:
+    return float(sum((a - b) ** 2 for a, b in zip(x, z, strict=True)))
+
+
+def _dot(x: Any, z: Any) -> float:
+    return float(sum(a * b for a, b in zip(x, z, strict=True)))
+
+
+def _over(a: float, b: float) -> float:
+    return a / b if b else 0.0
+
+
+KERNELS = [
+    Specimen(Linear(), formula=_dot),
+    Specimen(Constant(2.5), formula=lambda x, z: 2.5),
+    Specimen(Polynomial(), formula=lambda x, z: (1 + _dot(x, z)) ** 2),
+    Specimen(Polynomial(degree=3, gamma=0.5, coef0=0), formula=lambda x, z: (0.5 * _dot(x, z)) ** 3),
+    Specimen(Gaussian(gamma=0.3), formula=lambda x, z: exp(-0.3 * _square(x, z))),
+    Specimen(Laplacian(gamma=0.4), formula=lambda x, z: exp(-0.4 * sum(abs(a - b) for a, b in zip(x, z, strict=True)))),
+    Specimen(Matern(nu=0.5, length_scale=2.0), formula=lambda x, z: exp(-sqrt(_square(x, z)) / 2)),
+    Specimen(
+        Matern(nu=1.5),
+        formula=lambda x, z: (1 + sqrt(3 * _square(x, z))) * exp(-sqrt(3 * _square(x, z))),
+    ),
+    Specimen(
+        Matern(nu=2.5, length_scale=0.7),
+        formula=lambda x, z: (
+            (1 + sqrt(5 * _square(x, z)) / 0.7 + 5 * _square(x, z) / (3 * 0.49)) * exp(-sqrt(5 * _square(x, z)) / 0.7)
+        ),
+    ),
+    Specimen(RationalQuadratic(alpha=0.5, length_scale=1.5), formula=lambda x, z: (1 + _square(x, z) / 2.25) ** -0.5),
+    Specimen(
+        Periodic(period=2.0, length_scale=1.3),
+        formula=lambda x, z: exp(-2 * sum(sin(pi * (a - b) / 2) ** 2 for a, b in zip(x, z, strict=True)) / 1.69),
+    ),
+    Specimen(Intersection(), histograms, lambda x, z: sum(min(a, b) for a, b in zip(x, z, strict=True))),
+    Specimen(Chi2(), histograms, lambda x, z: sum(_over(a * b, a + b) for a, b in zip(x, z, strict=True))),
+    Specimen(
+        ExpChi2(gamma=0.7),
+        histograms,
+        lambda x, z: exp(-0.7 * sum(_over((a - b) ** 2, a + b) for a, b in zip(x, z, strict=True))),
+    ),
+    Specimen(FromFunction(common_letters), words, common_letters),
+    Specimen(FromFunction(lambda x, z: cos(x[0] - z[0])), formula=lambda x, z: cos(x[0] - z[0])),
+    Specimen(FromFeatures(letters), words, common_letters),
+    Specimen(
+        FromFeatures(PolynomialMap(degree=2).fit(vectors(3))),
+        formula=lambda x, z: (1 + _dot(x, z)) ** 2,
+        sparse=False,
+    ),
+    Specimen(Precomputed(MATRIX), row_numbers, lambda x, z: MATRIX[x, z]),
+    Specimen(Linear() + 2 * Gaussian(gamma=0.3), formula=lambda x, z: _dot(x, z) + 2 * exp(-0.3 * _square(x, z))),
+    Specimen(
+        Linear() + Polynomial() * Gaussian(gamma=0.3),
+        formula=lambda x, z: _dot(x, z) + (1 + _dot(x, z)) ** 2 * exp(-0.3 * _square(x, z)),
+    ),
+    Specimen((Linear() + 1) ** 3, formula=lambda x, z: (_dot(x, z) + 1) ** 3),
+    Specimen(
+        Normalized(Polynomial()),
+        formula=lambda x, z: (1 + _dot(x, z)) ** 2 / (1 + _dot(x, x)) / (1 + _dot(z, z)),
+    ),
+    Specimen(Normalized(FromFunction(common_letters)), words),
+    Specimen(0.5 * Precomputed(MATRIX) + Precomputed(MATRIX) ** 2, row_numbers),
+    Specimen(Centered(Linear()).resolve(vectors(20, seed=3))),
+    Specimen(Gaussian(gamma=0.5) + Centered(Polynomial()).resolve(vectors(20, seed=3))),
+]
+
+SPARSE = [s for s in KERNELS if s.on_vectors and s.sparse]
+WRITTEN = [s.kernel for s in KERNELS if "<" not in repr(s.kernel)]
+
+FEATURES = [
+    PolynomialMap(),
+    PolynomialMap(degree=3, gamma=0.5, coef0=0.0),
+    PolynomialMap(degree=1, coef0=2.0),
+    PolarMap(),
+    PrototypeMap(prototypes=5, gamma=0.5, random_state=0),
+    GaussianSeries(degree=12, sigma=2.5),
+    RandomFourier(Gaussian(gamma=0.3), n_components=4000, random_state=0),
+    RandomFourier(Laplacian(gamma=0.3), n_components=4000, random_state=0),
+    RandomFourier("matern(nu=2.5)", n_components=4000, random_state=0),
+    Nystrom(Gaussian(gamma=0.1), landmarks=40, random_state=0),
+    Nystrom(Laplacian(gamma=0.05), landmarks=40, selection="uniform", random_state=0),
+    SpectralMap(Gaussian(gamma=0.3)),
+    SpectralMap("poly(degree=2)"),
+]
+
+
+def as_sparse(X: Any) -> Any:
+    return csr_array(X)
