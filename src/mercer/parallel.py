@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
 from typing import Any, TypeVar
 
@@ -104,7 +105,8 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) 
             except BaseException as error:
                 errors.append(error)
 
-    helpers = [threading.Thread(target=worker, daemon=True) for _ in range(threads - 1)]
+    # Each helper sees the caller's context, such as NumPy's error state.
+    helpers = [threading.Thread(target=copy_context().run, args=(worker,), daemon=True) for _ in range(threads - 1)]
     with one_blas_thread():
         try:
             for helper in helpers:

@@ -66,16 +66,25 @@ def exp_row_64(row: Array, work: Array) -> None:
 
 
 @exactly_compiled
-def gaussian_32(G: Array, squares_rows: Array, squares_columns: Array, gamma: float) -> None:
-    """G <- exp(-gamma max(|x|^2 + |z|^2 - 2 G, 0)) in place; G, float32, holds the dot products."""
+def gaussian_32(G: Array, squares_rows: Array, squares_columns: Array, gamma: float) -> float:
+    """G <- exp(-gamma max(|x|^2 + |z|^2 - 2 G, 0)) in place; G, float32, holds the dot products.
+
+    Gives the largest gamma |x|^2 of the rows, infinite if any square has overflowed: a measure of the digits lost.
+    """
     c = _f(-gamma * _LOG2E)
     twice = _f(2.0 * gamma * _LOG2E)
+    largest = 0.0
+    for j in range(squares_columns.size):
+        if not np.isfinite(squares_columns[j]):
+            largest = np.inf
     for i in range(G.shape[0]):
         row = G[i]
         s = c * squares_rows[i]
         for j in range(row.size):
             row[j] = max(min(s + c * squares_columns[j] + twice * row[j], _ZERO), _LOWEST_32)
         exp2_row_32(row)
+        largest = max(largest, gamma * squares_rows[i])
+    return largest
 
 
 @exactly_compiled

@@ -16,6 +16,7 @@ from ..params import Parameters, require_integer, require_number
 from ..parse import plain_name
 from ..types import Array, Points
 from . import evaluate
+from .pairwise import overflow_checked_later, require_no_overflow
 from .points import Domain, admit, common_dtype, count, is_sparse
 
 REGISTRY: dict[str, Callable[..., Kernel]] = {}
@@ -72,7 +73,10 @@ class Kernel(Parameters):
         self.require_resolved()
         X = admit(X, self.domain)
         self.check(X, "X")
-        return self.diagonal(X)
+        with overflow_checked_later():
+            values = self.diagonal(X)
+        require_no_overflow(values)
+        return values
 
     def product(self, X: Points, Z: Points, v: Array) -> Array:
         """sum_j k(x_i, z_j) v_j, without forming the block."""

@@ -16,14 +16,14 @@ import numpy as np
 
 from ..parallel import for_each, thread_count
 from ..types import Array, Points
-from .pairwise import COORDINATES, require_no_overflow
+from .pairwise import COORDINATES, overflow_checked_later, require_no_overflow
 from .points import Domain, admit, common_dtype, count, is_sparse, width
 
 if TYPE_CHECKING:
     from .base import Kernel
 
 SCRATCH = 32_000_000  # bytes of temporaries, over all threads
-SCRATCH_PER_THREAD = 8_000_000
+SCRATCH_PER_THREAD = 10_000_000
 LEAST_SIDE = 16  # of a tile, in points: with less, overhead is all there is
 _WORTH_A_THREAD = 100_000  # values; smaller blocks are one tile in the caller's thread
 
@@ -110,7 +110,8 @@ def fill_block(
         if mirror and rows != columns:
             out[columns, rows] = values.T
 
-    for_each(_tiles(n, m, side, mirror), work, threads)
+    with overflow_checked_later():
+        for_each(_tiles(n, m, side, mirror), work, threads)
 
 
 def stream_product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any, scratch: int = SCRATCH) -> Array:
@@ -130,16 +131,15 @@ def stream_product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any, s
             evaluate_tile(kernel, A, B, values)
             out[rows] += values @ weights[columns]
 
-    for_each(_slices(n, strip), work, threads)
+    with overflow_checked_later():
+        for_each(_slices(n, strip), work, threads)
     return out
 
 
 def evaluate_tile(kernel: Kernel, A: Points, B: Points, out: Array) -> None:
     """One tile; where the kernel has no bound, with the check that its values are finite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        kernel.fill(A, B, out)
-        total = 0.0 if kernel.bounded else out.sum()
-    if not np.isfinite(total):
+    kernel.fill(A, B, out)
+    if not kernel.bounded and not np.isfinite(out.sum()):
         require_no_overflow(out)
 
 

@@ -72,7 +72,7 @@ def squared_distances(A: Points, B: Points) -> Array:
     """|x - z|^2 for each pair, in float64 and never negative."""
     A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
     out = np.empty((A.shape[0], B.shape[0]))
-    with np.errstate(over="ignore", invalid="ignore"):
+    with overflow_checked_later():
         a, b = centred_dot(A, B, out)
     require_no_overflow(a, b)
     if is_sparse(A) or is_sparse(B):
@@ -82,6 +82,11 @@ def squared_distances(A: Points, B: Points) -> Array:
 
     distances_from_dots(A, B, a, b, out)
     return out
+
+
+def overflow_checked_later() -> Any:
+    """A context in which NumPy does not warn of overflow; `require_no_overflow` says more about it."""
+    return np.errstate(over="ignore", invalid="ignore")
 
 
 def require_no_overflow(*values: Array) -> None:

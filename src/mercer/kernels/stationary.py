@@ -11,7 +11,14 @@ import numpy as np
 from ..params import require_number
 from ..types import Array, Points
 from .base import Kernel
-from .pairwise import add_over_coordinates, centred_dot, dense, require_no_overflow, squared_distances
+from .pairwise import (
+    add_over_coordinates,
+    centred_dot,
+    dense,
+    overflow_checked_later,
+    require_no_overflow,
+    squared_distances,
+)
 from .points import common_dtype, count, take, vectors
 
 # float32 products give |x - z|^2 with an error of about 1e-7 (|x|^2 + |z|^2). Rows where gamma |x|^2 is larger than
@@ -90,10 +97,9 @@ class Gaussian(Stationary, names=("rbf", "gaussian")):
             require_no_overflow(a, b)
             gaussian_64(out, a, b, gamma)
             return
-        heavy = np.flatnonzero(~(gamma * a <= _HEAVY))
-        if not np.isfinite(b).all():
-            heavy = np.arange(count(A))
-        gaussian_32(out, a, b, gamma)
+        if gaussian_32(out, a, b, gamma) <= _HEAVY:
+            return
+        heavy = np.flatnonzero(~(gamma * a <= _HEAVY)) if np.isfinite(b).all() else np.arange(count(A))
         if heavy.size:
             precise = np.empty((heavy.size, count(B)))
             self.fill(take(A, heavy).astype(np.float64), B.astype(np.float64), precise)
@@ -103,7 +109,7 @@ class Gaussian(Stationary, names=("rbf", "gaussian")):
 def _variance(X: Points, weight: Array) -> float:
     """The variance of all entries, each row counted with its weight."""
     total = float(weight.sum() * X.shape[1])
-    with np.errstate(over="ignore", invalid="ignore"):
+    with overflow_checked_later():
         if not isinstance(X, np.ndarray):  # sparse: most entries are 0
             mean = float(weight @ (X @ np.ones(X.shape[1]))) / total
             return max(float(weight @ (X.multiply(X) @ np.ones(X.shape[1]))) / total - mean * mean, 0.0)
