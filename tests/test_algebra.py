@@ -151,3 +151,8 @@ def test_estimators_rebuild_their_kernel():
         other.set_params(kernel__right__gama=1)
     with pytest.raises(ValueError, match="Invalid parameter"):
         other.set_params(kernle=1)
+
+
+def test_estimators_parse_text_before_they_change_it():
+    machine = mercer.features.Nystrom("rbf(gamma=1) + linear")
+    assert machine.set_params(kernel__left__gamma=3).kernel == Gaussian(3) + L

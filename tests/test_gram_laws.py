@@ -184,6 +184,10 @@ def test_the_choice_and_its_reason():
     assert isinstance(gram_of(Linear(), X[:3]), DenseGram)
     assert isinstance(gram_of(FromFeatures(len), words(9)), LowRankGram)
     assert isinstance(gram_of(Linear(), as_sparse(X)), LowRankGram)
+    assert isinstance(gram_of(2 * Linear() + 1, as_sparse(X)), LowRankGram)
+    wide = np.random.default_rng(0).normal(size=(300, 200))
+    assert isinstance(gram_of(2 * Linear() + 1, wide, memory="300kB"), LazyGram)  # its features would not fit
+    assert isinstance(gram_of(Linear(), X, memory=1), LowRankGram)  # X itself is all it holds
     given = gram_of(Precomputed(), X @ X.T, memory=1000)
     assert given.reason == "dense: the values were given"
     assert_allclose(given.product64(np.ones(300)), (X @ X.T).sum(axis=1))

@@ -7,10 +7,11 @@ the kernel by a new one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from math import isfinite
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -58,13 +59,20 @@ class Parameters:
 
 
 class RebuildsParameters:
-    """A scikit-learn estimator some of whose parameters are `Parameters`: a base class to put first."""
+    """A scikit-learn estimator some of whose parameters are `Parameters`: a base class to put first.
+
+    `parsers` says how a parameter that may be given as text becomes an object.
+    """
+
+    parsers: ClassVar[dict[str, Callable[[Any], Any]]] = {}
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; a nested name rebuilds the value that holds it."""
         own, nested = split_nested(params)
         for name, inner in list(nested.items()):
             value = own.get(name, getattr(self, name, None))
+            if isinstance(value, str) and name in self.parsers:
+                value = self.parsers[name](value)
             if isinstance(value, Parameters):
                 own[name] = value.with_params(**inner)
                 del nested[name]

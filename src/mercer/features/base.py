@@ -65,6 +65,7 @@ class KernelMap(FeatureMap):
     """A map of a kernel that the user names, as an object or as text."""
 
     takes_sparse: ClassVar[bool] = True
+    parsers: ClassVar[dict[str, Any]] = {"kernel": kernel}
     kernel: Any
 
     def _domain(self) -> Domain:
@@ -78,11 +79,6 @@ class KernelMap(FeatureMap):
         resolved = kernel(self.kernel).resolve(X)
         resolved.check(X, "X")
         return resolved
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = False
-        return tags
 
 
 def random_generator(seed: Any) -> np.random.Generator:

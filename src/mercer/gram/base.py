@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Kernel
+from ..kernels import Kernel, Linear
 from ..kernels.evaluate import SCRATCH
-from ..kernels.points import Domain, admit, common_dtype, count
+from ..kernels.points import Domain, admit, common_dtype, count, nbytes
 from ..memory import format_bytes, parse_bytes
 from ..types import Array, Points
 
@@ -71,15 +71,24 @@ def gram_of(kernel: Kernel, X: Points, memory: int | float | str = "2GB") -> Gra
     n = count(X)
     if kernel.domain is Domain.VALUES:
         return DenseGram.compute(kernel, X, reason="dense: the values were given")
-    Z = kernel.features(X)
-    if Z is not None and Z.shape[1] < n:
-        return LowRankGram(Z, reason=f"low rank: {Z.shape[1]} explicit features for {n} points")
+    width = _features_that_fit(kernel, X, budget)
+    if width is not None:
+        return LowRankGram(kernel.features(X), reason=f"low rank: {width} explicit features for {n} points")
     size = n * n * common_dtype(X).itemsize
     needed = size + min(SCRATCH, size)
     if needed <= budget:
         return DenseGram.compute(kernel, X, reason=f"dense: {format_bytes(needed)} of {format_bytes(budget)}")
     reason = f"lazy: dense would need {format_bytes(needed)} of {format_bytes(budget)}"
     return LazyGram(kernel, X, budget, reason=reason)
+
+
+def _features_that_fit(kernel: Kernel, X: Points, budget: int) -> int | None:
+    """The number of explicit features, if they are fewer than the points and fit in the budget; seen on one point."""
+    one = kernel.features(X[:1])
+    if one is None or one.shape[1] >= count(X):
+        return None
+    held_already = isinstance(kernel, Linear)
+    return int(one.shape[1]) if held_already or count(X) * nbytes(one) <= budget else None
 
 
 def as_index(index: Any, n: int) -> Any:

@@ -100,7 +100,7 @@ def evidence(kernel: Any, X: Any = None, *, memory: int | float | str = "2GB") -
     # Of the eigenvalues' computation, and of the entries' last digits: |E| <= n max |E_ij|.
     rounding = 10 * gram.n * np.finfo(float).eps * scale
     rounding += gram.n * float(np.finfo(precision).eps) * float(np.abs(gram.diag()).max())
-    value = float(vector @ gram.product64(vector))
+    value = float(vector @ (gram @ vector))
     found = smallest < -rounding and value < 0
     return Evidence(
         kernel=name, n=gram.n, asymmetry=asymmetry, worst_pair=pair if asymmetry > rounding / gram.n else None,

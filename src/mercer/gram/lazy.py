@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Kernel
-from ..kernels.evaluate import LEAST_SIDE, SCRATCH, SCRATCH_PER_THREAD, fill_block, stream_product, tile_bytes
+from ..kernels.evaluate import LEAST_SIDE, SCRATCH, SCRATCH_PER_THREAD, diagonal, fill_block, stream_product, tile_bytes
 from ..kernels.points import Chosen, admit, common_dtype, count, width
 from ..memory import format_bytes
 from ..parallel import thread_count
@@ -43,7 +43,7 @@ class LazyGram(Gram):
         self.batch = int(min(n, max(1, rows_in_all // 4)))
         slots = int(min(n, max(1, rows_in_all - self.batch)))
         self.cache = _Rows(np.empty((slots, n), self.dtype))
-        self._diag = kernel.diagonal(self.points)
+        self._diag = diagonal(kernel, self.points)
 
     @property
     def n(self) -> int:

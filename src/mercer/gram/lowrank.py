@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.pairwise import dot, squared_norms
-from ..kernels.points import is_sparse, vectors
+from ..kernels.points import nbytes, vectors
 from ..types import Array
 from .base import Gram, as_factor, as_index
 
@@ -29,8 +29,7 @@ class LowRankGram(Gram):
 
     @property
     def nbytes(self) -> int:
-        Z = self.features
-        return int(Z.data.nbytes + Z.indices.nbytes + Z.indptr.nbytes if is_sparse(Z) else Z.nbytes)
+        return nbytes(self.features)
 
     def diag(self) -> Array:
         return squared_norms(self.features)

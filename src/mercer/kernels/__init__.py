@@ -3,9 +3,9 @@
 from typing import Any
 
 from ..parse import parse as _parse
-from .base import REGISTRY, Kernel, Power, Product, Scaled, Sum
+from .base import REGISTRY, Constant, Kernel, Power, Product, Scaled, Sum
 from .custom import FromFeatures, FromFunction, Precomputed
-from .dot import Constant, Linear, Polynomial
+from .dot import Linear, Polynomial
 from .histogram import Chi2, ExpChi2, Intersection
 from .stationary import Gaussian, Laplacian, Matern, Periodic, RationalQuadratic
 from .transforms import Centered, Normalized

@@ -16,7 +16,6 @@ from ..params import Parameters, require_integer, require_number
 from ..parse import plain_name
 from ..types import Array, Points
 from . import evaluate
-from .pairwise import overflow_checked_later, require_no_overflow
 from .points import Domain, admit, common_dtype, count, is_sparse
 
 REGISTRY: dict[str, Callable[..., Kernel]] = {}
@@ -46,8 +45,11 @@ class Kernel(Parameters):
 
     def diagonal(self, A: Points) -> Array:
         """k(x, x) for each of the points. Worth writing wherever it is simpler than a block."""
-        values = np.empty((1, 1), common_dtype(A))
-        return np.array([_entry(self, A[i : i + 1], values) for i in range(count(A))], values.dtype)
+        values, entry = np.empty(count(A), common_dtype(A)), np.empty((1, 1), common_dtype(A))
+        for i in range(count(A)):
+            self.fill(A[i : i + 1], A[i : i + 1], entry)
+            values[i] = entry[0, 0]
+        return values
 
     def reason(self) -> str | None:
         """Why it is positive definite, in one line; None if nobody knows."""
@@ -73,10 +75,7 @@ class Kernel(Parameters):
         self.require_resolved()
         X = admit(X, self.domain)
         self.check(X, "X")
-        with overflow_checked_later():
-            values = self.diagonal(X)
-        require_no_overflow(values)
-        return values
+        return evaluate.diagonal(self, X)
 
     def product(self, X: Points, Z: Points, v: Array) -> Array:
         """sum_j k(x_i, z_j) v_j, without forming the block."""
@@ -138,20 +137,38 @@ def _is_number(value: Any) -> bool:
 def _as_kernel(value: Any) -> Kernel | None:
     if isinstance(value, Kernel):
         return value
-    from .dot import Constant
-
     return Constant(value) if _is_number(value) else None
-
-
-def _entry(kernel: Kernel, point: Any, values: Array) -> Any:
-    evaluate.evaluate_tile(kernel, point, point, values)
-    return values[0, 0]
 
 
 def _written(kernel: Kernel, level: int) -> str:
     """The text of an operand, in parentheses where its own operation binds less tightly than `level`."""
     own = {Sum: 1, Product: 2, Scaled: 2, Power: 3}.get(type(kernel), 4)
     return repr(kernel) if own >= level else f"({kernel!r})"
+
+
+@dataclass(frozen=True)
+class Constant(Kernel):
+    """k(x, z) = value >= 0; `k + 1` means `k + Constant(1)`."""
+
+    value: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self, "value", at_least=0)
+
+    def fill(self, A: Points, B: Points, out: Array) -> None:
+        out[...] = self.value
+
+    def diagonal(self, A: Points) -> Array:
+        """The value."""
+        return np.full(count(A), self.value, common_dtype(A))
+
+    def reason(self) -> str | None:
+        return "the inner product of a constant feature"
+
+    def features(self, X: Points) -> Any:
+        """One constant feature."""
+        return np.full((count(X), 1), np.sqrt(self.value), common_dtype(X))
 
 
 class _Composite(Kernel, names=()):

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ..params import require_integer, require_number
 from ..types import Array, Points
 from .base import Kernel, raise_to
 from .pairwise import dot, squared_norms
-from .points import common_dtype, count
 
 
 @dataclass(frozen=True)
@@ -31,31 +28,6 @@ class Linear(Kernel):
     def features(self, X: Points) -> Any:
         """The points themselves."""
         return X
-
-
-@dataclass(frozen=True)
-class Constant(Kernel):
-    """k(x, z) = value >= 0; `k + 1` means `k + Constant(1)`."""
-
-    value: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self, "value", at_least=0)
-
-    def fill(self, A: Points, B: Points, out: Array) -> None:
-        out[...] = self.value
-
-    def diagonal(self, A: Points) -> Array:
-        """The value."""
-        return np.full(count(A), self.value, common_dtype(A))
-
-    def reason(self) -> str | None:
-        return "the inner product of a constant feature"
-
-    def features(self, X: Points) -> Any:
-        """One constant feature."""
-        return np.full((count(X), 1), np.sqrt(self.value), common_dtype(X))
 
 
 @dataclass(frozen=True)

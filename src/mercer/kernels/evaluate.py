@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from itertools import pairwise
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 SCRATCH = 32_000_000  # bytes of temporaries, over all threads
 SCRATCH_PER_THREAD = 10_000_000
 LEAST_SIDE = 16  # of a tile, in points: with less, overhead is all there is
+_DIAGONAL = 1024  # points whose diagonal is computed at a time
 _WORTH_A_THREAD = 100_000  # values; smaller blocks are one tile in the caller's thread
 
 
@@ -43,6 +43,16 @@ def product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any = None) -
     if v.shape[:1] != (count(Z),) or v.ndim > 2:
         raise ValueError(f"One coefficient per point is needed: {count(Z)} points, but coefficients {v.shape}.")
     return stream_product(kernel, X, Z, v, dtype or common_dtype(X, Z))
+
+
+def diagonal(kernel: Kernel, X: Points) -> Array:
+    """k(x_i, x_i) for admitted points, by pieces, so that its temporaries are small."""
+    out = np.empty(count(X), common_dtype(X))
+    with overflow_checked_later():
+        for rows in _slices(count(X), _DIAGONAL):
+            out[rows] = kernel.diagonal(cut(X, rows, out.dtype))
+    require_no_overflow(out)
+    return out
 
 
 def admit_both(kernel: Kernel, X: Points, Z: Points) -> tuple[Any, Any, bool]:
@@ -168,8 +178,7 @@ class _Buffers(threading.local):
 def _slices(n: int, size: int) -> list[slice]:
     """0 ... n in equal pieces of at most this size."""
     pieces = ceil(n / size)
-    bounds = [n * i // pieces for i in range(pieces + 1)]
-    return [slice(start, stop) for start, stop in pairwise(bounds)]
+    return [slice(n * i // pieces, n * (i + 1) // pieces) for i in range(pieces)]
 
 
 def _tiles(n: int, m: int, side: int, upper: bool) -> Iterator[tuple[slice, slice]]:

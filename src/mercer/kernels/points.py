@@ -37,7 +37,7 @@ def vectors(X: Points, name: str = "X") -> Any:
     """A finite float32 or float64 matrix, dense or CSR, with at least one row and one column."""
     if X is None:
         raise ValueError(f"{name} must hold numbers, not None.")
-    X = _floats(X.tocsr(), name) if is_sparse(X) else _floats(_array(X, name), name)
+    X = _floats(_csr(X), name) if is_sparse(X) else _floats(_array(X, name), name)
     if X.ndim != 2:
         hint = f"for one column use {name}.reshape(-1, 1), for one point {name}.reshape(1, -1)"
         raise ValueError(f"{name} must have rows and columns, but it has {X.ndim} dimension(s): {hint}.")
@@ -54,7 +54,7 @@ def objects(X: Points, name: str = "X") -> Any:
     if hasattr(X, "iloc"):  # pandas
         X = X.to_numpy()
     if is_sparse(X):
-        X = X.tocsr()
+        X = _csr(X)
     elif not isinstance(X, list | tuple | np.ndarray):
         try:
             X = list(X)
@@ -73,6 +73,11 @@ def count(X: Points) -> int:
 def width(X: Points) -> int:
     """The number of columns; 1 for objects."""
     return int(X.shape[1]) if getattr(X, "ndim", 1) == 2 else 1
+
+
+def nbytes(X: Points) -> int:
+    """The memory of an array or a CSR matrix."""
+    return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if is_sparse(X) else X.nbytes)
 
 
 def take(X: Points, index: Any) -> Any:
@@ -107,6 +112,15 @@ def common_dtype(*sets: Any) -> Any:
     """float32 if every set of numbers is; float64 otherwise."""
     kinds = {X.dtype for X in sets if hasattr(X, "dtype") and X.dtype.kind == "f"}
     return np.dtype(np.float32 if kinds == {np.dtype(np.float32)} else np.float64)
+
+
+def _csr(X: Any) -> Any:
+    """X by rows, each entry stored once."""
+    X = X.tocsr()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def _array(X: Points, name: str) -> Any:
