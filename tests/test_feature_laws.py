@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas
 import pytest
@@ -77,6 +79,19 @@ def test_shapes_types_and_names(phi):
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("phi", [PolarMap(), PrototypeMap(random_state=0)], ids=repr)
+def test_the_induced_kernel_is_a_value(phi):
+    phi = clone(phi).fit(X)
+    kernel = phi.kernel_
+    before = kernel(Z)
+    phi.fit(Z[:, :2])
+    assert_array_equal(kernel(Z), before)
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    named = clone(phi).fit(frame)
+    assert_allclose(named.kernel_(frame), named.kernel_(X))
+    assert_array_equal(pickle.loads(pickle.dumps(named)).transform(frame), named.transform(frame))
 
 
 class TestPolynomial:

@@ -114,8 +114,9 @@ def require_number(owner: Any, name: str, *, at_least: float | None = None, abov
     raise ValueError(f"{type(owner).__name__}: {name} must be a finite number{bound}, not {value!r}.")
 
 
-def require_integer(owner: Any, name: str, *, at_least: int) -> None:
-    """Raise unless the field is a whole number within its bound."""
+def require_integer(owner: Any, name: str, *, at_least: int) -> int:
+    """The field as an int; raise unless it is a whole number within its bound."""
     value = getattr(owner, name)
-    if not isinstance(value, int) or isinstance(value, bool) or value < at_least:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < at_least:
         raise ValueError(f"{type(owner).__name__}: {name} must be a whole number, {at_least} or more, not {value!r}.")
+    return int(value)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..kernels import Kernel, kernel
+from ..kernels import FromFeatures, Kernel, kernel
 from ..kernels.points import Domain, objects
 from ..params import RebuildsParameters
 from ..types import Points
@@ -48,6 +49,10 @@ class FeatureMap(RebuildsParameters, ClassNamePrefixFeaturesOutMixin, Transforme
         """Vectors, unless a kernel on other objects is mapped."""
         return Domain.VECTORS
 
+    def _induced(self) -> Kernel:
+        """phi(x) . phi(z) as a kernel, of the map as it is now: a later fit does not change it."""
+        return FromFeatures(copy.copy(self))
+
     def _fit(self, X: Points) -> None:
         raise NotImplementedError
 
@@ -86,13 +91,6 @@ def random_generator(seed: Any) -> np.random.Generator:
     if isinstance(seed, np.random.RandomState):
         return np.random.default_rng(seed.randint(2**31))
     return np.random.default_rng(seed)
-
-
-def require_count(owner: Any, name: str, value: Any, least: int = 1) -> int:
-    """A whole number of things to make, as an int."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{type(owner).__name__}: {name} must be a whole number, {least} or more, not {value!r}.")
-    return int(value)
 
 
 def require_bearable(owner: Any, features: int) -> None:

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..kernels import Gaussian, Kernel, Laplacian, Matern
+from ..params import require_integer
 from ..types import Points
-from .base import KernelMap, random_generator, require_count
+from .base import KernelMap, random_generator
 
 
 class RandomFourier(KernelMap):
@@ -27,7 +28,7 @@ class RandomFourier(KernelMap):
         self.random_state = random_state
 
     def _fit(self, X: Points) -> None:
-        m = require_count(self, "n_components", self.n_components)
+        m = require_integer(self, "n_components", at_least=1)
         self.kernel_ = self._resolved(X)
         generator = random_generator(self.random_state)
         self.frequencies_ = _frequencies(self.kernel_, (m + 1) // 2, X.shape[1], generator).T.astype(X.dtype)

@@ -10,8 +10,9 @@ from ..gram.base import gram_of
 from ..gram.pivoted import pivoted_cholesky
 from ..kernels import Gaussian
 from ..kernels.points import count, take
+from ..params import require_integer
 from ..types import Points
-from .base import KernelMap, random_generator, require_count
+from .base import KernelMap, random_generator
 from .spectral import root_of_inverse
 
 
@@ -37,7 +38,7 @@ class Nystrom(KernelMap):
         self.random_state = random_state
 
     def _fit(self, X: Points) -> None:
-        wanted = min(require_count(self, "landmarks", self.landmarks), count(X))
+        wanted = min(require_integer(self, "landmarks", at_least=1), count(X))
         self.kernel_ = self._resolved(X)
         generator = random_generator(self.random_state)
         if self.selection == "uniform":

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..kernels import FromFeatures
 from ..types import Points
 from .base import FeatureMap
 
@@ -21,7 +20,7 @@ class PolarMap(FeatureMap):
 
     def _fit(self, X: Points) -> None:
         self._n_features_out = max(2, X.shape[1])
-        self.kernel_ = FromFeatures(self)
+        self.kernel_ = self._induced()
 
     def _map(self, X: Points) -> Any:
         out = np.zeros((len(X), self._n_features_out), X.dtype)

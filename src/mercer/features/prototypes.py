@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from ..kernels import FromFeatures, Gaussian
-from .base import FeatureMap, random_generator, require_count
+from ..kernels import Gaussian
+from ..params import require_integer
+from .base import FeatureMap, random_generator
 
 
 class PrototypeMap(FeatureMap):
@@ -26,7 +27,7 @@ class PrototypeMap(FeatureMap):
     def _fit(self, X: Any) -> None:
         self._bump = Gaussian(float(self.gamma))
         if np.ndim(self.prototypes) == 0:
-            wanted = require_count(self, "prototypes", self.prototypes)
+            wanted = require_integer(self, "prototypes", at_least=1)
             distinct = np.unique(X, axis=0)
             chosen = random_generator(self.random_state).permutation(len(distinct))[:wanted]
             self.prototypes_ = distinct[np.sort(chosen)]
@@ -37,7 +38,7 @@ class PrototypeMap(FeatureMap):
                     f"PrototypeMap: the prototypes have {self.prototypes_.shape[1]} columns, but X has {X.shape[1]}."
                 )
         self._n_features_out = len(self.prototypes_)
-        self.kernel_ = FromFeatures(self)
+        self.kernel_ = self._induced()
 
     def _map(self, X: Any) -> Any:
         return self._bump(X, self.prototypes_.astype(X.dtype, copy=False))

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Gaussian
+from ..params import require_integer
 from ..types import Points
-from .base import FeatureMap, require_bearable, require_count
+from .base import FeatureMap, require_bearable
 from .monomials import Monomials
 
 
@@ -30,7 +31,7 @@ class GaussianSeries(FeatureMap):
         self.sigma = sigma
 
     def _fit(self, X: Points) -> None:
-        degree = require_count(self, "degree", self.degree, least=0)
+        degree = require_integer(self, "degree", at_least=0)
         if degree > 150:
             raise ValueError("GaussianSeries: from degree 171 on the factorials overflow; 150 is the largest offered.")
         self.kernel_ = Gaussian.from_width(self.sigma)

@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Centered, Gaussian
 from ..kernels.points import count
+from ..params import require_integer
 from ..types import Array, Points
-from .base import KernelMap, random_generator, require_count
+from .base import KernelMap, random_generator
 
 
 class SpectralMap(KernelMap):
@@ -37,7 +38,7 @@ class SpectralMap(KernelMap):
 
         wanted = count(X)
         if self.n_components is not None:
-            wanted = min(wanted, require_count(self, "n_components", self.n_components))
+            wanted = min(wanted, require_integer(self, "n_components", at_least=1))
         self.kernel_ = self._resolved(X)
         if self.center:
             self.kernel_ = Centered(self.kernel_).resolve(X)

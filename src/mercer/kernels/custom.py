@@ -146,11 +146,19 @@ class FromFeatures(Kernel, names=()):
 
     def features(self, X: Points) -> Any:
         """phi(X), with a row per point."""
-        Z = self.phi.transform(X) if hasattr(self.phi, "transform") else self._called(dense(X))
+        Z = self._transformed(X) if hasattr(self.phi, "transform") else self._called(dense(X))
         Z = vectors(Z, f"phi(X) of {self!r}")
         if count(Z) != count(X):
             raise ValueError(f"{self!r} must give one row per point: {count(X)} points, but {count(Z)} rows.")
         return Z
+
+    def _transformed(self, X: Points) -> Any:
+        """phi.transform(X), with the names of the columns where phi has learned them."""
+        if hasattr(self.phi, "feature_names_in_") and isinstance(X, np.ndarray):
+            from pandas import DataFrame
+
+            X = DataFrame(X, columns=self.phi.feature_names_in_)
+        return self.phi.transform(X)
 
     def _called(self, points: Points) -> Array:
         """phi of each point or, where phi does not take a single point, of all of them at once."""

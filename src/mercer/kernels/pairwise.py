@@ -13,6 +13,7 @@ from ..types import Array, Points
 from .points import is_sparse
 
 COORDINATES = 1024  # at most so many coordinates are copied at a time
+_DENSE_GAIN = 50  # a multiplication of dense float32 products is so much faster than one of sparse products
 
 
 def dense(A: Points) -> Any:
@@ -29,14 +30,20 @@ def squared_norms(A: Points) -> Array:
 
 def dot(A: Points, B: Points, out: Array) -> None:
     """out <- <x, z> for each pair."""
+    if not is_sparse(A) and not is_sparse(B):
+        np.matmul(A, B.T, out=out)
+        return
+    out[...] = 0
     if is_sparse(A) and is_sparse(B):
         from .._core.sparse import add_sparse_dot
 
         BT = B.tocsc()
-        out[...] = 0
-        add_sparse_dot(A.indptr, A.indices, A.data, BT.indptr, BT.indices, BT.data, out)
-    else:
-        np.matmul(dense(A), dense(B).T, out=out)
+        multiplications = np.bincount(A.indices, minlength=A.shape[1]) @ np.diff(BT.indptr)
+        if _DENSE_GAIN * multiplications < out.size * A.shape[1]:
+            add_sparse_dot(A.indptr, A.indices, A.data, BT.indptr, BT.indices, BT.data, out)
+            return
+    for a, b in chunks(A, B):
+        out += a @ b.T
 
 
 def chunks(A: Points, B: Points) -> Iterator[tuple[Any, Any]]:
