@@ -173,7 +173,7 @@ def test_too_much_at_once_or_too_little_budget():
 def test_the_choice_and_its_reason():
     X = vectors(300)
     assert isinstance(gram_of(Gaussian(), X), DenseGram)
-    assert gram_of(Gaussian(), X).reason == "dense: 1.5 MB of 2 GB"
+    assert repr(gram_of(Gaussian(), X)) == "<DenseGram 300 x 300, dense: 1.5 MB of 2 GB>"
     lazy = gram_of(Gaussian(), X, memory="500kB")
     assert isinstance(lazy, LazyGram)
     assert lazy.reason == "lazy: dense would need 1.5 MB of 500 kB"

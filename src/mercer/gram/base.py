@@ -53,6 +53,9 @@ class Gram(ABC):
     def subset(self, index: Any) -> Gram:
         """The Gram matrix of these points alone."""
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.n} x {self.n}, {self.reason}>"
+
 
 def gram_of(kernel: Kernel, X: Points, memory: int | float | str = "2GB") -> Gram:
     """The Gram matrix of the kernel on X, in the form that suits the kernel, n and the memory; `.reason` says why.

@@ -14,7 +14,7 @@ from ..types import Array, Points
 from .base import Gram, as_factor, as_index
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DenseGram(Gram):
     """K as an array, with the kernel and the points it came from, so that products can be recomputed in float64."""
 

@@ -13,7 +13,7 @@ from ..types import Array
 from .base import Gram, as_factor, as_index
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class LowRankGram(Gram):
     """K = Z Z', held as Z (dense or CSR)."""
 
