@@ -78,6 +78,8 @@ def test_numbers_on_either_side():
     assert 2 * G == G * 2 == np.float64(2) * G == G * np.int64(2)
     assert 1 + G == Sum(Constant(1), G)
     assert G + 1 == Sum(G, Constant(1))
+    assert sum([G, L]) == G + L
+    assert G / 4 == 0.25 * G
     assert repr(np.float64(0.1) * G) == "0.1*Gaussian(gamma=0.5)"
 
 

@@ -122,6 +122,24 @@ def test_lanczos_on_an_unsymmetric_matrix(monkeypatch):
         mercer.evidence(sigmoid, X, memory=1000)
 
 
+def test_a_wrong_reason_is_told():
+    class Wrong(Gaussian, names=()):
+        def fill(self, A, B, out):
+            super().fill(A, B, out)
+            out -= 0.5
+
+        def diagonal(self, A):
+            return np.zeros(len(A))
+
+    found = mercer.evidence(Wrong(1.0), X)
+    assert "against its closure rules: one of them is wrong" in str(found)
+    assert repr(found) == str(found)
+
+
+def test_text():
+    assert mercer.evidence("rbf(gamma=median) + linear", X).positive_definite
+
+
 def test_errors():
     with pytest.raises(TypeError, match="needs points X"):
         mercer.evidence(Linear())

@@ -78,6 +78,10 @@ def test_words():
     assert_allclose((f + g)(texts), f(texts) + g(texts))
 
 
+def test_kernel_as_text():
+    assert RKHSFunction("rbf(gamma=1)", vectors(2), [1, 2]).kernel == Gaussian(1)
+
+
 def test_immutable():
     beta = np.ones(3)
     f = RKHSFunction(Gaussian(1.0), vectors(3), beta)

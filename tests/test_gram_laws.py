@@ -173,10 +173,14 @@ def test_too_much_at_once_or_too_little_budget():
 def test_the_choice_and_its_reason():
     X = vectors(300)
     assert isinstance(gram_of(Gaussian(), X), DenseGram)
-    assert repr(gram_of(Gaussian(), X)) == "<DenseGram 300 x 300, dense: 1.5 MB of 2 GB>"
+    assert repr(gram_of(Gaussian(), X)) == "<DenseGram 300 x 300, dense: 720 kB, and 720 kB to work in, of 2 GB>"
     lazy = gram_of(Gaussian(), X, memory="500kB")
     assert isinstance(lazy, LazyGram)
-    assert lazy.reason == "lazy: dense would need 1.5 MB of 500 kB"
+    assert lazy.reason == "lazy: dense would need 720 kB, and 720 kB to work in, of 500 kB"
+    assert lazy.shape == (300, 300)
+    assert_allclose(np.asarray(gram_of("rbf", X)), Gaussian().resolve(X)(X))
+    with pytest.raises(ValueError, match="at a time"):
+        np.asarray(lazy)
     low = gram_of(2 * Linear() + 1, X)
     assert isinstance(low, LowRankGram)
     assert low.reason == "low rank: 5 explicit features for 300 points"
@@ -214,6 +218,6 @@ def test_amounts_of_memory():
     assert (
         format_bytes(2_000_000_000) == "2 GB" and format_bytes(1_230_000) == "1.3 MB" and format_bytes(7) == "7 bytes"
     )
-    for wrong in ("", "GB", "2 parsecs", "-1GB", 0, -5, float("nan"), float("inf"), True):
+    for wrong in ("", "GB", "2 parsecs", "-1GB", 0, -5, float("nan"), float("inf"), True, None):
         with pytest.raises(ValueError, match="is not an amount of memory"):
             parse_bytes(wrong)

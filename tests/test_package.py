@@ -30,3 +30,5 @@ def test_public_names():
         assert name in dir(mercer)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         mercer.nothing
+    with pytest.raises(AttributeError, match=r"it is mercer.kernels.Gaussian"):
+        mercer.Gaussian

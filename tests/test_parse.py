@@ -71,6 +71,7 @@ def test_the_same_as_python(text, expected):
         ("2 + 3", "a number alone"),
         ("rbf; import os", "';' is not understood"),
         ("__import__('os')", "no kernel '__import__'"),
+        ("rbf^2", "a power is written **"),
         ("rbf.gamma", "'.' is not understood"),
         ("(" * 200 + "rbf" + ")" * 200, "more than 50 levels"),
         ("rbf + " * 5000 + "rbf", "characters long"),

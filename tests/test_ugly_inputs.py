@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas
 import pytest
 from scipy.sparse import csr_array
 
@@ -24,13 +25,14 @@ CASES = {
     "minus infinity": (holed(-np.inf), "X contains infinity"),
     "nan, float32": (holed(np.nan).astype(np.float32), "X contains NaN"),
     "nan, sparse": (csr_array(holed(np.nan)), "X contains NaN (row 1, column 0"),
-    "no rows": (np.empty((0, 2)), "X is empty: it has 0 rows"),
+    "no rows": (np.empty((0, 2)), "X is empty"),
     "no columns": (np.empty((3, 0)), "X is empty"),
-    "an empty list": ([], "rows and columns"),
+    "an empty list": ([], "X is empty"),
     "one dimension": (np.ones(3), "reshape(-1, 1)"),
     "three dimensions": (np.ones((2, 2, 2)), "3 dimension(s)"),
     "a number": (3.0, "0 dimension(s)"),
-    "text": ([["a", "b"], ["c", "d"]], "X must hold numbers"),
+    "text": ([["a", "b"], ["c", "d"]], "X must hold numbers, but it holds text"),
+    "missing": (pandas.DataFrame({"a": [1, pandas.NA]}, dtype=object), "fill in missing values"),
     "objects": (np.array([[1, {}], [2, 3]], dtype=object), "X must hold numbers"),
     "None": (None, "X must hold numbers"),
     "ragged rows": ([[1, 2], [3]], "different lengths"),
@@ -56,6 +58,12 @@ def test_one_clear_error(kernel, case):
 def test_mismatched_columns(kernel):
     with pytest.raises(ValueError, match="X has 2 columns, but Z has 3"):
         kernel(good, np.ones((3, 3)))
+
+
+def test_frames_with_other_columns():
+    frame = pandas.DataFrame(good, columns=["a", "b"])
+    with pytest.raises(ValueError, match="differ in name or order"):
+        Linear()(frame, frame[["b", "a"]])
 
 
 @pytest.mark.parametrize("kernel", [Chi2(), Intersection(), ExpChi2(), 2 * Chi2() + Linear()], ids=repr)

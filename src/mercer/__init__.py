@@ -23,7 +23,9 @@ def __getattr__(name: str) -> Any:
         return getattr(_import(f".{_HOME[name]}", __name__), name)
     if name in __all__:
         return _import(f".{name}", __name__)
-    raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+    kernels = _import(".kernels", __name__)
+    hint = f": it is mercer.kernels.{name}" if name in kernels.__all__ else ""
+    raise AttributeError(f"module 'mercer' has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .kernels import Kernel
+from .kernels import kernel as as_kernel
 from .kernels.evaluate import product
 from .kernels.points import Domain, admit, count, stack
 from .types import Array, Points
@@ -28,6 +29,7 @@ class RKHSFunction:
     b: float = 0.0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "kernel", as_kernel(self.kernel))
         self.kernel.require_resolved()
         if self.kernel.domain is Domain.VALUES:
             raise ValueError("An RKHSFunction needs points: hold the values in the kernel, Precomputed(matrix).")
@@ -100,4 +102,4 @@ class RKHSFunction:
             raise ValueError(f"The functions live in different spaces, of {self.kernel!r} and of {other.kernel!r}.")
 
     def __repr__(self) -> str:
-        return f"<RKHSFunction of {self.kernel!r} with {count(self.centers)} centers, b = {self.b:g}>"
+        return f"<RKHSFunction of {self.kernel!r} with {count(self.centers)} centers, b = {self.b + 0.0:g}>"

@@ -17,7 +17,7 @@ def parse_bytes(amount: int | float | str) -> int:
         match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-zA-Z]*)\s*", amount)
         if match and match[2].lower() in _UNITS:
             return int(float(match[1]) * _UNITS[match[2].lower()])
-    elif not isinstance(amount, bool) and 0 < amount < float("inf"):
+    elif isinstance(amount, int | float) and not isinstance(amount, bool) and 0 < amount < float("inf"):
         return int(amount)
     raise ValueError(f"memory={amount!r} is not an amount of memory: write '2GB', '500MB' or a number of bytes.")
 

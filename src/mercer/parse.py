@@ -69,7 +69,8 @@ class _Parser:
             match = _TOKEN.match(self.text, at)
             if match is None or match.lastgroup is None:
                 start = at + len(self.text[at:]) - len(self.text[at:].lstrip())
-                self.fail(f"{self.text[start]!r} is not understood", start)
+                hint = "; a power is written **" if self.text[start] == "^" else ""
+                self.fail(f"{self.text[start]!r} is not understood{hint}", start)
             tokens.append(_Token(match.lastgroup, match[match.lastgroup], match.start(match.lastgroup)))
             at = match.end()
         return [*tokens, _Token("end", "", end)]

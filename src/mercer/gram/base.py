@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Kernel, Linear
+from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import SCRATCH
 from ..kernels.points import Domain, admit, common_dtype, count, nbytes
 from ..memory import format_bytes, parse_bytes
@@ -53,11 +54,20 @@ class Gram(ABC):
     def subset(self, index: Any) -> Gram:
         """The Gram matrix of these points alone."""
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, n)."""
+        return self.n, self.n
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """The whole matrix, where there is room for it."""
+        return np.asarray(self.rows(np.arange(self.n)), dtype)
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.n} x {self.n}, {self.reason}>"
 
 
-def gram_of(kernel: Kernel, X: Points, memory: int | float | str = "2GB") -> Gram:
+def gram_of(kernel: Kernel | str, X: Points, memory: int | float | str = "2GB") -> Gram:
     """The Gram matrix of the kernel on X, in the form that suits the kernel, n and the memory; `.reason` says why.
 
     Low rank, where the kernel has explicit features, fewer than the points; dense, where it fits in the memory; lazy,
@@ -68,7 +78,7 @@ def gram_of(kernel: Kernel, X: Points, memory: int | float | str = "2GB") -> Gra
     from .lowrank import LowRankGram
 
     budget = parse_bytes(memory)
-    kernel = kernel.resolve(X)
+    kernel = as_kernel(kernel).resolve(X)
     X = admit(X, kernel.domain)
     kernel.check(X, "X")
     n = count(X)
@@ -78,11 +88,11 @@ def gram_of(kernel: Kernel, X: Points, memory: int | float | str = "2GB") -> Gra
     if width is not None:
         return LowRankGram(kernel.features(X), reason=f"low rank: {width} explicit features for {n} points")
     size = n * n * common_dtype(X).itemsize
-    needed = size + min(SCRATCH, size)
-    if needed <= budget:
-        return DenseGram.compute(kernel, X, reason=f"dense: {format_bytes(needed)} of {format_bytes(budget)}")
-    reason = f"lazy: dense would need {format_bytes(needed)} of {format_bytes(budget)}"
-    return LazyGram(kernel, X, budget, reason=reason)
+    scratch = min(SCRATCH, size)
+    need = f"{format_bytes(size)}, and {format_bytes(scratch)} to work in, of {format_bytes(budget)}"
+    if size + scratch <= budget:
+        return DenseGram.compute(kernel, X, reason=f"dense: {need}")
+    return LazyGram(kernel, X, budget, reason=f"lazy: dense would need {need}")
 
 
 def _features_that_fit(kernel: Kernel, X: Points, budget: int) -> int | None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Kernel
+from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import dense
 from ..kernels.points import Domain, admit, count, vectors
 from ..memory import format_bytes, parse_bytes
@@ -19,7 +20,7 @@ FULL = 2000  # up to so many points, all eigenvalues are computed
 STEPS = 100  # of Lanczos, beyond
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evidence:
     """What was found; print it for a short report."""
 
@@ -70,20 +71,22 @@ class Evidence:
         lines.extend(f"    {line}" for line in self.proof)
         return "\n".join(line.rstrip() for line in lines)
 
+    __repr__ = __str__
+
     def _verdict(self) -> str:
         if not self.symmetric:
             return "not symmetric, so not a kernel"
         if self.witness is not None:
-            return "NOT positive definite"
+            return "NOT positive definite" + (", against its closure rules: one of them is wrong" if self.proof else "")
         return "positive definite on these points" + ("" if self.proof else ", as far as can be seen")
 
 
 def evidence(kernel: Any, X: Any = None, *, memory: int | float | str = "2GB") -> Evidence:
     """Evidence on `evidence(kernel, X)` or `evidence(matrix)`; print it for a short report."""
-    if isinstance(kernel, Kernel):
+    if isinstance(kernel, Kernel | str):
         if X is None:
             raise TypeError("evidence(kernel, X) needs points X to look at the kernel on.")
-        kernel = kernel.resolve(X)
+        kernel = as_kernel(kernel).resolve(X)
         X = admit(X, kernel.domain)
         if hasattr(X, "dtype") and X.dtype == np.float32:  # the eigenvalues should show the kernel, not the rounding
             X = X.astype(np.float64)
@@ -98,7 +101,7 @@ def evidence(kernel: Any, X: Any = None, *, memory: int | float | str = "2GB") -
     smallest, largest, vector, method = _full(gram) if gram.n <= FULL else _lanczos(gram)
     scale = max(abs(smallest), abs(largest))
     # Of the eigenvalues' computation, and of the entries' last digits: |E| <= n max |E_ij|.
-    rounding = 10 * gram.n * np.finfo(float).eps * scale
+    rounding = 10 * gram.n * float(np.finfo(float).eps) * scale
     rounding += gram.n * float(np.finfo(precision).eps) * float(np.abs(gram.diag()).max())
     value = float(vector @ (gram @ vector))
     found = smallest < -rounding and value < 0

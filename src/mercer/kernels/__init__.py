@@ -1,7 +1,5 @@
 """k(x, z): kernels as frozen values, and their algebra."""
 
-from typing import Any
-
 from ..parse import parse as _parse
 from .base import REGISTRY, Constant, Kernel, Power, Product, Scaled, Sum
 from .custom import FromFeatures, FromFunction, Precomputed
@@ -11,13 +9,33 @@ from .stationary import Gaussian, Laplacian, Matern, Periodic, RationalQuadratic
 from .transforms import Centered, Normalized
 
 __all__ = [
-    "REGISTRY", "Centered", "Chi2", "Constant", "ExpChi2", "FromFeatures", "FromFunction", "Gaussian", "Intersection",
-    "Kernel", "Laplacian", "Linear", "Matern", "Normalized", "Periodic", "Polynomial", "Power", "Precomputed",
-    "Product", "RationalQuadratic", "Scaled", "Sum", "kernel",
-]  # fmt: skip
+    "REGISTRY",
+    "Centered",
+    "Chi2",
+    "Constant",
+    "ExpChi2",
+    "FromFeatures",
+    "FromFunction",
+    "Gaussian",
+    "Intersection",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Matern",
+    "Normalized",
+    "Periodic",
+    "Polynomial",
+    "Power",
+    "Precomputed",
+    "Product",
+    "RationalQuadratic",
+    "Scaled",
+    "Sum",
+    "kernel",
+]
 
 
-def kernel(text: Any) -> Kernel:
+def kernel(text: Kernel | str) -> Kernel:
     """The kernel that a text describes: `kernel("2*rbf(gamma=0.5) + linear()")`; a kernel is given back as it is."""
     if isinstance(text, Kernel):
         return text

@@ -115,6 +115,8 @@ class Kernel(Parameters):
         return NotImplemented if other is None else Sum(self, other)
 
     def __radd__(self, other: Any) -> Kernel:
+        if _is_number(other) and other == 0:
+            return self  # so that sum([k1, k2]) is k1 + k2
         other = _as_kernel(other)
         return NotImplemented if other is None else Sum(other, self)
 
@@ -125,6 +127,9 @@ class Kernel(Parameters):
 
     def __rmul__(self, other: Any) -> Kernel:
         return Scaled(other, self) if _is_number(other) else NotImplemented
+
+    def __truediv__(self, divisor: Any) -> Kernel:
+        return Scaled(1.0 / divisor, self) if _is_number(divisor) else NotImplemented
 
     def __pow__(self, exponent: Any) -> Kernel:
         return Power(self, exponent) if _is_number(exponent) else NotImplemented

@@ -60,6 +60,7 @@ def admit_both(kernel: Kernel, X: Points, Z: Points) -> tuple[Any, Any, bool]:
     kernel.require_resolved()
     domain = kernel.domain
     same = Z is None or Z is X
+    _require_same_columns(X, Z)
     X = admit(X, domain, "X")
     kernel.check(X, "X")
     if domain is Domain.VALUES:  # X is the block already: its columns stand for the points of Z
@@ -77,6 +78,12 @@ def admit_both(kernel: Kernel, X: Points, Z: Points) -> tuple[Any, Any, bool]:
     if domain is Domain.VECTORS and X.shape[1] != Z.shape[1]:
         raise ValueError(f"X has {X.shape[1]} columns, but Z has {Z.shape[1]}: they must describe the same features.")
     return X, Z, same
+
+
+def _require_same_columns(X: Any, Z: Any) -> None:
+    """Two data frames are compared by position, so their columns must have one order."""
+    if hasattr(X, "columns") and hasattr(Z, "columns") and list(X.columns) != list(Z.columns):
+        raise ValueError("The columns of X and Z differ in name or order: select them alike, as in Z[X.columns].")
 
 
 def tile_bytes(side: int, points_width: int, itemsize: int) -> int:

@@ -38,11 +38,11 @@ def vectors(X: Points, name: str = "X") -> Any:
     if X is None:
         raise ValueError(f"{name} must hold numbers, not None.")
     X = _floats(_csr(X), name) if is_sparse(X) else _floats(_array(X, name), name)
-    if X.ndim != 2:
-        hint = f"for one column use {name}.reshape(-1, 1), for one point {name}.reshape(1, -1)"
-        raise ValueError(f"{name} must have rows and columns, but it has {X.ndim} dimension(s): {hint}.")
     if 0 in X.shape:
-        raise ValueError(f"{name} is empty: it has {X.shape[0]} rows and {X.shape[1]} columns, and needs one of each.")
+        raise ValueError(f"{name} is empty (its shape is {X.shape}): at least one row and one column are needed.")
+    if X.ndim != 2:
+        hint = f": for one column use {name}.reshape(-1, 1), for one point {name}.reshape(1, -1)" if X.ndim < 2 else ""
+        raise ValueError(f"{name} must have rows and columns, but it has {X.ndim} dimension(s){hint}.")
     _require_finite(X, name)
     return X
 
@@ -143,8 +143,8 @@ def _floats(X: Points, name: str) -> Any:
         return X.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"{name} must hold numbers, but it holds {X.dtype.name} ({error}). Encode text as numbers first, "
-            "or use a kernel on objects such as FromFunction."
+            f"{name} must hold numbers, but it holds {'text' if X.dtype.kind in 'US' else X.dtype.name} ({error}). "
+            "Encode text and fill in missing values first, or use a kernel on objects such as FromFunction."
         ) from None
 
 
