@@ -40,6 +40,7 @@ def test_readme_names_every_kernel():
 def test_contributing():
     """The kernel of the example works as it is written there."""
     code = blocks("CONTRIBUTING.md", "python")[0]
+    before = dict(REGISTRY)
     try:
         exec(
             compile(code, "cauchy.py", "exec", dont_inherit=True),
@@ -48,4 +49,5 @@ def test_contributing():
         assert mercer.kernel("cauchy(gamma=0.5)")([[0.0], [2.0]])[0, 1] == 1 / 3
         assert mercer.evidence(mercer.kernel("cauchy"), [[0.0], [1.0], [3.0]]).proof
     finally:
-        REGISTRY.pop("cauchy", None)
+        REGISTRY.clear()
+        REGISTRY.update(before)
