@@ -83,6 +83,11 @@ def test_numbers_on_either_side():
     assert repr(np.float64(0.1) * G) == "0.1*Gaussian(gamma=0.5)"
 
 
+def test_names_are_not_taken_over():
+    with pytest.raises(ValueError, match="belongs to mercer.kernels.dot.Linear"):
+        type("Mine", (Linear,), {}, names=("linear",))
+
+
 def test_equal_values_are_equal_kernels():
     assert Gaussian(1) == Gaussian(1.0) == Gaussian(np.float64(1))
     assert hash(Gaussian(1)) == hash(Gaussian(1.0))
@@ -117,7 +122,9 @@ def test_parameters_that_make_no_kernel(wrong):
         wrong()
 
 
-@pytest.mark.parametrize("wrong", [lambda: G + "linear", lambda: G * [1], lambda: Sum(G, 2), lambda: G ** "2"])
+@pytest.mark.parametrize(
+    "wrong", [lambda: G + "linear", lambda: G * [1], lambda: Sum(G, 2), lambda: Scaled(2, "linear"), lambda: G ** "2"]
+)
 def test_operands_that_are_no_kernels(wrong):
     with pytest.raises(TypeError):
         wrong()

@@ -60,6 +60,12 @@ def test_unsymmetric_matrix_names_the_worst_pair():
     assert "K[11, 20] and K[20, 11] differ by 0.25" in str(found)
 
 
+def test_rounding_is_not_taken_for_asymmetry():
+    single = X.astype(np.float32)
+    assert mercer.evidence(single @ single.copy().T).symmetric
+    assert mercer.evidence(Centered(Polynomial(3)), single * 1000).positive_definite
+
+
 def test_unsymmetric_function():
     found = mercer.evidence(FromFunction(lambda x, z: float(x[0])), X)
     assert not found.symmetric
@@ -132,7 +138,7 @@ def test_a_wrong_reason_is_told():
             return np.zeros(len(A))
 
     found = mercer.evidence(Wrong(1.0), X)
-    assert "against its closure rules: one of them is wrong" in str(found)
+    assert "against its closure rules" in str(found)
     assert repr(found) == str(found)
 
 

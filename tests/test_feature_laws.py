@@ -167,6 +167,13 @@ class TestGaussianSeries:
         for wrong in ({"degree": -1}, {"degree": 1.5}, {"degree": 1000}, {"sigma": 0}):
             with pytest.raises(ValueError, match="degree|width"):
                 GaussianSeries(**wrong).fit(X)
+        with pytest.raises(ValueError, match="2 features"):
+            GaussianSeries().fit(X).truncation_error(X[:, :2])
+
+    def test_far_out(self):
+        phi = GaussianSeries(degree=30).fit([[1.0]])
+        assert_array_equal(phi.transform(np.array([[30.0]], np.float32)), np.zeros((1, 31)))
+        assert_array_equal(GaussianSeries(degree=150).fit_transform([[1000.0]]), np.zeros((1, 151)))
 
 
 def test_prototypes():
@@ -271,6 +278,31 @@ class TestSpectral:
         assert_allclose(features @ features.T, twice @ twice.T, atol=1e-9)
         assert_array_equal(SpectralMap(Linear()).fit_transform(np.zeros((3, 2))), np.zeros((3, 1)))
         assert SpectralMap(Gaussian(1.0)).fit_transform(X[:1]).shape == (1, 1)
+
+    def test_single_precision(self):
+        single = X.astype(np.float32)
+        features = SpectralMap(Gaussian(0.05)).fit_transform(single)
+        assert features.dtype == np.float32
+        assert np.abs(features @ features.T - Gaussian(0.05)(X)).max() < 1e-5
+        rough = Nystrom(Gaussian(0.05), landmarks=60, selection="uniform").fit(single).transform(single)
+        assert np.abs(rough @ rough.T - Gaussian(0.05)(X)).max() < 1e-4
+
+    def test_what_is_held_is_a_copy(self):
+        points = X.copy()
+        phi = SpectralMap(Gaussian(0.3)).fit(points)
+        before = phi.transform(Z)
+        points[:] = 0
+        assert_array_equal(phi.transform(Z), before)
+
+    def test_row_numbers(self):
+        features = SpectralMap(Precomputed(X @ X.T)).fit_transform(np.arange(60))
+        assert_allclose(features @ features.T, X @ X.T, atol=1e-10)
+
+    def test_indefinite(self):
+        phi = SpectralMap(FromFunction(lambda x, z: np.tanh(x @ z - 1)))
+        with pytest.warns(UserWarning, match="is not positive definite on these points: K has the eigenvalue -"):
+            phi.fit(X)
+        assert not phi.exact
 
     def test_words(self):
         texts = words(12)

@@ -68,6 +68,7 @@ def test_constant_is_no_part_of_the_space():
 def test_sparse_centers():
     X = vectors(6)
     f = RKHSFunction(Linear(), as_sparse(X), np.ones(6))
+    assert_allclose(f.inner(RKHSFunction.section(Linear(), as_sparse(X)[[2]])), f(X)[2])
     assert_allclose((f + RKHSFunction(Linear(), X, np.ones(6)))(X), 2 * X @ X.sum(axis=0), atol=1e-12)
 
 
@@ -87,6 +88,10 @@ def test_immutable():
     f = RKHSFunction(Gaussian(1.0), vectors(3), beta)
     beta[:] = 5
     assert f.beta.sum() == 3
+    points = vectors(3)
+    f = RKHSFunction(Gaussian(1.0), points, np.ones(3))
+    points[:] = 0
+    assert_allclose(f.centers, vectors(3))
     with pytest.raises(ValueError, match="read-only"):
         f.beta[0] = 1
 

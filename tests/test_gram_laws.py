@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
+import threading
 import tracemalloc
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from mercer.features import PolynomialMap
 from mercer.gram import DenseGram, LazyGram, LowRankGram, gram_of
 from mercer.gram.pivoted import pivoted_cholesky
-from mercer.kernels import FromFeatures, FromFunction, Gaussian, Laplacian, Linear, Polynomial, Precomputed
+from mercer.kernels import FromFeatures, FromFunction, Gaussian, Laplacian, Linear, Matern, Polynomial, Precomputed
 from mercer.memory import format_bytes, parse_bytes
 
 from .zoo import KERNELS, as_sparse, vectors, words
@@ -161,6 +164,65 @@ def test_the_budget_holds(kernel, dtype):
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize(
+    ("kernel", "d"),
+    [
+        (Linear() + (Linear() + (Linear() + (Linear() + (Linear() + (Linear() + Gaussian(0.1)))))), 20),
+        (Matern(), 20),
+        (Gaussian(0.1), 3000),
+        (FromFeatures(PolynomialMap(degree=2).fit(np.ones((2, 20)))), 20),
+    ],
+    ids=["nested", "float64 inside", "wide", "features"],
+)
+def test_the_budget_holds_where_temporaries_are_large(kernel, d):
+    X = np.random.default_rng(0).normal(size=(1500, d)).astype(np.float32)
+    budget = 6_000_000
+    LazyGram(kernel, X[:700], budget).rows([1])  # compile
+    kernel.product(X[:700], X[:700], np.ones(700))
+    tracemalloc.start()
+    try:
+        gram = LazyGram(kernel, X, budget)
+        gram.rows(np.arange(gram.batch))
+        gram @ np.ones(1500)
+        assert tracemalloc.get_traced_memory()[1] <= budget
+    finally:
+        tracemalloc.stop()
+
+
+def test_threads_share_the_rows_that_are_kept():
+    X = vectors(200)
+    K = Gaussian(0.3)(X)
+    gram = LazyGram(Gaussian(0.3), X, "100kB")
+    wrong = []
+
+    def ask(seed):
+        generator = np.random.default_rng(seed)
+        for _ in range(100):
+            index = generator.integers(0, 200, gram.batch)
+            wrong.append(np.abs(gram.rows(index) - K[index]).max() > 1e-9)
+
+    threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(wrong) == 400
+    assert not any(wrong)
+    assert_allclose(pickle.loads(pickle.dumps(gram)).rows([5])[0], K[5])
+
+
+def test_products_are_float64():
+    X = vectors(300).astype(np.float32)
+    v = np.random.default_rng(0).normal(size=300) * 1e4
+    for kernel in (3 * Linear() + 1, Gaussian(0.3), Polynomial(degree=3)):
+        precise = kernel(X.astype(float)) @ v
+        gram = gram_of(kernel, X)
+        assert_allclose(gram.product64(v), precise, rtol=1e-12, atol=1e-12 * np.abs(precise).max())
+        assert_allclose(gram.subset(slice(0, 50)).product64(v[:50]), kernel(X[:50].astype(float)) @ v[:50], rtol=1e-9)
+        assert (gram @ v).dtype == np.float64
+        assert_allclose(gram @ v, precise, atol=1e-5 * np.abs(precise).max())
+
+
 def test_too_much_at_once_or_too_little_budget():
     X = vectors(500)
     gram = LazyGram(Gaussian(1.0), X, 200_000)
@@ -202,12 +264,12 @@ def test_the_choice_and_its_reason():
 
 def test_randomly_pivoted_cholesky():
     X = vectors(200)
-    gram = DenseGram.compute(Gaussian(0.1), X)
-    F, pivots = pivoted_cholesky(gram, 60, np.random.default_rng(0))
+    K = Gaussian(0.1)(X)
+    F, pivots = pivoted_cholesky(Gaussian(0.1), X, 60, np.random.default_rng(0))
     assert len(set(pivots)) == len(pivots) == 60
-    assert_allclose((F @ F.T)[pivots], gram.matrix[pivots], atol=1e-8)
-    assert np.trace(gram.matrix - F @ F.T) < 0.02 * 200
-    low, pivots = pivoted_cholesky(LowRankGram(X), 60, np.random.default_rng(0))
+    assert_allclose((F @ F.T)[pivots], K[pivots], atol=1e-8)
+    assert np.trace(K - F @ F.T) < 0.02 * 200
+    low, pivots = pivoted_cholesky(Linear(), X, 60, np.random.default_rng(0))
     assert len(pivots) == 4  # the rank
     assert_allclose(low @ low.T, X @ X.T, atol=1e-10)
 

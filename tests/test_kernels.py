@@ -68,6 +68,10 @@ class TestGaussian:
         single = clusters.astype(np.float32)
         K, precise = Gaussian(1.0)(single), Gaussian(1.0)(single.astype(float))
         assert np.abs(K - precise).max() < 1e-5
+        exact = np.exp(-((single[:, None].astype(float) - single[None].astype(float)) ** 2).sum(-1))
+        assert np.abs(precise - exact).max() < 1e-12
+        assert np.abs(Gaussian(1.0)(csr_matrix(single.astype(float))) - exact).max() < 1e-12
+        assert mercer.evidence(Gaussian(1.0), single * 1000).positive_definite
 
     def test_huge_and_tiny_scales(self):
         with warnings.catch_warnings():
@@ -192,8 +196,27 @@ class TestPrecomputed:
             Precomputed(self.K)([50])
         with pytest.raises(ValueError, match="list of integers"):
             Precomputed(self.K)([0.5])
-        with pytest.raises(ValueError, match="mixes precomputed values with a kernel on vectors"):
+        with pytest.raises(ValueError, match="mixes precomputed values with a kernel on points"):
             (Precomputed() + Linear())(self.K)
+
+
+def test_a_constant_takes_any_points():
+    kernel = FromFunction(lambda x, z: len(set(x) & set(z)))
+    assert_array_equal((kernel + 1)(["ab", "bc"]), [[3, 2], [2, 3]])
+    assert_array_equal((2 + 3 * kernel)(["ab"]), [[8]])
+    assert_array_equal((Precomputed() + 1)(np.eye(2)), np.eye(2) + 1)
+    assert_array_equal(mercer.kernel("constant(2)")(["a", "b"]), np.full((2, 2), 2))
+    with pytest.raises(ValueError, match="mixes precomputed values"):
+        (Precomputed() + kernel)(np.eye(2))
+
+
+def test_another_kernel_inside_is_centred_anew():
+    kernel = Centered(Gaussian(0.5)).resolve(X)
+    changed = kernel.with_params(kernel__gamma=5.0)
+    assert changed == Centered(Gaussian(5.0))
+    assert kernel.with_params(kernel=Gaussian(0.5)).centre is kernel.centre
+    with pytest.raises(ValueError, match="sample_weight"):
+        Centered(Linear()).resolve(X, np.zeros(50))
 
 
 class TestFromFunction:

@@ -74,6 +74,7 @@ def test_the_same_as_python(text, expected):
         ("rbf^2", "a power is written **"),
         ("rbf.gamma", "'.' is not understood"),
         ("(" * 200 + "rbf" + ")" * 200, "more than 50 levels"),
+        ("+".join(["linear"] * 500), "more than 100 operations"),
         ("rbf + " * 5000 + "rbf", "characters long"),
         ("normalized(3)", "needs a kernel, not 3"),
         ("normalized(gamma=rbf)", "no parameter 'gamma'. It may be: kernel"),

@@ -11,7 +11,7 @@ import numpy as np
 from .kernels import Kernel
 from .kernels import kernel as as_kernel
 from .kernels.evaluate import product
-from .kernels.points import Domain, admit, count, stack
+from .kernels.points import Domain, admit, copied, count, stack
 from .types import Array, Points
 
 
@@ -39,7 +39,7 @@ class RKHSFunction:
         if beta.shape != (count(centers),) or not np.isfinite(beta).all() or not isfinite(self.b):
             raise ValueError(f"beta must be {count(centers)} finite numbers, one per centre, and b a finite number.")
         beta.flags.writeable = False
-        object.__setattr__(self, "centers", centers)
+        object.__setattr__(self, "centers", copied(centers))
         object.__setattr__(self, "beta", beta)
         object.__setattr__(self, "b", float(self.b))
 
@@ -47,7 +47,9 @@ class RKHSFunction:
     def section(cls, kernel: Kernel, x: Any) -> RKHSFunction:
         """k(x, .) for one point x: the function with <f, k(x, .)> = f(x)."""
         vector = kernel.domain is Domain.VECTORS
-        return cls(kernel, np.reshape(x, (1, -1)) if vector and not hasattr(x, "tocsr") else [x], np.ones(1))
+        if vector and not hasattr(x, "tocsr"):
+            x = np.reshape(x, (1, -1))
+        return cls(kernel, x if vector else [x], np.ones(1))
 
     def __call__(self, X: Points) -> Array:
         """The values f(x_i)."""
@@ -98,6 +100,8 @@ class RKHSFunction:
         return (self - other).norm()
 
     def _require_same_space(self, other: RKHSFunction) -> None:
+        if not isinstance(other, RKHSFunction):
+            raise TypeError(f"An RKHSFunction is expected, not {other!r}.")
         if self.kernel != other.kernel:
             raise ValueError(f"The functions live in different spaces, of {self.kernel!r} and of {other.kernel!r}.")
 

@@ -29,6 +29,7 @@ _TOKEN = re.compile(
 _CONSTANTS = {"true": True, "false": False, "none": None, "inf": float("inf")}
 _LONGEST = 10_000
 _DEEPEST = 50
+_MOST_OPERATIONS = 100
 
 
 class ParseError(ValueError):
@@ -56,7 +57,7 @@ def parse(text: str, registry: Mapping[str, Callable[..., Any]], what: str = "ex
 class _Parser:
     def __init__(self, text: str, registry: Mapping[str, Callable[..., Any]], what: str) -> None:
         self.text, self.registry, self.what = text, registry, what
-        self.position = self.depth = 0
+        self.position = self.depth = self.operations = 0
         self.tokens: list[_Token] = []
         if len(text) > _LONGEST:
             raise ParseError(f"The {what} is {len(text)} characters long; at most {_LONGEST} are read.")
@@ -108,6 +109,9 @@ class _Parser:
 
     def apply(self, operation: Callable[[Any, Any], Any], left: Any, right: Any, start: int) -> Any:
         """Combine two objects; what they object to is told with its place."""
+        self.operations += 1
+        if self.operations > _MOST_OPERATIONS:
+            self.fail(f"more than {_MOST_OPERATIONS} operations", start)
         try:
             return operation(left, right)
         except (TypeError, ValueError) as error:

@@ -7,6 +7,8 @@ import numpy as np
 from ..types import Array
 from .compile import compiled
 
+CANCELLED = 1e-4  # a distance of which so little is left is computed anew: 12 digits stay
+
 
 @compiled
 def centre_both(A: Array, B: Array, squares_a: Array, squares_b: Array) -> tuple[Array, Array]:
@@ -34,17 +36,54 @@ def _moved(A: Array, centre: Array, squares: Array) -> Array:
 
 @compiled
 def distances_from_dots(A: Array, B: Array, squares_a: Array, squares_b: Array, G: Array) -> None:
-    """G <- |x - z|^2 in place, from G = <x - c, z - c> and |x - c|^2, |z - c|^2.
+    """G <- |x - z|^2 in place, from G = <x - c, z - c> and |x - c|^2, |z - c|^2, all float64.
 
     Where these nearly cancel, so that few digits would be left, the distance is summed up anew from the points.
     """
     for i in range(G.shape[0]):
         row = G[i]
-        for j in range(row.size):
-            both = squares_a[i] + squares_b[j]
-            row[j] = both - 2.0 * row[j]
-            if row[j] < 1e-6 * both:
-                total = 0.0
-                for k in range(A.shape[1]):
-                    total += (A[i, k] - B[j, k]) ** 2
-                row[j] = total
+        if _cancels(row, squares_a[i], squares_b):
+            for j in range(row.size):
+                if row[j] < CANCELLED * (squares_a[i] + squares_b[j]):
+                    total = 0.0
+                    for k in range(A.shape[1]):
+                        total += (A[i, k] - B[j, k]) ** 2
+                    row[j] = total
+
+
+@compiled
+def sparse_distances_from_dots(
+    a_start: Array, a_column: Array, a_value: Array, b_start: Array, b_column: Array, b_value: Array,
+    squares_a: Array, squares_b: Array, G: Array,
+) -> None:  # fmt: skip
+    """The same for sparse points by rows, the columns of each in ascending order."""
+    for i in range(G.shape[0]):
+        row = G[i]
+        if _cancels(row, squares_a[i], squares_b):
+            for j in range(row.size):
+                if row[j] < CANCELLED * (squares_a[i] + squares_b[j]):
+                    p, q = a_start[i], b_start[j]
+                    total = 0.0
+                    while p < a_start[i + 1] or q < b_start[j + 1]:
+                        if q == b_start[j + 1] or (p < a_start[i + 1] and a_column[p] < b_column[q]):
+                            total += a_value[p] ** 2
+                            p += 1
+                        elif p == a_start[i + 1] or b_column[q] < a_column[p]:
+                            total += b_value[q] ** 2
+                            q += 1
+                        else:
+                            total += (a_value[p] - b_value[q]) ** 2
+                            p += 1
+                            q += 1
+                    row[j] = total
+
+
+@compiled
+def _cancels(row: Array, square: float, squares: Array) -> bool:
+    """row <- square + squares - 2 row in place; whether that loses many digits anywhere."""
+    least = np.inf
+    for j in range(row.size):
+        both = square + squares[j]
+        row[j] = both - 2.0 * row[j]
+        least = min(least, row[j] - CANCELLED * both)
+    return least < 0.0

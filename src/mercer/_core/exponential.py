@@ -88,18 +88,6 @@ def gaussian_32(G: Array, squares_rows: Array, squares_columns: Array, gamma: fl
 
 
 @exactly_compiled
-def gaussian_64(G: Array, squares_rows: Array, squares_columns: Array, gamma: float) -> None:
-    """The same in float64."""
-    work = np.empty(G.shape[1])
-    for i in range(G.shape[0]):
-        row = G[i]
-        s = squares_rows[i]
-        for j in range(row.size):
-            row[j] = max(min(-gamma * (s + squares_columns[j] - 2.0 * row[j]), 0.0), _LOWEST_64)
-        exp_row_64(row, work)
-
-
-@exactly_compiled
 def exp_32(D: Array, gamma: float) -> None:
     """D <- exp(-gamma D) in place for a float32 matrix D >= 0."""
     c = _f(-gamma * _LOG2E)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..kernels import FromFeatures, Kernel, kernel
-from ..kernels.points import Domain, objects
+from ..kernels.points import Domain, copied, objects
 from ..params import RebuildsParameters
 from ..types import Points
 
@@ -84,6 +84,11 @@ class KernelMap(FeatureMap):
         resolved = kernel(self.kernel).resolve(X)
         resolved.check(X, "X")
         return resolved
+
+
+def double(X: Points) -> Points:
+    """The points in float64, in memory of their own; objects as they are."""
+    return X.astype(np.float64) if hasattr(X, "dtype") and X.dtype.kind == "f" else copied(X)
 
 
 def random_generator(seed: Any) -> np.random.Generator:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..kernels import Gaussian, Kernel, Laplacian, Matern
+from ..kernels import kernel as as_kernel
 from ..params import require_integer
 from ..types import Points
 from .base import KernelMap, random_generator
@@ -29,6 +30,10 @@ class RandomFourier(KernelMap):
 
     def _fit(self, X: Points) -> None:
         m = require_integer(self, "n_components", at_least=1)
+        if not isinstance(as_kernel(self.kernel), Gaussian | Laplacian | Matern):
+            raise ValueError(
+                f"RandomFourier knows the spectra of Gaussian, Laplacian and Matern, not of {self.kernel!r}."
+            )
         self.kernel_ = self._resolved(X)
         generator = random_generator(self.random_state)
         self.frequencies_ = _frequencies(self.kernel_, (m + 1) // 2, X.shape[1], generator).T.astype(X.dtype)
@@ -53,7 +58,6 @@ def _frequencies(kernel: Kernel, m: int, d: int, generator: np.random.Generator)
         return generator.normal(size=(m, d)) * sqrt(2.0 * float(kernel.gamma))
     if isinstance(kernel, Laplacian):
         return generator.standard_cauchy(size=(m, d)) * kernel.gamma
-    if isinstance(kernel, Matern):  # Student with 2 nu degrees of freedom
-        chi2 = generator.chisquare(2 * kernel.nu, size=(m, 1)) / (2 * kernel.nu)
-        return generator.normal(size=(m, d)) / np.sqrt(chi2) / kernel.length_scale
-    raise ValueError(f"RandomFourier knows the spectra of Gaussian, Laplacian and Matern, not of {kernel!r}.")
+    assert isinstance(kernel, Matern)  # Student with 2 nu degrees of freedom
+    chi2 = generator.chisquare(2 * kernel.nu, size=(m, 1)) / (2 * kernel.nu)
+    return generator.normal(size=(m, d)) / np.sqrt(chi2) / kernel.length_scale

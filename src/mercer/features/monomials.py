@@ -44,11 +44,13 @@ class Monomials:
         """a! = a_1! a_2! ... of each."""
         return np.array([prod(factorial(times) for times in Counter(v).values()) for v in self.variables], float)
 
-    def evaluate(self, X: Points, out: Array) -> Any:
-        """out[:, m] <- monomial m of each point."""
+    def evaluate(self, X: Points, out: Array, first: Any = 1.0) -> Any:
+        """out[:, m] <- monomial m of each point, times `first` where the monomial 1 is among them."""
         known: dict[tuple[int, ...], int] = {}
         for m, v in enumerate(self.variables):
-            if len(v) > 1 and v[:-1] in known:
+            if not v:
+                out[:, m] = first
+            elif v[:-1] in known:
                 np.multiply(out[:, known[v[:-1]]], X[:, v[-1]], out=out[:, m])
             else:
                 out[:, m] = np.prod(X[:, v], axis=1)

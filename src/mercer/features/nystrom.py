@@ -6,13 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..gram.base import gram_of
 from ..gram.pivoted import pivoted_cholesky
 from ..kernels import Gaussian
-from ..kernels.points import count, take
+from ..kernels.points import common_dtype, count, take
 from ..params import require_integer
 from ..types import Points
-from .base import KernelMap, random_generator
+from .base import KernelMap, double, random_generator
 from .spectral import root_of_inverse
 
 
@@ -44,14 +43,15 @@ class Nystrom(KernelMap):
         if self.selection == "uniform":
             chosen = np.sort(generator.permutation(count(X))[:wanted])
         elif self.selection == "rpcholesky":
-            chosen = np.sort(pivoted_cholesky(gram_of(self.kernel_, X), wanted, generator)[1])
+            chosen = np.sort(pivoted_cholesky(self.kernel_, X, wanted, generator)[1])
         else:
             raise ValueError(f"Nystrom: selection must be 'rpcholesky' or 'uniform', not {self.selection!r}.")
         if chosen.size == 0:  # a kernel that is 0 everywhere
             chosen = np.array([0])
         self.landmark_indices_ = chosen
         self.landmarks_ = take(X, chosen)
-        self.whitening_ = root_of_inverse(np.asarray(self.kernel_(self.landmarks_), np.float64))
+        K = self.kernel_(double(self.landmarks_))
+        self.whitening_ = root_of_inverse(K, np.finfo(common_dtype(X)).eps)
         self._n_features_out = len(self.whitening_)
 
     def _map(self, X: Points) -> Any:

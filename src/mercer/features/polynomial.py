@@ -30,7 +30,9 @@ class PolynomialMap(FeatureMap):
         self.kernel_ = Polynomial(self.degree, self.gamma, self.coef0)
         if self.coef0 < 0:
             raise ValueError(f"PolynomialMap: with coef0 = {self.coef0} < 0 the kernel has no real feature map.")
-        d, p = X.shape[1], self.degree
+        d, p = X.shape[1], int(self.degree)
+        if p > 150:
+            raise ValueError("PolynomialMap: from degree 171 on the factorials overflow; 150 is the largest offered.")
         degrees = range(p + 1) if self.coef0 > 0 else [p]
         require_bearable(self, comb(d + p, p) if self.coef0 > 0 else comb(d + p - 1, p))
         self.monomials_ = Monomials.of(d, degrees)

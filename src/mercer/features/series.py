@@ -19,9 +19,9 @@ class GaussianSeries(FeatureMap):
     """exp(-|x|^2 / 2s^2) x^a / (s^|a| sqrt(a!)) for all exponents a with |a| <= degree, s = sigma.
 
     In one dimension exp(-x^2 / 2s^2) x^k / (s^k sqrt(k!)), k = 0, 1, ..., degree. With all degrees it would be exactly
-    the Gaussian of that width. What is cut off, |phi(x)|^2 = 1 - P(N <= degree) with N Poisson of mean |x|^2 / s^2, is
-    the truncation error: |phi(x) . phi(z) - k(x, z)| is at most its largest value on the points. `truncation_error_` is
-    that bound on the training points, `truncation_error(X)` on others.
+    the Gaussian of that width. The squared length of what is cut off is P(N > degree), N Poisson of mean |x|^2 / s^2;
+    |phi(x) . phi(z) - k(x, z)| is at most the largest of these on the points: `truncation_error_` is that bound on the
+    training points, `truncation_error(X)` on others.
     """
 
     exact: ClassVar[bool] = False
@@ -38,20 +38,23 @@ class GaussianSeries(FeatureMap):
         require_bearable(self, comb(X.shape[1] + degree, degree))
         self.monomials_ = Monomials.of(X.shape[1], range(degree + 1))
         self._n_features_out = len(self.monomials_)
-        self.truncation_error_ = self.truncation_error(X)
+        self.truncation_error_ = self._tail(X)
 
     def _map(self, X: Points) -> Any:
         scaled = X / self.sigma
-        out = self.monomials_.evaluate(scaled, np.empty((len(X), self._n_features_out), X.dtype))
+        damping = np.exp(-0.5 * np.einsum("ij,ij->i", scaled, scaled))  # first, or large powers would overflow
+        out = self.monomials_.evaluate(scaled, np.empty((len(X), self._n_features_out), X.dtype), damping)
         out /= np.sqrt(self.monomials_.multiplicities)
-        out *= np.exp(-0.5 * np.einsum("ij,ij->i", scaled, scaled))[:, None]
         return out
 
     def truncation_error(self, X: Points) -> float:
         """The bound of |phi(x) . phi(z) - k(x, z)| over all pairs of these points."""
+        check_is_fitted(self)
+        return self._tail(self._admit(X, reset=False))
+
+    def _tail(self, X: Points) -> float:
         from scipy.special import gammainc
 
-        check_is_fitted(self, "kernel_")
         X = np.asarray(X, np.float64)
         squares = np.einsum("ij,ij->i", X, X) / float(self.sigma) ** 2
         return float(gammainc(self.degree + 1, squares.max()))

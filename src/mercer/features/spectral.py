@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Centered, Gaussian
-from ..kernels.points import count
+from ..kernels.points import common_dtype, count
 from ..params import require_integer
 from ..types import Array, Points
-from .base import KernelMap, random_generator
+from .base import KernelMap, double, random_generator
 
 
 class SpectralMap(KernelMap):
@@ -31,7 +32,7 @@ class SpectralMap(KernelMap):
     @property
     def exact(self) -> bool:  # type: ignore[override]
         """On the training points, with all components."""
-        return self.n_components is None
+        return self.n_components is None and not getattr(self, "_indefinite", False)
 
     def _fit(self, X: Points) -> None:
         from scipy.linalg import eigh
@@ -39,16 +40,23 @@ class SpectralMap(KernelMap):
         wanted = count(X)
         if self.n_components is not None:
             wanted = min(wanted, require_integer(self, "n_components", at_least=1))
+        X = double(X)
         self.kernel_ = self._resolved(X)
         if self.center:
             self.kernel_ = Centered(self.kernel_).resolve(X)
-        K = np.asarray(self.kernel_(X), np.float64)
+        K = self.kernel_(X)
         values, vectors = eigh((K + K.T) / 2, subset_by_index=[count(X) - wanted, count(X) - 1])
         values, vectors = values[::-1], vectors[:, ::-1]
         # What is left of zero eigenvalues is rounding; a kernel that is 0 everywhere keeps one feature, which is 0.
-        kept = max(
-            1, int(np.sum(values > count(X) * np.finfo(X.dtype if hasattr(X, "dtype") else float).eps * values[0]))
-        )
+        rounding = count(X) * float(np.finfo(float).eps) * max(abs(values[0]), abs(values[-1]))
+        self._indefinite = bool(values[-1] < -100 * rounding)
+        if self._indefinite:
+            warnings.warn(
+                f"{self.kernel_!r} is not positive definite on these points: K has the eigenvalue {values[-1]:.3g}, "
+                "and no features reproduce it. The map keeps the positive part; see mercer.evidence.",
+                stacklevel=3,
+            )
+        kept = max(1, int(np.sum(values > rounding)))
         values, vectors = np.maximum(values[:kept], 0.0), vectors[:, :kept]
         vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(kept)])
         self.points_ = X
@@ -57,8 +65,8 @@ class SpectralMap(KernelMap):
         self._n_features_out = kept
 
     def _map(self, X: Points) -> Any:
-        block = self.kernel_(X, self.points_)
-        return block @ self.projection_.astype(block.dtype, copy=False)
+        features = self.kernel_(X, self.points_) @ self.projection_
+        return features.astype(common_dtype(X), copy=False)
 
     def rotated(self, random_state: Any = None) -> Self:
         """The same map turned by a random orthogonal matrix: other features, the same inner products."""
@@ -72,12 +80,12 @@ class SpectralMap(KernelMap):
         return turned
 
 
-def root_of_inverse(K: Array) -> Array:
-    """W with W'KW = I on the range of K (eigenvalues that are only rounding are left out): K^(-1/2), in other axes."""
+def root_of_inverse(K: Array, precision: float) -> Array:
+    """W with W'KW = I on the range of K (eigenvalues below the precision are left out): K^(-1/2), in other axes."""
     from scipy.linalg import eigh
 
     values, vectors = eigh((K + K.T) / 2)
-    kept = values > len(values) * np.finfo(float).eps * max(values[-1], 0.0)
+    kept = values > len(values) * precision * max(values[-1], 0.0)
     if not kept.any():
         return np.zeros((len(K), 1))
     return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))

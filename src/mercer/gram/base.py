@@ -86,7 +86,8 @@ def gram_of(kernel: Kernel | str, X: Points, memory: int | float | str = "2GB") 
         return DenseGram.compute(kernel, X, reason="dense: the values were given")
     width = _features_that_fit(kernel, X, budget)
     if width is not None:
-        return LowRankGram(kernel.features(X), reason=f"low rank: {width} explicit features for {n} points")
+        reason = f"low rank: {width} explicit features for {n} points"
+        return LowRankGram(kernel.features(X), reason, kernel, X)
     size = n * n * common_dtype(X).itemsize
     scratch = min(SCRATCH, size)
     need = f"{format_bytes(size)}, and {format_bytes(scratch)} to work in, of {format_bytes(budget)}"

@@ -52,7 +52,13 @@ class DenseGram(Gram):
         return np.asarray(self.matrix[as_index(index, self.n)])
 
     def __matmul__(self, v: Array) -> Array:
-        return np.asarray(self.matrix @ as_factor(v, self.n))
+        v = np.asarray(as_factor(v, self.n), np.float64)
+        if self.matrix.dtype == np.float64:
+            return np.asarray(self.matrix @ v)
+        out = np.empty(v.shape)
+        for start in range(0, self.n, 64):  # by strips: sums in float64 without a copy of the matrix
+            out[start : start + 64] = self.matrix[start : start + 64] @ v
+        return out
 
     def product64(self, v: Array) -> Array:
         v = np.asarray(as_factor(v, self.n), np.float64)

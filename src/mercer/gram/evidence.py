@@ -77,7 +77,8 @@ class Evidence:
         if not self.symmetric:
             return "not symmetric, so not a kernel"
         if self.witness is not None:
-            return "NOT positive definite" + (", against its closure rules: one of them is wrong" if self.proof else "")
+            against = ", against its closure rules: its values are rounded more than expected, or a rule is wrong"
+            return "NOT positive definite" + (against if self.proof else "")
         return "positive definite on these points" + ("" if self.proof else ", as far as can be seen")
 
 
@@ -86,10 +87,11 @@ def evidence(kernel: Any, X: Any = None, *, memory: int | float | str = "2GB") -
     if isinstance(kernel, Kernel | str):
         if X is None:
             raise TypeError("evidence(kernel, X) needs points X to look at the kernel on.")
-        kernel = as_kernel(kernel).resolve(X)
+        kernel = as_kernel(kernel)
         X = admit(X, kernel.domain)
         if hasattr(X, "dtype") and X.dtype == np.float32:  # the eigenvalues should show the kernel, not the rounding
             X = X.astype(np.float64)
+        kernel = kernel.resolve(X)
         gram, name, proof, precision = _gram(kernel, X, memory), repr(kernel), _proof(kernel), np.dtype(np.float64)
     else:
         if X is not None:
@@ -97,16 +99,17 @@ def evidence(kernel: Any, X: Any = None, *, memory: int | float | str = "2GB") -
         matrix = dense(vectors(kernel, "The matrix"))
         precision = matrix.dtype
         gram, name, proof = DenseGram.of_matrix(matrix.astype(np.float64, copy=False)), "a matrix", None
-    asymmetry, pair = _asymmetry(gram)
+    asymmetry, pair, largest_entry = _asymmetry(gram)
     smallest, largest, vector, method = _full(gram) if gram.n <= FULL else _lanczos(gram)
     scale = max(abs(smallest), abs(largest))
     # Of the eigenvalues' computation, and of the entries' last digits: |E| <= n max |E_ij|.
     rounding = 10 * gram.n * float(np.finfo(float).eps) * scale
     rounding += gram.n * float(np.finfo(precision).eps) * float(np.abs(gram.diag()).max())
+    tolerance = 10 * gram.n**0.5 * float(np.finfo(precision).eps) * largest_entry
     value = float(vector @ (gram @ vector))
     found = smallest < -rounding and value < 0
     return Evidence(
-        kernel=name, n=gram.n, asymmetry=asymmetry, worst_pair=pair if asymmetry > rounding / gram.n else None,
+        kernel=name, n=gram.n, asymmetry=asymmetry, worst_pair=pair if asymmetry > tolerance else None,
         smallest_eigenvalue=smallest, largest_eigenvalue=largest, rounding=rounding,
         witness=vector if found else None, witness_value=value if found else 0.0, method=method,
         proof=tuple(proof or ()),
@@ -142,17 +145,18 @@ def _proof(kernel: Kernel, depth: int = 0) -> list[str] | None:
     return lines
 
 
-def _asymmetry(gram: Gram) -> tuple[float, tuple[int, int]]:
-    """The largest |K_ij - K_ji| and where; 0 for what is symmetric by construction."""
+def _asymmetry(gram: Gram) -> tuple[float, tuple[int, int], float]:
+    """The largest |K_ij - K_ji| and where, and the largest |K_ij|; zeros for what is symmetric by construction."""
     if not isinstance(gram, DenseGram) or gram.kernel.symmetric:
-        return 0.0, (0, 0)
-    worst, pair = 0.0, (0, 0)
+        return 0.0, (0, 0), 0.0
+    worst, pair, largest = 0.0, (0, 0), 0.0
     for start in range(0, gram.n, 512):
         difference = np.abs(gram.matrix[start : start + 512] - gram.matrix[:, start : start + 512].T)
+        largest = max(largest, float(np.abs(gram.matrix[start : start + 512]).max()))
         i, j = np.unravel_index(int(difference.argmax()), difference.shape)
         if difference[i, j] > worst:
             worst, pair = float(difference[i, j]), (start + int(i), int(j))
-    return worst, (min(pair), max(pair))
+    return worst, (min(pair), max(pair)), largest
 
 
 def _full(gram: Gram) -> tuple[float, float, Any, str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
 
 from ..kernels import Kernel
 from ..kernels.evaluate import LEAST_SIDE, SCRATCH, SCRATCH_PER_THREAD, diagonal, fill_block, stream_product, tile_bytes
-from ..kernels.points import Chosen, admit, common_dtype, count, width
-from ..memory import format_bytes
+from ..kernels.points import Chosen, admit, common_dtype, count
+from ..memory import format_bytes, parse_bytes
 from ..parallel import thread_count
 from ..types import Array, Index, Points
 from .base import Gram, as_factor, as_index
@@ -22,16 +23,17 @@ class LazyGram(Gram):
     (`batch` rows at most).
     """
 
-    def __init__(self, kernel: Kernel, X: Points, budget: int, reason: str = "lazy: asked for") -> None:
+    def __init__(self, kernel: Kernel, X: Points, budget: int | float | str, reason: str = "lazy: asked for") -> None:
+        budget = parse_bytes(budget)
         self.kernel, self.budget, self.reason = kernel, budget, reason
         self.points = admit(X, kernel.domain)
         kernel.check(self.points, "X")
         kernel.require_resolved()
         self.dtype = common_dtype(self.points)
-        n, d, itemsize = count(self.points), width(self.points), self.dtype.itemsize
-        row = n * itemsize
+        n = count(self.points)
+        row = n * self.dtype.itemsize
         books = 4 * n * 8  # which row is where, and since when; the diagonal
-        smallest = tile_bytes(LEAST_SIDE, d, 8)
+        smallest = tile_bytes(kernel, self.points, LEAST_SIDE, 8)
         least = books + 2 * row + smallest
         if budget < least:
             raise ValueError(
@@ -44,6 +46,10 @@ class LazyGram(Gram):
         slots = int(min(n, max(1, rows_in_all - self.batch)))
         self.cache = _Rows(np.empty((slots, n), self.dtype))
         self._diag = diagonal(kernel, self.points)
+        self._lock = threading.Lock()  # several machines may share the rows that are kept
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.kernel, self.points, self.budget, self.reason)
 
     @property
     def n(self) -> int:
@@ -67,12 +73,10 @@ class LazyGram(Gram):
         out = np.empty((index.size, self.n if columns is None else len(columns)), self.dtype)
         for start in range(0, index.size, self.cache.size):
             part = slice(start, start + self.cache.size)
-            slots = self.cache.slots_for(index[part], self._compute)
-            if columns is None:
-                np.take(self.cache.values, slots, axis=0, out=out[part], mode="clip")
-            else:
-                for i, slot in enumerate(slots):
-                    np.take(self.cache.values[slot], columns, out=out[start + i], mode="clip")
+            with self._lock:
+                slots = self.cache.slots_for(index[part], self._compute)
+                for row, slot in zip(out[part], slots, strict=True):
+                    row[...] = self.cache.values[slot] if columns is None else self.cache.values[slot][columns]
         return out
 
     def _compute(self, index: Any, slots: Any) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.pairwise import dot, squared_norms
-from ..kernels.points import nbytes, vectors
-from ..types import Array
+from ..kernels import Kernel
+from ..kernels.pairwise import dot, require_no_overflow, squared_norms
+from ..kernels.points import nbytes, take, vectors
+from ..types import Array, Points
 from .base import Gram, as_factor, as_index
 
 
@@ -19,6 +20,8 @@ class LowRankGram(Gram):
 
     features: Any
     reason: str = "low rank: asked for"
+    kernel: Kernel | None = None
+    points: Points = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", vectors(self.features, "features"))
@@ -32,7 +35,9 @@ class LowRankGram(Gram):
         return nbytes(self.features)
 
     def diag(self) -> Array:
-        return squared_norms(self.features)
+        diagonal = squared_norms(self.features)
+        require_no_overflow(diagonal)
+        return diagonal
 
     def rows(self, index: Any) -> Array:
         chosen = self.features[as_index(index, self.n)]
@@ -41,11 +46,22 @@ class LowRankGram(Gram):
         return out
 
     def __matmul__(self, v: Array) -> Array:
-        return np.asarray(self.features @ (self.features.T @ as_factor(v, self.n)))
+        v = np.asarray(as_factor(v, self.n), np.float64)
+        return np.asarray(self.features @ (self.features.T @ v))
 
     def product64(self, v: Array) -> Array:
-        Z = self.features.astype(np.float64, copy=False)
-        return np.asarray(Z @ (Z.T @ np.asarray(as_factor(v, self.n), np.float64)))
+        v = np.asarray(as_factor(v, self.n), np.float64)
+        strips = [slice(start, start + 1024) for start in range(0, self.n, 1024)]
+        inner = sum(self._features64(strip).T @ v[strip] for strip in strips)
+        return np.concatenate([self._features64(strip) @ inner for strip in strips])
+
+    def _features64(self, rows: slice) -> Any:
+        """Some rows of Z in float64, from the points where they are known."""
+        if self.kernel is None or self.features.dtype == np.float64:
+            return self.features[rows].astype(np.float64, copy=False)
+        return self.kernel.features(self.points[rows].astype(np.float64))
 
     def subset(self, index: Any) -> LowRankGram:
-        return LowRankGram(self.features[as_index(index, self.n)], self.reason)
+        index = as_index(index, self.n)
+        points = None if self.kernel is None else take(self.points, index)
+        return LowRankGram(self.features[index], self.reason, self.kernel, points)

@@ -6,7 +6,6 @@ A kernel of your own is a frozen dataclass with a `fill` that writes the values 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
@@ -16,9 +15,9 @@ from ..params import Parameters, require_integer, require_number
 from ..parse import plain_name
 from ..types import Array, Points
 from . import evaluate
-from .points import Domain, admit, common_dtype, count, is_sparse
+from .points import Domain, admit, common_dtype, count, held_width, is_sparse
 
-REGISTRY: dict[str, Callable[..., Kernel]] = {}
+REGISTRY: dict[str, type[Kernel]] = {}
 """Every kernel that can be written as text, by its names."""
 
 
@@ -26,15 +25,21 @@ class Kernel(Parameters):
     """k(x, z), a symmetric positive definite function of two points."""
 
     domain_of_its_own: ClassVar[Domain] = Domain.VECTORS
-    symmetric: bool = True  # k(x, z) = k(z, x) by construction, to the last digit
+    symmetric: bool = True  # k(x, z) = k(z, x) by construction: one half of K can be mirrored
     serial: bool = False  # True where Python code is called for each point: threads would only wait for each other
     bounded: bool = False  # True where |k| <= 1 whatever the points: its values need no check for overflow
+    tiles: int = 3  # how many blocks are alive at a time while one is filled, for the memory to be planned
     __array_ufunc__ = None  # np.float64(2) * kernel is ours to answer
 
     def __init_subclass__(cls, names: tuple[str, ...] | None = None, **options: Any) -> None:
         """Make the class known to the parser: by its own name, or by these names, or (with none) not at all."""
         super().__init_subclass__(**options)
         for name in (cls.__name__,) if names is None else names:
+            taken = REGISTRY.get(plain_name(name))
+            if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise ValueError(
+                    f"The name {name!r} belongs to {taken.__module__}.{taken.__qualname__}: choose another."
+                )
             REGISTRY[plain_name(name)] = cls
 
     # What a kernel of your own writes.
@@ -54,6 +59,10 @@ class Kernel(Parameters):
     def reason(self) -> str | None:
         """Why it is positive definite, in one line; None if nobody knows."""
         return None
+
+    def scratch_width(self, X: Points) -> int:
+        """How many numbers stand for a point while a block is filled, for the memory to be planned."""
+        return max((part.scratch_width(X) for part in self.parts()), default=held_width(X))
 
     def check(self, X: Points, name: str) -> None:
         """Raise a clear error if the kernel is not defined on these points."""
@@ -101,12 +110,13 @@ class Kernel(Parameters):
     def domain(self) -> Domain:
         """What its points are: vectors, if any part needs them."""
         domains = {part.domain for part in self.parts()} or {self.domain_of_its_own}
-        if domains == {Domain.VALUES, Domain.VECTORS}:
+        domains = domains - {Domain.ANYTHING} or {Domain.ANYTHING}
+        if Domain.VALUES in domains and len(domains) > 1:
             raise ValueError(
-                f"{self!r} mixes precomputed values with a kernel on vectors, and X cannot be both: compute the "
-                "second block too, or use FromFunction."
+                f"{self!r} mixes precomputed values with a kernel on points, and X cannot be both: compute all of its "
+                "values first."
             )
-        return min(domains, key=[Domain.VALUES, Domain.VECTORS, Domain.OBJECTS].index)
+        return Domain.VECTORS if Domain.VECTORS in domains else domains.pop()
 
     # The algebra. `+ * **` build new kernels; nothing is multiplied out.
 
@@ -156,6 +166,7 @@ class Constant(Kernel):
     """k(x, z) = value >= 0; `k + 1` means `k + Constant(1)`."""
 
     value: float = 1.0
+    domain_of_its_own: ClassVar[Domain] = Domain.ANYTHING
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -179,6 +190,17 @@ class Constant(Kernel):
 class _Composite(Kernel, names=()):
     """A kernel made of others."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in {"kernel", "left", "right"} & self.get_params(deep=False).keys():
+            if not isinstance(getattr(self, name), Kernel):
+                raise TypeError(f"{type(self).__name__} needs a kernel, not {getattr(self, name)!r}.")
+
+    @property
+    def tiles(self) -> int:  # type: ignore[override]
+        """Those of its parts, while the results of the parts before wait."""
+        return max(part.tiles + waiting for waiting, part in enumerate(self.parts()))
+
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
         """Symmetric if all its parts are."""
@@ -190,19 +212,8 @@ class _Composite(Kernel, names=()):
         return any(part.serial for part in self.parts())
 
 
-class _Pair(_Composite, names=()):
-    left: Kernel
-    right: Kernel
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for operand in (self.left, self.right):
-            if not isinstance(operand, Kernel):
-                raise TypeError(f"{type(self).__name__} needs two kernels, not {operand!r}.")
-
-
 @dataclass(frozen=True, repr=False)
-class Sum(_Pair, names=()):
+class Sum(_Composite, names=()):
     """k(x, z) = left(x, z) + right(x, z)."""
 
     left: Kernel
@@ -236,7 +247,7 @@ class Sum(_Pair, names=()):
 
 
 @dataclass(frozen=True, repr=False)
-class Product(_Pair, names=()):
+class Product(_Composite, names=()):
     """k(x, z) = left(x, z) right(x, z)."""
 
     left: Kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ import numpy as np
 from ..types import Array, Points
 from .base import Kernel
 from .pairwise import dense, dot, squared_norms
-from .points import Domain, count, vectors
+from .points import Domain, count, held_width, vectors
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,12 +153,17 @@ class FromFeatures(Kernel, names=()):
             raise ValueError(f"{self!r} must give one row per point: {count(X)} points, but {count(Z)} rows.")
         return Z
 
+    def scratch_width(self, X: Points) -> int:
+        """The features, where they are more than the coordinates."""
+        return max(held_width(X), int(self.features(X[:1]).shape[1]))
+
     def _transformed(self, X: Points) -> Any:
         """phi.transform(X), with the names of the columns where phi has learned them."""
         if hasattr(self.phi, "feature_names_in_") and isinstance(X, np.ndarray):
-            from pandas import DataFrame
+            with suppress(ImportError):  # it has names from a data frame of another kind
+                from pandas import DataFrame
 
-            X = DataFrame(X, columns=self.phi.feature_names_in_)
+                X = DataFrame(X, columns=self.phi.feature_names_in_)
         return self.phi.transform(X)
 
     def _called(self, points: Points) -> Array:

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..parallel import for_each, thread_count
 from ..types import Array, Points
-from .pairwise import COORDINATES, overflow_checked_later, require_no_overflow
-from .points import Domain, admit, common_dtype, count, is_sparse, width
+from .pairwise import overflow_checked_later, require_no_overflow
+from .points import Domain, admit, common_dtype, count, is_sparse
 
 if TYPE_CHECKING:
     from .base import Kernel
@@ -86,20 +86,20 @@ def _require_same_columns(X: Any, Z: Any) -> None:
         raise ValueError("The columns of X and Z differ in name or order: select them alike, as in Z[X.columns].")
 
 
-def tile_bytes(side: int, points_width: int, itemsize: int) -> int:
-    """The temporaries of a square tile: its values three times over, and four copies of its points."""
-    return (3 * side * side + 4 * side * min(points_width, COORDINATES)) * itemsize
+def tile_bytes(kernel: Kernel, X: Points, side: int, itemsize: int) -> int:
+    """The temporaries of a square tile: so many blocks as the kernel says, and four copies of its points."""
+    return (kernel.tiles * side * side + 4 * side * kernel.scratch_width(X)) * itemsize
 
 
 def plan(kernel: Kernel, X: Points, Z: Points, dtype: Any, scratch: int) -> tuple[int, int]:
     """The number of threads, and the side of the largest tile whose temporaries fit in the share of one thread."""
-    n, m, d, itemsize = count(X), count(Z), max(width(X), width(Z)), np.dtype(dtype).itemsize
+    n, m, itemsize = count(X), count(Z), np.dtype(dtype).itemsize
     threads = 1
     if n * m >= _WORTH_A_THREAD and not kernel.serial:
-        threads = max(1, min(thread_count(), scratch // tile_bytes(LEAST_SIDE, d, itemsize)))
-    share = min(SCRATCH_PER_THREAD, scratch // threads)
-    d = min(d, COORDINATES)
-    side = max(1, int((sqrt(16 * d * d + 12 * share / itemsize) - 4 * d) / 6))  # tile_bytes(side) = share
+        threads = max(1, min(thread_count(), scratch // tile_bytes(kernel, X, LEAST_SIDE, itemsize)))
+    share = min(SCRATCH_PER_THREAD, scratch // threads) / itemsize
+    t, d = kernel.tiles, kernel.scratch_width(X)
+    side = max(1, int((sqrt(4 * d * d + t * share) - 2 * d) / t))  # t side^2 + 4 d side = share
     if threads > 1:  # several tiles for each, so that none waits long for the others
         side = min(side, max(64, ceil(sqrt(n * m / (4 * threads)))))
     return threads, side
@@ -137,7 +137,6 @@ def stream_product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any, s
     out = np.zeros((n, *v.shape[1:]))
     threads, side = plan(kernel, X, Z, dtype, scratch)
     strip = min(side, max(16, ceil(n / (4 * threads))))
-    weights = v.astype(dtype, copy=False)
     buffers = _Buffers(dtype)
 
     def work(rows: slice) -> None:
@@ -146,7 +145,7 @@ def stream_product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any, s
             B = cut(Z, columns, dtype)
             values = buffers.get(count(A), count(B))
             evaluate_tile(kernel, A, B, values)
-            out[rows] += values @ weights[columns]
+            out[rows] += values @ v[columns]  # sums in float64, whatever the values
 
     with overflow_checked_later():
         for_each(_slices(n, strip), work, threads)

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..types import Array, Points
-from .points import is_sparse
+from .points import COORDINATES, is_sparse
 
-COORDINATES = 1024  # at most so many coordinates are copied at a time
 _DENSE_GAIN = 50  # a multiplication of dense float32 products is so much faster than one of sparse products
 
 
@@ -77,18 +76,22 @@ def centred_dot(A: Points, B: Points, out: Array) -> tuple[Any, Any]:
 
 def squared_distances(A: Points, B: Points) -> Array:
     """|x - z|^2 for each pair, in float64 and never negative."""
-    A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
     out = np.empty((A.shape[0], B.shape[0]))
+    fill_squared_distances(A.astype(np.float64, copy=False), B.astype(np.float64, copy=False), out)
+    return out
+
+
+def fill_squared_distances(A: Points, B: Points, out: Array) -> None:
+    """out <- |x - z|^2 for each pair, all in float64: about 12 digits, however close the points and far from 0."""
+    from .._core.distances import distances_from_dots, sparse_distances_from_dots
+
     with overflow_checked_later():
         a, b = centred_dot(A, B, out)
     require_no_overflow(a, b)
-    if is_sparse(A) or is_sparse(B):
-        np.subtract(np.add.outer(a, b), 2.0 * out, out=out)
-        return np.maximum(out, 0.0, out=out)
-    from .._core.distances import distances_from_dots
-
-    distances_from_dots(A, B, a, b, out)
-    return out
+    if is_sparse(A) and is_sparse(B):
+        sparse_distances_from_dots(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, a, b, out)
+    else:
+        distances_from_dots(dense(A), dense(B), a, b, out)
 
 
 def overflow_checked_later() -> Any:

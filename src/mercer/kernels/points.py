@@ -8,11 +8,14 @@ sliced; everything behind it relies on that.
 from __future__ import annotations
 
 from enum import Enum
+from math import ceil
 from typing import Any
 
 import numpy as np
 
-from ..types import Points
+from ..types import Array, Points
+
+COORDINATES = 1024  # at most so many coordinates of sparse points are made dense at a time
 
 
 class Domain(Enum):
@@ -21,6 +24,7 @@ class Domain(Enum):
     VECTORS = "rows of numbers"
     OBJECTS = "any objects"
     VALUES = "rows of kernel values"
+    ANYTHING = "anything"  # a constant does not look at its points
 
 
 def is_sparse(X: Points) -> bool:
@@ -30,7 +34,7 @@ def is_sparse(X: Points) -> bool:
 
 def admit(X: Points, domain: Domain, name: str = "X") -> Any:
     """The points as the kernels use them; raises one clear error for anything else."""
-    return objects(X, name) if domain is Domain.OBJECTS else vectors(X, name)
+    return objects(X, name) if domain in (Domain.OBJECTS, Domain.ANYTHING) else vectors(X, name)
 
 
 def vectors(X: Points, name: str = "X") -> Any:
@@ -75,6 +79,13 @@ def width(X: Points) -> int:
     return int(X.shape[1]) if getattr(X, "ndim", 1) == 2 else 1
 
 
+def held_width(X: Points) -> int:
+    """The numbers that a copy of a point holds: its columns, or its non-zero entries and one piece of its columns."""
+    if is_sparse(X):
+        return int(min(X.shape[1], COORDINATES) + 2 * ceil(X.nnz / X.shape[0]))
+    return X.width if isinstance(X, Chosen) else width(X)
+
+
 def nbytes(X: Points) -> int:
     """The memory of an array or a CSR matrix."""
     return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if is_sparse(X) else X.nbytes)
@@ -92,6 +103,7 @@ class Chosen:
         self.points, self.index = points, index
         self.shape = (len(index), width(points))
         self.ndim = 2
+        self.width = held_width(points)
 
     def __getitem__(self, rows: slice) -> Any:
         return take(self.points, self.index[rows])
@@ -106,6 +118,19 @@ def stack(X: Points, Z: Points) -> Any:
     if hasattr(X, "shape") and hasattr(Z, "shape"):
         return np.concatenate([X, Z])
     return [*X, *Z]
+
+
+def row_weights(sample_weight: Any, n: int) -> Array:
+    """The weights of n points: numbers >= 0, not all of them 0; ones where none are given."""
+    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    if weight.shape != (n,) or not np.all(weight >= 0) or not 0 < weight.sum() < np.inf:
+        raise ValueError(f"sample_weight must be {n} numbers >= 0, not all of them 0.")
+    return weight
+
+
+def copied(X: Points) -> Points:
+    """The points in memory of their own, so that nobody else can change them."""
+    return X.copy() if hasattr(X, "shape") else list(X)
 
 
 def common_dtype(*sets: Any) -> Any:
@@ -137,6 +162,8 @@ def _floats(X: Points, name: str) -> Any:
         return X
     if X.dtype.kind in "fiub":
         return X.astype(np.float32 if X.dtype == np.float16 else np.float64)
+    if X.dtype.kind in "mM":
+        raise ValueError(f"{name} holds dates or times: turn them into numbers of days or seconds first.")
     if X.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
     try:

@@ -15,11 +15,11 @@ from .pairwise import (
     add_over_coordinates,
     centred_dot,
     dense,
+    fill_squared_distances,
     overflow_checked_later,
-    require_no_overflow,
     squared_distances,
 )
-from .points import common_dtype, count, take, vectors
+from .points import common_dtype, count, held_width, row_weights, take, vectors, width
 
 # float32 products give |x - z|^2 with an error of about 1e-7 (|x|^2 + |z|^2). Rows where gamma |x|^2 is larger than
 # this are computed in float64, so that no value of the Gaussian is wrong by more than about 5e-6. (The size of the
@@ -63,8 +63,8 @@ class Gaussian(Stationary, names=("rbf", "gaussian")):
     @classmethod
     def from_width(cls, sigma: float) -> Self:
         """The kernel with gamma = 1 / (2 sigma^2)."""
-        if not sigma > 0:
-            raise ValueError(f"Gaussian: the width must be greater than 0, not {sigma!r}.")
+        if not 1e-150 < sigma < 1e150:
+            raise ValueError(f"A width must be greater than 0, and neither tiny nor huge, not {sigma!r}.")
         return cls(gamma=1.0 / (2.0 * sigma * sigma))
 
     def require_resolved(self) -> None:
@@ -78,9 +78,7 @@ class Gaussian(Stationary, names=("rbf", "gaussian")):
         if not isinstance(self.gamma, str):
             return self
         X = vectors(X)
-        weight = np.ones(count(X)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-        if weight.shape != (count(X),) or not np.all(weight >= 0) or not 0 < weight.sum() < np.inf:
-            raise ValueError(f"sample_weight must be {count(X)} numbers >= 0, not all of them 0.")
+        weight = row_weights(sample_weight, count(X))
         spread = _variance(X, weight) * X.shape[1] if self.gamma == "scale" else 2.0 * _median_square(X, weight)
         if spread == 0.0:  # all points are one: any gamma gives the same kernel
             return replace(self, gamma=1.0)
@@ -88,15 +86,19 @@ class Gaussian(Stationary, names=("rbf", "gaussian")):
             raise ValueError(f"gamma={self.gamma!r} overflows on this data: its values are too large or too small.")
         return replace(self, gamma=1.0 / spread)
 
+    def scratch_width(self, X: Points) -> int:
+        """Twice the columns: some rows may need float64."""
+        return 2 * held_width(X)
+
     def fill(self, A: Points, B: Points, out: Array) -> None:
-        from .._core.exponential import gaussian_32, gaussian_64
+        from .._core.exponential import exp_64, gaussian_32
 
         gamma = float(self.gamma)
-        a, b = centred_dot(A, B, out)
         if out.dtype == np.float64:
-            require_no_overflow(a, b)
-            gaussian_64(out, a, b, gamma)
+            fill_squared_distances(A, B, out)
+            exp_64(out, gamma)
             return
+        a, b = centred_dot(A, B, out)
         if gaussian_32(out, a, b, gamma) <= _HEAVY:
             return
         heavy = np.flatnonzero(~(gamma * a <= _HEAVY)) if np.isfinite(b).all() else np.arange(count(A))
@@ -166,6 +168,7 @@ class Matern(Stationary):
 
     nu: float = 1.5
     length_scale: float = 1.0
+    tiles = 10  # float64 inside
     spectrum = "a Student one"
 
     def __post_init__(self) -> None:
@@ -177,6 +180,7 @@ class Matern(Stationary):
     def fill(self, A: Points, B: Points, out: Array) -> None:
         s = np.sqrt(squared_distances(A, B))
         s *= sqrt(2 * self.nu) / self.length_scale
+        np.minimum(s, 1e3, out=s)  # exp(-1000) is 0 already; more would be infinity times 0
         if self.nu == 0.5:
             out[...] = np.exp(-s)
         elif self.nu == 1.5:
@@ -191,6 +195,7 @@ class RationalQuadratic(Stationary):
 
     alpha: float = 1.0
     length_scale: float = 1.0
+    tiles = 8  # float64 inside
     spectrum = "a mixture of normal ones"
 
     def __post_init__(self) -> None:
@@ -218,12 +223,17 @@ class Periodic(Stationary):
         super().__post_init__()
         require_number(self, "period", above=0)
         require_number(self, "length_scale", above=0)
+        Gaussian.from_width(self.length_scale)
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
         Gaussian.from_width(self.length_scale).fill(self._circles(A, out.dtype), self._circles(B, out.dtype), out)
 
     def reason(self) -> str | None:
         return "a Gaussian of the points (cos, sin) of a circle in each coordinate"
+
+    def scratch_width(self, X: Points) -> int:
+        """Both coordinates of the circles, on the way in float64."""
+        return 4 * width(X)
 
     def _circles(self, A: Points, dtype: Any) -> Any:
         angle = np.mod(dense(A).astype(np.float64), self.period) * (2 * pi / self.period)

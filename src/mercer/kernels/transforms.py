@@ -10,7 +10,7 @@ import numpy as np
 from ..types import Array, Points
 from . import evaluate
 from .base import Kernel, _Composite
-from .points import Domain, admit, count
+from .points import Domain, admit, copied, count, row_weights
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,6 @@ class Normalized(_Composite, names=("Normalized", "Normalised")):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _require_kernel(self)
         if self.kernel.domain is Domain.VALUES:
             raise ValueError(
                 "Normalized(Precomputed()) cannot know k(x, x) of new points: normalise the matrix before the fit, "
@@ -62,9 +61,11 @@ class Centered(_Composite, names=("Centered", "Centred")):
     kernel: Kernel
     centre: _Centre | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _require_kernel(self)
+    def with_params(self, **params: Any) -> Self:
+        """See Kernel.with_params; with another kernel inside, the centre must be found anew."""
+        changed = super().with_params(**params)
+        stale = changed.kernel != self.kernel and changed.centre is self.centre
+        return type(self)(changed.kernel) if stale else changed
 
     def require_resolved(self) -> None:
         super().require_resolved()
@@ -76,8 +77,8 @@ class Centered(_Composite, names=("Centered", "Centred")):
         if self.centre is not None:
             return self
         kernel = self.kernel.resolve(X, sample_weight)
-        points = admit(X, kernel.domain)
-        weights = np.ones(count(points)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        points = copied(admit(X, kernel.domain))
+        weights = row_weights(sample_weight, count(points))
         weights = weights / weights.sum()
         mean = float(weights @ evaluate.product(kernel, points, points, weights))
         return type(self)(kernel, _Centre(points, weights, mean))
@@ -122,8 +123,3 @@ class Centered(_Composite, names=("Centered", "Centred")):
         if self.centre is None:
             return f"Centered(kernel={self.kernel!r})"
         return f"<Centered {self.kernel!r} on {count(self.centre.points)} points>"
-
-
-def _require_kernel(owner: Any) -> None:
-    if not isinstance(owner.kernel, Kernel):
-        raise TypeError(f"{type(owner).__name__} needs a kernel, not {owner.kernel!r}.")
