@@ -56,6 +56,10 @@ class Precomputed(Kernel):
         else:
             out[...] = self.matrix[np.ix_(_numbers(A), _numbers(B))]
 
+    def scratch_width(self, X: Points) -> int:
+        """Rows are cut out, not copied."""
+        return 1
+
     def diag(self, X: Points) -> Array:
         """The diagonal of the block, which must be square."""
         if self.matrix is not None:
