@@ -223,6 +223,16 @@ def test_products_are_float64():
         assert_allclose(gram @ v, precise, atol=1e-5 * np.abs(precise).max())
 
 
+def test_products_of_single_precision_features_of_objects():
+    texts = words(30)
+    kernel = FromFeatures(lambda word: np.array([len(word), 1], np.float32))
+    gram = gram_of(kernel, texts)
+    assert isinstance(gram, LowRankGram)
+    v = np.random.default_rng(0).normal(size=30)
+    assert_allclose(gram.product64(v), kernel(texts) @ v, rtol=1e-6)
+    assert_allclose(gram @ v, kernel(texts) @ v, rtol=1e-6)
+
+
 def test_too_much_at_once_or_too_little_budget():
     X = vectors(500)
     gram = LazyGram(Gaussian(1.0), X, 200_000)

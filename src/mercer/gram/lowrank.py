@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..kernels import Kernel
+from ..kernels.evaluate import cut
 from ..kernels.pairwise import dot, require_no_overflow, squared_norms
 from ..kernels.points import nbytes, take, vectors
 from ..types import Array, Points
@@ -46,20 +48,20 @@ class LowRankGram(Gram):
         return out
 
     def __matmul__(self, v: Array) -> Array:
-        v = np.asarray(as_factor(v, self.n), np.float64)
-        return np.asarray(self.features @ (self.features.T @ v))
+        return self._product(v, lambda rows: self.features[rows])
 
     def product64(self, v: Array) -> Array:
+        if self.kernel is None or self.features.dtype == np.float64:
+            return self @ v
+        kernel = self.kernel
+        return self._product(v, lambda rows: kernel.features(cut(self.points, rows, np.float64)))
+
+    def _product(self, v: Array, features: Callable[[slice], Any]) -> Array:
+        """Z Z'v in float64, by strips: Z is not copied whole."""
         v = np.asarray(as_factor(v, self.n), np.float64)
         strips = [slice(start, start + 1024) for start in range(0, self.n, 1024)]
-        inner = sum(self._features64(strip).T @ v[strip] for strip in strips)
-        return np.concatenate([self._features64(strip) @ inner for strip in strips])
-
-    def _features64(self, rows: slice) -> Any:
-        """Some rows of Z in float64, from the points where they are known."""
-        if self.kernel is None or self.features.dtype == np.float64:
-            return self.features[rows].astype(np.float64, copy=False)
-        return self.kernel.features(self.points[rows].astype(np.float64))
+        inner = sum(features(strip).astype(np.float64, copy=False).T @ v[strip] for strip in strips)
+        return np.concatenate([features(strip).astype(np.float64, copy=False) @ inner for strip in strips])
 
     def subset(self, index: Any) -> LowRankGram:
         index = as_index(index, self.n)

@@ -62,7 +62,7 @@ class Centered(_Composite, names=("Centered", "Centred")):
     centre: _Centre | None = None
 
     def with_params(self, **params: Any) -> Self:
-        """See Kernel.with_params; with another kernel inside, the centre must be found anew."""
+        """See Parameters.with_params; with another kernel inside, the centre must be found anew."""
         changed = super().with_params(**params)
         stale = changed.kernel != self.kernel and changed.centre is self.centre
         return type(self)(changed.kernel) if stale else changed
