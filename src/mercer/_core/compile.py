@@ -39,3 +39,8 @@ def compiled(function: Function) -> Function:
 def exactly_compiled(function: Function) -> Function:
     """Compile; every operation in the order in which it is written (a product and a sum may be fused)."""
     return _compile(function, {"contract"})
+
+
+def finitely_compiled(function: Function) -> Function:
+    """Compile; in the order in which it is written, and numbers are never NaN, so that the largest of many vectorises."""
+    return _compile(function, {"contract", "nnan", "nsz"})

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..kernels import Kernel, Linear
 from ..kernels import kernel as as_kernel
-from ..kernels.evaluate import SCRATCH
-from ..kernels.points import Domain, admit, common_dtype, count, nbytes
+from ..kernels.evaluate import SCRATCH, stream_product
+from ..kernels.points import Chosen, Domain, admit, common_dtype, count, nbytes
 from ..memory import format_bytes, parse_bytes
-from ..types import Array, Points
+from ..types import Array, Index, Points
 
 
 class Gram(ABC):
@@ -23,6 +23,13 @@ class Gram(ABC):
 
     features: Any = None
     """Z with K = Z Z', where it is known."""
+
+    kernel: Any
+    points: Any
+    """What K was computed from."""
+
+    scratch: int = SCRATCH
+    """Bytes of temporaries for products."""
 
     @property
     @abstractmethod
@@ -47,12 +54,42 @@ class Gram(ABC):
         """K v, for a vector or a matrix v."""
 
     @abstractmethod
-    def product64(self, v: Array) -> Array:
-        """K v recomputed from the points in float64, whatever is held."""
-
-    @abstractmethod
     def subset(self, index: Any) -> Gram:
         """The Gram matrix of these points alone."""
+
+    @abstractmethod
+    def astype(self, dtype: Any) -> Gram:
+        """The same matrix with values of another precision."""
+
+    def product64(self, v: Array) -> Array:
+        """K v recomputed from the points in float64, whatever is held."""
+        return self.recompute(v)
+
+    def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
+        """K v, or some rows of it, from the points and not from what is held; zeros in v cost nothing."""
+        v = np.asarray(as_factor(v, self.n), np.float64)
+        used = np.flatnonzero(v if v.ndim == 1 else v.any(axis=1))
+        points = self.points if rows is None else Chosen(self.points, as_index(rows, self.n))
+        if used.size == 0:
+            return np.zeros((count(points), *v.shape[1:]))
+        others = self.points if used.size == self.n else Chosen(self.points, used)
+        return stream_product(self.kernel, points, others, v[used], dtype, self.scratch)
+
+    def held(self, index: Any) -> tuple[Array, Index]:
+        """An array, and the numbers of its rows that are these rows of K: no copy where they are held already.
+
+        Valid until the next call.
+        """
+        values = self.rows(index)
+        return values, np.arange(len(values))
+
+    def block(self, index: Any) -> Array:
+        """The entries K_ij for i and j in the index."""
+        return self.subset(index).rows(slice(None))
+
+    def narrow(self, index: Any) -> Gram:
+        """As `subset`, for a solver that has no more use for the rest: what is held may be moved, not copied."""
+        return self.subset(index)
 
     @property
     def shape(self) -> tuple[int, int]:

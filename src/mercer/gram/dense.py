@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Kernel, Precomputed
-from ..kernels.evaluate import stream_product
-from ..kernels.points import Domain, admit, take
-from ..types import Array, Points
+from ..kernels.evaluate import admit_both, fill_block
+from ..kernels.points import Domain, common_dtype, count, take
+from ..types import Array, Index, Points
 from .base import Gram, as_factor, as_index
 
 
@@ -24,12 +24,14 @@ class DenseGram(Gram):
     reason: str = "dense: asked for"
 
     @classmethod
-    def compute(cls, kernel: Kernel, X: Points, reason: str = "dense: asked for") -> DenseGram:
-        """The Gram matrix of a kernel on X."""
-        X = admit(X, kernel.domain)
+    def compute(cls, kernel: Kernel, X: Points, reason: str = "dense: asked for", dtype: Any = None) -> DenseGram:
+        """The Gram matrix of a kernel on X; its values of the precision of X where none is asked for."""
         if kernel.domain is Domain.VALUES:
             return cls.of_matrix(kernel(X), reason)
-        return cls(kernel(X), kernel, X, reason)
+        X, Z, same = admit_both(kernel, X, None)
+        matrix = np.empty((count(X), count(X)), dtype or common_dtype(X))
+        fill_block(kernel, X, Z, matrix, same=same)
+        return cls(matrix, kernel, X, reason)
 
     @classmethod
     def of_matrix(cls, matrix: Array, reason: str = "dense: the values were given") -> DenseGram:
@@ -60,10 +62,17 @@ class DenseGram(Gram):
             out[start : start + 64] = self.matrix[start : start + 64] @ v
         return out
 
-    def product64(self, v: Array) -> Array:
-        v = np.asarray(as_factor(v, self.n), np.float64)
-        return stream_product(self.kernel, self.points, self.points, v, np.float64)
+    def held(self, index: Any) -> tuple[Array, Index]:
+        return self.matrix, as_index(index, self.n)
+
+    def block(self, index: Any) -> Array:
+        index = as_index(index, self.n)
+        return np.asarray(self.matrix[np.ix_(index, index)])
 
     def subset(self, index: Any) -> DenseGram:
-        index = as_index(index, self.n)
-        return DenseGram(self.matrix[np.ix_(index, index)], self.kernel, take(self.points, index), self.reason)
+        return DenseGram(self.block(index), self.kernel, take(self.points, as_index(index, self.n)), self.reason)
+
+    def astype(self, dtype: Any) -> DenseGram:
+        if self.matrix.dtype == dtype:
+            return self
+        return DenseGram.compute(self.kernel, self.points, self.reason, dtype)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Kernel
-from ..kernels.evaluate import LEAST_SIDE, SCRATCH, SCRATCH_PER_THREAD, diagonal, fill_block, stream_product, tile_bytes
-from ..kernels.points import Chosen, admit, common_dtype, count
+from ..kernels.evaluate import LEAST_SIDE, SCRATCH, SCRATCH_PER_THREAD, diagonal, fill_block, tile_bytes
+from ..kernels.points import Chosen, admit, common_dtype, count, take
 from ..memory import format_bytes, parse_bytes
 from ..parallel import thread_count
 from ..types import Array, Index, Points
-from .base import Gram, as_factor, as_index
+from .base import Gram, as_index
 
 
 class LazyGram(Gram):
@@ -23,13 +23,21 @@ class LazyGram(Gram):
     (`batch` rows at most).
     """
 
-    def __init__(self, kernel: Kernel, X: Points, budget: int | float | str, reason: str = "lazy: asked for") -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Points,
+        budget: int | float | str,
+        reason: str = "lazy: asked for",
+        dtype: Any = None,
+        memory: Array | None = None,
+    ) -> None:
         budget = parse_bytes(budget)
         self.kernel, self.budget, self.reason = kernel, budget, reason
         self.points = admit(X, kernel.domain)
         kernel.check(self.points, "X")
         kernel.require_resolved()
-        self.dtype = common_dtype(self.points)
+        self.dtype = np.dtype(dtype or common_dtype(self.points))
         n = count(self.points)
         row = n * self.dtype.itemsize
         books = 4 * n * 8  # which row is where, and since when; the diagonal
@@ -44,12 +52,14 @@ class LazyGram(Gram):
         rows_in_all = (budget - books - self.scratch) // row
         self.batch = int(min(n, max(1, rows_in_all // 4)))
         slots = int(min(n, max(1, rows_in_all - self.batch)))
-        self.cache = _Rows(np.empty((slots, n), self.dtype))
+        if memory is None:
+            memory = np.empty(slots * n, self.dtype)
+        self.cache = _Rows(memory[: slots * n].reshape(slots, n))
         self._diag = diagonal(kernel, self.points)
         self._lock = threading.Lock()  # several machines may share the rows that are kept
 
     def __reduce__(self) -> Any:
-        return type(self), (self.kernel, self.points, self.budget, self.reason)
+        return type(self), (self.kernel, self.points, self.budget, self.reason, self.dtype)
 
     @property
     def n(self) -> int:
@@ -79,6 +89,46 @@ class LazyGram(Gram):
                     row[...] = self.cache.values[slot] if columns is None else self.cache.values[slot][columns]
         return out
 
+    def held(self, index: Any) -> tuple[Array, Index]:
+        """See Gram.held; at most as many rows as can be kept."""
+        index = as_index(index, self.n)
+        if index.size > self.cache.size:
+            raise ValueError(
+                f"{index.size} rows at once are more than the memory budget of {format_bytes(self.budget)} has room "
+                f"for: ask for at most {self.cache.size} at a time."
+            )
+        with self._lock:
+            return self.cache.values, self.cache.slots_for(index, self._compute)
+
+    def block(self, index: Any) -> Array:
+        """See Gram.block; computed anew, which is faster than to look for the rows."""
+        points = take(self.points, as_index(index, self.n))
+        out = np.empty((count(points), count(points)), self.dtype)
+        fill_block(self.kernel, points, points, out, same=True, scratch=self.scratch)
+        return out
+
+    def narrow(self, index: Any) -> LazyGram:
+        """See Gram.narrow; rows of these points that are held are moved to the front of the same memory.
+
+        This matrix forgets its rows. It can be used again, once the narrow one is no longer used.
+        """
+        index = as_index(index, self.n)
+        memory, held = self.cache.values.reshape(-1), self.cache.slot_of[index]
+        order = np.argsort(held, kind="stable")
+        order = order[held[order] >= 0]
+        for place, slot in enumerate(held[order]):  # the row moves to the left, so that none is overwritten before
+            memory[place * index.size : (place + 1) * index.size] = self.cache.values[slot][index]
+        self.cache.forget()
+        narrow = LazyGram(self.kernel, take(self.points, index), self.budget, self.reason, self.dtype, memory)
+        narrow.cache.adopt(order)
+        return narrow
+
+    def astype(self, dtype: Any) -> LazyGram:
+        if self.dtype == dtype:
+            return self
+        self.cache = _Rows(self.cache.values[:1])  # the memory is needed for the new one
+        return LazyGram(self.kernel, self.points, self.budget, self.reason, dtype)
+
     def _compute(self, index: Any, slots: Any) -> None:
         """Fill slots with rows; the diagonal as everywhere else."""
         values = self.cache.values
@@ -87,14 +137,7 @@ class LazyGram(Gram):
             values[slots, index] = self._diag[index]
 
     def __matmul__(self, v: Array) -> Array:
-        return self._product(v, self.dtype)
-
-    def product64(self, v: Array) -> Array:
-        return self._product(v, np.float64)
-
-    def _product(self, v: Array, dtype: Any) -> Array:
-        v = np.asarray(as_factor(v, self.n), np.float64)
-        return stream_product(self.kernel, self.points, self.points, v, dtype, self.scratch)
+        return self.recompute(v, dtype=self.dtype)
 
     def subset(self, index: Any) -> SubsetGram:
         """See Gram.subset; the rows that are kept, and the budget, are shared."""
@@ -106,6 +149,7 @@ class SubsetGram(Gram):
 
     def __init__(self, whole: LazyGram, index: Index) -> None:
         self.whole, self.index, self.reason = whole, index, whole.reason
+        self.kernel, self.points, self.scratch = whole.kernel, Chosen(whole.points, index), whole.scratch
 
     @property
     def n(self) -> int:
@@ -127,19 +171,16 @@ class SubsetGram(Gram):
         return self.whole.rows(self.index[as_index(index, self.n)], self.index)
 
     def __matmul__(self, v: Array) -> Array:
-        return self._product(v, self.whole.dtype)
+        return self.recompute(v, dtype=self.whole.dtype)
 
-    def product64(self, v: Array) -> Array:
-        return self._product(v, np.float64)
-
-    def _product(self, v: Array, dtype: Any) -> Array:
-        whole = self.whole
-        points = Chosen(whole.points, self.index)
-        v = np.asarray(as_factor(v, self.n), np.float64)
-        return stream_product(whole.kernel, points, points, v, dtype, whole.scratch)
+    def block(self, index: Any) -> Array:
+        return self.whole.block(self.index[as_index(index, self.n)])
 
     def subset(self, index: Any) -> SubsetGram:
         return SubsetGram(self.whole, self.index[as_index(index, self.n)])
+
+    def astype(self, dtype: Any) -> SubsetGram:
+        return SubsetGram(self.whole.astype(dtype), self.index)
 
 
 class _Rows:
@@ -152,6 +193,15 @@ class _Rows:
         self.row_in = np.full(self.size, -1, np.int64)
         self.used_at = np.zeros(self.size, np.int64)
         self.clock = 0
+
+    def forget(self) -> None:
+        """Empty every slot."""
+        self.slot_of[:], self.row_in[:], self.used_at[:] = -1, -1, 0
+
+    def adopt(self, rows: Any) -> None:
+        """Take the first slots as filled with these rows."""
+        self.slot_of[rows], self.row_in[: len(rows)], self.used_at[: len(rows)] = np.arange(len(rows)), rows, 1
+        self.clock = 1
 
     @property
     def nbytes(self) -> int:

@@ -50,11 +50,14 @@ class LowRankGram(Gram):
     def __matmul__(self, v: Array) -> Array:
         return self._product(v, lambda rows: self.features[rows])
 
-    def product64(self, v: Array) -> Array:
-        if self.kernel is None or self.features.dtype == np.float64:
-            return self @ v
+    def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
+        """See Gram.recompute; always in float64, since it costs little."""
         kernel = self.kernel
-        return self._product(v, lambda rows: kernel.features(cut(self.points, rows, np.float64)))
+        if kernel is None or self.features.dtype == np.float64:
+            product = self @ v
+        else:
+            product = self._product(v, lambda part: kernel.features(cut(self.points, part, np.float64)))
+        return product if rows is None else np.asarray(product[as_index(rows, self.n)])
 
     def _product(self, v: Array, features: Callable[[slice], Any]) -> Array:
         """Z Z'v in float64, by strips: Z is not copied whole."""
@@ -62,6 +65,11 @@ class LowRankGram(Gram):
         strips = [slice(start, start + 1024) for start in range(0, self.n, 1024)]
         inner = sum(features(strip).astype(np.float64, copy=False).T @ v[strip] for strip in strips)
         return np.concatenate([features(strip).astype(np.float64, copy=False) @ inner for strip in strips])
+
+    def astype(self, dtype: Any) -> LowRankGram:
+        if self.features.dtype == dtype:
+            return self
+        return LowRankGram(self.features.astype(dtype), self.reason, self.kernel, self.points)
 
     def subset(self, index: Any) -> LowRankGram:
         index = as_index(index, self.n)

@@ -1,0 +1,105 @@
+"""Loops over all points between two rounds of the decomposition: who may move, who is chosen, and the update of F."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..types import Array
+from .compile import compiled, exactly_compiled
+from .pairs import FORBIDDEN
+
+_BINS = 1024
+_COLUMNS = 1024
+
+
+@exactly_compiled
+def extremes(F: Array, beta: Array, lo: Array, hi: Array, eps: Array, rise: Array, fall: Array) -> tuple[float, float]:
+    """The gain of raising and of lowering each coefficient (FORBIDDEN at a bound), the largest and the smallest."""
+    top, bottom = -FORBIDDEN, FORBIDDEN
+    for t in range(F.size):
+        up = F[t] - eps[t] if beta[t] >= 0 else F[t] + eps[t]
+        down = F[t] - eps[t] if beta[t] > 0 else F[t] + eps[t]
+        rise[t] = up if beta[t] < hi[t] else -FORBIDDEN
+        fall[t] = down if beta[t] > lo[t] else FORBIDDEN
+        top = max(top, rise[t])
+        bottom = min(bottom, fall[t])
+    return top, bottom
+
+
+@exactly_compiled
+def choose_largest(gain: Array, sign: float, floor: float, taken: Array, chosen: Array, start: int, most: int) -> int:
+    """Put the places of (about) the `most` largest sign * gain - floor > 0 into `chosen`, from `start` on.
+
+    By counting in bins, and evenly spread over those in the last bin; places that are `taken` are left out, and what is
+    chosen becomes taken. The new length is returned.
+    """
+    highest = 0.0
+    for t in range(gain.size):
+        value = sign * gain[t] - floor
+        if value > highest and not taken[t]:
+            highest = value
+    if highest <= 0.0:
+        return start
+    counts = np.zeros(_BINS + 1, np.int64)
+    scale = _BINS / highest
+    for t in range(gain.size):
+        value = sign * gain[t] - floor
+        if value > 0.0 and not taken[t]:
+            counts[int(value * scale)] += 1
+    above, last = 0, _BINS
+    while last > 0 and above + counts[last] < most:
+        above += counts[last]
+        last -= 1
+    wanted, seen, size = max(most - above, 0), 0, start
+    available = max(counts[last], 1)
+    wanted = min(wanted, available)
+    for t in range(gain.size):
+        value = sign * gain[t] - floor
+        if value > 0.0 and not taken[t]:
+            place = int(value * scale)
+            take = place > last
+            if place == last:
+                take = (seen * wanted) // available != ((seen + 1) * wanted) // available
+                seen += 1
+            if take:
+                chosen[size] = t
+                taken[t] = True
+                size += 1
+    return size
+
+
+@compiled
+def subtract_rows(F: Array, values: Array, rows: Array, delta: Array, start: int, stop: int) -> None:
+    """F[start:stop] -= delta . values[rows, start:stop]: four rows at a time, in pieces that stay in cache."""
+    real = values.dtype.type
+    total = np.empty(_COLUMNS, values.dtype)
+    for left in range(start, stop, _COLUMNS):
+        right = min(stop, left + _COLUMNS)
+        n = right - left
+        for t in range(n):
+            total[t] = real(0)
+        k = 0
+        while k + 4 <= rows.size:
+            a, b = values[rows[k]][left:right], values[rows[k + 1]][left:right]
+            c, d = values[rows[k + 2]][left:right], values[rows[k + 3]][left:right]
+            da, db, dc, dd = real(delta[k]), real(delta[k + 1]), real(delta[k + 2]), real(delta[k + 3])
+            for t in range(n):
+                total[t] += (da * a[t] + db * b[t]) + (dc * c[t] + dd * d[t])
+            k += 4
+        while k < rows.size:
+            a, da = values[rows[k]][left:right], real(delta[k])
+            for t in range(n):
+                total[t] += da * a[t]
+            k += 1
+        part = F[left:right]
+        for t in range(n):
+            part[t] -= total[t]
+
+
+@exactly_compiled
+def gather(matrix: Array, index: Array, out: Array) -> None:
+    """out <- matrix[index][:, index], into the upper left corner."""
+    for i in range(index.size):
+        source, target = matrix[index[i]], out[i]
+        for j in range(index.size):
+            target[j] = source[index[j]]

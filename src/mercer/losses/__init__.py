@@ -1,0 +1,7 @@
+"""Losses: what a mistake costs, one file per family. They know neither kernels nor solvers."""
+
+from .base import Loss, Terms
+from .margin import HardMargin, Hinge, OneClass, SquaredHinge
+from .regression import EpsilonInsensitive, Squared
+
+__all__ = ["EpsilonInsensitive", "HardMargin", "Hinge", "Loss", "OneClass", "Squared", "SquaredHinge", "Terms"]

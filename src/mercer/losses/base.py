@@ -1,0 +1,110 @@
+"""Loss: a convex function of the score u = f(x), for each target y; and the terms of its dual.
+
+With weights C_i, a machine minimises  1/2 |w|^2 + sum_i C_i loss(y_i, f_i).  Its dual has one coefficient beta_i per
+point and the terms  h_i(s) = C_i loss*(-s / C_i),  where loss* is the conjugate. For every loss here
+h_i(s) = r/2 s^2 - q s + eps |s|  on  [lo, hi]: five arrays, so that one solver serves them all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..params import Parameters
+from ..types import Array
+
+_HALVINGS = 200  # more than enough to reach neighbouring floating point numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """h_i(s) = r_i/2 s^2 - q_i s + eps_i |s| for s in [lo_i, hi_i], infinite elsewhere."""
+
+    q: Array
+    r: Array
+    eps: Array
+    lo: Array
+    hi: Array
+
+    def value(self, beta: Array) -> Array:
+        """h_i(beta_i) for coefficients within their bounds."""
+        return 0.5 * self.r * beta * beta - self.q * beta + self.eps * np.abs(beta)
+
+
+class Loss(Parameters):
+    """loss(y, u), convex in the score u."""
+
+    def value(self, y: Array, u: Array) -> Array:
+        """loss(y_i, u_i)."""
+        raise NotImplementedError
+
+    def slope(self, y: Array, u: Array) -> Array:
+        """A derivative in u; at a kink, any of them."""
+        raise NotImplementedError
+
+    def conjugate(self, y: Array, v: Array) -> Array:
+        """loss*(v) = sup_u (v u - loss(y, u))."""
+        raise NotImplementedError
+
+    def terms(self, y: Array, C: Array) -> Terms:
+        """The dual terms of points with weights C."""
+        raise NotImplementedError(f"The dual of {self!r} is not quadratic.")
+
+    def check(self, y: Array) -> None:
+        """Raise a clear error for targets that the loss is not made for."""
+
+    def feasible_scale(self, y: Array, u: Array) -> float:
+        """The factor that makes the scores feasible; only a hard margin needs one."""
+        return 1.0
+
+    def best_bias(self, y: Array, scores: Array, C: Array, mass: float) -> tuple[float, float]:
+        """The interval of b where  sum C_i loss(y_i, scores_i + b) + mass b  is least: here by halving."""
+
+        def rises(b: float) -> bool:
+            return float(C @ self.slope(y, scores + b)) + mass > 0.0
+
+        low, high, width = -1.0, 1.0, 1.0
+        for _ in range(_HALVINGS):
+            if not rises(low):
+                break
+            low -= width
+            width *= 2.0
+        for _ in range(_HALVINGS):
+            if rises(high):
+                break
+            high += width
+            width *= 2.0
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            if not low < middle < high:
+                break
+            if rises(middle):
+                high = middle
+            else:
+                low = middle
+        return low, high
+
+
+def require_labels(loss: Loss, y: Array) -> None:
+    """Raise unless every target is -1 or +1."""
+    if not np.isin(y, (-1.0, 1.0)).all():
+        raise ValueError(f"{loss!r} needs labels -1 and +1.")
+
+
+def crossing(at: Array, jump: Array, slope: float) -> tuple[float, float]:
+    """The interval where a function whose slope starts at `slope`, and grows by jump_i at at_i, is least."""
+    order = np.argsort(at, kind="stable")
+    at, total = at[order], np.cumsum(jump[order])
+    level = -slope
+    slack = 1e-12 * float(total[-1])
+    low = int(np.searchsorted(total, level - slack))  # the slope is >= 0 right of this point,
+    high = int(np.searchsorted(total, level + slack, side="right"))  # and > 0 right of that one
+    last = at.size - 1
+    return float(at[min(low, last)]), float(at[min(high, last)])
+
+
+def full(y: Array, value: Any) -> Array:
+    """An array like y of one value."""
+    return np.full(y.shape, float(value))

@@ -1,0 +1,157 @@
+"""What a fit gives back: how good the answer is (Certificate), how it came about (Step), and the answer (Solution)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from .types import Array
+
+
+class Status(Enum):
+    """How a fit ended; the text is the advice."""
+
+    CONVERGED = "converged"
+    OUT_OF_ITERATIONS = "out of iterations: raise max_iter, or tol if the gap is small enough for you"
+    OUT_OF_TIME = "out of time: raise time_limit, or tol if the gap is small enough for you"
+    INTERRUPTED = "interrupted: this is the best answer so far; pass it as start to go on from it"
+    INFEASIBLE = "infeasible: the classes cannot be separated by a hard margin; choose a finite C or another kernel"
+    STALLED = "stalled: rounding errors hide any further progress; scale the data, or raise tol"
+    INDEFINITE = "the kernel is not positive definite, so the gap bounds nothing: the answer may be a local one"
+    UNCHECKED = "checked, not solved here"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Step:
+    """One round of a solver, as the solver saw it."""
+
+    iteration: int
+    primal: float
+    dual: float
+    support: int
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """primal - dual."""
+        return self.primal - self.dual
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap in parts of the objective."""
+        return relative(self.gap, self.primal, self.dual)
+
+
+@dataclass(frozen=True, eq=False)
+class Inseparable:
+    """Why there is no hard margin: two convex combinations, one of each class, that meet up to rounding.
+
+    weights: per point, >= 0, summing to 1 over each class. distance: between the two combinations, in feature space.
+    bound: what rounding errors alone may amount to.
+    """
+
+    weights: Array
+    distance: float
+    bound: float
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What is proved of an answer: no answer has an objective below `dual`, and this one has `primal`.
+
+    relative_gap is (primal - dual) / max(|primal|, |dual|), with `rounding` added to the gap: what float32 kernel values
+    may have changed, measured on a sample (0 where all was float64). kkt_violation: by how much the optimality conditions
+    fail. feasibility: by how much the dual coefficients leave their bounds, relative to them. residuals: the share of each
+    point in the gap.
+    """
+
+    primal: float
+    dual: float
+    rounding: float = 0.0
+    kkt_violation: float = 0.0
+    feasibility: float = 0.0
+    status: Status = Status.UNCHECKED
+    residuals: Array = field(default_factory=lambda: np.zeros(0), repr=False)
+    proof: Inseparable | None = field(default=None, repr=False)
+
+    @property
+    def gap(self) -> float:
+        """primal - dual, never negative, and the rounding."""
+        gap = self.primal - self.dual
+        return max(gap, 0.0) + self.rounding if gap == gap else np.inf
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap in parts of the objective: 0 is the best possible answer."""
+        return relative(self.gap, self.primal, self.dual)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the tolerance was reached."""
+        return self.status is Status.CONVERGED
+
+    def __str__(self) -> str:
+        if self.status is Status.INFEASIBLE and self.proof is not None:
+            return (
+                f"{self.status}\n  two convex combinations of the classes are {self.proof.distance:.2g} apart, "
+                f"which is no more than rounding ({self.proof.bound:.2g})"
+            )
+        rounding = f", rounding {self.rounding:.1e}" if self.rounding else ""
+        return (
+            f"{self.status}\n  {self.words()}\n  primal {self.primal:.8g}, dual {self.dual:.8g}, gap {self.gap:.2e}{rounding}"
+            f"\n  largest KKT violation {self.kkt_violation:.1e}, feasibility {self.feasibility:.1e}"
+        )
+
+    def words(self) -> str:
+        """How good the answer is, in one phrase."""
+        gap = self.relative_gap
+        if not np.isfinite(gap):
+            return "nothing is proved of this answer"
+        if self.status is Status.INDEFINITE:
+            return f"relative gap {gap:.1e}"
+        return f"within {100 * gap:.2g}% of the best possible (relative gap {gap:.1e})"
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The answer f = sum_i beta_i k(x_i, .) + b, its certificate, and how it came about."""
+
+    beta: Array
+    b: float
+    certificate: Certificate
+    history: tuple[Step, ...] = ()
+    seconds: float = 0.0
+    solver: Any = None
+
+    @property
+    def status(self) -> Status:
+        """How the fit ended."""
+        return self.certificate.status
+
+    @property
+    def iterations(self) -> int:
+        """The number of rounds."""
+        return len(self.history)
+
+    @property
+    def support(self) -> Array:
+        """The points with a coefficient."""
+        return np.flatnonzero(self.beta)
+
+    def __str__(self) -> str:
+        rounds = f"{self.iterations} rounds, {self.support.size} support vectors, {self.seconds:.3g} s"
+        return f"{self.solver!r}: {rounds}\n{self.certificate}"
+
+
+def relative(gap: float, primal: float, dual: float) -> float:
+    """gap / max(|primal|, |dual|), with 0/0 := 0."""
+    scale = max(abs(primal), abs(dual))
+    if gap == 0.0:
+        return 0.0
+    return gap / scale if scale > 0.0 and np.isfinite(gap) else float("inf")

@@ -1,0 +1,143 @@
+"""The driver: tolerance, limits, clock, history, callback, Ctrl-C, status. A solver only yields iterates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from .interrupt import interruptible
+from .problem import Problem
+from .solution import Certificate, Solution, Status, Step
+from .solvers import Iterate, Solver, choose
+from .solvers import solver as as_solver
+from .types import Array
+
+_SINGLE_FROM = 1e-5  # tolerances of at least this allow float32 kernel values in the certificate
+_PROMPT = 0.5  # seconds that a certificate may take after Ctrl-C
+_PROBE = 32  # rows of a certificate that are timed, to know what all of them will take
+
+
+def solve(
+    problem: Problem,
+    solver: Solver | str | None = None,
+    *,
+    tol: float = 1e-4,
+    max_iter: int = 1_000_000,
+    time_limit: float | None = None,
+    start: Array | Solution | None = None,
+    callback: Callable[[Step], Any] | None = None,
+) -> Solution:
+    """Solve to a relative gap of `tol`, proved by a certificate.
+
+    Ends after `max_iter` rounds or `time_limit` seconds, at Ctrl-C, or where `callback(step)` returns True, with the best
+    answer so far and an honest status. `start` is a Solution, or coefficients, to go on from.
+    """
+    chosen = choose(problem) if solver is None else as_solver(solver)
+    run = _Run(problem, tol, max_iter, time_limit, callback)
+    beta = start.beta if isinstance(start, Solution) else start
+    with interruptible() as interrupt:
+        generator = chosen.iterates(problem, beta)
+        scores: Array | None = None
+        while True:
+            try:
+                iterate = generator.send(scores)  # type: ignore[arg-type]
+            except StopIteration:
+                run.status = Status.STALLED
+                break  # the last iterate was certified, and is the last word
+            scores = run.take(iterate, interrupt.asked)
+            if run.status is not None:
+                break
+    return run.solution(chosen)
+
+
+class _Run:
+    """One solve as it goes: what has been seen, and whether to go on (status None)."""
+
+    def __init__(
+        self, problem: Problem, tol: float, max_iter: int, time_limit: float | None, callback: Callable[[Step], Any] | None
+    ) -> None:
+        self.problem, self.tol, self.max_iter, self.callback = problem, tol, max_iter, callback
+        self.began = perf_counter()
+        self.deadline = None if time_limit is None else self.began + time_limit
+        self.status: Status | None = None
+        self.history: list[Step] = []
+        self.aim = 0.9 * tol  # what the solver's own gap must be before a certificate is worth its while
+        self.beta, self.b, self.scale = np.zeros(problem.n), 0.0, 1.0
+        self.certificate: Certificate | None = None
+        self.probed_seconds, self.probed_support = 0.0, 0
+
+    def take(self, iterate: Iterate, interrupted: bool) -> Array | None:
+        """Look at an iterate; K beta is given back where it was recomputed."""
+        step = self._measure(iterate)
+        self.history.append(step)
+        stop = self._why_stop(step, iterate.beta, interrupted)
+        hopeless = self.problem.may_be_inseparable(iterate.beta, iterate.scores)
+        if not (stop or iterate.done or hopeless or step.relative_gap <= self.aim):
+            return None
+        scores = self._certify(iterate, stop)
+        certificate = self.certificate
+        assert certificate is not None
+        if certificate.status in (Status.INFEASIBLE, Status.INDEFINITE):
+            self.status = certificate.status
+        elif certificate.relative_gap <= self.tol:
+            self.status = Status.CONVERGED
+        elif stop:
+            self.status = stop
+        self.aim = 0.3 * min(self.aim, step.relative_gap)
+        return scores
+
+    def _measure(self, iterate: Iterate) -> Step:
+        """The objective as the solver sees it."""
+        problem, scores = self.problem, iterate.scores
+        if scores is None:
+            scores = problem.gram @ iterate.beta
+        b = problem.best_bias(scores) if iterate.b is None else iterate.b
+        primal, dual = problem.primal(iterate.beta, b, scores), problem.dual(iterate.beta, scores)
+        seconds = perf_counter() - self.began
+        return Step(len(self.history) + 1, primal, dual, int(np.count_nonzero(iterate.beta)), seconds)
+
+    def _why_stop(self, step: Step, beta: Array, interrupted: bool) -> Status | None:
+        if interrupted or (self.callback is not None and self.callback(step) is True):
+            return Status.INTERRUPTED
+        if step.iteration >= self.max_iter:
+            return Status.OUT_OF_ITERATIONS
+        if self.deadline is not None and perf_counter() + self._certificate_seconds(beta) >= self.deadline:
+            return Status.OUT_OF_TIME
+        return None
+
+    def _certificate_seconds(self, beta: Array) -> float:
+        """What a float64 certificate of this answer will take, from a few of its rows."""
+        support = max(1, int(np.count_nonzero(beta)))
+        if support > 1.5 * self.probed_support:  # timed anew as the answer grows
+            rows = np.linspace(0, self.problem.n - 1, _PROBE).astype(int)
+            start = perf_counter()
+            self.problem.gram.recompute(beta, rows)
+            self.probed_seconds = (perf_counter() - start) * self.problem.n / _PROBE
+            self.probed_support = support
+        return self.probed_seconds * support / self.probed_support
+
+    def _certify(self, iterate: Iterate, stop: Status | None) -> Array:
+        """Recompute everything; where there is no time left for that, check the solver's values on a sample."""
+        now = perf_counter()
+        patience = 0.25 * (now - self.began) if self.tol >= _SINGLE_FROM else None
+        held = None
+        if stop in (Status.INTERRUPTED, Status.OUT_OF_TIME):
+            left = _PROMPT if stop is Status.INTERRUPTED or self.deadline is None else self.deadline - now
+            if self._certificate_seconds(iterate.beta) > left:
+                held, patience = iterate.scores, 0.0
+        certificate, scores, b = self.problem.examine(iterate.beta, patience=patience, scores=held)
+        self.beta, self.b, self.certificate = iterate.beta.copy(), b, certificate
+        self.scale = self.problem.loss.feasible_scale(self.problem.y, scores + b)
+        return scores
+
+    def solution(self, solver: Solver) -> Solution:
+        """The answer as it stands."""
+        assert self.certificate is not None and self.status is not None
+        scale = self.scale if np.isfinite(self.scale) else 1.0
+        certificate = replace(self.certificate, status=self.status)
+        seconds = perf_counter() - self.began
+        return Solution(scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver)

@@ -1,0 +1,56 @@
+"""Solver: a generator of iterates. It knows nothing of tolerances, clocks and limits; `solve` does."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+from ..params import Parameters
+from ..parse import parse, plain_name
+from ..problem import Problem
+from ..types import Array
+
+REGISTRY: dict[str, type[Solver]] = {}
+"""Every solver that can be written as text, by its names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Iterate:
+    """Where a solver stands: coefficients, K beta as the solver believes it to be (None: not known), and b.
+
+    done: the solver can do no more until it is sent K beta, recomputed. An iterate is valid until the next one.
+    """
+
+    beta: Array
+    scores: Array | None = None
+    b: float | None = None
+    done: bool = False
+
+
+class Solver(Parameters):
+    """Settings of an algorithm: a frozen dataclass.
+
+    `iterates(problem, start, tol)` yields after each bounded piece of work. Where `solve` has recomputed K beta, it sends
+    it back, so that the solver goes on from the exact values.
+    """
+
+    def __init_subclass__(cls, names: tuple[str, ...] | None = None, **options: Any) -> None:
+        """Make the class known to the parser."""
+        super().__init_subclass__(**options)
+        for name in (cls.__name__,) if names is None else names:
+            REGISTRY[plain_name(name)] = cls
+
+    def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
+        """Iterates, each better than the last."""
+        raise NotImplementedError
+
+
+def solver(text: str | Solver) -> Solver:
+    """A solver from its text, such as "decomposition(working_set=512)"; a solver is returned as it is."""
+    if isinstance(text, Solver):
+        return text
+    found = parse(text, REGISTRY, "solver")
+    if not isinstance(found, Solver):
+        raise ValueError(f"{text!r} is not a solver.")
+    return found
