@@ -38,6 +38,9 @@ from mercer.kernels import (
     Precomputed,
     RationalQuadratic,
 )
+from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Loss, OneClass, Squared, SquaredHinge
+from mercer.problem import Problem
+from mercer.solvers import QP, Decomposition
 
 
 def vectors(n: int, seed: int = 0) -> Any:
@@ -176,6 +179,110 @@ FEATURES = [
     Nystrom(Laplacian(gamma=0.05), landmarks=40, selection="uniform", random_state=0),
     SpectralMap(Gaussian(gamma=0.3)),
     SpectralMap("poly(degree=2)"),
+]
+
+
+def labels(n: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).choice([-1.0, 1.0], n)
+
+
+def targets(n: int, seed: int = 0) -> Any:
+    """Few different values, so that there are ties."""
+    return np.random.default_rng(seed).integers(-3, 4, n) / 2
+
+
+@dataclass(frozen=True)
+class LossSpecimen:
+    """A loss, targets for it, and its formula for one target and one score, written out independently."""
+
+    loss: Loss
+    targets: Callable[..., Any]
+    formula: Callable[[float, float], float]
+    mass: float = 0.0
+
+    def __str__(self) -> str:
+        return repr(self.loss)
+
+
+LOSSES = [
+    LossSpecimen(Hinge(), labels, lambda y, u: max(0.0, 1 - y * u)),
+    LossSpecimen(SquaredHinge(), labels, lambda y, u: max(0.0, 1 - y * u) ** 2),
+    LossSpecimen(HardMargin(), labels, lambda y, u: 0.0 if y * u >= 1 else np.inf),
+    LossSpecimen(OneClass(), labels, lambda y, u: max(0.0, -u), mass=4.5),
+    LossSpecimen(EpsilonInsensitive(0.25), targets, lambda y, u: max(0.0, abs(y - u) - 0.25)),
+    LossSpecimen(EpsilonInsensitive(0.0), targets, lambda y, u: abs(y - u)),
+    LossSpecimen(Squared(), targets, lambda y, u: (y - u) ** 2 / 2),
+]
+
+SOLVERS = [Decomposition(), Decomposition(working_set=16), QP()]
+
+
+@dataclass(frozen=True)
+class ProblemSpecimen:
+    """A problem and, where they are known, its answer: beta and b."""
+
+    name: str
+    make: Callable[[], Problem]
+    beta: Any = None
+    b: float | None = None
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def two_classes(n: int = 60, seed: int = 0) -> tuple[Any, Any]:
+    """Points and labels that overlap."""
+    X = vectors(n, seed)
+    noise = np.random.default_rng(seed + 1).normal(size=n)
+    return X, np.where(X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * noise > 0, 1.0, -1.0)
+
+
+def curve(n: int = 60, seed: int = 0) -> tuple[Any, Any]:
+    """Points and noisy targets."""
+    X = vectors(n, seed)
+    return X, np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * np.random.default_rng(seed + 1).normal(size=n)
+
+
+def _problem(kernel: Any, data: Callable[[], Any], loss: Loss, C: Any = 1.0, **rest: Any) -> Callable[[], Problem]:
+    return lambda: Problem.of(kernel, *data(), loss, C, **rest)
+
+
+THREE_POINTS = (np.array([[1.0, 3.0], [2.0, 1.0], [0.0, 1.0]]), np.array([1.0, 1.0, -1.0]))
+OTHER_THREE = (np.array([[3.0, -1.0], [4.0, 3.0], [1.0, 1.0]]), np.array([1.0, 1.0, -1.0]))
+XOR = (np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]), np.array([1.0, 1.0, -1.0, -1.0]))
+WEIGHTS = np.random.default_rng(5).uniform(0.2, 5.0, 60)
+
+PROBLEMS = [
+    ProblemSpecimen(
+        "three points",
+        _problem(Linear(), lambda: THREE_POINTS, HardMargin()),
+        np.array([1 / 4, 3 / 8, -5 / 8]),
+        -3 / 2,
+    ),
+    ProblemSpecimen(
+        "three other points",
+        _problem(Linear(), lambda: OTHER_THREE, HardMargin()),
+        np.array([11 / 50, 3 / 25, -17 / 50]),
+        -8 / 5,
+    ),
+    ProblemSpecimen("xor", _problem(Polynomial(), lambda: XOR, HardMargin()), XOR[1] / 8, 0.0),
+    ProblemSpecimen("xor, soft", _problem(Polynomial(), lambda: XOR, Hinge(), 1.0), XOR[1] / 8, 0.0),
+    ProblemSpecimen("hinge", _problem(Gaussian(0.3), two_classes, Hinge())),
+    ProblemSpecimen("hinge, linear", _problem(Linear(), two_classes, Hinge(), 0.3)),
+    ProblemSpecimen("hinge, weights", _problem(Gaussian(0.3), two_classes, Hinge(), WEIGHTS)),
+    ProblemSpecimen("hinge, no bias", _problem(Gaussian(0.3), two_classes, Hinge(), 2.0, bias=False)),
+    ProblemSpecimen("hard margin", _problem(Gaussian(1.0), two_classes, HardMargin())),
+    ProblemSpecimen("hard margin, no bias", _problem(Gaussian(1.0), two_classes, HardMargin(), bias=False)),
+    ProblemSpecimen("squared hinge", _problem(Gaussian(0.3), two_classes, SquaredHinge(), WEIGHTS)),
+    ProblemSpecimen("squared hinge, no bias", _problem(Gaussian(0.3), two_classes, SquaredHinge(), bias=False)),
+    ProblemSpecimen("one class", _problem(Gaussian(0.3), two_classes, OneClass(), mass=0.3 * 60)),
+    ProblemSpecimen("one class, weights", _problem(Laplacian(0.3), two_classes, OneClass(), WEIGHTS, mass=20.0)),
+    ProblemSpecimen("regression", _problem(Gaussian(0.3), curve, EpsilonInsensitive(0.1), 3.0)),
+    ProblemSpecimen("regression, weights", _problem(Laplacian(0.3), curve, EpsilonInsensitive(0.1), WEIGHTS)),
+    ProblemSpecimen("regression, epsilon 0", _problem(Gaussian(0.3), curve, EpsilonInsensitive(0.0), 0.5)),
+    ProblemSpecimen("regression, no bias", _problem(Gaussian(0.3), curve, EpsilonInsensitive(0.1), bias=False)),
+    ProblemSpecimen("ridge", _problem(Gaussian(0.3), curve, Squared(), WEIGHTS)),
+    ProblemSpecimen("ridge, no bias", _problem(Gaussian(0.3), curve, Squared(), 10.0, bias=False)),
 ]
 
 

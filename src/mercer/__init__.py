@@ -1,19 +1,42 @@
-"""Mercer: kernels and their algebra, Gram matrices, feature maps, RKHS functions."""
+"""Mercer: kernels and their algebra, Gram matrices, feature maps, RKHS functions, machines with certificates."""
 
 from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import features, gram, kernels, plot
+    from . import estimators, features, gram, kernels, losses, plot, solvers
+    from .driver import solve
+    from .estimators import SVC, SVR, OneClassSVM, certify
     from .function import RKHSFunction
     from .gram import evidence, gram_of
     from .kernels import kernel
+    from .problem import Problem
 
 __version__ = "0.1.0.dev0"
-__all__ = ["RKHSFunction", "evidence", "features", "gram", "gram_of", "kernel", "kernels", "plot"]
+__all__ = [
+    "SVC",
+    "SVR",
+    "OneClassSVM",
+    "Problem",
+    "RKHSFunction",
+    "certify",
+    "estimators",
+    "evidence",
+    "features",
+    "gram",
+    "gram_of",
+    "kernel",
+    "kernels",
+    "losses",
+    "plot",
+    "solve",
+    "solvers",
+]
 
 _HOME = {
-    "RKHSFunction": "function", "evidence": "gram", "gram_of": "gram", "kernel": "kernels",
+    "SVC": "estimators", "SVR": "estimators", "OneClassSVM": "estimators", "certify": "estimators",
+    "Problem": "problem", "RKHSFunction": "function", "evidence": "gram", "gram_of": "gram", "kernel": "kernels",
+    "solve": "driver",
 }  # fmt: skip
 
 

@@ -20,9 +20,12 @@ from .gram import Gram, gram_of
 from .kernels import Kernel
 from .losses import HardMargin, Hinge, Loss, Terms
 from .solution import Certificate, Inseparable, Status
-from .types import Array, Points
+from .types import Array, Points, inner
 
+_HINGE = Hinge()
+_NOTHING = 1e-15  # values below this part of the terms that they are sums of are rounding
 _SAMPLE = 256  # rows on which rounding is measured
+_NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
 _INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the bounds
 _INSEPARABLE = 1e-7  # two convex combinations that are nearer than this, relative to the size of the points, meet
 
@@ -36,26 +39,47 @@ class Problem:
 
     gram: Gram
     y: Array
-    loss: Loss = Hinge()
+    loss: Loss = _HINGE
     C: Any = 1.0
     bias: bool = True
     mass: float = 0.0
 
     def __post_init__(self) -> None:
         n = self.gram.n
-        y = np.asarray(self.y, np.float64)
-        C = np.broadcast_to(np.asarray(self.C, np.float64), (n,))
+        y, C = np.array(self.y, np.float64), np.array(self.C, np.float64)
         if y.shape != (n,) or not np.isfinite(y).all():
-            raise ValueError(f"y must be {n} finite numbers, one per point; its shape is {y.shape}.")
-        if not (C > 0).all() or not np.isfinite(C).all():
-            raise ValueError("C must be a finite number > 0, or one per point (for a hard margin use loss=HardMargin()).")
+            what = f"its shape is {y.shape}" if y.shape != (n,) else "some are NaN or infinite"
+            raise ValueError(f"y must be {n} finite numbers, one per point; {what}.")
+        if C.shape not in ((), (n,)) or not (C > 0).all() or not np.isfinite(C).all():
+            raise ValueError(
+                f"C must be a finite number > 0, or {n} of them, one per point. A hard margin is loss=HardMargin()."
+            )
         self.loss.check(y)
         object.__setattr__(self, "y", y)
-        object.__setattr__(self, "C", C)
+        object.__setattr__(self, "C", np.array(np.broadcast_to(C, (n,))))
+        self._check_mass()
+
+    def _check_mass(self) -> None:
+        if self.mass == 0.0:
+            return
+        least, most = float(self.terms.lo.sum()), float(self.terms.hi.sum())
+        slack = _INFEASIBLE * abs(self.mass)
+        if self.bias and not least - slack <= self.mass <= most + slack:
+            raise ValueError(
+                f"The mass must be between {least:g} and {most:g}, what all beta can sum to, not {self.mass!r}."
+            )
 
     @classmethod
     def of(
-        cls, kernel: Kernel | str, X: Points, y: Any, loss: Loss = Hinge(), C: Any = 1.0, *, memory: Any = "2GB", **rest: Any
+        cls,
+        kernel: Kernel | str,
+        X: Points,
+        y: Any,
+        loss: Loss = _HINGE,
+        C: Any = 1.0,
+        *,
+        memory: Any = "2GB",
+        **rest: Any,
     ) -> Problem:
         """The problem of a kernel on points X."""
         return cls(gram_of(kernel, X, memory), y, loss, C, **rest)
@@ -74,16 +98,16 @@ class Problem:
         """The objective of f = K beta + b; of a hard margin, of f scaled until it is feasible."""
         scores = self.gram.product64(beta) if scores is None else scores
         f = scores + b
-        norm = 0.5 * float(beta @ scores)
+        norm = 0.5 * inner(beta, scores)
         scale = self.loss.feasible_scale(self.y, f)
         if isinstance(self.loss, HardMargin):
             return norm * scale * scale if np.isfinite(scale) else float("inf")
-        return norm + float(self.C @ self.loss.value(self.y, f)) + self.mass * b
+        return norm + inner(self.C, self.loss.value(self.y, f)) + self.mass * b
 
     def dual(self, beta: Array, scores: Array | None = None) -> float:
         """The dual value of feasible coefficients."""
         scores = self.gram.product64(beta) if scores is None else scores
-        return -0.5 * float(beta @ scores) - float(self.terms.value(beta).sum())
+        return -0.5 * inner(beta, scores) - float(self.terms.value(beta).sum())
 
     def best_bias(self, scores: Array) -> float:
         """The b that minimises the primal given K beta: the middle, where an interval does."""
@@ -110,7 +134,9 @@ class Problem:
         total = abs(float(beta.sum()) - self.mass) / max(1.0, np.sqrt(beta.size)) if self.bias else 0.0
         size = float(np.abs(beta).max(initial=0.0))
         violated = max(outside, total)
-        return violated / size if violated > 0.0 else 0.0
+        if violated == 0.0:
+            return 0.0
+        return float(violated / size) if size > 0.0 else float("inf")
 
     def certify(
         self,
@@ -138,12 +164,20 @@ class Problem:
         patience: float | None = None,
         status: Status = Status.UNCHECKED,
         scores: Array | None = None,
+        tol: float = np.inf,
     ) -> tuple[Certificate, Array, float]:
-        """The certificate, K beta and b; with `scores`, those are not recomputed but checked on a sample."""
+        """The certificate, K beta and b.
+
+        With `scores`, those are not recomputed but checked on a sample. Where the rounding of float32 values would be
+        too much for a relative gap of `tol`, float64 it is.
+        """
         beta = np.asarray(beta, np.float64)
-        if beta.shape != (self.n,):
-            raise ValueError(f"beta must have one coefficient per point: {self.n}, not {beta.shape}.")
         other = beta if dual_beta is None else np.asarray(dual_beta, np.float64)
+        for name, given in (("beta", beta), ("dual_beta", other)):
+            if given.shape != (self.n,):
+                raise ValueError(f"{name} must have one coefficient per point: {self.n}, not {given.shape}.")
+        if b and not self.bias:
+            raise ValueError(f"This problem has no bias, so b must be 0, not {b!r}.")
         if not np.isfinite(beta).all() or not np.isfinite(other).all():
             bad = Certificate(np.inf, -np.inf, 0.0, np.inf, np.inf, status, np.full(self.n, np.inf))
             return bad, np.full(self.n, np.nan), 0.0
@@ -152,21 +186,25 @@ class Problem:
         s = products if dual_beta is None else products[:, 0]
         s_dual = products if dual_beta is None else products[:, 1]
         b = self.best_bias(s) if b is None else float(b)
-        residuals = self._residuals(s + b, other)
-        rounding = 0.0
-        if sample is not None:
-            exact = self._residuals((precise if dual_beta is None else precise[:, 0]) + b, other, sample)
-            difference = residuals[sample] - exact
-            if np.isfinite(difference).all():
-                spread = 3.0 * float(difference.std()) / np.sqrt(sample.size)
-                rounding = self.n * (abs(float(difference.mean())) + spread)
+        scale = self.loss.feasible_scale(self.y, s + b)
+        residuals = self._residuals(s + b, other, scale)
         feasibility = self.feasibility(other)
         primal = self.primal(beta, b, s)
         dual = self.dual(other, s_dual) if feasibility <= _INFEASIBLE else -np.inf
-        proof = self._inseparable(other, s_dual) if isinstance(self.loss, HardMargin) else None
+        if max(abs(primal), abs(dual)) <= _NOTHING * self._largest_norm(beta):
+            primal = dual = 0.0  # all of it is rounding: 0/0 := 0
+        rounding = 0.0
+        if sample is not None:
+            error = products[sample] - precise
+            if dual_beta is not None:  # the gap has another part: 1/2 |w - w~|^2
+                rounding = 0.5 * float(np.abs(beta - other).sum()) * _root_mean_square(error[:, 0] - error[:, 1])
+            rounding += self._rounding(s + b, other, scale, primal, error if dual_beta is None else error[:, 0])
+            if scores is None and rounding > 0.5 * tol * max(abs(primal), abs(dual)):
+                return self.examine(beta, b, dual_beta, status=status)
+        proof = self._inseparable(other) if isinstance(self.loss, HardMargin) else None
         if proof is not None:
             status = Status.INFEASIBLE
-        elif float(other @ s_dual) < -1e-9 * float(np.abs(other) @ np.abs(s_dual)):
+        elif self._is_negative(other, s_dual, sample) or self._is_negative(beta - other, s - s_dual, sample):
             status = Status.INDEFINITE
         violation = self.violation(other, s_dual)
         certificate = Certificate(primal, dual, rounding, violation, feasibility, status, residuals, proof)
@@ -185,31 +223,57 @@ class Problem:
             return self.gram.recompute(beta), None, None
         return self.gram.recompute(beta, dtype=np.float32), sample, precise
 
-    def _residuals(self, f: Array, beta: Array, rows: Any = slice(None)) -> Array:
-        """The share of each point in the gap."""
+    def _residuals(self, f: Array, beta: Array, scale: float) -> Array:
+        """The share of each point in the gap; `scale` is what makes a hard margin feasible."""
+        h = self.terms.value(beta)
         if isinstance(self.loss, HardMargin):
-            scale = self.loss.feasible_scale(self.y, f) if isinstance(rows, slice) else 1.0
-            return np.asarray(beta[rows] * (f * (scale if np.isfinite(scale) else 1.0) - self.y[rows]))
-        h = self.terms.value(beta)[rows]
-        if isinstance(rows, slice):
-            return np.asarray(self.C * self.loss.value(self.y, f) + h + beta * f)
-        return np.asarray(self.C[rows] * self.loss.value(self.y[rows], f) + h + beta[rows] * f)
+            return h + beta * f * (scale if np.isfinite(scale) else 1.0)
+        return np.asarray(self.C * self.loss.value(self.y, f) + h + beta * f)
+
+    def _rounding(self, f: Array, beta: Array, scale: float, primal: float, error: Array) -> float:
+        """What rounding may have done to the gap, from the errors of the scores of a sample of points.
+
+        A share, convex in the score, changes by no more than its steepness at an end of where the score may be.
+        """
+        typical, largest = _root_mean_square(error), float(np.abs(error).max())
+        if isinstance(self.loss, HardMargin):
+            left = 1.0 - 3.0 * largest * scale  # of the least margin
+            if not left > 0.0:
+                return float("inf")
+            return float(np.abs(beta).sum()) * scale * typical + primal * (left**-2 - 1.0)
+        ends = (np.abs(self.C * self.loss.slope(self.y, f + e) + beta) for e in (-largest, largest))
+        return float(np.maximum(*ends).sum()) * typical
 
     def may_be_inseparable(self, beta: Array, scores: Array | None) -> bool:
         """Whether a hard margin looks hopeless: worth a certificate."""
         if not isinstance(self.loss, HardMargin) or scores is None:
             return False
-        total, norm = 0.5 * float(np.abs(beta).sum()), float(beta @ scores)
+        total, norm = 0.5 * float(np.abs(beta).sum()), inner(beta, scores)
         return total > 0.0 and norm <= (_INSEPARABLE * total) ** 2 * float(np.abs(self.gram.diag()).max())
 
-    def _inseparable(self, beta: Array, scores: Array) -> Inseparable | None:
-        """The proof that the classes meet, where beta is one."""
-        positive, negative = float(beta[self.y > 0].sum()), -float(beta[self.y < 0].sum())
-        if positive <= 0.0 or negative <= 0.0:
-            return None
-        weights = np.where(self.y > 0, beta / positive, -beta / negative)
-        signed = np.where(self.y > 0, weights, -weights)
+    def _inseparable(self, beta: Array) -> Inseparable | None:
+        """The proof that the classes meet, where the coefficients of beta on their right sides are one."""
+        weights = np.maximum(self.y * beta, 0.0)
+        groups = (self.y > 0, self.y < 0) if self.bias else (self.y != 0,)
+        for group in groups:
+            total = float(weights[group].sum())
+            if total <= 0.0:
+                return None
+            weights[group] /= total
+        signed = self.y * weights
         distance = float(np.sqrt(max(float(signed @ self.gram.product64(signed)), 0.0)))
-        size = float(np.sqrt(np.abs(self.gram.diag()).max()))
-        bound = _INSEPARABLE * size
+        bound = _INSEPARABLE * float(np.sqrt(np.abs(self.gram.diag()).max()))
         return Inseparable(weights, distance, bound) if distance <= bound else None
+
+    def _is_negative(self, beta: Array, scores: Array, sample: Any) -> bool:
+        """Whether beta'K beta is below zero by more than rounding, which is in parts of (sum |beta_i| |phi(x_i)|)^2."""
+        most = self._largest_norm(beta)
+        return inner(beta, scores) < -most * (_NEGATIVE if sample is None else _NEGATIVE_SINGLE)
+
+    def _largest_norm(self, beta: Array) -> float:
+        """(sum |beta_i| |phi(x_i)|)^2: beta'K beta is no larger, and its rounding errors are in parts of this."""
+        return inner(np.abs(beta), np.sqrt(np.abs(self.gram.diag()))) ** 2
+
+
+def _root_mean_square(v: Array) -> float:
+    return float(np.sqrt(np.mean(v * v)))

@@ -52,23 +52,30 @@ class Step:
 class Inseparable:
     """Why there is no hard margin: two convex combinations, one of each class, that meet up to rounding.
 
-    weights: per point, >= 0, summing to 1 over each class. distance: between the two combinations, in feature space.
-    bound: what rounding errors alone may amount to.
+    weights: per point, >= 0, summing to 1 over each class. distance: |sum_i y_i weights_i phi(x_i)|, between the two
+    combinations, in feature space. bound: what rounding errors alone may amount to. Without a bias the weights sum to 1
+    over all points: a convex combination of the y_i phi(x_i) is zero up to rounding.
     """
 
     weights: Array
     distance: float
     bound: float
 
+    def __str__(self) -> str:
+        what = "two convex combinations of the classes are {:.2g} apart"
+        if self.weights.sum() < 1.5:
+            what = "a convex combination of the points y phi(x) is {:.2g} from zero"
+        return f"{what.format(self.distance)}, which is no more than rounding ({self.bound:.2g})"
+
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """What is proved of an answer: no answer has an objective below `dual`, and this one has `primal`.
 
-    relative_gap is (primal - dual) / max(|primal|, |dual|), with `rounding` added to the gap: what float32 kernel values
-    may have changed, measured on a sample (0 where all was float64). kkt_violation: by how much the optimality conditions
-    fail. feasibility: by how much the dual coefficients leave their bounds, relative to them. residuals: the share of each
-    point in the gap.
+    relative_gap is (primal - dual) / max(|primal|, |dual|), with `rounding` added to the gap: what float32 kernel
+    values may have changed, measured on a sample (0 where all was float64). kkt_violation: by how much the optimality
+    conditions fail. feasibility: by how much the dual coefficients leave their bounds, relative to them. residuals: the
+    share of each point in the gap.
     """
 
     primal: float
@@ -98,13 +105,11 @@ class Certificate:
 
     def __str__(self) -> str:
         if self.status is Status.INFEASIBLE and self.proof is not None:
-            return (
-                f"{self.status}\n  two convex combinations of the classes are {self.proof.distance:.2g} apart, "
-                f"which is no more than rounding ({self.proof.bound:.2g})"
-            )
+            return f"{self.status}\n  {self.proof}"
         rounding = f", rounding {self.rounding:.1e}" if self.rounding else ""
         return (
-            f"{self.status}\n  {self.words()}\n  primal {self.primal:.8g}, dual {self.dual:.8g}, gap {self.gap:.2e}{rounding}"
+            f"{self.status}\n  {self.words()}"
+            f"\n  primal {self.primal:.8g}, dual {self.dual:.8g}, gap {self.gap:.2e}{rounding}"
             f"\n  largest KKT violation {self.kkt_violation:.1e}, feasibility {self.feasibility:.1e}"
         )
 

@@ -42,5 +42,5 @@ def exactly_compiled(function: Function) -> Function:
 
 
 def finitely_compiled(function: Function) -> Function:
-    """Compile; in the order in which it is written, and numbers are never NaN, so that the largest of many vectorises."""
+    """Compile; in the order in which it is written, but no number is NaN: the larger of two is then one operation."""
     return _compile(function, {"contract", "nnan", "nsz"})

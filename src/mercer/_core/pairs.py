@@ -12,6 +12,8 @@ added to its gain; the largest value is found first, block by block, and its pla
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..types import Array
@@ -30,7 +32,7 @@ def offsets(t: int, beta: Array, lo: Array, hi: Array, eps: Array, up: Array, do
 
 
 @finitely_compiled
-def largest(values: Array, folded: Array) -> float:
+def largest(values: Array, folded: Array) -> Any:
     """max values, folded in four again and again: LLVM vectorises the larger of two rows, not the largest of one.
 
     The length is a multiple of CHUNK; `folded` is scratch, a quarter as long.
@@ -71,7 +73,8 @@ def pair_descent(
 ) -> tuple[int, float]:
     """Descend until no pair gains more than `tol`, or for `max_steps`; the number of steps, and the largest gain left.
 
-    K (its diagonal with r added, as in `diag`) and F are float32 or float64; beta, lo, hi, eps are float64. F and beta are changed in place.
+    `diag` is the diagonal of K with r added. K and F are float32 or float64, their length a multiple of CHUNK: pad with
+    points that cannot move. beta, lo, hi, eps are float64. F and beta are changed in place.
     """
     n = F.size
     real = F.dtype.type  # every number in the loops below is of the type of F: a mixture would be slow and inexact
@@ -121,4 +124,6 @@ def pair_descent(
         Kj, step = K[j], real(size)
         for t in range(n):
             F[t] -= step * (Ki[t] - Kj[t])
+        F[i] -= step * (di - Ki[i])  # r, where there is one
+        F[j] += step * (diag[j] - Kj[j])
     return max_steps, violation

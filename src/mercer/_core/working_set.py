@@ -70,24 +70,26 @@ def choose_largest(gain: Array, sign: float, floor: float, taken: Array, chosen:
 
 @compiled
 def subtract_rows(F: Array, values: Array, rows: Array, delta: Array, start: int, stop: int) -> None:
-    """F[start:stop] -= delta . values[rows, start:stop]: four rows at a time, in pieces that stay in cache."""
-    real = values.dtype.type
-    total = np.empty(_COLUMNS, values.dtype)
+    """F[start:stop] -= delta . values[rows, start:stop]: four rows at a time, in pieces that stay in cache.
+
+    Sums are float64, whatever the values: memory is the limit here, and what is lost in F comes back as extra rounds.
+    """
+    total = np.empty(_COLUMNS)
     for left in range(start, stop, _COLUMNS):
         right = min(stop, left + _COLUMNS)
         n = right - left
         for t in range(n):
-            total[t] = real(0)
+            total[t] = 0.0
         k = 0
         while k + 4 <= rows.size:
             a, b = values[rows[k]][left:right], values[rows[k + 1]][left:right]
             c, d = values[rows[k + 2]][left:right], values[rows[k + 3]][left:right]
-            da, db, dc, dd = real(delta[k]), real(delta[k + 1]), real(delta[k + 2]), real(delta[k + 3])
+            da, db, dc, dd = delta[k], delta[k + 1], delta[k + 2], delta[k + 3]
             for t in range(n):
                 total[t] += (da * a[t] + db * b[t]) + (dc * c[t] + dd * d[t])
             k += 4
         while k < rows.size:
-            a, da = values[rows[k]][left:right], real(delta[k])
+            a, da = values[rows[k]][left:right], delta[k]
             for t in range(n):
                 total[t] += da * a[t]
             k += 1
@@ -97,9 +99,20 @@ def subtract_rows(F: Array, values: Array, rows: Array, delta: Array, start: int
 
 
 @exactly_compiled
-def gather(matrix: Array, index: Array, out: Array) -> None:
-    """out <- matrix[index][:, index], into the upper left corner."""
-    for i in range(index.size):
-        source, target = matrix[index[i]], out[i]
-        for j in range(index.size):
-            target[j] = source[index[j]]
+def gather(matrix: Array, rows: Array, columns: Array, out: Array) -> None:
+    """out <- matrix[rows][:, columns], into the upper left corner; neighbouring columns are copied together."""
+    starts = np.empty(columns.size + 1, np.int64)
+    runs = 0
+    for j in range(columns.size):
+        if j == 0 or columns[j] != columns[j - 1] + 1:
+            starts[runs] = j
+            runs += 1
+    starts[runs] = columns.size
+    for i in range(rows.size):
+        source, target = matrix[rows[i]], out[i]
+        for run in range(runs):
+            start, stop = starts[run], starts[run + 1]
+            first = columns[start]
+            a, b = source[first : first + stop - start], target[start:stop]
+            for j in range(stop - start):
+                b[j] = a[j]

@@ -75,6 +75,16 @@ class Gram(ABC):
         others = self.points if used.size == self.n else Chosen(self.points, used)
         return stream_product(self.kernel, points, others, v[used], dtype, self.scratch)
 
+    @property
+    def dtype(self) -> Any:
+        """The precision of the rows."""
+        return self.held([0])[0].dtype
+
+    @property
+    def most_held(self) -> int:
+        """How many rows `held` can give at once."""
+        return self.n
+
     def held(self, index: Any) -> tuple[Array, Index]:
         """An array, and the numbers of its rows that are these rows of K: no copy where they are held already.
 
@@ -83,9 +93,13 @@ class Gram(ABC):
         values = self.rows(index)
         return values, np.arange(len(values))
 
-    def block(self, index: Any) -> Array:
-        """The entries K_ij for i and j in the index."""
-        return self.subset(index).rows(slice(None))
+    def block(self, index: Any, out: Array | None = None) -> Array:
+        """The entries K_ij for i and j in the index, into the upper left corner of `out` if one is given."""
+        block = self.subset(index).rows(slice(None))
+        if out is None:
+            return block
+        out[: len(block), : len(block)] = block
+        return out
 
     def narrow(self, index: Any) -> Gram:
         """As `subset`, for a solver that has no more use for the rest: what is held may be moved, not copied."""

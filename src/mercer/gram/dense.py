@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels import Kernel, Precomputed
 from ..kernels.evaluate import admit_both, fill_block
-from ..kernels.points import Domain, common_dtype, count, take
+from ..kernels.points import Chosen, Domain, common_dtype, count, take
 from ..types import Array, Index, Points
 from .base import Gram, as_factor, as_index
 
@@ -65,14 +65,66 @@ class DenseGram(Gram):
     def held(self, index: Any) -> tuple[Array, Index]:
         return self.matrix, as_index(index, self.n)
 
-    def block(self, index: Any) -> Array:
-        index = as_index(index, self.n)
-        return np.asarray(self.matrix[np.ix_(index, index)])
+    def block(self, index: Any, out: Array | None = None) -> Array:
+        return self.entries(index, index, out)
 
-    def subset(self, index: Any) -> DenseGram:
-        return DenseGram(self.block(index), self.kernel, take(self.points, as_index(index, self.n)), self.reason)
+    def entries(self, rows: Any, columns: Any, out: Array | None = None) -> Array:
+        """The entries of some rows and columns, into the upper left corner of `out` if one is given."""
+        from .._core.working_set import gather
+
+        rows, columns = as_index(rows, self.n), as_index(columns, self.n)
+        out = np.empty((rows.size, columns.size), self.matrix.dtype) if out is None else out
+        gather(self.matrix, rows, columns, out)
+        return out
+
+    def subset(self, index: Any) -> DensePart:
+        return DensePart(self, as_index(index, self.n))
+
+    def narrow(self, index: Any) -> DenseGram:
+        """See Gram.narrow; as a matrix of its own."""
+        index = as_index(index, self.n)
+        return DenseGram(self.block(index), self.kernel, take(self.points, index), self.reason)
 
     def astype(self, dtype: Any) -> DenseGram:
         if self.matrix.dtype == dtype:
             return self
         return DenseGram.compute(self.kernel, self.points, self.reason, dtype)
+
+
+class DensePart(Gram):
+    """Some points of a dense Gram matrix, without a copy of it."""
+
+    def __init__(self, whole: DenseGram, index: Index) -> None:
+        self.whole, self.index, self.reason = whole, index, whole.reason
+        self.kernel, self.points = whole.kernel, Chosen(whole.points, index)
+
+    @property
+    def n(self) -> int:
+        return len(self.index)
+
+    @property
+    def nbytes(self) -> int:
+        return self.whole.nbytes
+
+    def diag(self) -> Array:
+        return np.asarray(self.whole.matrix[self.index, self.index])
+
+    def rows(self, index: Any) -> Array:
+        return self.whole.entries(self.index[as_index(index, self.n)], self.index)
+
+    def __matmul__(self, v: Array) -> Array:
+        return self.narrow(slice(None)) @ v
+
+    def block(self, index: Any, out: Array | None = None) -> Array:
+        return self.whole.block(self.index[as_index(index, self.n)], out)
+
+    def subset(self, index: Any) -> DensePart:
+        return DensePart(self.whole, self.index[as_index(index, self.n)])
+
+    def narrow(self, index: Any) -> DenseGram:
+        return self.whole.narrow(self.index[as_index(index, self.n)])
+
+    def astype(self, dtype: Any) -> Gram:
+        if self.whole.matrix.dtype == dtype:
+            return self
+        return DenseGram.compute(self.kernel, take(self.whole.points, self.index), self.reason, dtype)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Kernel
-from ..kernels.evaluate import LEAST_SIDE, SCRATCH, SCRATCH_PER_THREAD, diagonal, fill_block, tile_bytes
+from ..kernels.evaluate import LEAST_SIDE, SCRATCH, SCRATCH_PER_THREAD, diagonal, fill_rows, tile_bytes
 from ..kernels.points import Chosen, admit, common_dtype, count, take
 from ..memory import format_bytes, parse_bytes
 from ..parallel import thread_count
@@ -20,7 +20,7 @@ class LazyGram(Gram):
     """Rows computed when they are asked for; the least recently used give way first.
 
     The budget is split once: temporaries of the computation, the rows that are kept, and the rows of one answer
-    (`batch` rows at most).
+    (`batch` rows at most). `most` limits the number of rows kept, where more would not be worth their memory.
     """
 
     def __init__(
@@ -30,6 +30,7 @@ class LazyGram(Gram):
         budget: int | float | str,
         reason: str = "lazy: asked for",
         dtype: Any = None,
+        most: int | None = None,
         memory: Array | None = None,
     ) -> None:
         budget = parse_bytes(budget)
@@ -37,10 +38,11 @@ class LazyGram(Gram):
         self.points = admit(X, kernel.domain)
         kernel.check(self.points, "X")
         kernel.require_resolved()
-        self.dtype = np.dtype(dtype or common_dtype(self.points))
+        self._dtype = np.dtype(dtype or common_dtype(self.points))
         n = count(self.points)
         row = n * self.dtype.itemsize
         books = 4 * n * 8  # which row is where, and since when; the diagonal
+        books += kernel.prepared_bytes(self.points, self.dtype)
         smallest = tile_bytes(kernel, self.points, LEAST_SIDE, 8)
         least = books + 2 * row + smallest
         if budget < least:
@@ -51,15 +53,17 @@ class LazyGram(Gram):
         self.scratch = min(SCRATCH, SCRATCH_PER_THREAD * thread_count(), max(smallest, (budget - least) // 4))
         rows_in_all = (budget - books - self.scratch) // row
         self.batch = int(min(n, max(1, rows_in_all // 4)))
-        slots = int(min(n, max(1, rows_in_all - self.batch)))
-        if memory is None:
+        slots = int(min(n, max(1, rows_in_all - self.batch), n if most is None else most))
+        self.most = most
+        if memory is None or memory.size < slots * n:
             memory = np.empty(slots * n, self.dtype)
         self.cache = _Rows(memory[: slots * n].reshape(slots, n))
         self._diag = diagonal(kernel, self.points)
+        self.prepared = kernel.prepare(self.points, self.dtype)
         self._lock = threading.Lock()  # several machines may share the rows that are kept
 
     def __reduce__(self) -> Any:
-        return type(self), (self.kernel, self.points, self.budget, self.reason, self.dtype)
+        return type(self), (self.kernel, self.points, self.budget, self.reason, self.dtype, self.most)
 
     @property
     def n(self) -> int:
@@ -89,6 +93,14 @@ class LazyGram(Gram):
                     row[...] = self.cache.values[slot] if columns is None else self.cache.values[slot][columns]
         return out
 
+    @property
+    def dtype(self) -> Any:
+        return self._dtype
+
+    @property
+    def most_held(self) -> int:
+        return self.cache.size
+
     def held(self, index: Any) -> tuple[Array, Index]:
         """See Gram.held; at most as many rows as can be kept."""
         index = as_index(index, self.n)
@@ -100,11 +112,11 @@ class LazyGram(Gram):
         with self._lock:
             return self.cache.values, self.cache.slots_for(index, self._compute)
 
-    def block(self, index: Any) -> Array:
+    def block(self, index: Any, out: Array | None = None) -> Array:
         """See Gram.block; computed anew, which is faster than to look for the rows."""
         points = take(self.points, as_index(index, self.n))
-        out = np.empty((count(points), count(points)), self.dtype)
-        fill_block(self.kernel, points, points, out, same=True, scratch=self.scratch)
+        out = np.empty((count(points), count(points)), self.dtype) if out is None else out
+        fill_rows(self.kernel.prepare(points, self.dtype), points, out, np.arange(count(points)), self.scratch)
         return out
 
     def narrow(self, index: Any) -> LazyGram:
@@ -119,7 +131,9 @@ class LazyGram(Gram):
         for place, slot in enumerate(held[order]):  # the row moves to the left, so that none is overwritten before
             memory[place * index.size : (place + 1) * index.size] = self.cache.values[slot][index]
         self.cache.forget()
-        narrow = LazyGram(self.kernel, take(self.points, index), self.budget, self.reason, self.dtype, memory)
+        narrow = LazyGram(
+            self.kernel, take(self.points, index), self.budget, self.reason, self.dtype, self.most, memory
+        )
         narrow.cache.adopt(order)
         return narrow
 
@@ -127,12 +141,12 @@ class LazyGram(Gram):
         if self.dtype == dtype:
             return self
         self.cache = _Rows(self.cache.values[:1])  # the memory is needed for the new one
-        return LazyGram(self.kernel, self.points, self.budget, self.reason, dtype)
+        return LazyGram(self.kernel, self.points, self.budget, self.reason, dtype, self.most)
 
     def _compute(self, index: Any, slots: Any) -> None:
         """Fill slots with rows; the diagonal as everywhere else."""
         values = self.cache.values
-        fill_block(self.kernel, Chosen(self.points, index), self.points, values, at=slots, scratch=self.scratch)
+        fill_rows(self.prepared, Chosen(self.points, index), values, slots, self.scratch)
         if self.kernel.symmetric:
             values[slots, index] = self._diag[index]
 
@@ -164,6 +178,14 @@ class SubsetGram(Gram):
         """The most rows of one answer."""
         return self.whole.batch
 
+    @property
+    def dtype(self) -> Any:
+        return self.whole.dtype
+
+    @property
+    def most_held(self) -> int:
+        return self.whole.batch
+
     def diag(self) -> Array:
         return np.asarray(self.whole.diag()[self.index])
 
@@ -173,8 +195,8 @@ class SubsetGram(Gram):
     def __matmul__(self, v: Array) -> Array:
         return self.recompute(v, dtype=self.whole.dtype)
 
-    def block(self, index: Any) -> Array:
-        return self.whole.block(self.index[as_index(index, self.n)])
+    def block(self, index: Any, out: Array | None = None) -> Array:
+        return self.whole.block(self.index[as_index(index, self.n)], out)
 
     def subset(self, index: Any) -> SubsetGram:
         return SubsetGram(self.whole, self.index[as_index(index, self.n)])

@@ -105,12 +105,10 @@ def plan(kernel: Kernel, X: Points, Z: Points, dtype: Any, scratch: int) -> tupl
     return threads, side
 
 
-def fill_block(
-    kernel: Kernel, X: Points, Z: Points, out: Array, *, same: bool = False, at: Any = None, scratch: int = SCRATCH
-) -> None:
-    """out[i, j] <- k(x_i, z_j) for admitted points; with `at`, row i goes to out[at[i]]."""
+def fill_block(kernel: Kernel, X: Points, Z: Points, out: Array, *, same: bool = False, scratch: int = SCRATCH) -> None:
+    """out[i, j] <- k(x_i, z_j) for admitted points."""
     n, m = count(X), count(Z)
-    mirror = same and kernel.symmetric and at is None
+    mirror = same and kernel.symmetric
     threads, side = plan(kernel, X, Z, out.dtype, scratch)
     buffers = _Buffers(out.dtype)
 
@@ -123,7 +121,7 @@ def fill_block(
             upper = np.triu(values, 1)
             np.add(upper, upper.T, out=values)
             np.fill_diagonal(values, kernel.diagonal(A))
-        out[rows if at is None else at[rows], columns] = values
+        out[rows, columns] = values
         if mirror and rows != columns:
             out[columns, rows] = values.T
 
@@ -132,24 +130,63 @@ def fill_block(
 
 
 def stream_product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any, scratch: int = SCRATCH) -> Array:
-    """K(X, Z) v for admitted points: each strip of rows by one thread, tile by tile, so that sums keep their order."""
-    n, m = count(X), count(Z)
-    out = np.zeros((n, *v.shape[1:]))
+    """K(X, Z) v for admitted points: each strip of rows by one thread, so that sums keep their order."""
+    n = count(X)
+    out = np.empty((n, *v.shape[1:]))
     threads, side = plan(kernel, X, Z, dtype, scratch)
     strip = min(side, max(16, ceil(n / (4 * threads))))
-    buffers = _Buffers(dtype)
+    columns = kernel.prepare(Z, dtype)
 
     def work(rows: slice) -> None:
-        A = cut(X, rows, dtype)
-        for columns in _slices(m, side):
-            B = cut(Z, columns, dtype)
-            values = buffers.get(count(A), count(B))
-            evaluate_tile(kernel, A, B, values)
-            out[rows] += values @ v[columns]  # sums in float64, whatever the values
+        out[rows] = columns.products(cut(X, rows, dtype), v, side)
 
     with overflow_checked_later():
         for_each(_slices(n, strip), work, threads)
     return out
+
+
+def fill_rows(columns: Prepared, A: Points, out: Array, at: Any, scratch: int = SCRATCH) -> None:
+    """out[at[i], j] <- k(a_i, z_j) for all prepared points z_j, on all cores: each has a piece of every row."""
+    threads, side = plan(columns.kernel, A, columns.points, columns.dtype, scratch)
+    at = np.asarray(at, np.intp)
+    pieces = threads if count(A) * columns.n < 4 * _WORTH_A_THREAD else 4 * threads
+    with overflow_checked_later():
+        for_each(
+            _slices(columns.n, ceil(columns.n / pieces)), lambda part: columns.fill(A, out, at, part, side), threads
+        )
+
+
+class Prepared:
+    """Points z_j made ready to be the columns of many blocks.
+
+    This one serves every kernel, tile by tile; a kernel with a faster way for points of some kind returns its own from
+    `Kernel.prepare` (see columns.py). Both methods are the work of one thread.
+    """
+
+    def __init__(self, kernel: Kernel, points: Points, dtype: Any) -> None:
+        self.kernel, self.points, self.dtype, self.n = kernel, points, np.dtype(dtype), count(points)
+
+    def fill(self, A: Points, out: Array, at: Any, part: slice, side: int) -> None:
+        """out[at[i], j] <- k(a_i, z_j) for the columns j of this part."""
+        buffer = _Buffer(self.dtype)
+        for columns in _slices(part.stop - part.start, side):
+            columns = slice(part.start + columns.start, part.start + columns.stop)
+            B = cut(self.points, columns, self.dtype)
+            for rows in _slices(count(A), side):
+                values = buffer.get(len(at[rows]), count(B))
+                evaluate_tile(self.kernel, cut(A, rows, self.dtype), B, values)
+                out[at[rows], columns] = values
+
+    def products(self, A: Points, v: Array, side: int) -> Array:
+        """sum_j k(a_i, z_j) v_j in float64, whatever the values."""
+        buffer = _Buffer(self.dtype)
+        out = np.zeros((count(A), *v.shape[1:]))
+        for columns in _slices(self.n, side):
+            B = cut(self.points, columns, self.dtype)
+            values = buffer.get(count(A), count(B))
+            evaluate_tile(self.kernel, A, B, values)
+            out += values @ v[columns]
+        return out
 
 
 def evaluate_tile(kernel: Kernel, A: Points, B: Points, out: Array) -> None:
@@ -169,8 +206,8 @@ def cut(X: Points, rows: slice, dtype: Any) -> Any:
     return np.ascontiguousarray(part, dtype)
 
 
-class _Buffers(threading.local):
-    """One tile of memory per thread, reused from tile to tile (touching new memory is slow)."""
+class _Buffer:
+    """A tile of memory that is reused from tile to tile (touching new memory is slow)."""
 
     def __init__(self, dtype: Any) -> None:
         self.flat = np.empty(0, dtype)
@@ -179,6 +216,10 @@ class _Buffers(threading.local):
         if self.flat.size < rows * columns:
             self.flat = np.empty(rows * columns, self.flat.dtype)
         return self.flat[: rows * columns].reshape(rows, columns)
+
+
+class _Buffers(_Buffer, threading.local):
+    """One such tile per thread."""
 
 
 def _slices(n: int, size: int) -> list[slice]:

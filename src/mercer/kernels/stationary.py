@@ -11,6 +11,8 @@ import numpy as np
 from ..params import require_number
 from ..types import Array, Points
 from .base import Kernel
+from .columns import fast_columns
+from .evaluate import Prepared
 from .pairwise import (
     add_over_coordinates,
     centred_dot,
@@ -89,6 +91,14 @@ class Gaussian(Stationary, names=("rbf", "gaussian")):
     def scratch_width(self, X: Points) -> int:
         """Twice the columns: some rows may need float64."""
         return 2 * held_width(X)
+
+    def prepare(self, Z: Points, dtype: Any) -> Prepared:
+        columns = fast_columns(Z)
+        return super().prepare(Z, dtype) if columns is None else columns(self, Z, dtype)
+
+    def prepared_bytes(self, Z: Points, dtype: Any) -> int:
+        columns = fast_columns(Z)
+        return 0 if columns is None else columns.bytes_for(Z, dtype)
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
         from .._core.exponential import exp_64, gaussian_32

@@ -3,18 +3,21 @@
 With weights C_i, a machine minimises  1/2 |w|^2 + sum_i C_i loss(y_i, f_i).  Its dual has one coefficient beta_i per
 point and the terms  h_i(s) = C_i loss*(-s / C_i),  where loss* is the conjugate. For every loss here
 h_i(s) = r/2 s^2 - q s + eps |s|  on  [lo, hi]: five arrays, so that one solver serves them all.
+
+Targets, scores and weights are arrays of one length.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..params import Parameters
 from ..types import Array
 
+_DOUBLINGS = 200  # how far a bias is looked for
 _HALVINGS = 200  # more than enough to reach neighbouring floating point numbers
 
 
@@ -30,7 +33,7 @@ class Terms:
 
     def value(self, beta: Array) -> Array:
         """h_i(beta_i) for coefficients within their bounds."""
-        return 0.5 * self.r * beta * beta - self.q * beta + self.eps * np.abs(beta)
+        return np.asarray(0.5 * self.r * beta * beta - self.q * beta + self.eps * np.abs(beta))
 
 
 class Loss(Parameters):
@@ -60,37 +63,53 @@ class Loss(Parameters):
         return 1.0
 
     def best_bias(self, y: Array, scores: Array, C: Array, mass: float) -> tuple[float, float]:
-        """The interval of b where  sum C_i loss(y_i, scores_i + b) + mass b  is least: here by halving."""
+        """The interval of b where  sum C_i loss(y_i, scores_i + b) + mass b  is least: here by halving.
 
-        def rises(b: float) -> bool:
-            return float(C @ self.slope(y, scores + b)) + mass > 0.0
+        An interval without end is given as the one end that it has.
+        """
 
-        low, high, width = -1.0, 1.0, 1.0
-        for _ in range(_HALVINGS):
-            if not rises(low):
-                break
-            low -= width
-            width *= 2.0
-        for _ in range(_HALVINGS):
-            if rises(high):
-                break
-            high += width
-            width *= 2.0
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (low + high)
-            if not low < middle < high:
-                break
-            if rises(middle):
-                high = middle
-            else:
-                low = middle
-        return low, high
+        def slope(b: float) -> float:
+            return float(C @ self.slope(y, scores + b)) + mass
+
+        return finite_interval(_turning_point(lambda b: slope(b) >= 0.0), _turning_point(lambda b: slope(b) > 0.0))
+
+
+def _turning_point(holds: Callable[[float], bool]) -> float:
+    """Where a condition on b that holds from some b on begins to hold; infinite where it always or never does."""
+    low, high, width = -1.0, 1.0, 1.0
+    for _ in range(_DOUBLINGS):
+        if not holds(low):
+            break
+        low, high, width = low - width, low, 2.0 * width
+    else:
+        return -np.inf
+    for _ in range(_DOUBLINGS):
+        if holds(high):
+            break
+        low, high, width = high, high + width, 2.0 * width
+    else:
+        return np.inf
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def require_labels(loss: Loss, y: Array) -> None:
     """Raise unless every target is -1 or +1."""
-    if not np.isin(y, (-1.0, 1.0)).all():
-        raise ValueError(f"{loss!r} needs labels -1 and +1.")
+    wrong = y[~np.isin(y, (-1.0, 1.0))]
+    if wrong.size:
+        raise ValueError(f"{loss!r} needs labels -1 and +1, not {wrong[0]:g}.")
+
+
+def finite_interval(low: float, high: float) -> tuple[float, float]:
+    """The interval; where one end is infinite, the other alone, and 0 where both are."""
+    if np.isfinite(low) and np.isfinite(high):
+        return float(low), float(high)
+    end = float(low) if np.isfinite(low) else float(high) if np.isfinite(high) else 0.0
+    return end, end
 
 
 def crossing(at: Array, jump: Array, slope: float) -> tuple[float, float]:
@@ -105,6 +124,6 @@ def crossing(at: Array, jump: Array, slope: float) -> tuple[float, float]:
     return float(at[min(low, last)]), float(at[min(high, last)])
 
 
-def full(y: Array, value: Any) -> Array:
+def full(y: Array, value: float) -> Array:
     """An array like y of one value."""
     return np.full(y.shape, float(value))

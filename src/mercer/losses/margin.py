@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..types import Array
-from .base import Loss, Terms, crossing, full, require_labels
+from .base import Loss, Terms, crossing, finite_interval, full, require_labels
 
 _ROUNDING = 1e-9
 
@@ -51,10 +51,18 @@ class SquaredHinge(Loss):
 
     def terms(self, y: Array, C: Array) -> Terms:
         lo, hi = np.where(y > 0, 0.0, -np.inf), np.where(y > 0, np.inf, 0.0)
-        return Terms(y, 1.0 / (2.0 * C), full(y, 0), lo, hi)
+        return Terms(y, 0.5 / C, full(y, 0), lo, hi)
 
     def check(self, y: Array) -> None:
         require_labels(self, y)
+
+    def best_bias(self, y: Array, scores: Array, C: Array, mass: float) -> tuple[float, float]:
+        """Where all margins can be met, between the classes; else where the slope, which only rises, is 0."""
+        low, high = _between_classes(y, scores)
+        if mass == 0.0 and low <= high:
+            return low, high
+        b = _root(y - scores, 2.0 * C, y < 0, mass)
+        return b, b
 
 
 @dataclass(frozen=True)
@@ -87,10 +95,7 @@ class HardMargin(Loss):
 
     def best_bias(self, y: Array, scores: Array, C: Array, mass: float) -> tuple[float, float]:
         """Between the nearest points of the two classes; its middle makes the least margin as large as it can be."""
-        room = y - scores
-        ends = [float(room[y > 0].max(initial=-np.inf)), float(room[y < 0].min(initial=np.inf))]
-        finite = [end for end in ends if np.isfinite(end)]
-        return (ends[0], ends[1]) if len(finite) == 2 else (finite[0], finite[0])
+        return _between_classes(y, scores)
 
 
 @dataclass(frozen=True)
@@ -108,12 +113,38 @@ class OneClass(Loss):
 
     def terms(self, y: Array, C: Array) -> Terms:
         zero = full(y, 0)
-        return Terms(zero, zero, zero, zero, C + zero)
+        return Terms(zero, zero, zero, zero, C)
 
     def best_bias(self, y: Array, scores: Array, C: Array, mass: float) -> tuple[float, float]:
-        return crossing(-scores, C + full(y, 0), mass - float(C.sum()))
+        return crossing(-scores, C, mass - float(C.sum()))
 
 
 def _inside(value: Array, where: Array) -> Array:
     """A conjugate: the value on its domain, infinity elsewhere."""
     return np.where(where, value, np.inf)
+
+
+def _between_classes(y: Array, scores: Array) -> tuple[float, float]:
+    """The b with y_i (scores_i + b) >= 1 for all i lie between these ends, where the first is below the second."""
+    room = y - scores
+    return finite_interval(room[y > 0].max(initial=-np.inf), room[y < 0].min(initial=np.inf))
+
+
+def _root(at: Array, rate: Array, right: Array, slope: float) -> float:
+    """The b where  slope + sum rate_i (b - at_i)  over the active points is 0.
+
+    A point is active right of at_i, or, where `right` is False, left of it. The slope at b is a b - c with a and c of
+    the points active there: one pass in the order of at_i gives both for each piece, and the root is in the first piece
+    that ends with a slope >= 0.
+    """
+    order = np.argsort(at, kind="stable")
+    at, rate, right = at[order], rate[order], right[order]
+    joins = np.where(right, rate, -rate)  # what a point adds to a when b passes it
+    a = float(rate[~right].sum()) + np.cumsum(joins)  # of the piece right of each at_i
+    c = float((rate * at)[~right].sum()) + np.cumsum(joins * at) - slope
+    piece = int(np.searchsorted(a * at - c, 0.0))
+    active = right & (np.arange(at.size) < piece) | ~right & (np.arange(at.size) >= piece)
+    total = float(rate[active].sum())
+    if total == 0.0:
+        return float(at[min(piece, at.size - 1)])
+    return (float((rate * at)[active].sum()) - slope) / total

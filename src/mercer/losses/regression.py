@@ -22,7 +22,7 @@ class EpsilonInsensitive(Loss):
         require_number(self, "epsilon", at_least=0)
 
     def value(self, y: Array, u: Array) -> Array:
-        return np.maximum(0.0, np.abs(y - u) - self.epsilon)
+        return np.asarray(np.maximum(0.0, np.abs(y - u) - self.epsilon))
 
     def slope(self, y: Array, u: Array) -> Array:
         return np.where(np.abs(u - y) > self.epsilon, np.sign(u - y), 0.0)
@@ -31,13 +31,12 @@ class EpsilonInsensitive(Loss):
         return np.where(np.abs(v) <= 1.0, y * v + self.epsilon * np.abs(v), np.inf)
 
     def terms(self, y: Array, C: Array) -> Terms:
-        bound = C + full(y, 0)
-        return Terms(y, full(y, 0), full(y, self.epsilon), -bound, bound)
+        return Terms(y, full(y, 0), full(y, self.epsilon), -C, C)
 
     def best_bias(self, y: Array, scores: Array, C: Array, mass: float) -> tuple[float, float]:
-        room, weight = y - scores, C + full(y, 0)
+        room = y - scores
         kinks = np.concatenate([room - self.epsilon, room + self.epsilon])
-        return crossing(kinks, np.concatenate([weight, weight]), mass - float(weight.sum()))
+        return crossing(kinks, np.concatenate([C, C]), mass - float(C.sum()))
 
 
 @dataclass(frozen=True)
@@ -54,9 +53,8 @@ class Squared(Loss):
         return y * v + 0.5 * v * v
 
     def terms(self, y: Array, C: Array) -> Terms:
-        return Terms(y, 1.0 / (C + full(y, 0)), full(y, 0), full(y, -np.inf), full(y, np.inf))
+        return Terms(y, 1.0 / C, full(y, 0), full(y, -np.inf), full(y, np.inf))
 
     def best_bias(self, y: Array, scores: Array, C: Array, mass: float) -> tuple[float, float]:
-        weight = C + full(y, 0)
-        b = (float(weight @ (y - scores)) - mass) / float(weight.sum())
+        b = (float(C @ (y - scores)) - mass) / float(C.sum())
         return b, b

@@ -17,14 +17,17 @@ REGISTRY: dict[str, type[Solver]] = {}
 
 @dataclass(frozen=True, eq=False)
 class Iterate:
-    """Where a solver stands: coefficients, K beta as the solver believes it to be (None: not known), and b.
+    """Where a solver stands: coefficients, K beta as the solver believes it to be (None: not known), b and the dual value.
 
-    done: the solver can do no more until it is sent K beta, recomputed. An iterate is valid until the next one.
+    partial: some of K beta is not up to date. done: the solver can do no more until it is sent K beta, recomputed. An
+    iterate is valid until the next one.
     """
 
     beta: Array
     scores: Array | None = None
     b: float | None = None
+    dual: float | None = None
+    partial: bool = False
     done: bool = False
 
 

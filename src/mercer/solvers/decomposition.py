@@ -25,16 +25,23 @@ from typing import Any
 import numpy as np
 
 from ..gram import Gram
-from ..losses import Terms
-from ..params import require_integer
+from ..losses import HardMargin, Terms
 from ..parallel import for_each, thread_count
+from ..params import require_integer
 from ..problem import Problem
-from ..types import Array
+from ..types import Array, inner
 from .base import Iterate, Solver
 
 _WHOLE = 2048  # a problem of so many points is one working set
 _STEPS = 50_000  # pair steps per round: about 50 ms
 _INNER = 0.1  # a working set is solved until its violation is this part of the violation of all points
+_INNER_WHOLE = 0.01  # the same, where the working set is everything
+_SHRINK_FROM = 0.1  # points are left out once the violation is this part of the first,
+_SHRINK_MARGIN = 1.0  # if they are optimal by more than this many times the violation,
+_SHRINK_TO = 0.7  # and if fewer than this part of the points remain
+_REJOIN = 0.1  # they come back when the violation of the others has become this part of what it was
+_PROGRESS = 1e-15  # a round that raises the dual by no more than this part of it
+_IDLE = 20  # is idle; after so many, rounding is the limit
 _FLOOR = {"f4": 1e-4, "f8": 1e-10}  # the part of a violation that rows of this precision can mend
 _WORTH_THREADS = 2_000_000  # values; smaller updates stay in one thread
 
@@ -61,26 +68,112 @@ class Decomposition(Solver):
 
 
 class _State:
-    """Where the descent stands. F, rise and fall are of all points in play; `violation` is the largest rise - fall."""
+    """Where the descent stands.
+
+    The points in play are `active`; beta, F, rise, fall and the terms are theirs alone. All coefficients and all of F, as
+    they were when each point was last in play, are `all_beta` and `all_F`.
+    """
 
     def __init__(self, problem: Problem, beta: Array, working_set: int) -> None:
-        self.problem, self.terms, self.gram = problem, problem.terms, problem.gram
-        self.beta = beta
-        self.kept = np.empty(0, np.int64)
-        self.best_exact, self.failures, self.exhausted = np.inf, 0, False
-        self.limit = working_set
-        self._start_from(self.gram.recompute(beta, dtype=np.float32) if beta.any() else np.zeros(problem.n))
+        self.problem, self.whole_gram, self.limit = problem, problem.gram, working_set
+        self.all_beta = beta
+        self.size = float(np.abs(self.whole_gram.diag()).max())
+        self.best_gap, self.failures, self.exhausted = np.inf, 0, False
+        self._begin(self.whole_gram.recompute(beta, dtype=self.whole_gram.dtype) if beta.any() else np.zeros(problem.n))
 
-    def _start_from(self, scores: Array) -> None:
-        t = self.terms
-        self.F = t.q - t.r * self.beta - scores
-        self.rise, self.fall = np.empty_like(self.F), np.empty_like(self.F)
-        dtype = self.gram.held([0])[0].dtype
+    def refresh(self, scores: Array) -> None:
+        """Go on from K beta as it really is, with all points; with float64 rows, where float32 ones failed twice."""
+        self._begin(scores)
+        gap = self.problem.primal(self.all_beta, self.problem.best_bias(scores), scores) - self.dual
+        self.failures = 0 if gap < 0.5 * self.best_gap else self.failures + 1
+        self.best_gap = min(self.best_gap, gap)
+        if self.failures >= 2:
+            self.exhausted = self.dtype == np.float64
+            self.whole_gram, self.failures = self.whole_gram.astype(np.float64), 0
+            self._begin(scores)
+
+    def iterate(self) -> Iterate:
+        """Coefficients and K beta of all points."""
+        self._write()
+        t = self.problem.terms
+        scores = t.q - t.r * self.all_beta - self.all_F
+        b = 0.5 * (self.top + self.bottom) if self.problem.bias else 0.0
+        return Iterate(
+            self.all_beta, scores, b, self.dual, partial=self.stale, done=self._at_floor() and not self.stale
+        )
+
+    def round(self) -> None:
+        """Choose a working set, solve for it, and update F."""
+        from .._core.pairs import pair_descent
+
+        W = self._working_set()
+        K, small = self._small(W)
+        everything = W.size == self.active.size
+        tol = max((_INNER_WHOLE if everything else _INNER) * self.violation, self.floor)
+        pair_descent(K, *small, tol, _STEPS)
+        beta = small[2][: W.size]
+        delta = beta - self.beta[W]
+        moved = np.flatnonzero(delta)
+        rows, delta = W[moved], delta[moved]
+        old, self.beta[rows] = self.beta[rows], beta[moved]
+        before = self.F[rows].copy()
+        self.F[rows] -= self.terms.r[rows] * delta
+        values, places = (K, moved) if everything else self.gram.held(rows)
+        self._subtract(values, places, delta)
+        # The dual is quadratic: it has risen by the mean of its slopes before and after, along what moved.
+        kinks = self.terms.eps[rows] * (np.abs(self.beta[rows]) - np.abs(old))
+        risen = 0.5 * inner(delta, before + self.F[rows]) - float(kinks.sum())
+        self.dual += risen
+        self.idle = 0 if risen > _PROGRESS * abs(self.dual) else self.idle + 1
+        self.stale = self.active.size < self.problem.n
+        self.kept = W
+        if isinstance(self.problem.loss, HardMargin):
+            self._scale()
         self._look()
-        self.floor = self.violation * _FLOOR[dtype.str[1:]]
-        self.dtype = dtype
+        if self.stale and (self.violation <= self.rejoin_at or self._at_floor()):
+            self._rejoin()
+        self._shrink()
+
+    def _at_floor(self) -> bool:
+        """Whether rounding hides what is left to gain."""
+        noise = 8.0 * float(np.finfo(self.dtype).eps) * self.size * float(np.abs(self.beta).max(initial=0.0))
+        return self.violation <= max(self.floor, noise) or self.idle >= _IDLE
+
+    def _scale(self) -> None:
+        """Without upper bounds, every multiple of beta is feasible: take the best one."""
+        scores = self.terms.q - self.F
+        total, norm = inner(self.beta, self.terms.q), inner(self.beta, scores)
+        if norm > 0.0 and total > 0.0:
+            factor = total / norm
+            self.beta *= factor
+            self.F = self.terms.q - factor * scores
+            self.dual = 0.5 * total * factor
+
+    def _begin(self, scores: Array) -> None:
+        """All points in play, and F from K beta."""
+        t = self.problem.terms
+        self.all_F = t.q - t.r * self.all_beta - scores
+        self.dtype = self.whole_gram.dtype
+        self._play_all()
+        self.floor = self.violation * _FLOOR[self.dtype.str[1:]]
+        self.first, self.idle = self.violation, 0
+        self.dual = self.problem.dual(self.all_beta, scores)
+
+    def _play(self, active: Any, gram: Gram) -> None:
+        t = self.problem.terms
+        everyone = active.size == self.problem.n
+        self.active, self.gram, self.rejoin_at = active, gram, -1.0
+        self.terms = t if everyone else Terms(t.q[active], t.r[active], t.eps[active], t.lo[active], t.hi[active])
+        self.beta, self.F = self.all_beta[active], self.all_F[active]
+        self.rise, self.fall = np.empty_like(self.F), np.empty_like(self.F)
+        self.kept, self.block = np.empty(0, np.int64), None
+        self._look()
+
+    def _write(self) -> None:
+        self.all_beta[self.active], self.all_F[self.active] = self.beta, self.F
 
     def _look(self) -> None:
+        """The largest gain of a rise, the smallest of a fall, and by how much they are in the wrong order."""
         from .._core.working_set import extremes
 
         t = self.terms
@@ -89,60 +182,43 @@ class _State:
             self.top, self.bottom = max(self.top, 0.0), min(self.bottom, 0.0)
         self.violation = self.top - self.bottom
 
-    def refresh(self, scores: Array) -> None:
-        """Go on from K beta as it really is; with float64 rows, where float32 ones have not helped twice."""
-        self._start_from(scores)
-        self.failures = 0 if self.violation < 0.5 * self.best_exact else self.failures + 1
-        self.best_exact = min(self.best_exact, self.violation)
-        if self.failures >= 2:
-            self.exhausted = self.dtype == np.float64
-            self.gram, self.failures = self.gram.astype(np.float64), 0
-            self._start_from(scores)
+    def _shrink(self) -> None:
+        """Leave out the points that are optimal by a wide margin, where that leaves out many."""
+        if not 0.0 < self.violation <= _SHRINK_FROM * self.first or self.active.size <= max(_WHOLE, self.limit):
+            return
+        if isinstance(self.problem.loss, HardMargin):  # its F changes scale from round to round
+            return
+        margin = _SHRINK_MARGIN * self.violation
+        keep = np.flatnonzero((self.rise > self.bottom - margin) | (self.fall < self.top + margin))
+        if 0 < keep.size < _SHRINK_TO * self.active.size:
+            self._write()
+            out = np.delete(self.active, keep)
+            self.left_out.append((out, self.all_beta.copy()))
+            self._play(self.active[keep], self.gram.narrow(keep))
+            self.rejoin_at = _REJOIN * self.violation
 
-    def iterate(self) -> Iterate:
-        t = self.terms
-        scores = t.q - t.r * self.beta - self.F
-        b = 0.5 * (self.top + self.bottom) if self.problem.bias else 0.0
-        return Iterate(self.beta, scores, b, done=self.violation <= self.floor)
+    def _rejoin(self) -> None:
+        """Bring F of the points left out up to date, with what has moved since; all are in play again."""
+        self._write()
+        for out, beta_then in self.left_out:
+            self.all_F[out] -= self.whole_gram.recompute(self.all_beta - beta_then, out, self.dtype)
+        self._play_all()
 
-    def round(self) -> None:
-        """Choose a working set, solve for it, and update F."""
-        from .._core.pairs import pair_descent
-        from .._core.working_set import subtract_rows
-
-        W = self._working_set()
-        t, size = self.terms, W.size
-        K, phantom = self._small(W)
-        beta, lo, hi, eps, F = (np.zeros(len(K)) for _ in range(5))
-        beta[:size], lo[:size], hi[:size], eps[:size] = self.beta[W], t.lo[W], t.hi[W], t.eps[W]
-        middle = 0.0 if phantom else 0.5 * (self.top + self.bottom)
-        F[:size] = self.F[W] - middle  # near zero where it matters: float32 then has digits to spare
-        if phantom:
-            lo[size], hi[size] = -np.inf, np.inf
-        small = F.astype(self.dtype)
-        tol = max(_INNER * self.violation, self.floor)
-        pair_descent(K, K.diagonal().copy(), small, beta, lo, hi, eps, tol, _STEPS)
-        delta = beta[:size] - self.beta[W]
-        moved = np.flatnonzero(delta)
-        rows, delta = W[moved], delta[moved]
-        self.beta[rows] = beta[moved]
-        self.F[rows] -= t.r[rows] * delta
-        values, slots = self.gram.held(rows)
-        n = self.F.size
-        threads = thread_count() if n * rows.size >= _WORTH_THREADS else 1
-        edges = [n * i // threads for i in range(threads + 1)]
-        for_each(
-            list(zip(edges[:-1], edges[1:], strict=True)),
-            lambda span: subtract_rows(self.F, values, slots, delta, *span),
-            threads,
-        )
-        self.kept = W
-        self._look()
+    def _play_all(self) -> None:
+        self.left_out: list[tuple[Any, Array]] = []
+        self._play(np.arange(self.problem.n), self.whole_gram)
+        self.stale = False
 
     def _working_set(self) -> Any:
+        """All points, where they are few; else those kept from the last round, and the worst of the others."""
+        from .._core.pairs import FORBIDDEN
         from .._core.working_set import choose_largest
 
-        n, limit = self.F.size, min(self.limit, self.F.size)
+        n = self.active.size
+        if n <= max(_WHOLE, self.limit):
+            return np.arange(n)
+        free = np.count_nonzero((self.rise > -FORBIDDEN) & (self.fall < FORBIDDEN))
+        limit = min(self.limit * (2 if free > self.limit else 1), self.gram.most_held, n)
         taken = np.zeros(n, np.bool_)
         W = np.empty(limit, np.int64)
         kept = self.kept[-(limit // 2) :]
@@ -154,22 +230,39 @@ class _State:
         size = choose_largest(self.fall, -1.0, -self.top, taken, W, size, half)
         return W[:size]
 
-    def _small(self, W: Any) -> tuple[Array, bool]:
-        """K of the working set with r on its diagonal, padded to a multiple of CHUNK points; the first may be a phantom."""
+    def _small(self, W: Any) -> tuple[Array, tuple[Array, ...]]:
+        """K of the working set, and diag, F, beta, lo, hi, eps; padded with points that cannot move, after a phantom."""
         from .._core.pairs import CHUNK
 
-        size = W.size
-        phantom = not self.problem.bias
+        t, size, phantom = self.terms, W.size, not self.problem.bias
         width = -(-(size + phantom) // CHUNK) * CHUNK
-        block = self.gram.block(W)
-        if width == size:
-            K = block
-        else:
-            K = np.zeros((width, width), self.dtype)
-            K[:size, :size] = block
-        diagonal = np.arange(size)
-        K[diagonal, diagonal] += self.terms.r[W]
-        return K, phantom
+        if self.block is None or self.block.shape != (width, width):
+            self.block = np.zeros((width, width), self.dtype)
+            self.kept_block = None
+        K = self.block
+        if self.kept_block is None or size < self.active.size:
+            K[size:] = 0
+            K[:, size:] = 0
+            self.gram.block(W, K)
+            self.kept_block = W
+        diag, F = np.ones(width, self.dtype), np.zeros(width, self.dtype)
+        beta, lo, hi, eps = (np.zeros(width) for _ in range(4))
+        diag[:size] = K.diagonal()[:size] + t.r[W]
+        beta[:size], lo[:size], hi[:size], eps[:size] = self.beta[W], t.lo[W], t.hi[W], t.eps[W]
+        middle = 0.0 if phantom else 0.5 * (self.top + self.bottom)
+        F[:size] = self.F[W] - middle  # near zero where it matters: float32 then has digits to spare
+        if phantom:
+            diag[size], lo[size], hi[size] = 0.0, -np.inf, np.inf
+        return K, (diag, F, beta, lo, hi, eps)
+
+    def _subtract(self, values: Array, places: Any, delta: Array) -> None:
+        from .._core.working_set import subtract_rows
+
+        n = self.F.size
+        threads = thread_count() if n * delta.size >= _WORTH_THREADS else 1
+        edges = [n * i // threads for i in range(threads + 1)]
+        spans = list(zip(edges[:-1], edges[1:], strict=True))
+        for_each(spans, lambda span: subtract_rows(self.F, values, places, delta, *span), threads)
 
 
 def feasible_start(problem: Problem, start: Array | None) -> Array:

@@ -18,6 +18,7 @@ from .types import Array
 
 _SINGLE_FROM = 1e-5  # tolerances of at least this allow float32 kernel values in the certificate
 _PROMPT = 0.5  # seconds that a certificate may take after Ctrl-C
+_BETTER = 0.99  # an earlier iterate is given back where its objective was below this part of the last one's
 _PROBE = 32  # rows of a certificate that are timed, to know what all of them will take
 
 
@@ -33,8 +34,8 @@ def solve(
 ) -> Solution:
     """Solve to a relative gap of `tol`, proved by a certificate.
 
-    Ends after `max_iter` rounds or `time_limit` seconds, at Ctrl-C, or where `callback(step)` returns True, with the best
-    answer so far and an honest status. `start` is a Solution, or coefficients, to go on from.
+    Ends after `max_iter` rounds or `time_limit` seconds, at Ctrl-C, or where `callback(step)` returns True, with the
+    best answer so far and an honest status. `start` is a Solution, or coefficients, to go on from.
     """
     chosen = choose(problem) if solver is None else as_solver(solver)
     run = _Run(problem, tol, max_iter, time_limit, callback)
@@ -44,7 +45,7 @@ def solve(
         scores: Array | None = None
         while True:
             try:
-                iterate = generator.send(scores)  # type: ignore[arg-type]
+                iterate = generator.send(scores)
             except StopIteration:
                 run.status = Status.STALLED
                 break  # the last iterate was certified, and is the last word
@@ -58,25 +59,35 @@ class _Run:
     """One solve as it goes: what has been seen, and whether to go on (status None)."""
 
     def __init__(
-        self, problem: Problem, tol: float, max_iter: int, time_limit: float | None, callback: Callable[[Step], Any] | None
+        self,
+        problem: Problem,
+        tol: float,
+        max_iter: int,
+        time_limit: float | None,
+        callback: Callable[[Step], Any] | None,
     ) -> None:
         self.problem, self.tol, self.max_iter, self.callback = problem, tol, max_iter, callback
         self.began = perf_counter()
         self.deadline = None if time_limit is None else self.began + time_limit
         self.status: Status | None = None
         self.history: list[Step] = []
-        self.aim = 0.9 * tol  # what the solver's own gap must be before a certificate is worth its while
+        self.aim = 0.25 * tol  # what the solver's own gap must be before a certificate is worth its while
         self.beta, self.b, self.scale = np.zeros(problem.n), 0.0, 1.0
         self.certificate: Certificate | None = None
+        self.best_primal, self.best_beta = np.inf, None
         self.probed_seconds, self.probed_support = 0.0, 0
+        self.single = True  # whether float32 kernel values may be good enough for the certificate
 
     def take(self, iterate: Iterate, interrupted: bool) -> Array | None:
         """Look at an iterate; K beta is given back where it was recomputed."""
         step = self._measure(iterate)
         self.history.append(step)
+        if step.primal < self.best_primal and not iterate.partial:
+            self.best_primal, self.best_beta = step.primal, iterate.beta.copy()
         stop = self._why_stop(step, iterate.beta, interrupted)
         hopeless = self.problem.may_be_inseparable(iterate.beta, iterate.scores)
-        if not (stop or iterate.done or hopeless or step.relative_gap <= self.aim):
+        good = step.relative_gap <= self.aim and not iterate.partial
+        if not (stop or iterate.done or hopeless or good):
             return None
         scores = self._certify(iterate, stop)
         certificate = self.certificate
@@ -97,6 +108,8 @@ class _Run:
             scores = problem.gram @ iterate.beta
         b = problem.best_bias(scores) if iterate.b is None else iterate.b
         primal, dual = problem.primal(iterate.beta, b, scores), problem.dual(iterate.beta, scores)
+        if iterate.dual is not None:  # the gap is a sum over points, each as good as its own score; the dual is not
+            primal, dual = iterate.dual + (primal - dual), iterate.dual
         seconds = perf_counter() - self.began
         return Step(len(self.history) + 1, primal, dual, int(np.count_nonzero(iterate.beta)), seconds)
 
@@ -123,20 +136,26 @@ class _Run:
     def _certify(self, iterate: Iterate, stop: Status | None) -> Array:
         """Recompute everything; where there is no time left for that, check the solver's values on a sample."""
         now = perf_counter()
-        patience = 0.25 * (now - self.began) if self.tol >= _SINGLE_FROM else None
+        patience = 0.25 * (now - self.began) if self.single and self.tol >= _SINGLE_FROM else None
         held = None
         if stop in (Status.INTERRUPTED, Status.OUT_OF_TIME):
             left = _PROMPT if stop is Status.INTERRUPTED or self.deadline is None else self.deadline - now
             if self._certificate_seconds(iterate.beta) > left:
                 held, patience = iterate.scores, 0.0
-        certificate, scores, b = self.problem.examine(iterate.beta, patience=patience, scores=held)
-        self.beta, self.b, self.certificate = iterate.beta.copy(), b, certificate
+        if stop and held is None and self.best_primal < _BETTER * self.history[-1].primal and self.best_beta is not None:
+            beta, dual_beta = self.best_beta, iterate.beta  # an earlier f was better; the latest bound is the best
+        else:
+            beta, dual_beta = iterate.beta, None
+        certificate, scores, b = self.problem.examine(beta, None, dual_beta, patience=patience, scores=held, tol=self.tol)
+        self.single = patience is not None and certificate.rounding > 0.0
+        self.beta, self.b, self.certificate = beta.copy(), b, certificate
         self.scale = self.problem.loss.feasible_scale(self.problem.y, scores + b)
         return scores
 
     def solution(self, solver: Solver) -> Solution:
         """The answer as it stands."""
-        assert self.certificate is not None and self.status is not None
+        assert self.certificate is not None
+        assert self.status is not None
         scale = self.scale if np.isfinite(self.scale) else 1.0
         certificate = replace(self.certificate, status=self.status)
         seconds = perf_counter() - self.began

@@ -1,0 +1,276 @@
+"""Machine: what the support vector machines share. One fit for all of them.
+
+A machine of your own writes `_plan`, which turns targets and weights into problems (`Task`), and `predict`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import (
+    assert_all_finite,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from ..kernels import Kernel, Linear
+from ..kernels import kernel as as_kernel
+from ..kernels.evaluate import admit_both, product
+from ..kernels.points import Domain, count, objects, row_weights, take
+from ..params import RebuildsParameters
+from ..progress import Line, Watches
+from ..solution import Certificate, Solution, Status
+from ..solvers import Solver
+from ..solvers import solver as as_solver
+from ..types import Array, Index, Points
+from .callbacks import Hooks
+from .certificates import worst
+from .checks import require_limits
+from .definite import doubted
+from .machines import Task, fit_machines, training_gram
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What is trained on: points of positive weight, sorted by class where there are more than two, and problems."""
+
+    kernel: Kernel
+    points: Points
+    rows: Index
+    """Where each point stands in the user's X."""
+    n: int
+    """The rows of the user's X."""
+    group: Index
+    """The class of each point, as a number; zeros where there are no classes."""
+    tasks: tuple[Task, ...]
+
+
+class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type: ignore[misc]
+    """f(x) = sum_i beta_i k(x_i, x) + b, found by solving one or several problems on one Gram matrix."""
+
+    parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel, "solver": as_solver}
+    targets: ClassVar[str] = "numbers"  # what y holds: "numbers", "labels" or "nothing"
+    kernel: Any
+    solver: Any
+    tol: float
+    memory: Any
+    time_limit: float | None
+    max_iter: int
+    random_state: Any
+    verbose: Any
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Points, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find f from points X, targets y and weights (>= 0) of the points; see `certificate_` for how good it is."""
+        deadline = None if self.time_limit is None else perf_counter() + self.time_limit
+        training = self._training(X, y, sample_weight)
+        hooks = Hooks(self, len(training.tasks), X, y, sample_weight)
+        gram = training_gram(training.kernel, training.points, self.memory, shared=len(training.tasks) > 1)
+        with ExitStack() as stack:
+            line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
+            solutions = fit_machines(
+                gram, training.tasks, self._solver(), tol=self.tol, max_iter=self.max_iter, deadline=deadline,
+                watch=Watches([hooks, *line]),
+            )  # fmt: skip
+        self._keep(training, doubted(gram, solutions))
+        self._warn()
+        hooks.close()
+        return self
+
+    # What a machine writes.
+
+    def _check(self) -> None:
+        """Raise for settings that make no sense."""
+        require_limits(self)
+
+    def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
+        """The order of the points (None: as they are), the class of each, and the problems on the ordered points."""
+        raise NotImplementedError
+
+    def _pack(self, betas: list[Array], sizes: list[int]) -> Array:
+        """The coefficients of all problems as rows over the points; classes of these sizes follow one another."""
+        return np.stack(betas)
+
+    def _unpack(self, layout: Array, sizes: list[int]) -> list[Array]:
+        """`_pack`, undone."""
+        return list(layout)
+
+    def _blocks(self) -> list[slice]:
+        """Pieces of the support vectors over which sums are taken."""
+        return [slice(0, len(self.support_))]
+
+    def _join(self, parts: list[Array]) -> Array:
+        """Sums of each problem, as columns, from the sums over each piece."""
+        return parts[0]
+
+    # Training data.
+
+    def _training(self, X: Points, y: Any, sample_weight: Any) -> Training:
+        """Admit the data, leave out what has no weight, and put the problems on the rest."""
+        self._check()
+        kernel = as_kernel(self.kernel)
+        X, y = self._admit_both(X, y, kernel)
+        n = count(X)
+        weight = _weights(sample_weight, n)
+        rows = np.flatnonzero(weight)
+        order, group, tasks = self._plan(None if y is None else y[rows], weight[rows])
+        rows = rows if order is None else rows[order]
+        if kernel.domain is Domain.VALUES:
+            admit_both(kernel, X, None)
+            points = X[np.ix_(rows, rows)]
+        else:
+            points = X if rows.size == n and order is None else take(X, rows)
+        return Training(kernel.resolve(points, weight[rows]), points, rows, n, group, tuple(tasks))
+
+    def _admit_both(self, X: Points, y: Any, kernel: Kernel) -> tuple[Any, Any]:
+        """Points and targets, checked."""
+        if kernel.domain in (Domain.VECTORS, Domain.VALUES):
+            checks = self._vector_checks(kernel)
+            if self.targets == "nothing":
+                return validate_data(self, X, **checks), None
+            X, y = validate_data(self, X, y, y_numeric=self.targets == "numbers", **checks)
+            return X, y
+        X = objects(X)
+        if self.targets == "nothing":
+            return X, None
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(range(count(X)), y)
+        assert_all_finite(y, input_name="y")
+        return X, np.asarray(y, np.float64) if self.targets == "numbers" else y
+
+    def _vector_checks(self, kernel: Kernel) -> dict[str, Any]:
+        sparse = False if kernel.domain is Domain.VALUES else "csr"
+        return {"dtype": [np.float64, np.float32], "accept_sparse": sparse}
+
+    def _solver(self) -> Solver | None:
+        """The solver, with the seed of the machine where it wants one and has none."""
+        if self.solver is None:
+            return None
+        solver = as_solver(self.solver)
+        seed = solver.get_params(deep=False).get("random_state", 0)
+        return solver.with_params(random_state=self.random_state) if seed is None else solver
+
+    # What was learned.
+
+    def _keep(self, training: Training, solutions: list[Solution]) -> None:
+        group = training.group
+        sizes = np.bincount(group)
+        layout = self._pack([solution.beta for solution in solutions], sizes.tolist())
+        used = np.flatnonzero(layout.any(axis=0))
+        used = used[np.argsort(group[used], kind="stable")]
+        self.kernel_ = training.kernel
+        self.shape_fit_ = (training.n, *([self.n_features_in_] if hasattr(self, "n_features_in_") else []))
+        self.support_ = training.rows[used]
+        self.n_support_ = np.bincount(group[used], minlength=sizes.size).astype(np.int32)
+        values_given = self.kernel_.domain is Domain.VALUES
+        self.support_vectors_ = np.empty((0, 0)) if values_given else take(training.points, used)
+        self.dual_coef_ = layout[:, used]
+        self.intercept_ = np.array([solution.b for solution in solutions])
+        self.n_iter_ = max(1, *(solution.iterations for solution in solutions))
+        if len(solutions) == 1:
+            solutions = [_in_rows_of_the_user(solutions[0], training)]
+        self.solution_ = solutions[0] if len(solutions) == 1 else tuple(solutions)
+        self.certificates_ = tuple(solution.certificate for solution in solutions)
+        self.certificate_ = worst(self.certificates_, [task.name for task in training.tasks])
+        self._coef = self._weights() if isinstance(self.kernel_, Linear) else None
+
+    def _weights(self) -> Array:
+        """w = sum_i beta_i x_i of each problem, as rows."""
+        vectors, coefficients = self.support_vectors_, self.dual_coef_
+        parts = [safe_sparse_dot(coefficients[:, b], vectors[b], dense_output=True).T for b in self._blocks()]
+        return np.ascontiguousarray(self._join(parts).T)
+
+    @property
+    def coef_(self) -> Array:
+        """w, a row for each problem, where the kernel is linear."""
+        check_is_fitted(self)
+        if self._coef is None:
+            raise AttributeError(f"coef_ is there for the linear kernel only, and this one is {self.kernel_!r}.")
+        return self._coef
+
+    def _warn(self) -> None:
+        """Say so, where the tolerance was not reached."""
+        fine = (Status.CONVERGED, Status.INDEFINITE, Status.INFEASIBLE)
+        bad = [certificate for certificate in self.certificates_ if certificate.status not in fine]
+        if not bad:
+            return
+        certificate: Certificate = worst(bad, [""] * len(bad))
+        how_many = f" ({len(bad)} of {len(self.certificates_)} problems)" if len(self.certificates_) > 1 else ""
+        warnings.warn(
+            f"{type(self).__name__}{how_many}: {certificate.status}. Its relative gap is "
+            f"{certificate.relative_gap:.1e}, and {self.tol:.1e} was asked for.",
+            ConvergenceWarning,
+            stacklevel=4,  # past scikit-learn's wrapper of fit
+        )
+
+    # Prediction.
+
+    def _scores(self, X: Points) -> Array:
+        """f(x) of each problem, as columns."""
+        X = self._admit(X)
+        if self._coef is not None:
+            return np.asarray(safe_sparse_dot(X, self._coef.T, dense_output=True) + self.intercept_, np.float64)
+        return np.asarray(self._join([self._sums(X, block) for block in self._blocks()]) + self.intercept_)
+
+    def _sums(self, X: Points, block: slice) -> Array:
+        """sum_i beta_i k(x_i, x) over a piece of the support vectors."""
+        coefficients = self.dual_coef_[:, block].T
+        if len(coefficients) == 0:
+            return np.zeros((count(X), coefficients.shape[1]))
+        if self.kernel_.domain is Domain.VALUES:
+            return np.asarray(X[:, self.support_[block]] @ coefficients)
+        return product(self.kernel_, X, self.support_vectors_[block], coefficients)
+
+    def _admit(self, X: Points) -> Any:
+        """Points to predict for, once there is something to predict with."""
+        check_is_fitted(self)
+        infeasible = [c for c in self.certificates_ if c.status is Status.INFEASIBLE]
+        if infeasible:
+            raise NotFittedError(
+                f"This {type(self).__name__} has no answer to predict with, because its problem has none: "
+                f"{infeasible[0].status}. The proof is in certificate_.proof."
+            )
+        if self.kernel_.domain in (Domain.VECTORS, Domain.VALUES):
+            return validate_data(self, X, reset=False, **self._vector_checks(self.kernel_))
+        return objects(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        try:
+            domain = as_kernel(self.kernel).domain
+        except (TypeError, ValueError):  # fit says what is wrong
+            domain = Domain.VECTORS
+        tags.input_tags.sparse = domain is Domain.VECTORS
+        tags.input_tags.pairwise = domain is Domain.VALUES
+        tags.input_tags.string = domain is Domain.OBJECTS
+        return tags
+
+
+def _weights(sample_weight: Any, n: int) -> Array:
+    """The weights of the points, checked."""
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    if weight is not None and weight.shape == (n,) and not weight.any():
+        raise ValueError("All sample weights are zero: there is nothing to learn from.")
+    return row_weights(weight, n)
+
+
+def _in_rows_of_the_user(solution: Solution, training: Training) -> Solution:
+    """The same with zeros for the rows that had no weight."""
+    if training.rows.size == training.n:
+        return solution
+    beta, residuals = np.zeros(training.n), np.zeros(training.n)
+    beta[training.rows], residuals[training.rows] = solution.beta, solution.certificate.residuals
+    return replace(solution, beta=beta, certificate=replace(solution.certificate, residuals=residuals))

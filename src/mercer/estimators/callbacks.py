@@ -1,0 +1,37 @@
+"""scikit-learn's callbacks (progress bars and the like): told of each round, or of each problem of several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..progress import Watch
+from ..solution import Solution, Step
+from ..types import Points
+
+
+class Hooks(Watch):
+    """Calls the hooks of an estimator's callbacks; to be made within its `fit`, under `with_callbacks`."""
+
+    def __init__(self, estimator: Any, total: int, X: Points, y: Any, sample_weight: Any) -> None:
+        self.estimator, self.total = estimator, total
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        self.data = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
+        self.context = estimator._init_callback_context(max_subtasks=total if total > 1 else None)
+        self.context.call_on_fit_task_begin(**self.data)
+        self.idle = not getattr(estimator, "_skl_callbacks", None)
+
+    def round(self, number: int, step: Step) -> bool:
+        return self.total == 1 and self._task("round")
+
+    def done(self, number: int, solution: Solution) -> bool:
+        return self.total > 1 and self._task("problem")
+
+    def _task(self, name: str) -> bool:
+        if self.idle:
+            return False
+        task = self.context.subcontext(task_name=name).call_on_fit_task_begin(**self.data)
+        return bool(task.call_on_fit_task_end(**self.data))
+
+    def close(self) -> None:
+        """The end of the fit, with a fitted estimator."""
+        self.context.call_on_fit_task_end(**self.data, reconstruction_attributes={})

@@ -1,0 +1,161 @@
+"""How good is a fitted machine? The certificate of anybody's answer, recomputed from the kernel and the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from ..gram import DenseGram, Gram, LazyGram
+from ..kernels import Kernel
+from ..kernels.points import Domain, count, row_weights, take
+from ..losses import Squared
+from ..problem import Problem
+from ..solution import Certificate
+from ..solvers.decomposition import feasible_start
+from ..types import Array, Points
+from .base import Machine, Training
+from .certificates import worst
+from .foreign import as_machine, ridge_kernel
+
+_ROUNDING = 1e-14  # of a sum, in parts of the sum of sizes
+_LEAST = 100_000_000  # bytes for temporaries, whatever the kernel
+_SPREADS = 50  # rounds of spreading what is lacking over the free coefficients
+
+
+def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None) -> Certificate:
+    """The certificate of a fitted SVC, SVR, OneClassSVM (Mercer's, scikit-learn's or scikit-learn-intelex's) or
+    scikit-learn's KernelRidge on the data that it was trained on.
+
+    The primal value is that of the estimator's own coefficients and intercept. The dual value is that of the same
+    coefficients, moved into their bounds and to their sum where rounding has taken them out. Of several problems
+    (classes, targets) it is the certificate of the worst, and its `parts` holds all of them. On other data than that of
+    the training the gap is large, or the shapes do not fit and that is an error.
+    """
+    check_is_fitted(estimator)
+    if isinstance(estimator, KernelRidge):
+        return _certify_ridge(estimator, X, y, sample_weight)
+    machine = _translated(estimator, X)
+    training = machine._training(X, y, sample_weight)
+    _require_same_classes(estimator, machine)
+    betas = _coefficients(estimator, machine, training, X)
+    gram = _unformed(training.kernel, training.points)
+    certificates = [
+        _examined(task.problem(gram), beta, b)
+        for task, beta, b in zip(training.tasks, betas, np.ravel(estimator.intercept_), strict=True)
+    ]
+    return worst(certificates, [task.name for task in training.tasks])
+
+
+@dataclass(frozen=True)
+class _Ridge:
+    """Kernel ridge regression of one target: J(w) = 1/2 sum w_i (f(x_i) - t_i)^2 + alpha/2 |w|^2."""
+
+    gram: Gram
+    weight: Array
+
+    def certify(self, beta: Array, t: Array, alpha: float) -> Certificate:
+        """In values of J: those of the problem with C = 1 / alpha, times alpha."""
+        if not alpha > 0:
+            raise ValueError(f"A certificate of kernel ridge regression needs alpha > 0, not {alpha!r}.")
+        found = Problem(self.gram, t, Squared(), self.weight / alpha, bias=False).certify(beta)
+        values = {name: alpha * getattr(found, name) for name in ("primal", "dual", "rounding", "residuals")}
+        return replace(found, **values)
+
+
+def _certify_ridge(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Certificate:
+    kernel = ridge_kernel(estimator)
+    coefficients = np.asarray(estimator.dual_coef_, np.float64)
+    targets, n = np.asarray(y, np.float64), count(X)
+    if len(coefficients) != n or targets.shape != coefficients.shape:
+        raise ValueError(
+            f"The estimator was fitted on {len(coefficients)} points and targets of shape {coefficients.shape}, but X "
+            f"has {n} rows and y the shape {targets.shape}: certify needs the data of the training."
+        )
+    weight = row_weights(sample_weight, n)
+    kept = np.flatnonzero(weight)
+    if np.any(coefficients[weight == 0]):
+        raise ValueError(_OTHER_WEIGHTS)
+    points = take(X if hasattr(X, "shape") else np.asarray(X), kept)
+    ridge = _Ridge(_unformed(kernel, points[:, kept] if kernel.domain is Domain.VALUES else points), weight[kept])
+    columns = coefficients.reshape(n, -1)[kept].T, targets.reshape(n, -1)[kept].T
+    alphas = np.broadcast_to(np.asarray(estimator.alpha, np.float64), (len(columns[0]),))
+    certificates = [ridge.certify(beta, t, float(a)) for beta, t, a in zip(*columns, alphas, strict=True)]
+    return worst(certificates, [f"target {number}" for number in range(len(certificates))])
+
+
+_OTHER_WEIGHTS = "The estimator has coefficients for points of weight 0: sample_weight is not what it was fitted with."
+
+
+def _translated(estimator: Any, X: Points) -> Machine:
+    """An unfitted machine of Mercer's with the settings of the estimator, its kernel resolved."""
+    if isinstance(estimator, Machine):
+        machine: Machine = clone(estimator).set_params(kernel=estimator.kernel_)
+        return machine
+    return as_machine(estimator, X)
+
+
+def _require_same_classes(estimator: Any, machine: Machine) -> None:
+    ours, theirs = getattr(machine, "classes_", None), getattr(estimator, "classes_", None)
+    if ours is not None and (theirs is None or not np.array_equal(ours, theirs)):
+        raise ValueError(f"y has the classes {ours}, but the estimator was fitted on {theirs}.")
+
+
+def _coefficients(estimator: Any, machine: Machine, training: Training, X: Points) -> list[Array]:
+    """beta of each problem, for the points of the training set."""
+    support, dual = _support_rows(estimator, training, X), estimator.dual_coef_
+    dual = np.asarray(dual.todense() if hasattr(dual, "todense") else dual, np.float64)
+    n = max(estimator.shape_fit_[0], int(support.max(initial=-1)) + 1)
+    if n != training.n:
+        raise ValueError(
+            f"The estimator was fitted on {n} points, but X has {training.n} rows: certify needs the training data."
+        )
+    full = np.zeros((len(dual), training.n))
+    full[:, support] = dual
+    layout = full[:, training.rows]
+    if np.count_nonzero(layout) != np.count_nonzero(full):
+        raise ValueError(_OTHER_WEIGHTS)
+    return machine._unpack(layout, np.bincount(training.group).tolist())
+
+
+def _support_rows(estimator: Any, training: Training, X: Points) -> Array:
+    """Where the support vectors stand in X. LIBSVM, in scikit-learn, counts only the points that have a weight."""
+    support, kept = np.asarray(estimator.support_), np.sort(training.rows)
+    if isinstance(estimator, Machine) or kept.size == training.n or support.max(initial=-1) >= kept.size:
+        return support
+    vectors = estimator.support_vectors_
+    if vectors.shape[0] == support.size:
+        found = check_array(X, accept_sparse="csr")[support]
+        if abs(found - vectors).max() <= _ROUNDING * abs(found).max():
+            return support
+    return np.asarray(kept[support])
+
+
+def _examined(problem: Problem, beta: Array, b: float) -> Certificate:
+    return problem.certify(beta, float(b), repaired(problem, beta))
+
+
+def repaired(problem: Problem, beta: Array) -> Array:
+    """A dual feasible point near beta: within the bounds, the sum made right by the free coefficients."""
+    t = problem.terms
+    beta = np.clip(beta, t.lo, t.hi)
+    for _ in range(_SPREADS if problem.bias else 0):
+        lack = problem.mass - float(beta.sum())
+        if abs(lack) <= _ROUNDING * float(np.abs(beta).sum()):
+            return beta
+        free = np.flatnonzero((beta > t.lo) & (beta < t.hi) & (beta != 0.0))
+        if free.size == 0:
+            break
+        beta[free] = np.clip(beta[free] + lack / free.size, t.lo[free], t.hi[free])
+    return feasible_start(problem, beta)
+
+
+def _unformed(kernel: Kernel, X: Points) -> Gram:
+    """A Gram matrix of which certificates ask products only, so that it holds next to nothing."""
+    if kernel.domain is Domain.VALUES:
+        return DenseGram.compute(kernel, X)
+    return LazyGram(kernel, X, _LEAST + 100 * 8 * count(X))

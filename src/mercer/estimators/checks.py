@@ -1,0 +1,36 @@
+"""One clear error for each setting that makes no sense."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+
+def require(owner: Any, name: str, meaning: str, good: Any) -> None:
+    """Raise unless the setting is a number for which `good` holds."""
+    value = getattr(owner, name)
+    if not isinstance(value, Real) or isinstance(value, bool) or not good(value):
+        raise ValueError(f"{type(owner).__name__}: {name} must be {meaning}, not {value!r}.")
+
+
+def require_positive(owner: Any, name: str, *, infinite: str = "") -> None:
+    """Raise unless the setting is a number > 0; it may be infinite where there is a meaning for that."""
+    meaning = f"a finite number greater than 0{infinite and f', or infinite ({infinite})'}"
+    require(owner, name, meaning, lambda value: 0 < value < float("inf") or (bool(infinite) and value == float("inf")))
+
+
+def require_limits(owner: Any) -> None:
+    """The settings that all machines share."""
+    require_positive(owner, "tol")
+    require(
+        owner, "max_iter", "a whole number, 1 or more", lambda value: isinstance(value, Integral) and int(value) >= 1
+    )
+    if owner.time_limit is not None:
+        require(owner, "time_limit", "None or a number of seconds greater than 0", lambda value: value > 0)
+
+
+def require_choice(owner: Any, name: str, choices: tuple[Any, ...]) -> None:
+    """Raise unless the setting is one of these."""
+    value = getattr(owner, name)
+    if not any(value is choice or (isinstance(choice, str) and value == choice) for choice in choices):
+        raise ValueError(f"{type(owner).__name__}: {name} must be {' or '.join(map(repr, choices))}, not {value!r}.")

@@ -1,0 +1,69 @@
+"""Which support vectors carry a prediction."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels.points import Domain, count
+from ..types import Array, Points
+
+_AT_A_TIME = 4_000_000  # kernel values
+
+
+class Contributions(NamedTuple):
+    """For each point a row: the support vectors by their row in the training set, and what each adds, largest first."""
+
+    indices: Array
+    values: Array
+
+
+def contributions(machine: Any, X: Points, top: int) -> Contributions:
+    """See SVC.contributions."""
+    if not isinstance(top, int | np.integer) or top < 1:
+        raise ValueError(f"top must be a whole number, 1 or more, not {top!r}.")
+    X = machine._admit(X)
+    support = machine.support_
+    width = min(int(top), support.size)
+    indices, values = np.empty((count(X), width), np.intp), np.empty((count(X), width))
+    step = max(1, _AT_A_TIME // max(1, support.size))
+    for start in range(0, count(X) if width else 0, step):
+        part = X[start : start + step]
+        added = _block(machine, part) * _coefficients(machine, part)
+        largest = np.argpartition(-np.abs(added), width - 1, axis=1)[:, :width]
+        sizes = np.abs(np.take_along_axis(added, largest, axis=1))
+        largest = np.take_along_axis(largest, np.argsort(-sizes, axis=1, kind="stable"), axis=1)
+        indices[start : start + step] = support[largest]
+        values[start : start + step] = np.take_along_axis(added, largest, axis=1)
+    return Contributions(indices, values)
+
+
+def _block(machine: Any, X: Points) -> Array:
+    """k(x, x_i) for all support vectors x_i."""
+    if machine.kernel_.domain is Domain.VALUES:
+        return np.asarray(X[:, machine.support_])
+    return np.asarray(machine.kernel_(X, machine.support_vectors_))
+
+
+def _coefficients(machine: Any, X: Points) -> Array:
+    """The coefficients by which a prediction was made: a row for each point, or one for all."""
+    if machine.classes_.size == 2:
+        return np.asarray(machine.dual_coef_[0])
+    winners = machine.decision_function(X).argmax(axis=1)
+    return np.asarray(_of_each_class(machine)[winners])
+
+
+def _of_each_class(machine: Any) -> Array:
+    """The coefficients that speak for each class, added over its problems: (classes, support vectors)."""
+    layout = machine.dual_coef_
+    if not machine._paired():
+        return np.asarray(layout)
+    k = machine.classes_.size
+    out = np.zeros((k, layout.shape[1]))
+    for c, place in enumerate(machine._blocks()):  # support vectors of class c speak for it, and against the others
+        out[c, place] = np.abs(layout[:, place]).sum(axis=0)
+        for o in range(k):
+            if o != c:
+                out[o, place] = -np.abs(layout[o - (o > c), place])
+    return out

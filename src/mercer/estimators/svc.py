@@ -1,0 +1,169 @@
+"""Support vector classification."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..kernels import Gaussian
+from ..losses import HardMargin, Hinge
+from ..types import Array, Index, Points
+from .base import Machine
+from .checks import require_choice, require_limits, require_positive
+from .contributions import Contributions, contributions
+from .machines import Task
+from .multiclass import class_slices, join, pack, pairs, unpack, votes
+
+
+class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
+    """min 1/2 |w|^2 + sum_i C_i max(0, 1 - y_i f(x_i)), with f(x) = <w, phi(x)> + b: a wide margin.
+
+    C_i is C times the weight of the point and of its class; C=float("inf") is the hard margin, y_i f(x_i) >= 1.
+    bias=False is b = 0. Of three or more classes, each is told from each other ("ovo", by votes) or from the rest
+    ("ovr").
+
+    Parameters
+    ----------
+    kernel, solver : an object, or the same thing as text: "rbf(gamma=0.5) + linear", "qp(solver=clarabel)".
+    C : the weight of mistakes, > 0.
+    bias : whether b is free.
+    tol : the relative gap to reach.
+    class_weight : None, "balanced", or a weight for each class.
+    multiclass : "ovo" or "ovr".
+    memory : what the Gram matrix may take, such as "2GB".
+    time_limit, max_iter : seconds for all problems together, and rounds for each.
+    random_state : the seed of solvers that draw at random.
+    verbose : whether to show the progress on stderr.
+
+    Attributes
+    ----------
+    certificate_, certificates_ : how good the answer is; of several problems the worst, and all of them.
+    solution_ : the Solution; of several problems, all of them (the points of a pair: those of its first class, then of
+        its second one, as they stand in X).
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, classes_ : as in scikit-learn's SVC; with
+        "ovr" dual_coef_ has a row for each class.
+    kernel_ : the kernel, with its parameters found. n_iter_ : the most rounds of any problem.
+    """
+
+    targets: ClassVar[str] = "labels"
+
+    def __init__(
+        self,
+        kernel: Any = Gaussian(),  # noqa: B008
+        C: float = 1.0,
+        bias: bool = True,
+        solver: Any = None,
+        tol: float = 1e-4,
+        class_weight: Any = None,
+        multiclass: str = "ovo",
+        memory: int | float | str = "2GB",
+        time_limit: float | None = None,
+        max_iter: int = 1_000_000,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.bias = bias
+        self.solver = solver
+        self.tol = tol
+        self.class_weight = class_weight
+        self.multiclass = multiclass
+        self.memory = memory
+        self.time_limit = time_limit
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def decision_function(self, X: Points) -> Array:
+        """f(x), positive for classes_[1]; of more classes, a column for each (with "ovo": votes and their margins)."""
+        scores = self._scores(X)
+        if self.classes_.size == 2:
+            return np.asarray(scores[:, 0])
+        return votes(scores, self.classes_.size) if self._paired() else scores
+
+    def pairwise_decision_function(self, X: Points) -> Array:
+        """f(x) of each pair of classes (0, 1), (0, 2), ..., (1, 2), ..., positive for the first class of the pair."""
+        scores = self._scores(X)
+        if self.classes_.size > 2 and not self._paired():
+            raise ValueError("This SVC was fitted with multiclass='ovr', which has no pairs: fit it with 'ovo'.")
+        return -scores if self.classes_.size == 2 else scores
+
+    def predict(self, X: Points) -> Array:
+        """The class of each point: of the sign of f(x), or the one with the largest value of decision_function."""
+        values = self.decision_function(X)
+        return np.asarray(self.classes_[values.argmax(axis=1) if values.ndim == 2 else (values > 0).astype(int)])
+
+    def contributions(self, X: Points, top: int = 5) -> Contributions:
+        """The support vectors that carry each prediction: row numbers of the training set, and beta_i k(x_i, x).
+
+        Of two classes, the values and the intercept sum up to decision_function, so that positive ones speak for
+        classes_[1]. Of more, they are those of the predicted class: of its own problem ("ovr"), or added over its pairs
+        ("ovo"), and positive ones speak for it. The largest in size come first.
+        """
+        return contributions(self, X, top)
+
+    def _check(self) -> None:
+        require_limits(self)
+        require_positive(self, "C", infinite="the hard margin")
+        require_choice(self, "multiclass", ("ovo", "ovr"))
+        require_choice(self, "bias", (True, False))
+
+    def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
+        check_classification_targets(y)
+        self.classes_, group = np.unique(y, return_inverse=True)
+        k = self.classes_.size
+        if k < 2:
+            raise ValueError(f"SVC needs at least two classes, but there is only one class: {_name(self.classes_[0])}.")
+        hard = float("inf") == self.C
+        loss = HardMargin() if hard else Hinge()
+        C = np.ones(weight.size) if hard else self.C * weight * self._class_weights(y, weight)[group]
+
+        def task(first: Array, rows: Any, name: str) -> Task:
+            """The first class, as a mask, against the others."""
+            own = C if rows is None else C[rows]
+            return Task(np.where(first, 1.0, -1.0), loss, own, bool(self.bias), rows=rows, name=name)
+
+        if k == 2:
+            return None, group, [task(group == 1, None, "")]
+        order = np.argsort(group, kind="stable")
+        group, C = group[order], C[order]
+        names = [_name(c) for c in self.classes_]
+        if self.multiclass == "ovr":
+            return order, group, [task(group == c, None, f"{names[c]} against the rest") for c in range(k)]
+        rows = [np.arange(group.size)[place] for place in class_slices(np.bincount(group).tolist())]
+        both = [(i, j, np.concatenate([rows[i], rows[j]])) for i, j in pairs(k)]
+        return order, group, [task(group[r] == i, r, f"{names[i]} against {names[j]}") for i, j, r in both]
+
+    def _class_weights(self, y: Any, weight: Array) -> Array:
+        """A weight for each class; a point counts with its own weight where they are to be balanced."""
+        counted = weight if isinstance(self.class_weight, str) else None
+        values = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=counted)
+        if not (np.isfinite(values).all() and (values > 0).all()):
+            raise ValueError(f"SVC: class weights must be finite and greater than 0, not {self.class_weight!r}.")
+        return np.asarray(values, np.float64)
+
+    def _paired(self) -> bool:
+        """Whether there is a problem for each pair of more than two classes."""
+        return self.classes_.size > 2 and self.multiclass == "ovo"
+
+    def _pack(self, betas: list[Array], sizes: list[int]) -> Array:
+        return pack(betas, sizes) if self._paired() else np.stack(betas)
+
+    def _unpack(self, layout: Array, sizes: list[int]) -> list[Array]:
+        return unpack(layout, sizes) if self._paired() else list(layout)
+
+    def _blocks(self) -> list[slice]:
+        return class_slices(self.n_support_.tolist()) if self._paired() else super()._blocks()
+
+    def _join(self, parts: list[Array]) -> Array:
+        return join(parts) if self._paired() else parts[0]
+
+
+def _name(label: Any) -> str:
+    """A class as people write it."""
+    return repr(label.item() if isinstance(label, np.generic) else label)

@@ -1,0 +1,132 @@
+"""Points of two kinds that the Gaussian treats faster than by matrix products: few coordinates, or zeros and ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..types import Array, Points
+from .evaluate import Prepared, cut
+from .points import Chosen, count, is_sparse, width
+
+if TYPE_CHECKING:
+    from .stationary import Gaussian
+
+
+class _Fast(Prepared):
+    """Columns with a compiled `fill` and, for one vector, a compiled product."""
+
+    def __init__(self, kernel: Gaussian, points: Points, dtype: Any) -> None:
+        super().__init__(kernel, points, dtype)
+        self.gamma = float(kernel.gamma)
+
+    @classmethod
+    def bytes_for(cls, points: Points, dtype: Any) -> int:
+        """The memory that the columns take."""
+        raise NotImplementedError
+
+    def product(self, A: Points, v: Array) -> Array:
+        """sum_j k(a_i, z_j) v_j for one vector v."""
+        raise NotImplementedError
+
+    def products(self, A: Points, v: Array, side: int) -> Array:
+        if v.ndim == 1:
+            return self.product(A, np.ascontiguousarray(v))
+        out = np.empty((count(A), v.shape[1]))
+        step = min(count(A), max(1, side * side // self.n))
+        values = np.empty((step, self.n), self.dtype)
+        for start in range(0, count(A), step):
+            part = cut(A, slice(start, start + step), self.dtype)
+            self.fill(part, values, np.arange(count(part)), slice(0, self.n), side)
+            out[start : start + step] = values[: count(part)] @ v
+        return out
+
+
+class FewCoordinates(_Fast):
+    """Dense points with few coordinates: distance and exponential in one compiled pass."""
+
+    MOST = 24  # with more coordinates, matrix products are faster
+
+    def __init__(self, kernel: Gaussian, points: Points, dtype: Any) -> None:
+        super().__init__(kernel, points, dtype)
+        self.transposed = np.ascontiguousarray(cut(points, slice(0, self.n), dtype).T)
+
+    @classmethod
+    def bytes_for(cls, points: Points, dtype: Any) -> int:
+        return count(points) * width(points) * int(np.dtype(dtype).itemsize)
+
+    def fill(self, A: Points, out: Array, at: Any, part: slice, side: int) -> None:
+        from .._core.gaussian import gaussian_rows_32, gaussian_rows_64
+
+        fill = gaussian_rows_32 if self.dtype == np.float32 else gaussian_rows_64
+        fill(cut(A, slice(0, count(A)), self.dtype), self.transposed, out, at, part.start, part.stop, self.gamma)
+
+    def product(self, A: Points, v: Array) -> Array:
+        from .._core.gaussian import gaussian_product_32, gaussian_product_64
+
+        product = gaussian_product_32 if self.dtype == np.float32 else gaussian_product_64
+        out = np.empty(count(A))
+        product(A, self.transposed, v, out, self.gamma)
+        return out
+
+
+class ZerosAndOnes(_Fast):
+    """Points of zeros and ones, such as categories in one-hot code: 64 coordinates to a word, distances by counting."""
+
+    MOST = 1024
+
+    def __init__(self, kernel: Gaussian, points: Points, dtype: Any) -> None:
+        super().__init__(kernel, points, dtype)
+        self.words = self.pack(cut(points, slice(0, self.n), dtype))
+        self.table = np.exp(-self.gamma * np.arange(width(points) + 1))
+
+    @classmethod
+    def bytes_for(cls, points: Points, dtype: Any) -> int:
+        return 8 * count(points) * -(-width(points) // 64)
+
+    @staticmethod
+    def pack(A: Points) -> Array:
+        """Bits by word and point."""
+        from .._core.bits import pack_dense, pack_sparse
+
+        words = np.zeros((-(-A.shape[1] // 64), A.shape[0]), np.uint64)
+        if is_sparse(A):
+            ones = A.data != 0
+            if not ones.all():
+                A = A.copy()
+                A.eliminate_zeros()
+            pack_sparse(A.indptr, A.indices, words)
+        else:
+            pack_dense(A, words)
+        return words
+
+    def fill(self, A: Points, out: Array, at: Any, part: slice, side: int) -> None:
+        from .._core.bits import rows_of_counts
+
+        rows = self.pack(cut(A, slice(0, count(A)), self.dtype))
+        rows_of_counts(rows, self.words, self.table.astype(self.dtype), out, at, part.start, part.stop)
+
+    def product(self, A: Points, v: Array) -> Array:
+        from .._core.bits import product_of_counts
+
+        out = np.empty(count(A))
+        product_of_counts(self.pack(A), self.words, self.table, v, out)
+        return out
+
+
+def fast_columns(points: Points) -> type[_Fast] | None:
+    """The way that suits these points, if there is one."""
+    whole = points
+    while isinstance(whole, Chosen):
+        whole = whole.points
+    if width(whole) <= ZerosAndOnes.MOST and _all_zeros_and_ones(whole):
+        return ZerosAndOnes
+    if width(whole) <= FewCoordinates.MOST and not is_sparse(whole):
+        return FewCoordinates
+    return None
+
+
+def _all_zeros_and_ones(X: Points) -> bool:
+    values = X.data if is_sparse(X) else X
+    return all(bool(((part == 0) | (part == 1)).all()) for part in (values[:100], values))  # most are refused at once

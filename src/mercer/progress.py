@@ -1,0 +1,92 @@
+"""What can be seen of a fit while it runs: whoever watches is told of each round; `Line` shows them on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any, Self
+
+from .solution import Solution, Step
+
+_EVERY = 2.0  # seconds between plain lines
+
+
+class Watch:
+    """Looks on while problems are solved; an answer of True stops them."""
+
+    def round(self, number: int, step: Step) -> bool:
+        """Called after each round on the problem with this number."""
+        return False
+
+    def done(self, number: int, solution: Solution) -> bool:
+        """Called when the problem with this number is solved."""
+        return False
+
+
+class Watches(Watch):
+    """Several at once; any of them may stop the fit."""
+
+    def __init__(self, watches: Sequence[Watch]) -> None:
+        self.watches = watches
+
+    def round(self, number: int, step: Step) -> bool:
+        return any([watch.round(number, step) for watch in self.watches])  # noqa: C419 (all of them are told)
+
+    def done(self, number: int, solution: Solution) -> bool:
+        return any([watch.done(number, solution) for watch in self.watches])  # noqa: C419
+
+
+class Line(Watch):
+    """One line on stderr: live on a terminal, repeated now and then elsewhere. A context manager."""
+
+    def __init__(self, name: str, total: int = 1) -> None:
+        self.name, self.total = name, total
+        self.live: Any = None
+        self.text, self.shown = "", ""
+        self.began = self.last = perf_counter()
+
+    def __enter__(self) -> Self:
+        from rich.console import Console
+        from rich.live import Live
+
+        console = Console(stderr=True)
+        if console.is_terminal:
+            self.live = Live(console=console, redirect_stdout=False, get_renderable=self._render)
+            self.live.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.live is not None:
+            self.live.__exit__(*error)
+        elif self.text != self.shown:
+            self._print()
+
+    def round(self, number: int, step: Step) -> bool:
+        self.text = self._words(number, step)
+        now = perf_counter()
+        if self.live is None and (not self.shown or now - self.last >= _EVERY):
+            self.last = now
+            self._print()
+        return False
+
+    def done(self, number: int, solution: Solution) -> bool:
+        if solution.history:
+            self.text = f"{self._words(number, solution.history[-1])}  {solution.status.name.lower().replace('_', ' ')}"
+        return False
+
+    def _words(self, number: int, step: Step) -> str:
+        which = f"problem {number + 1} of {self.total}  " if self.total > 1 else ""
+        return (
+            f"{self.name}  {which}round {step.iteration}  primal {step.primal:.6g}  dual {step.dual:.6g}  "
+            f"relative gap {step.relative_gap:.1e}  {step.support} support vectors  {perf_counter() - self.began:.1f} s"
+        )
+
+    def _print(self) -> None:
+        self.shown = self.text
+        print(self.text, file=sys.stderr, flush=True)
+
+    def _render(self) -> Any:
+        from rich.text import Text
+
+        return Text(self.text, no_wrap=True, overflow="ellipsis")

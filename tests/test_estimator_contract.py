@@ -1,0 +1,26 @@
+"""scikit-learn's contract, kept without exceptions; and what a user of pipelines, grids and data frames expects."""
+
+from __future__ import annotations
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer import SVC, SVR, OneClassSVM
+from mercer.kernels import Linear, Polynomial
+
+TIGHT = {"tol": 1e-10}
+
+
+@parametrize_with_checks(
+    [
+        SVC(),
+        SVR(),
+        OneClassSVM(),
+        SVC(Linear(), **TIGHT),
+        SVC(multiclass="ovr", **TIGHT),
+        SVC("rbf + 1", bias=False, **TIGHT),
+        SVR(Linear(), bias=False, **TIGHT),
+        OneClassSVM(Polynomial(), nu=0.2, **TIGHT),
+    ]
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
