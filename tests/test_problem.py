@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from mercer.driver import solve
 from mercer.gram import DenseGram
 from mercer.kernels import Gaussian, Linear, Polynomial, Precomputed
 from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, OneClass, Squared, SquaredHinge
 from mercer.problem import Problem
 from mercer.solution import Certificate, Status, Step
-from mercer.driver import solve
 from mercer.solvers import QP
 
 from .zoo import PROBLEMS, THREE_POINTS, curve, two_classes
@@ -133,7 +133,7 @@ def test_a_certificate_is_recomputed():
 
 
 def test_scores_that_are_not_true_are_found_out():
-    X, y = two_classes(1500)
+    X, y = two_classes(2200)
     problem = Problem.of(Gaussian(0.3), X, y, C=1e-3)
     solution = solve(problem, tol=1e-6)
     true = problem.gram.product64(solution.beta)
@@ -147,7 +147,7 @@ def test_scores_that_are_not_true_are_found_out():
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), HardMargin(), EpsilonInsensitive(0.1), Squared()], ids=repr)
 @pytest.mark.parametrize("seed", range(3))
 def test_rounding_covers_what_float32_changes(loss, seed):
-    X, y = curve(1200, seed) if isinstance(loss, EpsilonInsensitive | Squared) else two_classes(1200, seed)
+    X, y = curve(2100, seed) if isinstance(loss, EpsilonInsensitive | Squared) else two_classes(2100, seed)
     X = 3 * X.astype(np.float32)
     if loss == HardMargin():
         y = np.where(X[:, 0] > 0, 1.0, -1.0)

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from mercer.driver import solve
 from mercer.interrupt import interruptible
 from mercer.kernels import Gaussian, Linear
 from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, OneClass, SquaredHinge
 from mercer.problem import Problem
 from mercer.solution import Status
-from mercer.driver import solve
 from mercer.solvers import QP, Decomposition, Iterate, Solver, decomposition
 from mercer.solvers.base import REGISTRY
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from mercer.driver import solve
 from mercer.gram import gram_of
 from mercer.kernels import Gaussian, Linear, Polynomial, Precomputed
 from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, OneClass, Squared, SquaredHinge
 from mercer.problem import Problem
 from mercer.solution import Status
-from mercer.driver import solve
 from mercer.solvers import QP, Decomposition, Solver, choose, decomposition, solver
 
 from .zoo import PROBLEMS, SOLVERS, THREE_POINTS, XOR, curve, two_classes

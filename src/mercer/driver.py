@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .interrupt import interruptible
+from .parallel import one_blas_thread
 from .problem import Problem
 from .solution import Certificate, Solution, Status, Step
 from .solvers import Iterate, Solver, choose
@@ -40,7 +41,7 @@ def solve(
     chosen = choose(problem) if solver is None else as_solver(solver)
     run = _Run(problem, tol, max_iter, time_limit, callback)
     beta = start.beta if isinstance(start, Solution) else start
-    with interruptible() as interrupt:
+    with interruptible() as interrupt, one_blas_thread():
         generator = chosen.iterates(problem, beta)
         scores: Array | None = None
         while True:
@@ -74,7 +75,7 @@ class _Run:
         self.aim = 0.25 * tol  # what the solver's own gap must be before a certificate is worth its while
         self.beta, self.b, self.scale = np.zeros(problem.n), 0.0, 1.0
         self.certificate: Certificate | None = None
-        self.best_primal, self.best_beta = np.inf, None
+        self.best_primal, self.best_beta = np.inf, self.beta
         self.probed_seconds, self.probed_support = 0.0, 0
         self.single = True  # whether float32 kernel values may be good enough for the certificate
 
@@ -142,11 +143,18 @@ class _Run:
             left = _PROMPT if stop is Status.INTERRUPTED or self.deadline is None else self.deadline - now
             if self._certificate_seconds(iterate.beta) > left:
                 held, patience = iterate.scores, 0.0
-        if stop and held is None and self.best_primal < _BETTER * self.history[-1].primal and self.best_beta is not None:
+        if (
+            stop
+            and held is None
+            and self.best_primal < _BETTER * self.history[-1].primal
+            and self.best_beta is not None
+        ):
             beta, dual_beta = self.best_beta, iterate.beta  # an earlier f was better; the latest bound is the best
         else:
             beta, dual_beta = iterate.beta, None
-        certificate, scores, b = self.problem.examine(beta, None, dual_beta, patience=patience, scores=held, tol=self.tol)
+        certificate, scores, b = self.problem.examine(
+            beta, None, dual_beta, patience=patience, scores=held, tol=self.tol
+        )
         self.single = patience is not None and certificate.rounding > 0.0
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
         self.scale = self.problem.loss.feasible_scale(self.problem.y, scores + b)

@@ -35,11 +35,24 @@ def cores() -> int:
 
 
 def thread_count() -> int:
-    """How many threads Mercer may use now."""
+    """How many threads Mercer may use now: one, inside a task."""
+    if _place.in_task:
+        return 1
+    if _one_blas_thread.inside:
+        return _one_blas_thread.threads_before
     limits = [library.num_threads for library in _blas().lib_controllers]
     if not limits:  # a BLAS that cannot be asked, such as Accelerate
         limits = [int(text) for text in [os.environ.get("OMP_NUM_THREADS", "")] if text.isdigit()]
     return int(max(1, min([cores(), *limits])))
+
+
+class _Place(threading.local):
+    """Where a thread is: at work on a task of `for_each`, or not."""
+
+    in_task = False
+
+
+_place = _Place()
 
 
 class _OneBlasThread:
@@ -48,13 +61,15 @@ class _OneBlasThread:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.inside = 0
+        self.threads_before = 1
         self.limit: Any = None
 
     def enter(self) -> None:
         with self.lock:
-            self.inside += 1
-            if self.inside == 1:
+            if self.inside == 0:
+                self.threads_before = thread_count()
                 self.limit = _blas().limit(limits=1)
+            self.inside += 1
 
     def leave(self) -> None:
         with self.lock:
@@ -95,6 +110,13 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) 
     errors: list[BaseException] = []
 
     def worker() -> None:
+        before, _place.in_task = _place.in_task, True
+        try:
+            work_on_tasks()
+        finally:
+            _place.in_task = before
+
+    def work_on_tasks() -> None:
         while not errors:
             with lock:
                 task = next(queue, queue)

@@ -212,7 +212,7 @@ class Problem:
 
     def _products(self, beta: Array, patience: float | None, scores: Array | None) -> tuple[Array, Any, Any]:
         """K beta, and where it is not all float64, a sample of rows and their float64 values."""
-        if patience is None or self.n <= 4 * _SAMPLE:
+        if patience is None or self.n <= 8 * _SAMPLE:
             return self.gram.recompute(beta), None, None
         sample = np.sort(np.random.default_rng(0).choice(self.n, _SAMPLE, replace=False))
         start = perf_counter()

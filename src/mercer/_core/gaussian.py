@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..types import Array
-from .compile import compiled, exactly_compiled
+from .compile import exactly_compiled
 from .exponential import _LOG2E, _LOWEST_32, _LOWEST_64, exp2_row_32, exp_row_64
 
 _COLUMNS = 1024
@@ -56,13 +56,11 @@ def exp_of_scaled_64(row: Array, c: float, work: Array) -> None:
     exp_row_64(row, work)
 
 
-@compiled
-def weighted_sum(values: Array, v: Array) -> float:
-    """sum_j values_j v_j in float64; the order is the compiler's, the same each time."""
-    total = 0.0
-    for j in range(values.size):
-        total += float(values[j]) * v[j]
-    return total
+@exactly_compiled
+def add_weighted(x: Array, y: Array, a: float, b: float, total: Array) -> None:
+    """total += a x + b y in float64."""
+    for j in range(total.size):
+        total[j] += a * x[j] + b * y[j]
 
 
 @exactly_compiled
@@ -99,41 +97,41 @@ def gaussian_rows_64(A: Array, BT: Array, out: Array, at: Array, start: int, sto
 
 
 @exactly_compiled
-def gaussian_product_32(A: Array, BT: Array, v: Array, out: Array, gamma: float) -> None:
-    """out[i] <- sum_j exp(-gamma |a_i - z_j|^2) v_j: values in float32, sums in float64."""
+def gaussian_product_32(AT: Array, BT: Array, v: Array, out: Array, gamma: float) -> None:
+    """out[j] <- sum_i exp(-gamma |a_j - z_i|^2) v_i: values in float32, sums in float64; points are columns."""
     c = -gamma * _LOG2E
-    rows, n = A.shape[0], BT.shape[1]
+    d, n, m = BT.shape[0], BT.shape[1], AT.shape[1]
     p, q = np.empty(_COLUMNS, np.float32), np.empty(_COLUMNS, np.float32)
-    for i in range(0, rows, 2):
-        second = min(i + 1, rows - 1)
-        first_sum = second_sum = 0.0
-        for left in range(0, n, _COLUMNS):
-            right = min(n, left + _COLUMNS)
-            x, y = p[: right - left], q[: right - left]
-            squared_distances_of_two(A[i], A[second], BT, left, right, x, y)
+    first, second = np.empty(d, np.float32), np.empty(d, np.float32)
+    for left in range(0, m, _COLUMNS):
+        right = min(m, left + _COLUMNS)
+        x, y, total = p[: right - left], q[: right - left], out[left:right]
+        total[:] = 0.0
+        for i in range(0, n, 2):
+            other = min(i + 1, n - 1)
+            for k in range(d):
+                first[k], second[k] = BT[k, i], BT[k, other]
+            squared_distances_of_two(first, second, AT, left, right, x, y)
             exp_of_scaled_32(x, c)
             exp_of_scaled_32(y, c)
-            first_sum += weighted_sum(x, v[left:right])
-            second_sum += weighted_sum(y, v[left:right])
-        out[second] = second_sum
-        out[i] = first_sum
+            add_weighted(x, y, v[i], v[other] if other > i else 0.0, total)
 
 
 @exactly_compiled
-def gaussian_product_64(A: Array, BT: Array, v: Array, out: Array, gamma: float) -> None:
+def gaussian_product_64(AT: Array, BT: Array, v: Array, out: Array, gamma: float) -> None:
     """The same in float64."""
-    rows, n = A.shape[0], BT.shape[1]
+    d, n, m = BT.shape[0], BT.shape[1], AT.shape[1]
     p, q, work = np.empty(_COLUMNS), np.empty(_COLUMNS), np.empty(_COLUMNS)
-    for i in range(0, rows, 2):
-        second = min(i + 1, rows - 1)
-        first_sum = second_sum = 0.0
-        for left in range(0, n, _COLUMNS):
-            right = min(n, left + _COLUMNS)
-            x, y = p[: right - left], q[: right - left]
-            squared_distances_of_two(A[i], A[second], BT, left, right, x, y)
+    first, second = np.empty(d), np.empty(d)
+    for left in range(0, m, _COLUMNS):
+        right = min(m, left + _COLUMNS)
+        x, y, total = p[: right - left], q[: right - left], out[left:right]
+        total[:] = 0.0
+        for i in range(0, n, 2):
+            other = min(i + 1, n - 1)
+            for k in range(d):
+                first[k], second[k] = BT[k, i], BT[k, other]
+            squared_distances_of_two(first, second, AT, left, right, x, y)
             exp_of_scaled_64(x, -gamma, work)
             exp_of_scaled_64(y, -gamma, work)
-            first_sum += weighted_sum(x, v[left:right])
-            second_sum += weighted_sum(y, v[left:right])
-        out[second] = second_sum
-        out[i] = first_sum
+            add_weighted(x, y, v[i], v[other] if other > i else 0.0, total)

@@ -10,6 +10,7 @@ from .pairs import FORBIDDEN
 
 _BINS = 1024
 _COLUMNS = 1024
+_TILE = 32
 
 
 @exactly_compiled
@@ -69,27 +70,29 @@ def choose_largest(gain: Array, sign: float, floor: float, taken: Array, chosen:
 
 
 @compiled
-def subtract_rows(F: Array, values: Array, rows: Array, delta: Array, start: int, stop: int) -> None:
-    """F[start:stop] -= delta . values[rows, start:stop]: four rows at a time, in pieces that stay in cache.
+def subtract_rows(F: Array, values: Array, rows: Array, delta: Array, start: int, stop: int, offset: int) -> None:
+    """F_t -= sum_k delta_k values[rows_k, t + offset] for t from start to stop.
 
-    Sums are float64, whatever the values: memory is the limit here, and what is lost in F comes back as extra rounds.
+    Four rows at a time, in pieces that stay in cache. Sums are float64, whatever the values: memory is the limit here,
+    and what is lost in F comes back as extra rounds.
     """
     total = np.empty(_COLUMNS)
     for left in range(start, stop, _COLUMNS):
         right = min(stop, left + _COLUMNS)
         n = right - left
+        first, last = left + offset, right + offset
         for t in range(n):
             total[t] = 0.0
         k = 0
         while k + 4 <= rows.size:
-            a, b = values[rows[k]][left:right], values[rows[k + 1]][left:right]
-            c, d = values[rows[k + 2]][left:right], values[rows[k + 3]][left:right]
+            a, b = values[rows[k]][first:last], values[rows[k + 1]][first:last]
+            c, d = values[rows[k + 2]][first:last], values[rows[k + 3]][first:last]
             da, db, dc, dd = delta[k], delta[k + 1], delta[k + 2], delta[k + 3]
             for t in range(n):
                 total[t] += (da * a[t] + db * b[t]) + (dc * c[t] + dd * d[t])
             k += 4
         while k < rows.size:
-            a, da = values[rows[k]][left:right], delta[k]
+            a, da = values[rows[k]][first:last], delta[k]
             for t in range(n):
                 total[t] += da * a[t]
             k += 1
@@ -116,3 +119,14 @@ def gather(matrix: Array, rows: Array, columns: Array, out: Array) -> None:
             a, b = source[first : first + stop - start], target[start:stop]
             for j in range(stop - start):
                 b[j] = a[j]
+
+
+@exactly_compiled
+def mirror(K: Array, a: int, n: int) -> None:
+    """K[a:n, :a] <- the transpose of K[:a, a:n], by small tiles that stay in cache."""
+    for top in range(a, n, _TILE):
+        for left in range(0, a, _TILE):
+            for i in range(top, min(top + _TILE, n)):
+                row = K[i]
+                for j in range(left, min(left + _TILE, a)):
+                    row[j] = K[j, i]

@@ -76,7 +76,10 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         deadline = None if self.time_limit is None else perf_counter() + self.time_limit
         training = self._training(X, y, sample_weight)
         hooks = Hooks(self, len(training.tasks), X, y, sample_weight)
-        gram = training_gram(training.kernel, training.points, self.memory, shared=len(training.tasks) > 1)
+        pairs = len(training.tasks) > 1 and training.tasks[0].rows is not None
+        gram = training_gram(
+            training.kernel, training.points, self.memory, np.bincount(training.group) if pairs else None
+        )
         with ExitStack() as stack:
             line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
             solutions = fit_machines(

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from time import perf_counter
 
 import numpy as np
 
 from ..driver import solve
-from ..gram import DenseGram, Gram, LazyGram
+from ..gram import ClassGram, DenseGram, Gram, LazyGram
 from ..interrupt import interruptible
 from ..kernels import Kernel
 from ..kernels.evaluate import SCRATCH
 from ..kernels.points import Domain, count, is_sparse
 from ..losses import Loss
 from ..memory import format_bytes, parse_bytes
+from ..parallel import for_each, thread_count
 from ..problem import Problem
 from ..progress import Watch
-from ..solution import Solution, Status
+from ..solution import Solution, Status, Step
 from ..solvers import Solver
 from ..solvers.decomposition import feasible_start
 from ..types import Array, Index, Points
@@ -27,6 +28,8 @@ from ..types import Array, Index, Points
 _PRECISE = 1500  # up to so many points, kernel values are float64 from the start
 _ONE_PIECE = 2048  # up to so many points, a single problem needs all of K soon
 _SMALL, _FINE, _ROUNDS = 100, 1e-13, 10  # so few points are worth this gap, if so many rounds reach it
+_SMALL_ENOUGH = 6000  # problems of so many points are solved several at a time
+_ROWS = 2560  # at most so many rows are kept: more are seldom asked for again, and new memory is slow to touch
 _SHARE = 0.5  # of the memory that a dense matrix may take: the problems need some too
 
 
@@ -48,8 +51,8 @@ class Task:
         return Problem(own, self.y, self.loss, self.C, self.bias, self.mass)
 
 
-def training_gram(kernel: Kernel, X: Points, memory: int | float | str, *, shared: bool = False) -> Gram:
-    """The Gram matrix to train on: dense where much of it will be asked for and it fits well, else row by row.
+def training_gram(kernel: Kernel, X: Points, memory: int | float | str, sizes: Array | None = None) -> Gram:
+    """The Gram matrix to train on: dense for few points, else by rows, or (with the sizes of classes) by classes.
 
     Values are float64 for few points and float32 for many: solvers refine their answer in float64 in either case.
     """
@@ -58,9 +61,11 @@ def training_gram(kernel: Kernel, X: Points, memory: int | float | str, *, share
     n, budget = count(X), parse_bytes(memory)
     dtype = np.dtype(np.float64 if n <= _PRECISE or not _squares_fit_in_single(X) else np.float32)
     size = n * n * dtype.itemsize
-    if (shared or n <= _ONE_PIECE) and size + SCRATCH <= _SHARE * budget:
+    if n <= _ONE_PIECE and size + SCRATCH <= _SHARE * budget:
         return DenseGram.compute(kernel, X, f"dense: {format_bytes(size)} of {format_bytes(budget)}", dtype)
-    return LazyGram(kernel, X, budget, f"lazy: dense would need {format_bytes(size)}", dtype)
+    if sizes is not None:
+        return ClassGram(kernel, X, sizes, budget, dtype, _ROWS)
+    return LazyGram(kernel, X, budget, f"lazy: dense would need {format_bytes(size)}", dtype, _ROWS)
 
 
 def _squares_fit_in_single(X: Points) -> bool:
@@ -85,23 +90,38 @@ def fit_machines(
 
     Problems that were not begun by then are answered by a constant f, with that status and an honest certificate.
     """
-    solutions: list[Solution] = []
-    stop: Status | None = None
-    with interruptible() as interrupt:
-        for number, task in enumerate(tasks):
-            problem = task.problem(gram)
-            left = None if deadline is None else max(0.0, deadline - perf_counter())
-            if number > 0 and stop is None and left == 0.0:
-                stop = Status.OUT_OF_TIME
-            if stop is not None:
-                solutions.append(not_begun(problem, stop))
-                continue
-            callback = partial(watch.round, number)
-            solution = solve(problem, solver, tol=tol, max_iter=max_iter, time_limit=left, callback=callback)
-            solutions.append(polished(problem, solution) if solver is None and gram.n <= _SMALL else solution)
+    solutions: list[Solution | None] = [None] * len(tasks)
+    stop: list[Status] = []
+    lock = threading.Lock()
+
+    def work(number: int) -> None:
+        problem = tasks[number].problem(gram)
+        left = None if deadline is None else max(0.0, deadline - perf_counter())
+        if number > 0 and left == 0.0:
+            stop.append(Status.OUT_OF_TIME)
+        if stop:
+            solutions[number] = not_begun(problem, stop[0])
+            return
+
+        def told(step: Step) -> bool:
+            with lock:
+                return watch.round(number, step)
+
+        solution = solve(problem, solver, tol=tol, max_iter=max_iter, time_limit=left, callback=told)
+        if solver is None and gram.n <= _SMALL:
+            solution = polished(problem, solution)
+        problem.gram.release()
+        solutions[number] = solution
+        with lock:
             if watch.done(number, solution) or interrupt.asked or solution.status is Status.INTERRUPTED:
-                stop = Status.INTERRUPTED
-    return solutions
+                stop.append(Status.INTERRUPTED)
+
+    small = [number for number, task in enumerate(tasks) if len(task.y) <= _SMALL_ENOUGH]
+    with interruptible() as interrupt:
+        for number in sorted(set(range(len(tasks))) - set(small)):
+            work(number)  # on all cores
+        for_each(small, work, thread_count() if len(small) > 1 else 1)  # several at a time, each on one core
+    return [solution for solution in solutions if solution is not None]
 
 
 def polished(problem: Problem, solution: Solution) -> Solution:

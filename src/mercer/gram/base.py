@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,17 @@ from ..kernels.evaluate import SCRATCH, stream_product
 from ..kernels.points import Chosen, Domain, admit, common_dtype, count, nbytes
 from ..memory import format_bytes, parse_bytes
 from ..types import Array, Index, Points
+
+
+class Held(NamedTuple):
+    """Rows of K within a larger array: row i, columns start ... stop, are values[places[i], start + offset ... ].
+
+    `runs` holds start, stop and offset, for as many pieces as the columns are in.
+    """
+
+    values: Array
+    places: Index
+    runs: list[tuple[int, int, int]]
 
 
 class Gram(ABC):
@@ -27,6 +38,9 @@ class Gram(ABC):
     kernel: Any
     points: Any
     """What K was computed from."""
+
+    padded: Any = None
+    """K with zero rows and columns added, where it is held so: a solver of small problems then needs no copy."""
 
     scratch: int = SCRATCH
     """Bytes of temporaries for products."""
@@ -78,20 +92,17 @@ class Gram(ABC):
     @property
     def dtype(self) -> Any:
         """The precision of the rows."""
-        return self.held([0])[0].dtype
+        return self.diag().dtype
 
     @property
     def most_held(self) -> int:
         """How many rows `held` can give at once."""
         return self.n
 
-    def held(self, index: Any) -> tuple[Array, Index]:
-        """An array, and the numbers of its rows that are these rows of K: no copy where they are held already.
-
-        Valid until the next call.
-        """
+    def held(self, index: Any) -> Held:
+        """Where these rows of K are held; valid until the next call."""
         values = self.rows(index)
-        return values, np.arange(len(values))
+        return Held(values, np.arange(len(values)), [(0, self.n, 0)])
 
     def block(self, index: Any, out: Array | None = None) -> Array:
         """The entries K_ij for i and j in the index, into the upper left corner of `out` if one is given."""
@@ -104,6 +115,9 @@ class Gram(ABC):
     def narrow(self, index: Any) -> Gram:
         """As `subset`, for a solver that has no more use for the rest: what is held may be moved, not copied."""
         return self.subset(index)
+
+    def release(self) -> None:  # noqa: B027 (most have nothing to give back)
+        """Said by whoever needs this matrix no longer, where others can use its memory."""
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,9 @@ from ..kernels import Kernel, Precomputed
 from ..kernels.evaluate import admit_both, fill_block
 from ..kernels.points import Chosen, Domain, common_dtype, count, take
 from ..types import Array, Index, Points
-from .base import Gram, as_factor, as_index
+from .base import Gram, Held, as_factor, as_index
+
+_FEW_RUNS = 4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,8 +66,12 @@ class DenseGram(Gram):
             out[start : start + 64] = self.matrix[start : start + 64] @ v
         return out
 
-    def held(self, index: Any) -> tuple[Array, Index]:
-        return self.matrix, as_index(index, self.n)
+    @property
+    def dtype(self) -> Any:
+        return self.matrix.dtype
+
+    def held(self, index: Any) -> Held:
+        return Held(self.matrix, as_index(index, self.n), [(0, self.n, 0)])
 
     def block(self, index: Any, out: Array | None = None) -> Array:
         return self.entries(index, index, out)
@@ -114,6 +122,22 @@ class DensePart(Gram):
 
     def __matmul__(self, v: Array) -> Array:
         return self.narrow(slice(None)) @ v
+
+    @property
+    def dtype(self) -> Any:
+        return self.whole.dtype
+
+    def held(self, index: Any) -> Held:
+        """See Gram.held; no copy, where the points are a few stretches of the whole, such as classes."""
+        if len(self.runs) > _FEW_RUNS:
+            return super().held(index)
+        return Held(self.whole.matrix, self.index[as_index(index, self.n)], self.runs)
+
+    @cached_property
+    def runs(self) -> list[tuple[int, int, int]]:
+        """The stretches of neighbouring points: from, to, and how far they are from where they are in the whole."""
+        cuts = [0, *(np.flatnonzero(np.diff(self.index) != 1) + 1).tolist(), self.n]
+        return [(start, stop, int(self.index[start]) - start) for start, stop in pairwise(cuts)]
 
     def block(self, index: Any, out: Array | None = None) -> Array:
         return self.whole.block(self.index[as_index(index, self.n)], out)

@@ -13,7 +13,7 @@ from ..kernels.points import Chosen, admit, common_dtype, count, take
 from ..memory import format_bytes, parse_bytes
 from ..parallel import thread_count
 from ..types import Array, Index, Points
-from .base import Gram, as_index
+from .base import Gram, Held, as_index
 
 
 class LazyGram(Gram):
@@ -101,7 +101,7 @@ class LazyGram(Gram):
     def most_held(self) -> int:
         return self.cache.size
 
-    def held(self, index: Any) -> tuple[Array, Index]:
+    def held(self, index: Any) -> Held:
         """See Gram.held; at most as many rows as can be kept."""
         index = as_index(index, self.n)
         if index.size > self.cache.size:
@@ -110,7 +110,7 @@ class LazyGram(Gram):
                 f"for: ask for at most {self.cache.size} at a time."
             )
         with self._lock:
-            return self.cache.values, self.cache.slots_for(index, self._compute)
+            return Held(self.cache.values, self.cache.slots_for(index, self._compute), [(0, self.n, 0)])
 
     def block(self, index: Any, out: Array | None = None) -> Array:
         """See Gram.block; computed anew, which is faster than to look for the rows."""

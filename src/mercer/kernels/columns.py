@@ -67,7 +67,7 @@ class FewCoordinates(_Fast):
 
         product = gaussian_product_32 if self.dtype == np.float32 else gaussian_product_64
         out = np.empty(count(A))
-        product(A, self.transposed, v, out, self.gamma)
+        product(np.ascontiguousarray(A.T), self.transposed, v, out, self.gamma)
         return out
 
 

@@ -17,7 +17,7 @@ REGISTRY: dict[str, type[Solver]] = {}
 
 @dataclass(frozen=True, eq=False)
 class Iterate:
-    """Where a solver stands: coefficients, K beta as the solver believes it to be (None: not known), b and the dual value.
+    """Where a solver stands: coefficients, K beta as the solver believes it to be (None: not known), b, the dual value.
 
     partial: some of K beta is not up to date. done: the solver can do no more until it is sent K beta, recomputed. An
     iterate is valid until the next one.
@@ -34,8 +34,8 @@ class Iterate:
 class Solver(Parameters):
     """Settings of an algorithm: a frozen dataclass.
 
-    `iterates(problem, start, tol)` yields after each bounded piece of work. Where `solve` has recomputed K beta, it sends
-    it back, so that the solver goes on from the exact values.
+    `iterates(problem, start)` yields after each bounded piece of work. Where `solve` has recomputed K beta, it sends it
+    back, so that the solver goes on from the exact values.
     """
 
     def __init_subclass__(cls, names: tuple[str, ...] | None = None, **options: Any) -> None:

@@ -1,15 +1,18 @@
 """The fast exact solver: pair descent on small working sets, for every loss with a quadratic dual.
 
-    minimise  1/2 beta'K beta + sum (r_i/2 beta_i^2 - q_i beta_i + eps_i |beta_i|),   lo <= beta <= hi,   sum beta = mass
+    minimise  1/2 beta'K beta + sum (r_i/2 beta_i^2 - q_i beta_i + eps_i |beta_i|),  lo <= beta <= hi,  sum beta = mass
 
 F = q - r beta - K beta is the negative slope of the smooth part. A coefficient may rise where beta < hi, and sink where
-beta > lo; the answer is optimal when nothing that may rise has a larger F than something that may sink. Each round takes
-the points that violate this most (a working set, half of it kept from the round before), solves for them alone, and
-updates F with the rows of K of those that moved. A problem that is no larger than a working set is one such piece.
+beta > lo; the answer is optimal when nothing that may rise has a larger F than something that may sink. Each round
+takes the points that violate this most (a working set, half of it kept from the round before), solves for them alone,
+and updates F with the rows of K of those that moved. A problem no larger than a working set is one such piece.
 
-Rows are float32 where the Gram matrix is; F is float64, and exact again whenever K beta is recomputed and sent in. Where
-float32 rows stop helping, float64 ones take over. Points far inside their bounds' optimality are left out (shrinking)
-until K beta is next recomputed.
+Rows are float32 where the Gram matrix is; F is float64, and exact again whenever K beta is recomputed and sent in.
+Where float32 rows stop helping, float64 ones take over.
+
+Once the violation is small, the points that are optimal by a wide margin leave the game (shrinking). They come back
+when the others are nearly solved, their F brought up to date by what has moved meanwhile: few coefficients, so that
+this costs little.
 
 Without a bias there is no equality; then a phantom point with a zero row and no bounds takes what the others give.
 
@@ -18,13 +21,15 @@ References: Fan, Chen, Lin 2005 (pairs by second order); Wen et al. 2018 (batche
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..gram import Gram
+from ..gram import Gram, Held
 from ..losses import HardMargin, Terms
 from ..parallel import for_each, thread_count
 from ..params import require_integer
@@ -34,21 +39,21 @@ from .base import Iterate, Solver
 
 _WHOLE = 2048  # a problem of so many points is one working set
 _STEPS = 50_000  # pair steps per round: about 50 ms
-_INNER = 0.1  # a working set is solved until its violation is this part of the violation of all points
+_INNER = 0.1  # a working set is solved until its violation is this part of the violation of all points;
 _INNER_WHOLE = 0.01  # the same, where the working set is everything
-_SHRINK_FROM = 0.1  # points are left out once the violation is this part of the first,
+_SHRINK_FROM = 0.1  # points leave once the violation is this part of the first,
 _SHRINK_MARGIN = 1.0  # if they are optimal by more than this many times the violation,
-_SHRINK_TO = 0.7  # and if fewer than this part of the points remain
+_SHRINK_TO = 0.7  # and if fewer than this part of the points remain;
 _REJOIN = 0.1  # they come back when the violation of the others has become this part of what it was
-_PROGRESS = 1e-15  # a round that raises the dual by no more than this part of it
-_IDLE = 20  # is idle; after so many, rounding is the limit
-_FLOOR = {"f4": 1e-4, "f8": 1e-10}  # the part of a violation that rows of this precision can mend
+_FLOOR = {4: 1e-4, 8: 1e-10}  # the part of a violation that rows of so many bytes a value can mend
+_PROGRESS = 1e-15  # a round that raises the dual by no more than this part of it is idle;
+_IDLE = 20  # after so many in a row, rounding is the limit
 _WORTH_THREADS = 2_000_000  # values; smaller updates stay in one thread
 
 
 @dataclass(frozen=True)
 class Decomposition(Solver):
-    """Pair descent on working sets of so many points."""
+    """Pair descent on working sets of so many points; twice as many, where more coefficients than that are free."""
 
     working_set: int = 1024
 
@@ -57,29 +62,55 @@ class Decomposition(Solver):
         require_integer(self, "working_set", at_least=2)
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
-        state = _State(problem, feasible_start(problem, start), self.working_set)
+        descent = _Descent(problem, feasible_start(problem, start), self.working_set)
         while True:
-            state.round()
-            scores = yield state.iterate()
+            descent.round()
+            scores = yield descent.iterate()
             if scores is not None:
-                state.refresh(scores)
-            if state.exhausted:
+                descent.refresh(scores)
+            if descent.exhausted:
                 return
 
 
-class _State:
+class _Small(NamedTuple):
+    """The arrays of a working set, as `pair_descent` takes them."""
+
+    diag: Array
+    F: Array
+    beta: Array
+    lo: Array
+    hi: Array
+    eps: Array
+
+
+class _Descent:
     """Where the descent stands.
 
-    The points in play are `active`; beta, F, rise, fall and the terms are theirs alone. All coefficients and all of F, as
-    they were when each point was last in play, are `all_beta` and `all_F`.
+    The points in play are `active`; beta, F, rise, fall and the terms are theirs alone. All coefficients and all of F,
+    as they were when each point was last in play, are `all_beta` and `all_F`.
     """
+
+    active: Any
+    gram: Gram
+    terms: Terms
+    beta: Array
+    F: Array
+    rise: Array
+    fall: Array
+    top: float
+    bottom: float
+    violation: float
+    kept: Any  # the last working set
+    block: Array | None  # K of all points in play, where they are one working set
 
     def __init__(self, problem: Problem, beta: Array, working_set: int) -> None:
         self.problem, self.whole_gram, self.limit = problem, problem.gram, working_set
+        self.hard = isinstance(problem.loss, HardMargin)
         self.all_beta = beta
         self.size = float(np.abs(self.whole_gram.diag()).max())
         self.best_gap, self.failures, self.exhausted = np.inf, 0, False
-        self._begin(self.whole_gram.recompute(beta, dtype=self.whole_gram.dtype) if beta.any() else np.zeros(problem.n))
+        started = bool(beta.any())
+        self._begin(self.whole_gram.recompute(beta, dtype=self.whole_gram.dtype) if started else np.zeros(problem.n))
 
     def refresh(self, scores: Array) -> None:
         """Go on from K beta as it really is, with all points; with float64 rows, where float32 ones failed twice."""
@@ -98,116 +129,39 @@ class _State:
         t = self.problem.terms
         scores = t.q - t.r * self.all_beta - self.all_F
         b = 0.5 * (self.top + self.bottom) if self.problem.bias else 0.0
-        return Iterate(
-            self.all_beta, scores, b, self.dual, partial=self.stale, done=self._at_floor() and not self.stale
-        )
+        done = self._at_floor() and not self.stale
+        return Iterate(self.all_beta, scores, b, self.dual, partial=self.stale, done=done)
 
     def round(self) -> None:
         """Choose a working set, solve for it, and update F."""
         from .._core.pairs import pair_descent
 
         W = self._working_set()
-        K, small = self._small(W)
         everything = W.size == self.active.size
+        K, small = self._block(W, everything), self._small(W)
+        small.diag[: W.size] += K.diagonal()[: W.size]
         tol = max((_INNER_WHOLE if everything else _INNER) * self.violation, self.floor)
         pair_descent(K, *small, tol, _STEPS)
-        beta = small[2][: W.size]
-        delta = beta - self.beta[W]
-        moved = np.flatnonzero(delta)
-        rows, delta = W[moved], delta[moved]
-        old, self.beta[rows] = self.beta[rows], beta[moved]
-        before = self.F[rows].copy()
-        self.F[rows] -= self.terms.r[rows] * delta
-        values, places = (K, moved) if everything else self.gram.held(rows)
-        self._subtract(values, places, delta)
-        # The dual is quadratic: it has risen by the mean of its slopes before and after, along what moved.
-        kinks = self.terms.eps[rows] * (np.abs(self.beta[rows]) - np.abs(old))
-        risen = 0.5 * inner(delta, before + self.F[rows]) - float(kinks.sum())
-        self.dual += risen
-        self.idle = 0 if risen > _PROGRESS * abs(self.dual) else self.idle + 1
-        self.stale = self.active.size < self.problem.n
+        self._move(W, small.beta[: W.size], K if everything else None)
         self.kept = W
-        if isinstance(self.problem.loss, HardMargin):
+        if self.hard:
             self._scale()
         self._look()
         if self.stale and (self.violation <= self.rejoin_at or self._at_floor()):
             self._rejoin()
         self._shrink()
 
-    def _at_floor(self) -> bool:
-        """Whether rounding hides what is left to gain."""
-        noise = 8.0 * float(np.finfo(self.dtype).eps) * self.size * float(np.abs(self.beta).max(initial=0.0))
-        return self.violation <= max(self.floor, noise) or self.idle >= _IDLE
-
-    def _scale(self) -> None:
-        """Without upper bounds, every multiple of beta is feasible: take the best one."""
-        scores = self.terms.q - self.F
-        total, norm = inner(self.beta, self.terms.q), inner(self.beta, scores)
-        if norm > 0.0 and total > 0.0:
-            factor = total / norm
-            self.beta *= factor
-            self.F = self.terms.q - factor * scores
-            self.dual = 0.5 * total * factor
-
     def _begin(self, scores: Array) -> None:
         """All points in play, and F from K beta."""
         t = self.problem.terms
         self.all_F = t.q - t.r * self.all_beta - scores
         self.dtype = self.whole_gram.dtype
-        self._play_all()
-        self.floor = self.violation * _FLOOR[self.dtype.str[1:]]
-        self.first, self.idle = self.violation, 0
         self.dual = self.problem.dual(self.all_beta, scores)
-
-    def _play(self, active: Any, gram: Gram) -> None:
-        t = self.problem.terms
-        everyone = active.size == self.problem.n
-        self.active, self.gram, self.rejoin_at = active, gram, -1.0
-        self.terms = t if everyone else Terms(t.q[active], t.r[active], t.eps[active], t.lo[active], t.hi[active])
-        self.beta, self.F = self.all_beta[active], self.all_F[active]
-        self.rise, self.fall = np.empty_like(self.F), np.empty_like(self.F)
-        self.kept, self.block = np.empty(0, np.int64), None
-        self._look()
-
-    def _write(self) -> None:
-        self.all_beta[self.active], self.all_F[self.active] = self.beta, self.F
-
-    def _look(self) -> None:
-        """The largest gain of a rise, the smallest of a fall, and by how much they are in the wrong order."""
-        from .._core.working_set import extremes
-
-        t = self.terms
-        self.top, self.bottom = extremes(self.F, self.beta, t.lo, t.hi, t.eps, self.rise, self.fall)
-        if not self.problem.bias:
-            self.top, self.bottom = max(self.top, 0.0), min(self.bottom, 0.0)
-        self.violation = self.top - self.bottom
-
-    def _shrink(self) -> None:
-        """Leave out the points that are optimal by a wide margin, where that leaves out many."""
-        if not 0.0 < self.violation <= _SHRINK_FROM * self.first or self.active.size <= max(_WHOLE, self.limit):
-            return
-        if isinstance(self.problem.loss, HardMargin):  # its F changes scale from round to round
-            return
-        margin = _SHRINK_MARGIN * self.violation
-        keep = np.flatnonzero((self.rise > self.bottom - margin) | (self.fall < self.top + margin))
-        if 0 < keep.size < _SHRINK_TO * self.active.size:
-            self._write()
-            out = np.delete(self.active, keep)
-            self.left_out.append((out, self.all_beta.copy()))
-            self._play(self.active[keep], self.gram.narrow(keep))
-            self.rejoin_at = _REJOIN * self.violation
-
-    def _rejoin(self) -> None:
-        """Bring F of the points left out up to date, with what has moved since; all are in play again."""
-        self._write()
-        for out, beta_then in self.left_out:
-            self.all_F[out] -= self.whole_gram.recompute(self.all_beta - beta_then, out, self.dtype)
         self._play_all()
+        self.floor = self.violation * _FLOOR[self.dtype.itemsize]
+        self.first, self.idle = self.violation, 0
 
-    def _play_all(self) -> None:
-        self.left_out: list[tuple[Any, Array]] = []
-        self._play(np.arange(self.problem.n), self.whole_gram)
-        self.stale = False
+    # One round.
 
     def _working_set(self) -> Any:
         """All points, where they are few; else those kept from the last round, and the worst of the others."""
@@ -230,39 +184,150 @@ class _State:
         size = choose_largest(self.fall, -1.0, -self.top, taken, W, size, half)
         return W[:size]
 
-    def _small(self, W: Any) -> tuple[Array, tuple[Array, ...]]:
-        """K of the working set, and diag, F, beta, lo, hi, eps; padded with points that cannot move, after a phantom."""
+    def _width(self, size: int) -> int:
+        """The length of the arrays of so many points: with room for a phantom, and padded."""
         from .._core.pairs import CHUNK
 
-        t, size, phantom = self.terms, W.size, not self.problem.bias
-        width = -(-(size + phantom) // CHUNK) * CHUNK
-        if self.block is None or self.block.shape != (width, width):
-            self.block = np.zeros((width, width), self.dtype)
-            self.kept_block = None
-        K = self.block
-        if self.kept_block is None or size < self.active.size:
-            K[size:] = 0
-            K[:, size:] = 0
-            self.gram.block(W, K)
-            self.kept_block = W
-        diag, F = np.ones(width, self.dtype), np.zeros(width, self.dtype)
-        beta, lo, hi, eps = (np.zeros(width) for _ in range(4))
-        diag[:size] = K.diagonal()[:size] + t.r[W]
-        beta[:size], lo[:size], hi[:size], eps[:size] = self.beta[W], t.lo[W], t.hi[W], t.eps[W]
-        middle = 0.0 if phantom else 0.5 * (self.top + self.bottom)
-        F[:size] = self.F[W] - middle  # near zero where it matters: float32 then has digits to spare
-        if phantom:
-            diag[size], lo[size], hi[size] = 0.0, -np.inf, np.inf
-        return K, (diag, F, beta, lo, hi, eps)
+        return -(-(size + 1) // CHUNK) * CHUNK
 
-    def _subtract(self, values: Array, places: Any, delta: Array) -> None:
+    def _block(self, W: Any, everything: bool) -> Any:
+        """K of the working set, padded with zeros."""
+        width = self._width(W.size)
+        if everything and self.gram.padded is not None:
+            return self.gram.padded
+        if everything and self.block is not None and _scratch.owner is self:
+            return self.block
+        K = _scratch.square(width, self.dtype, self)
+        K[W.size :] = 0
+        K[:, W.size :] = 0
+        self.gram.block(W, K)
+        self.block = K if everything else None
+        return K
+
+    def _small(self, W: Any) -> _Small:
+        """F, beta and the terms of the working set (diag holds r only); padded with points that cannot move."""
+        t, size, width = self.terms, W.size, self._width(W.size)
+        diag, F = np.zeros(width, self.dtype), np.zeros(width, self.dtype)
+        beta, lo, hi, eps = (np.zeros(width) for _ in range(4))
+        diag[:size], beta[:size], lo[:size], hi[:size], eps[:size] = t.r[W], self.beta[W], t.lo[W], t.hi[W], t.eps[W]
+        # Near zero where it matters: float32 then has digits to spare.
+        F[:size] = self.F[W] - (0.5 * (self.top + self.bottom) if self.problem.bias else 0.0)
+        if not self.problem.bias:
+            lo[size], hi[size] = -np.inf, np.inf
+        return _Small(diag, F, beta, lo, hi, eps)
+
+    def _move(self, W: Any, beta: Array, K: Array | None) -> None:
+        """Take the new coefficients of the working set; K is theirs, where they are all there are."""
+        delta = beta - self.beta[W]
+        moved = np.flatnonzero(delta)
+        rows, delta = W[moved], delta[moved]
+        old, before = self.beta[rows], self.F[rows]
+        self.beta[rows] = beta[moved]
+        self.F[rows] -= self.terms.r[rows] * delta
+        self._subtract(self.gram.held(rows) if K is None else Held(K, moved, [(0, W.size, 0)]), delta)
+        # The dual is quadratic: it has risen by the mean of its slopes before and after, along what moved.
+        kinks = self.terms.eps[rows] * (np.abs(self.beta[rows]) - np.abs(old))
+        risen = 0.5 * inner(delta, before + self.F[rows]) - float(kinks.sum())
+        self.dual += risen
+        self.idle = 0 if risen > _PROGRESS * abs(self.dual) else self.idle + 1
+        self.stale = self.active.size < self.problem.n
+
+    def _subtract(self, held: Held, delta: Array) -> None:
+        """F -= K delta, by all cores where it is worth it."""
         from .._core.working_set import subtract_rows
 
-        n = self.F.size
-        threads = thread_count() if n * delta.size >= _WORTH_THREADS else 1
-        edges = [n * i // threads for i in range(threads + 1)]
-        spans = list(zip(edges[:-1], edges[1:], strict=True))
-        for_each(spans, lambda span: subtract_rows(self.F, values, places, delta, *span), threads)
+        pieces = thread_count() if self.F.size * delta.size >= _WORTH_THREADS else 1
+        spans = [
+            (left, right, offset)
+            for start, stop, offset in held.runs
+            for left, right in pairwise(np.linspace(start, stop, pieces + 1).astype(int).tolist())
+        ]
+        for_each(spans, lambda span: subtract_rows(self.F, held.values, held.places, delta, *span), pieces)
+
+    def _look(self) -> None:
+        """The largest gain of a rise, the smallest of a fall, and by how much they are in the wrong order."""
+        from .._core.working_set import extremes
+
+        t = self.terms
+        self.top, self.bottom = extremes(self.F, self.beta, t.lo, t.hi, t.eps, self.rise, self.fall)
+        if not self.problem.bias:
+            self.top, self.bottom = max(self.top, 0.0), min(self.bottom, 0.0)
+        self.violation = self.top - self.bottom
+
+    def _at_floor(self) -> bool:
+        """Whether rounding hides what is left to gain."""
+        noise = 8.0 * float(np.finfo(self.dtype).eps) * self.size * float(np.abs(self.beta).max(initial=0.0))
+        return self.violation <= max(self.floor, noise) or self.idle >= _IDLE
+
+    def _scale(self) -> None:
+        """Without upper bounds, every multiple of beta is feasible: take the best one."""
+        scores = self.terms.q - self.F
+        total, norm = inner(self.beta, self.terms.q), inner(self.beta, scores)
+        if norm > 0.0 and total > 0.0:
+            factor = total / norm
+            self.beta *= factor
+            self.F = self.terms.q - factor * scores
+            self.dual = 0.5 * total * factor
+
+    # Who is in play.
+
+    def _shrink(self) -> None:
+        """Leave out the points that are optimal by a wide margin, where that leaves out many."""
+        if self.active.size <= max(_WHOLE, self.limit) or self.hard:  # a hard margin's F changes its scale every round
+            return
+        if not 0.0 < self.violation <= _SHRINK_FROM * self.first:
+            return
+        margin = _SHRINK_MARGIN * self.violation
+        keep = np.flatnonzero((self.rise > self.bottom - margin) | (self.fall < self.top + margin))
+        if 0 < keep.size < _SHRINK_TO * self.active.size:
+            self._write()
+            self.left_out.append((np.delete(self.active, keep), self.all_beta.copy()))
+            self._play(self.active[keep], self.gram.narrow(keep))
+            self.rejoin_at = _REJOIN * self.violation
+
+    def _rejoin(self) -> None:
+        """Bring F of the points left out up to date, with what has moved since; all are in play again."""
+        self._write()
+        for out, beta_then in self.left_out:
+            self.all_F[out] -= self.whole_gram.recompute(self.all_beta - beta_then, out, self.dtype)
+        self._play_all()
+
+    def _play_all(self) -> None:
+        self.left_out: list[tuple[Any, Array]] = []
+        self._play(np.arange(self.problem.n), self.whole_gram)
+        self.stale = False
+
+    def _play(self, active: Any, gram: Gram) -> None:
+        t = self.problem.terms
+        everyone = active.size == self.problem.n
+        self.active, self.gram, self.rejoin_at = active, gram, -1.0
+        self.terms = t if everyone else Terms(t.q[active], t.r[active], t.eps[active], t.lo[active], t.hi[active])
+        self.beta, self.F = self.all_beta[active], self.all_F[active]
+        self.rise, self.fall = np.empty_like(self.F), np.empty_like(self.F)
+        self.kept, self.block = np.empty(0, np.int64), None
+        self._look()
+
+    def _write(self) -> None:
+        self.all_beta[self.active], self.all_F[self.active] = self.beta, self.F
+
+
+class _Scratch(threading.local):
+    """A square of memory per thread for K of a working set, used again and again: touching new memory is slow."""
+
+    def __init__(self) -> None:
+        self.bytes = np.empty(0, np.uint8)
+        self.owner: object = None
+
+    def square(self, width: int, dtype: Any, owner: object) -> Any:
+        """A width x width array; it belongs to this owner until somebody else asks."""
+        size = width * width * int(dtype.itemsize)
+        if self.bytes.size < size:
+            self.bytes = np.empty(size, np.uint8)
+        self.owner = owner
+        return self.bytes[:size].view(dtype).reshape(width, width)
+
+
+_scratch = _Scratch()
 
 
 def feasible_start(problem: Problem, start: Array | None) -> Array:
@@ -275,9 +340,9 @@ def feasible_start(problem: Problem, start: Array | None) -> Array:
         if beta.shape != (problem.n,) or not np.isfinite(beta).all():
             raise ValueError(f"A start must be {problem.n} finite coefficients, one per point.")
         beta = np.clip(beta, t.lo, t.hi)
-    if problem.bias:
-        lack = problem.mass - float(beta.sum())
+    lack = problem.mass - float(beta.sum())
+    if problem.bias and lack != 0.0:
         room = np.maximum(t.hi - beta, 0.0) if lack > 0 else np.maximum(beta - t.lo, 0.0)
         taken = np.minimum(np.cumsum(room), abs(lack))
-        beta += np.copysign(np.diff(taken, prepend=0.0), lack)
-    return np.clip(beta, t.lo, t.hi)
+        beta = np.clip(beta + np.copysign(np.diff(taken, prepend=0.0), lack), t.lo, t.hi)
+    return beta

@@ -1,0 +1,188 @@
+"""K of points in order of their classes, for machines that need two classes each.
+
+The block of a class with itself is needed by every machine of that class: it is computed once and kept. The block of
+two classes is needed by one machine only: it is computed for that machine, into memory that the next one uses again. So
+every value is computed once, and of the n x n matrix only a part as large as its diagonal blocks is ever held.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from ..kernels import Kernel
+from ..kernels.evaluate import diagonal, fill_rows
+from ..kernels.points import admit, count, take
+from ..memory import format_bytes, parse_bytes
+from ..types import Array, Points
+from .base import Gram, Held, as_index
+from .dense import DenseGram
+from .lazy import LazyGram
+
+PADDED_TO = 64  # see `_core.pairs`
+
+
+class ClassGram(Gram):
+    """The Gram matrix of points of which the first sizes[0] are of one class, the next sizes[1] of another, and so on.
+
+    `subset` of two whole classes gives a matrix in memory, where it is small enough; other subsets give rows on demand.
+    """
+
+    def __init__(
+        self, kernel: Kernel, X: Points, sizes: Any, budget: int | float | str, dtype: Any, most: int | None = None
+    ) -> None:
+        self.kernel, self.budget, self._dtype, self.most = kernel, parse_bytes(budget), np.dtype(dtype), most
+        self.points = admit(X, kernel.domain)
+        kernel.check(self.points, "X")
+        self.edges = np.concatenate([[0], np.cumsum(sizes)]).astype(int).tolist()
+        self.reason = f"by classes: all of it would need {format_bytes(self.n * self.n * self._dtype.itemsize)}"
+        self.own: dict[int, Array] = {}  # the block of each class with itself, once it is there
+        self.pool: list[Array] = []  # memory of matrices that are no longer needed
+        self._diag = diagonal(kernel, self.points)
+        self._lock = threading.Lock()
+
+    @property
+    def n(self) -> int:
+        return count(self.points)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(block.nbytes for block in self.own.values()) + sum(memory.nbytes for memory in self.pool)
+
+    @property
+    def dtype(self) -> Any:
+        return self._dtype
+
+    def diag(self) -> Array:
+        return self._diag.copy()
+
+    def rows(self, index: Any) -> Array:
+        index = as_index(index, self.n)
+        out = np.empty((index.size, self.n), self._dtype)
+        fill_rows(self.kernel.prepare(self.points, self._dtype), take(self.points, index), out, np.arange(index.size))
+        return out
+
+    def __matmul__(self, v: Array) -> Array:
+        return self.recompute(v, dtype=self._dtype)
+
+    def subset(self, index: Any) -> Gram:
+        index = as_index(index, self.n)
+        classes = self._whole_classes(index)
+        if classes is not None and self._fits(classes):
+            return PairGram(self, classes)
+        return LazyGram(self.kernel, take(self.points, index), self.budget, self.reason, self._dtype, self.most)
+
+    def astype(self, dtype: Any) -> ClassGram:
+        if self._dtype == dtype:
+            return self
+        return ClassGram(self.kernel, self.points, np.diff(self.edges), self.budget, dtype, self.most)
+
+    def part(self, label: int) -> slice:
+        """Where the points of a class are."""
+        return slice(self.edges[label], self.edges[label + 1])
+
+    def own_block(self, label: int) -> Array:
+        """K of a class with itself."""
+        with self._lock:
+            if label not in self.own:
+                points = self.points[self.part(label)]
+                out = np.empty((count(points), count(points)), self._dtype)
+                fill_rows(self.kernel.prepare(points, self._dtype), points, out, np.arange(count(points)))
+                self.own[label] = out
+            return self.own[label]
+
+    def memory(self, size: int) -> Array:
+        """So many values of memory, used before if possible."""
+        with self._lock:
+            for place, memory in enumerate(self.pool):
+                if memory.size >= size:
+                    return self.pool.pop(place)[:size]
+        return np.empty(size, self._dtype)
+
+    def _whole_classes(self, index: Any) -> tuple[int, int] | None:
+        """The two classes of which these are all points, in order."""
+        ends = {start: label for label, start in enumerate(self.edges[:-1])}
+        first = ends.get(int(index[0])) if index.size else None
+        if first is None:
+            return None
+        half = self.edges[first + 1] - self.edges[first]
+        second = ends.get(int(index[half])) if index.size > half else None
+        if second is None:
+            return None
+        expected = np.concatenate([np.arange(p.start, p.stop) for p in (self.part(first), self.part(second))])
+        return (first, second) if np.array_equal(index, expected) else None
+
+    def _fits(self, classes: tuple[int, int]) -> bool:
+        """Whether the matrix of two classes, and the blocks that it leaves behind, are a small part of the budget."""
+        sizes = [self.edges[c + 1] - self.edges[c] for c in classes]
+        need = 2 * sum(sizes) ** 2 + sum(size**2 for size in sizes)
+        kept = sum(block.nbytes for block in self.own.values())
+        return bool(2 * need * self._dtype.itemsize + kept <= self.budget // 2)
+
+
+class PairGram(Gram):
+    """K of two classes, in memory with room for a phantom and padded with zeros (`padded`)."""
+
+    def __init__(self, whole: ClassGram, classes: tuple[int, int]) -> None:
+        from .._core.working_set import mirror
+
+        self.whole, self.kernel, self.reason = whole, whole.kernel, whole.reason
+        parts = [whole.part(label) for label in classes]
+        self.index = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+        self.points = take(whole.points, self.index)
+        a, n = parts[0].stop - parts[0].start, self.index.size
+        width = -(-(n + 1) // PADDED_TO) * PADDED_TO
+        K = whole.memory(width * width).reshape(width, width)
+        K[n:], K[:n, n:] = 0, 0
+        K[:a, :a], K[a:n, a:n] = (whole.own_block(label) for label in classes)
+        rows = self.points[:a]
+        whole.kernel.prepare(self.points, whole.dtype).fill(rows, K, np.arange(a), slice(a, n), PADDED_TO * 4)
+        mirror(K, a, n)
+        self.padded: Array = K
+
+    def release(self) -> None:
+        """Give the memory back: this matrix is no longer needed."""
+        self.whole.pool.append(self.padded.reshape(-1))
+        self.padded = np.empty((0, 0))
+
+    @property
+    def n(self) -> int:
+        return int(self.index.size)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.padded.nbytes)
+
+    @property
+    def dtype(self) -> Any:
+        return self.whole.dtype
+
+    def diag(self) -> Array:
+        return np.asarray(self.whole._diag[self.index])
+
+    def rows(self, index: Any) -> Array:
+        return np.asarray(self.padded[as_index(index, self.n), : self.n])
+
+    def held(self, index: Any) -> Held:
+        return Held(self.padded, as_index(index, self.n), [(0, self.n, 0)])
+
+    def block(self, index: Any, out: Array | None = None) -> Array:
+        return self._dense().block(index, out)
+
+    def __matmul__(self, v: Array) -> Array:
+        return DenseGram(self.padded[: self.n, : self.n], self.kernel, self.points) @ v
+
+    def subset(self, index: Any) -> Gram:
+        return self.narrow(index)
+
+    def narrow(self, index: Any) -> Gram:
+        index = as_index(index, self.n)
+        return DenseGram(self.block(index), self.kernel, take(self.points, index), self.reason)
+
+    def astype(self, dtype: Any) -> Gram:
+        return self if self.dtype == dtype else DenseGram.compute(self.kernel, self.points, self.reason, dtype)
+
+    def _dense(self) -> DenseGram:
+        return DenseGram(self.padded, self.kernel, self.points)
