@@ -22,8 +22,11 @@ test: .venv/ready
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
+# DATA may be a folder with load.py and the data sets that benchmarks/svm.py names.
 bench: .venv/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python benchmarks/kernels.py
+	$(BIN)/python benchmarks/svm.py $(if $(DATA),--data $(DATA))
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis out

@@ -238,7 +238,7 @@ def test_too_much_at_once_or_too_little_budget():
     gram = LazyGram(Gaussian(1.0), X, 200_000)
     with pytest.raises(ValueError, match=rf"ask for at most {gram.batch} at a time"):
         gram.rows(np.arange(500))
-    with pytest.raises(ValueError, match="too small for rows of 500 values: at least 5[0-9.]* kB is needed"):
+    with pytest.raises(ValueError, match="too small for rows of 500 values: at least 3[0-9.]* kB is needed"):
         LazyGram(Gaussian(1.0), X, 1000)
 
 

@@ -26,6 +26,7 @@ from sklearn.preprocessing import StandardScaler, scale
 from mercer import SVC
 from mercer.estimators import IndefiniteKernelWarning
 from mercer.kernels import Chi2, FromFunction, Gaussian, Linear, Polynomial, Precomputed
+from mercer.parallel import thread_count
 from mercer.progress import Watch
 from mercer.solution import Solution, Status, Step
 from mercer.solvers import Decomposition
@@ -420,7 +421,7 @@ class TestLimits:
             machine = SVC().fit(DIGITS, DIGITS_Y)
         statuses = [c.status for c in machine.certificates_]
         assert statuses[:3] == [Status.CONVERGED] * 3
-        assert statuses[4:] == [Status.INTERRUPTED] * 41
+        assert statuses[4:].count(Status.INTERRUPTED) >= 41 - 2 * thread_count()  # others may be under way
         assert machine.predict(DIGITS).shape == DIGITS_Y.shape
 
 
@@ -455,7 +456,7 @@ class TestProgress:
         out, err = capfd.readouterr()
         assert out == ""
         assert "SVC  round 1  primal" in err and "support vectors" in err and "converged" in err
-        assert "problem 6 of 6" in err
+        assert "6 of 6 problems solved" in err
 
     def test_live(self, capfd, monkeypatch):
         monkeypatch.setenv("FORCE_COLOR", "1")
@@ -483,7 +484,9 @@ class TestProgress:
         stop = Stop()
         with pytest.warns(ConvergenceWarning, match="interrupted"):
             machine = SVC().set_callbacks(stop).fit(DIGITS, DIGITS_Y)
-        assert [c.status for c in machine.certificates_] == [Status.CONVERGED] * 3 + [Status.INTERRUPTED] * 42
+        statuses = [c.status for c in machine.certificates_]
+        assert 3 <= statuses.count(Status.CONVERGED) <= 3 + thread_count()  # others may be under way
+        assert set(statuses) == {Status.CONVERGED, Status.INTERRUPTED}
 
     def test_a_watch_says_nothing(self):
         assert not Watch().round(0, Step(1, 1.0, 1.0, 1, 0.1))

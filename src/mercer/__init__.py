@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import estimators, features, gram, kernels, losses, plot, solvers
     from .driver import solve
-    from .estimators import SVC, SVR, OneClassSVM, certify
+    from .estimators import SVC, SVR, OneClassSVM
+    from .estimators.judge import certify
     from .function import RKHSFunction
     from .gram import evidence, gram_of
     from .kernels import kernel
@@ -34,7 +35,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "SVC": "estimators", "SVR": "estimators", "OneClassSVM": "estimators", "certify": "estimators",
+    "SVC": "estimators", "SVR": "estimators", "OneClassSVM": "estimators", "certify": "estimators.judge",
     "Problem": "problem", "RKHSFunction": "function", "evidence": "gram", "gram_of": "gram", "kernel": "kernels",
     "solve": "driver",
 }  # fmt: skip

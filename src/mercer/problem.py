@@ -10,7 +10,7 @@ negative: C_i loss(y_i, f_i) + h_i(beta_i) + beta_i f_i.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from time import perf_counter
 from typing import Any
 
@@ -24,7 +24,8 @@ from .types import Array, Points, inner
 
 _HINGE = Hinge()
 _NOTHING = 1e-15  # values below this part of the terms that they are sums of are rounding
-_SAMPLE = 256  # rows on which rounding is measured
+_SAMPLE = 256  # rows on which rounding is measured, at most
+_LEAST = 512  # points; for fewer, all is float64
 _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
 _INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the bounds
 _INSEPARABLE = 1e-7  # two convex combinations that are nearer than this, relative to the size of the points, meet
@@ -191,7 +192,7 @@ class Problem:
         feasibility = self.feasibility(other)
         primal = self.primal(beta, b, s)
         dual = self.dual(other, s_dual) if feasibility <= _INFEASIBLE else -np.inf
-        if max(abs(primal), abs(dual)) <= _NOTHING * self._largest_norm(beta):
+        if dual < primal <= _NOTHING * self._largest_norm(beta) and -dual <= primal:
             primal = dual = 0.0  # all of it is rounding: 0/0 := 0
         rounding = 0.0
         if sample is not None:
@@ -212,14 +213,14 @@ class Problem:
 
     def _products(self, beta: Array, patience: float | None, scores: Array | None) -> tuple[Array, Any, Any]:
         """K beta, and where it is not all float64, a sample of rows and their float64 values."""
-        if patience is None or self.n <= 8 * _SAMPLE:
+        if patience is None or self.n <= _LEAST or (scores is None and self.gram.dtype == np.float64):
             return self.gram.recompute(beta), None, None
-        sample = np.sort(np.random.default_rng(0).choice(self.n, _SAMPLE, replace=False))
+        sample = _sample(self.n)
         start = perf_counter()
         precise = self.gram.recompute(beta, sample)
         if scores is not None:
             return scores, sample, precise
-        if (perf_counter() - start) * self.n / _SAMPLE <= patience:
+        if (perf_counter() - start) * self.n / sample.size <= patience:
             return self.gram.recompute(beta), None, None
         return self.gram.recompute(beta, dtype=np.float32), sample, precise
 
@@ -273,6 +274,12 @@ class Problem:
     def _largest_norm(self, beta: Array) -> float:
         """(sum |beta_i| |phi(x_i)|)^2: beta'K beta is no larger, and its rounding errors are in parts of this."""
         return inner(np.abs(beta), np.sqrt(np.abs(self.gram.diag()))) ** 2
+
+
+@cache
+def _sample(n: int) -> Any:
+    """Rows on which rounding is measured: an eighth of n at most."""
+    return np.sort(np.random.default_rng(0).choice(n, min(_SAMPLE, n // 8), replace=False))
 
 
 def _root_mean_square(v: Array) -> float:

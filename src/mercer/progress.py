@@ -44,6 +44,7 @@ class Line(Watch):
         self.name, self.total = name, total
         self.live: Any = None
         self.text, self.shown = "", ""
+        self.solved = 0
         self.began = self.last = perf_counter()
 
     def __enter__(self) -> Self:
@@ -63,7 +64,7 @@ class Line(Watch):
             self._print()
 
     def round(self, number: int, step: Step) -> bool:
-        self.text = self._words(number, step)
+        self.text = self._words(step)
         now = perf_counter()
         if self.live is None and (not self.shown or now - self.last >= _EVERY):
             self.last = now
@@ -71,12 +72,13 @@ class Line(Watch):
         return False
 
     def done(self, number: int, solution: Solution) -> bool:
+        self.solved += 1
         if solution.history:
-            self.text = f"{self._words(number, solution.history[-1])}  {solution.status.name.lower().replace('_', ' ')}"
+            self.text = f"{self._words(solution.history[-1])}  {solution.status.name.lower().replace('_', ' ')}"
         return False
 
-    def _words(self, number: int, step: Step) -> str:
-        which = f"problem {number + 1} of {self.total}  " if self.total > 1 else ""
+    def _words(self, step: Step) -> str:
+        which = f"{self.solved} of {self.total} problems solved  " if self.total > 1 else ""
         return (
             f"{self.name}  {which}round {step.iteration}  primal {step.primal:.6g}  dual {step.dual:.6g}  "
             f"relative gap {step.relative_gap:.1e}  {step.support} support vectors  {perf_counter() - self.began:.1f} s"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Kernel
-from ..kernels.evaluate import LEAST_SIDE, SCRATCH, SCRATCH_PER_THREAD, diagonal, fill_rows, tile_bytes
+from ..kernels.evaluate import LEAST_SIDE, SCRATCH, SCRATCH_PER_THREAD, diagonal, fill_rows, prepared, tile_bytes
 from ..kernels.points import Chosen, admit, common_dtype, count, take
 from ..memory import format_bytes, parse_bytes
 from ..parallel import thread_count
@@ -42,7 +42,9 @@ class LazyGram(Gram):
         n = count(self.points)
         row = n * self.dtype.itemsize
         books = 4 * n * 8  # which row is where, and since when; the diagonal
-        books += kernel.prepared_bytes(self.points, self.dtype)
+        room = budget // 4
+        copies = kernel.prepared_bytes(self.points, self.dtype)
+        books += copies if copies <= room else 0
         smallest = tile_bytes(kernel, self.points, LEAST_SIDE, 8)
         least = books + 2 * row + smallest
         if budget < least:
@@ -59,7 +61,7 @@ class LazyGram(Gram):
             memory = np.empty(slots * n, self.dtype)
         self.cache = _Rows(memory[: slots * n].reshape(slots, n))
         self._diag = diagonal(kernel, self.points)
-        self.prepared = kernel.prepare(self.points, self.dtype)
+        self.prepared = prepared(kernel, self.points, self.dtype, room)
         self._lock = threading.Lock()  # several machines may share the rows that are kept
 
     def __reduce__(self) -> Any:

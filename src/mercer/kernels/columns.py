@@ -1,4 +1,4 @@
-"""Points of two kinds that the Gaussian treats faster than by matrix products: few coordinates, or zeros and ones."""
+"""Points prepared for the Gaussian: with few coordinates, with many, or of zeros and ones; a compiled way for each."""
 
 from __future__ import annotations
 
@@ -31,9 +31,13 @@ class _Fast(Prepared):
         raise NotImplementedError
 
     def products(self, A: Points, v: Array, side: int) -> Array:
-        if v.ndim == 1:
-            return self.product(A, np.ascontiguousarray(v))
-        out = np.empty((count(A), v.shape[1]))
+        if v.ndim == 1 or v.shape[1] == 1:
+            return self.product(A, np.ascontiguousarray(v.reshape(-1))).reshape(count(A), *v.shape[1:])
+        return self._products_by_rows(A, v, side)
+
+    def _products_by_rows(self, A: Points, v: Array, side: int) -> Array:
+        """The same for any v, from the values of some rows at a time."""
+        out = np.empty((count(A), *v.shape[1:]))
         step = min(count(A), max(1, side * side // self.n))
         values = np.empty((step, self.n), self.dtype)
         for start in range(0, count(A), step):
@@ -69,6 +73,48 @@ class FewCoordinates(_Fast):
         out = np.empty(count(A))
         product(np.ascontiguousarray(A.T), self.transposed, v, out, self.gamma)
         return out
+
+
+class ManyCoordinates(_Fast):
+    """Dense points in float32, taken from their mean once, by columns: products, and the rest in one compiled pass.
+
+    Where gamma |x - mean|^2 is so large that float32 products would lose digits, it is left to `Gaussian.fill`.
+    """
+
+    HEAVY = 16.0  # see stationary.py
+    ROWS, COLUMNS = 128, 2048  # of a product that stays in cache
+
+    def __init__(self, kernel: Gaussian, points: Points, dtype: Any) -> None:
+        super().__init__(kernel, points, dtype)
+        whole = cut(points, slice(0, self.n), dtype)
+        self.mean = whole.mean(axis=0)
+        self.transposed = np.empty((whole.shape[1], self.n), dtype)
+        np.subtract(whole.T, self.mean[:, None], out=self.transposed)
+        self.squares = np.einsum("ij,ij->j", self.transposed, self.transposed)
+
+    @classmethod
+    def bytes_for(cls, points: Points, dtype: Any) -> int:
+        return count(points) * width(points) * int(np.dtype(dtype).itemsize)
+
+    def fill(self, A: Points, out: Array, at: Any, part: slice, side: int) -> None:
+        from .._core.exponential import gaussian_rows_from_dots_32
+
+        values = np.empty((min(self.ROWS, count(A)), min(self.COLUMNS, part.stop - part.start)), self.dtype)
+        for start in range(0, count(A), self.ROWS):
+            rows = cut(A, slice(start, start + self.ROWS), self.dtype) - self.mean
+            squares = np.einsum("ij,ij->i", rows, rows)
+            if not self.gamma * float(squares.max()) <= self.HEAVY:
+                super(_Fast, self).fill(A[start : start + self.ROWS], out, at[start : start + self.ROWS], part, side)
+                continue
+            for left in range(part.start, part.stop, self.COLUMNS):
+                right = min(part.stop, left + self.COLUMNS)
+                dots = values[: len(rows), : right - left]
+                np.matmul(rows, self.transposed[:, left:right], out=dots)
+                places = at[start : start + self.ROWS]
+                gaussian_rows_from_dots_32(dots, squares, self.squares[left:right], self.gamma, out, places, left)
+
+    def products(self, A: Points, v: Array, side: int) -> Array:
+        return self._products_by_rows(A, v, side)
 
 
 class ZerosAndOnes(_Fast):
@@ -115,16 +161,18 @@ class ZerosAndOnes(_Fast):
         return out
 
 
-def fast_columns(points: Points) -> type[_Fast] | None:
+def fast_columns(points: Points, dtype: Any) -> type[_Fast] | None:
     """The way that suits these points, if there is one."""
     whole = points
     while isinstance(whole, Chosen):
         whole = whole.points
     if width(whole) <= ZerosAndOnes.MOST and _all_zeros_and_ones(whole):
         return ZerosAndOnes
-    if width(whole) <= FewCoordinates.MOST and not is_sparse(whole):
+    if is_sparse(whole):
+        return None
+    if width(whole) <= FewCoordinates.MOST:
         return FewCoordinates
-    return None
+    return ManyCoordinates if np.dtype(dtype) == np.float32 else None
 
 
 def _all_zeros_and_ones(X: Points) -> bool:

@@ -135,7 +135,7 @@ def stream_product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any, s
     out = np.empty((n, *v.shape[1:]))
     threads, side = plan(kernel, X, Z, dtype, scratch)
     strip = min(side, max(16, ceil(n / (4 * threads))))
-    columns = kernel.prepare(Z, dtype)
+    columns = prepared(kernel, Z, dtype, scratch)
 
     def work(rows: slice) -> None:
         out[rows] = columns.products(cut(X, rows, dtype), v, side)
@@ -154,6 +154,11 @@ def fill_rows(columns: Prepared, A: Points, out: Array, at: Any, scratch: int = 
         for_each(
             _slices(columns.n, ceil(columns.n / pieces)), lambda part: columns.fill(A, out, at, part, side), threads
         )
+
+
+def prepared(kernel: Kernel, Z: Points, dtype: Any, room: int) -> Prepared:
+    """The points as the kernel likes them, if that takes no more memory than there is room for."""
+    return kernel.prepare(Z, dtype) if kernel.prepared_bytes(Z, dtype) <= room else Prepared(kernel, Z, dtype)
 
 
 class Prepared:

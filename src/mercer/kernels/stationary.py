@@ -93,11 +93,11 @@ class Gaussian(Stationary, names=("rbf", "gaussian")):
         return 2 * held_width(X)
 
     def prepare(self, Z: Points, dtype: Any) -> Prepared:
-        columns = fast_columns(Z)
+        columns = fast_columns(Z, dtype)
         return super().prepare(Z, dtype) if columns is None else columns(self, Z, dtype)
 
     def prepared_bytes(self, Z: Points, dtype: Any) -> int:
-        columns = fast_columns(Z)
+        columns = fast_columns(Z, dtype)
         return 0 if columns is None else columns.bytes_for(Z, dtype)
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
