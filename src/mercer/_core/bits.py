@@ -67,18 +67,17 @@ def rows_of_counts(A: Array, B: Array, table: Array, out: Array, at: Array, star
 
 
 @compiled
-def product_of_counts(A: Array, B: Array, table: Array, v: Array, out: Array) -> None:
-    """out[i] <- sum_j table[bits in which a_i and b_j differ] v_j, with sums in float64."""
+def sums_of_counts(A: Array, v: Array, B: Array, table: Array, out: Array, start: int, stop: int) -> None:
+    """out[j] <- sum_i v_i table[bits in which a_i and b_j differ] for j from start to stop, in float64."""
     counts = np.empty(_COLUMNS, np.uint64)
-    n = B.shape[1]
-    for i in range(A.shape[1]):
-        total = 0.0
-        for left in range(0, n, _COLUMNS):
-            right = min(n, left + _COLUMNS)
-            count, part = counts[: right - left], v[left:right]
+    for left in range(start, stop, _COLUMNS):
+        right = min(stop, left + _COLUMNS)
+        count, total = counts[: right - left], out[left:right]
+        total[:] = 0.0
+        for i in range(A.shape[1]):
             count[:] = 0
             for w in range(A.shape[0]):
                 add_differing(A[w, i], B[w][left:right], count)
-            for j in range(part.size):
-                total += table[count[j]] * part[j]
-        out[i] = total
+            factor = v[i]
+            for j in range(total.size):
+                total[j] += factor * table[count[j]]

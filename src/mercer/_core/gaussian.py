@@ -97,41 +97,44 @@ def gaussian_rows_64(A: Array, BT: Array, out: Array, at: Array, start: int, sto
 
 
 @exactly_compiled
-def gaussian_product_32(AT: Array, BT: Array, v: Array, out: Array, gamma: float) -> None:
-    """out[j] <- sum_i exp(-gamma |a_j - z_i|^2) v_i: values in float32, sums in float64; points are columns."""
+def gaussian_sums_32(AT: Array, v: Array, ZT: Array, out: Array, start: int, stop: int, gamma: float) -> None:
+    """out[j] <- sum_i v_i exp(-gamma |a_i - z_j|^2) for j from start to stop: values in float32, sums in float64.
+
+    Points are columns.
+    """
     c = -gamma * _LOG2E
-    d, n, m = BT.shape[0], BT.shape[1], AT.shape[1]
+    d, n = AT.shape
     p, q = np.empty(_COLUMNS, np.float32), np.empty(_COLUMNS, np.float32)
     first, second = np.empty(d, np.float32), np.empty(d, np.float32)
-    for left in range(0, m, _COLUMNS):
-        right = min(m, left + _COLUMNS)
+    for left in range(start, stop, _COLUMNS):
+        right = min(stop, left + _COLUMNS)
         x, y, total = p[: right - left], q[: right - left], out[left:right]
         total[:] = 0.0
         for i in range(0, n, 2):
             other = min(i + 1, n - 1)
             for k in range(d):
-                first[k], second[k] = BT[k, i], BT[k, other]
-            squared_distances_of_two(first, second, AT, left, right, x, y)
+                first[k], second[k] = AT[k, i], AT[k, other]
+            squared_distances_of_two(first, second, ZT, left, right, x, y)
             exp_of_scaled_32(x, c)
             exp_of_scaled_32(y, c)
             add_weighted(x, y, v[i], v[other] if other > i else 0.0, total)
 
 
 @exactly_compiled
-def gaussian_product_64(AT: Array, BT: Array, v: Array, out: Array, gamma: float) -> None:
+def gaussian_sums_64(AT: Array, v: Array, ZT: Array, out: Array, start: int, stop: int, gamma: float) -> None:
     """The same in float64."""
-    d, n, m = BT.shape[0], BT.shape[1], AT.shape[1]
+    d, n = AT.shape
     p, q, work = np.empty(_COLUMNS), np.empty(_COLUMNS), np.empty(_COLUMNS)
     first, second = np.empty(d), np.empty(d)
-    for left in range(0, m, _COLUMNS):
-        right = min(m, left + _COLUMNS)
+    for left in range(start, stop, _COLUMNS):
+        right = min(stop, left + _COLUMNS)
         x, y, total = p[: right - left], q[: right - left], out[left:right]
         total[:] = 0.0
         for i in range(0, n, 2):
             other = min(i + 1, n - 1)
             for k in range(d):
-                first[k], second[k] = BT[k, i], BT[k, other]
-            squared_distances_of_two(first, second, AT, left, right, x, y)
+                first[k], second[k] = AT[k, i], AT[k, other]
+            squared_distances_of_two(first, second, ZT, left, right, x, y)
             exp_of_scaled_64(x, -gamma, work)
             exp_of_scaled_64(y, -gamma, work)
             add_weighted(x, y, v[i], v[other] if other > i else 0.0, total)

@@ -104,6 +104,14 @@ class Gram(ABC):
         values = self.rows(index)
         return Held(values, np.arange(len(values)), [(0, self.n, 0)])
 
+    def worth_keeping(self, index: Any) -> Array | None:
+        """Which of these rows are held already, where others are as cheap to compute as to keep; None: keep all."""
+        return None
+
+    def combination(self, index: Any, v: Array) -> Array:
+        """sum_i v_i K_i over these rows, none of which is kept."""
+        return np.asarray(v @ self.rows(index))
+
     def block(self, index: Any, out: Array | None = None) -> Array:
         """The entries K_ij for i and j in the index, into the upper left corner of `out` if one is given."""
         block = self.subset(index).rows(slice(None))

@@ -137,8 +137,8 @@ class PairGram(Gram):
         K = whole.memory(width * width).reshape(width, width)
         K[n:], K[:n, n:] = 0, 0
         K[:a, :a], K[a:n, a:n] = (whole.own_block(label) for label in classes)
-        rows = self.points[:a]
-        whole.kernel.prepare(self.points, whole.dtype).fill(rows, K, np.arange(a), slice(a, n), PADDED_TO * 4)
+        columns = whole.kernel.prepare(self.points, whole.dtype)
+        columns.fill(columns.ready(self.points[:a]), K, np.arange(a), slice(a, n), PADDED_TO * 4)
         mirror(K, a, n)
         self.padded: Array = K
 

@@ -8,12 +8,23 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Kernel
-from ..kernels.evaluate import LEAST_SIDE, SCRATCH, SCRATCH_PER_THREAD, diagonal, fill_rows, prepared, tile_bytes
+from ..kernels.evaluate import (
+    LEAST_SIDE,
+    SCRATCH,
+    SCRATCH_PER_THREAD,
+    add_up_rows,
+    diagonal,
+    fill_rows,
+    prepared,
+    tile_bytes,
+)
 from ..kernels.points import Chosen, admit, common_dtype, count, take
 from ..memory import format_bytes, parse_bytes
 from ..parallel import thread_count
 from ..types import Array, Index, Points
 from .base import Gram, Held, as_index
+
+_RECENT = 2  # calls; rows that were asked for within so many are kept, while there is memory
 
 
 class LazyGram(Gram):
@@ -113,6 +124,14 @@ class LazyGram(Gram):
             )
         with self._lock:
             return Held(self.cache.values, self.cache.slots_for(index, self._compute), [(0, self.n, 0)])
+
+    def worth_keeping(self, index: Any) -> Array | None:
+        return np.asarray(self.cache.slot_of[index] >= 0) if self.prepared.cheap else None
+
+    def combination(self, index: Any, v: Array) -> Array:
+        if not self.prepared.cheap:
+            return super().combination(index, v)
+        return add_up_rows(self.prepared, take(self.points, as_index(index, self.n)), v)
 
     def block(self, index: Any, out: Array | None = None) -> Array:
         """See Gram.block; computed anew, which is faster than to look for the rows."""
@@ -238,11 +257,13 @@ class _Rows:
         self.used_at[present[present >= 0]] = self.clock
         missing = np.unique(index[present < 0])
         if missing.size:
-            oldest = np.argsort(self.used_at, kind="stable")[: missing.size]
+            # To touch new memory is slow, so a slot never used counts as one that was used a few calls ago.
+            age = np.where(self.used_at > 0, self.used_at, self.clock - _RECENT)
+            oldest = np.argsort(age, kind="stable")[: missing.size]
             evicted = self.row_in[oldest]
             self.slot_of[evicted[evicted >= 0]] = -1
             self.row_in[oldest] = -1  # until they are filled, so that an error or Ctrl-C leaves no half-filled row
-            self.used_at[oldest] = 0
+            self.used_at[oldest] = 1
             compute(missing, oldest)
             self.slot_of[missing], self.row_in[oldest], self.used_at[oldest] = oldest, missing, self.clock
         return self.slot_of[index]

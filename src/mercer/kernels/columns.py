@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,14 +10,11 @@ from ..types import Array, Points
 from .evaluate import Prepared, cut
 from .points import Chosen, count, is_sparse, width
 
-if TYPE_CHECKING:
-    from .stationary import Gaussian
-
 
 class _Fast(Prepared):
-    """Columns with a compiled `fill` and, for one vector, a compiled product."""
+    """Columns of a Gaussian, with a compiled `fill`."""
 
-    def __init__(self, kernel: Gaussian, points: Points, dtype: Any) -> None:
+    def __init__(self, kernel: Any, points: Points, dtype: Any) -> None:
         super().__init__(kernel, points, dtype)
         self.gamma = float(kernel.gamma)
 
@@ -26,13 +23,11 @@ class _Fast(Prepared):
         """The memory that the columns take."""
         raise NotImplementedError
 
-    def product(self, A: Points, v: Array) -> Array:
-        """sum_j k(a_i, z_j) v_j for one vector v."""
-        raise NotImplementedError
-
     def products(self, A: Points, v: Array, side: int) -> Array:
-        if v.ndim == 1 or v.shape[1] == 1:
-            return self.product(A, np.ascontiguousarray(v.reshape(-1))).reshape(count(A), *v.shape[1:])
+        if self.cheap and (v.ndim == 1 or v.shape[1] == 1):  # k(a, z) = k(z, a): A as columns
+            out = np.empty(count(A))
+            type(self)(self.kernel, A, self.dtype).add_up(self, np.ravel(v), out, slice(0, count(A)))
+            return out.reshape(count(A), *v.shape[1:])
         return self._products_by_rows(A, v, side)
 
     def _products_by_rows(self, A: Points, v: Array, side: int) -> Array:
@@ -41,9 +36,9 @@ class _Fast(Prepared):
         step = min(count(A), max(1, side * side // self.n))
         values = np.empty((step, self.n), self.dtype)
         for start in range(0, count(A), step):
-            part = cut(A, slice(start, start + step), self.dtype)
-            self.fill(part, values, np.arange(count(part)), slice(0, self.n), side)
-            out[start : start + step] = values[: count(part)] @ v
+            rows = min(step, count(A) - start)
+            self.fill(self.ready(A[start : start + rows]), values, np.arange(rows), slice(0, self.n), side)
+            out[start : start + rows] = values[:rows] @ v
         return out
 
 
@@ -51,8 +46,9 @@ class FewCoordinates(_Fast):
     """Dense points with few coordinates: distance and exponential in one compiled pass."""
 
     MOST = 24  # with more coordinates, matrix products are faster
+    cheap = True
 
-    def __init__(self, kernel: Gaussian, points: Points, dtype: Any) -> None:
+    def __init__(self, kernel: Any, points: Points, dtype: Any) -> None:
         super().__init__(kernel, points, dtype)
         self.transposed = np.ascontiguousarray(cut(points, slice(0, self.n), dtype).T)
 
@@ -60,19 +56,20 @@ class FewCoordinates(_Fast):
     def bytes_for(cls, points: Points, dtype: Any) -> int:
         return count(points) * width(points) * int(np.dtype(dtype).itemsize)
 
-    def fill(self, A: Points, out: Array, at: Any, part: slice, side: int) -> None:
+    def ready(self, A: Points) -> Any:
+        return cut(A, slice(0, count(A)), self.dtype)
+
+    def fill(self, A: Any, out: Array, at: Any, part: slice, side: int) -> None:
         from .._core.gaussian import gaussian_rows_32, gaussian_rows_64
 
         fill = gaussian_rows_32 if self.dtype == np.float32 else gaussian_rows_64
-        fill(cut(A, slice(0, count(A)), self.dtype), self.transposed, out, at, part.start, part.stop, self.gamma)
+        fill(A, self.transposed, out, at, part.start, part.stop, self.gamma)
 
-    def product(self, A: Points, v: Array) -> Array:
-        from .._core.gaussian import gaussian_product_32, gaussian_product_64
+    def add_up(self, rows: FewCoordinates, v: Array, out: Array, part: slice) -> None:
+        from .._core.gaussian import gaussian_sums_32, gaussian_sums_64
 
-        product = gaussian_product_32 if self.dtype == np.float32 else gaussian_product_64
-        out = np.empty(count(A))
-        product(np.ascontiguousarray(A.T), self.transposed, v, out, self.gamma)
-        return out
+        add_up = gaussian_sums_32 if self.dtype == np.float32 else gaussian_sums_64
+        add_up(rows.transposed, np.ascontiguousarray(v), self.transposed, out, part.start, part.stop, self.gamma)
 
 
 class ManyCoordinates(_Fast):
@@ -84,7 +81,7 @@ class ManyCoordinates(_Fast):
     HEAVY = 16.0  # see stationary.py
     ROWS, COLUMNS = 128, 2048  # of a product that stays in cache
 
-    def __init__(self, kernel: Gaussian, points: Points, dtype: Any) -> None:
+    def __init__(self, kernel: Any, points: Points, dtype: Any) -> None:
         super().__init__(kernel, points, dtype)
         whole = cut(points, slice(0, self.n), dtype)
         self.mean = whole.mean(axis=0)
@@ -113,16 +110,14 @@ class ManyCoordinates(_Fast):
                 places = at[start : start + self.ROWS]
                 gaussian_rows_from_dots_32(dots, squares, self.squares[left:right], self.gamma, out, places, left)
 
-    def products(self, A: Points, v: Array, side: int) -> Array:
-        return self._products_by_rows(A, v, side)
-
 
 class ZerosAndOnes(_Fast):
     """Points of zeros and ones, such as categories in one-hot code: 64 coordinates to a word, distances by counting."""
 
     MOST = 1024
+    cheap = True
 
-    def __init__(self, kernel: Gaussian, points: Points, dtype: Any) -> None:
+    def __init__(self, kernel: Any, points: Points, dtype: Any) -> None:
         super().__init__(kernel, points, dtype)
         self.words = self.pack(cut(points, slice(0, self.n), dtype))
         self.table = np.exp(-self.gamma * np.arange(width(points) + 1))
@@ -147,18 +142,18 @@ class ZerosAndOnes(_Fast):
             pack_dense(A, words)
         return words
 
-    def fill(self, A: Points, out: Array, at: Any, part: slice, side: int) -> None:
+    def ready(self, A: Points) -> Any:
+        return self.pack(cut(A, slice(0, count(A)), self.dtype))
+
+    def fill(self, A: Any, out: Array, at: Any, part: slice, side: int) -> None:
         from .._core.bits import rows_of_counts
 
-        rows = self.pack(cut(A, slice(0, count(A)), self.dtype))
-        rows_of_counts(rows, self.words, self.table.astype(self.dtype), out, at, part.start, part.stop)
+        rows_of_counts(A, self.words, self.table.astype(self.dtype), out, at, part.start, part.stop)
 
-    def product(self, A: Points, v: Array) -> Array:
-        from .._core.bits import product_of_counts
+    def add_up(self, rows: ZerosAndOnes, v: Array, out: Array, part: slice) -> None:
+        from .._core.bits import sums_of_counts
 
-        out = np.empty(count(A))
-        product_of_counts(self.pack(A), self.words, self.table, v, out)
-        return out
+        sums_of_counts(rows.words, np.ascontiguousarray(v), self.words, self.table, out, part.start, part.stop)
 
 
 def fast_columns(points: Points, dtype: Any) -> type[_Fast] | None:

@@ -148,12 +148,21 @@ def stream_product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any, s
 def fill_rows(columns: Prepared, A: Points, out: Array, at: Any, scratch: int = SCRATCH) -> None:
     """out[at[i], j] <- k(a_i, z_j) for all prepared points z_j, on all cores: each has a piece of every row."""
     threads, side = plan(columns.kernel, A, columns.points, columns.dtype, scratch)
-    at = np.asarray(at, np.intp)
+    at, rows = np.asarray(at, np.intp), columns.ready(A)
     pieces = threads if count(A) * columns.n < 4 * _WORTH_A_THREAD else 4 * threads
+    parts = _slices(columns.n, ceil(columns.n / pieces))
     with overflow_checked_later():
-        for_each(
-            _slices(columns.n, ceil(columns.n / pieces)), lambda part: columns.fill(A, out, at, part, side), threads
-        )
+        for_each(parts, lambda part: columns.fill(rows, out, at, part, side), threads)
+
+
+def add_up_rows(columns: Prepared, A: Points, v: Array) -> Array:
+    """sum_i v_i k(a_i, z_j) for all (cheap) prepared points z_j, on all cores: no row is kept."""
+    out = np.empty(columns.n)
+    threads = thread_count() if count(A) * columns.n >= _WORTH_A_THREAD else 1
+    parts = _slices(columns.n, ceil(columns.n / (4 * threads)))
+    rows = columns.kernel.prepare(A, columns.dtype)
+    for_each(parts, lambda part: columns.add_up(rows, v, out, part), threads)
+    return out
 
 
 def prepared(kernel: Kernel, Z: Points, dtype: Any, room: int) -> Prepared:
@@ -168,11 +177,17 @@ class Prepared:
     `Kernel.prepare` (see columns.py). Both methods are the work of one thread.
     """
 
+    cheap = False  # True where to compute a value again costs no more than to keep it
+
     def __init__(self, kernel: Kernel, points: Points, dtype: Any) -> None:
         self.kernel, self.points, self.dtype, self.n = kernel, points, np.dtype(dtype), count(points)
 
-    def fill(self, A: Points, out: Array, at: Any, part: slice, side: int) -> None:
-        """out[at[i], j] <- k(a_i, z_j) for the columns j of this part."""
+    def ready(self, A: Points) -> Any:
+        """The points A as `fill` takes them: made ready once, for all parts."""
+        return A
+
+    def fill(self, A: Any, out: Array, at: Any, part: slice, side: int) -> None:
+        """out[at[i], j] <- k(a_i, z_j) for the columns j of this part; A has been made ready."""
         buffer = _Buffer(self.dtype)
         for columns in _slices(part.stop - part.start, side):
             columns = slice(part.start + columns.start, part.start + columns.stop)
@@ -181,6 +196,10 @@ class Prepared:
                 values = buffer.get(len(at[rows]), count(B))
                 evaluate_tile(self.kernel, cut(A, rows, self.dtype), B, values)
                 out[at[rows], columns] = values
+
+    def add_up(self, rows: Any, v: Array, out: Array, part: slice) -> None:
+        """out[j] <- sum_i v_i k(a_i, z_j) for the columns j of this part, a_i prepared too; for cheap ones only."""
+        raise NotImplementedError
 
     def products(self, A: Points, v: Array, side: int) -> Array:
         """sum_j k(a_i, z_j) v_j in float64, whatever the values."""

@@ -224,13 +224,28 @@ class _Descent:
         old, before = self.beta[rows], self.F[rows]
         self.beta[rows] = beta[moved]
         self.F[rows] -= self.terms.r[rows] * delta
-        self._subtract(self.gram.held(rows) if K is None else Held(K, moved, [(0, W.size, 0)]), delta)
+        if K is None:
+            self._subtract_rows(rows, delta)
+        else:
+            self._subtract(Held(K, moved, [(0, W.size, 0)]), delta)
         # The dual is quadratic: it has risen by the mean of its slopes before and after, along what moved.
         kinks = self.terms.eps[rows] * (np.abs(self.beta[rows]) - np.abs(old))
         risen = 0.5 * inner(delta, before + self.F[rows]) - float(kinks.sum())
         self.dual += risen
         self.idle = 0 if risen > _PROGRESS * abs(self.dual) else self.idle + 1
         self.stale = self.active.size < self.problem.n
+
+    def _subtract_rows(self, rows: Any, delta: Array) -> None:
+        """F -= K delta. A coefficient at a bound seldom moves again: its row is kept only if that is worth it."""
+        keep = self.gram.worth_keeping(rows)
+        if keep is not None:
+            beta, t = self.beta[rows], self.terms
+            keep |= (beta > t.lo[rows]) & (beta < t.hi[rows])
+            if not keep.all():
+                self.F -= self.gram.combination(rows[~keep], delta[~keep])
+            rows, delta = rows[keep], delta[keep]
+        if rows.size:
+            self._subtract(self.gram.held(rows), delta)
 
     def _subtract(self, held: Held, delta: Array) -> None:
         """F -= K delta, by all cores where it is worth it."""
