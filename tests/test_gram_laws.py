@@ -293,3 +293,18 @@ def test_amounts_of_memory():
     for wrong in ("", "GB", "2 parsecs", "-1GB", 0, -5, float("nan"), float("inf"), True, None):
         with pytest.raises(ValueError, match="is not an amount of memory"):
             parse_bytes(wrong)
+
+
+def test_a_narrow_matrix_has_the_rows_that_were_held():
+    X = vectors(400)
+    K = Gaussian(0.3)(X)
+    for budget in (60_000, 120_000, 10**6):
+        whole = LazyGram(Gaussian(0.3), X, budget)
+        held = np.arange(0, 400, 37)[: whole.most_held]
+        whole.held(held)
+        keep = np.flatnonzero(np.arange(400) % 37 < 3)
+        narrow = whole.narrow(keep)
+        for start in range(0, keep.size, narrow.batch):
+            index = np.arange(start, min(start + narrow.batch, keep.size))
+            assert_allclose(narrow.rows(index), K[np.ix_(keep[index], keep)], rtol=1e-12)
+        assert_allclose(whole.rows([5]), K[[5]], rtol=1e-12)  # once the narrow one is no longer used

@@ -42,6 +42,9 @@ class Gram(ABC):
     padded: Any = None
     """K with zero rows and columns added, where it is held so: a solver of small problems then needs no copy."""
 
+    room: int = 2**25
+    """Bytes that a solver may take for blocks of its own."""
+
     scratch: int = SCRATCH
     """Bytes of temporaries for products."""
 

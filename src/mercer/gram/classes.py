@@ -16,12 +16,14 @@ from ..kernels import Kernel
 from ..kernels.evaluate import diagonal, fill_rows
 from ..kernels.points import admit, count, take
 from ..memory import format_bytes, parse_bytes
+from ..parallel import thread_count
 from ..types import Array, Points
 from .base import Gram, Held, as_index
 from .dense import DenseGram
 from .lazy import LazyGram
 
 PADDED_TO = 64  # see `_core.pairs`
+LARGEST_CLASS = 2500  # points; of larger classes, only the rows that a solver asks for are computed
 
 
 class ClassGram(Gram):
@@ -37,6 +39,8 @@ class ClassGram(Gram):
         self.points = admit(X, kernel.domain)
         kernel.check(self.points, "X")
         self.edges = np.concatenate([[0], np.cumsum(sizes)]).astype(int).tolist()
+        self.share = self.budget // (2 * thread_count())  # of one machine, when several are at work
+        self.room = min(Gram.room, self.share // 8)
         self.reason = f"by classes: all of it would need {format_bytes(self.n * self.n * self._dtype.itemsize)}"
         self.own: dict[int, Array] = {}  # the block of each class with itself, once it is there
         self.pool: list[Array] = []  # memory of matrices that are no longer needed
@@ -72,7 +76,7 @@ class ClassGram(Gram):
         classes = self._whole_classes(index)
         if classes is not None and self._fits(classes):
             return PairGram(self, classes)
-        return LazyGram(self.kernel, take(self.points, index), self.budget, self.reason, self._dtype, self.most)
+        return LazyGram(self.kernel, take(self.points, index), self.share, self.reason, self._dtype, self.most)
 
     def astype(self, dtype: Any) -> ClassGram:
         if self._dtype == dtype:
@@ -115,11 +119,12 @@ class ClassGram(Gram):
         return (first, second) if np.array_equal(index, expected) else None
 
     def _fits(self, classes: tuple[int, int]) -> bool:
-        """Whether the matrix of two classes, and the blocks that it leaves behind, are a small part of the budget."""
-        sizes = [self.edges[c + 1] - self.edges[c] for c in classes]
-        need = 2 * sum(sizes) ** 2 + sum(size**2 for size in sizes)
+        """Whether the matrix of two classes, and the blocks that it leaves behind, are small enough for the budget."""
+        sizes = [self.edges[label + 1] - self.edges[label] for label in classes]
         kept = sum(block.nbytes for block in self.own.values())
-        return bool(2 * need * self._dtype.itemsize + kept <= self.budget // 2)
+        new = sum(size**2 for size in sizes) * self._dtype.itemsize
+        pair = (sum(sizes) + PADDED_TO) ** 2 * self._dtype.itemsize
+        return bool(max(sizes) <= LARGEST_CLASS and 2 * pair <= self.share and 2 * (kept + new) <= self.budget)
 
 
 class PairGram(Gram):
@@ -128,7 +133,7 @@ class PairGram(Gram):
     def __init__(self, whole: ClassGram, classes: tuple[int, int]) -> None:
         from .._core.working_set import mirror
 
-        self.whole, self.kernel, self.reason = whole, whole.kernel, whole.reason
+        self.whole, self.kernel, self.reason, self.room = whole, whole.kernel, whole.reason, whole.room
         parts = [whole.part(label) for label in classes]
         self.index = np.concatenate([np.arange(part.start, part.stop) for part in parts])
         self.points = take(whole.points, self.index)

@@ -53,6 +53,7 @@ class LazyGram(Gram):
         n = count(self.points)
         row = n * self.dtype.itemsize
         books = 4 * n * 8  # which row is where, and since when; the diagonal
+        self.room = min(Gram.room, budget // 8)
         room = budget // 4
         copies = kernel.prepared_bytes(self.points, self.dtype)
         books += copies if copies <= room else 0
@@ -64,12 +65,13 @@ class LazyGram(Gram):
                 f"at least {format_bytes(least)} is needed."
             )
         self.scratch = min(SCRATCH, SCRATCH_PER_THREAD * thread_count(), max(smallest, (budget - least) // 4))
-        rows_in_all = (budget - books - self.scratch) // row
+        rows_in_all = max(2, (budget - books - self.scratch - self.room) // row)
         self.batch = int(min(n, max(1, rows_in_all // 4)))
         slots = int(min(n, max(1, rows_in_all - self.batch), n if most is None else most))
         self.most = most
-        if memory is None or memory.size < slots * n:
+        if memory is None:
             memory = np.empty(slots * n, self.dtype)
+        slots = min(slots, memory.size // n)
         self.cache = _Rows(memory[: slots * n].reshape(slots, n))
         self._diag = diagonal(kernel, self.points)
         self.prepared = prepared(kernel, self.points, self.dtype, room)
@@ -185,6 +187,7 @@ class SubsetGram(Gram):
     def __init__(self, whole: LazyGram, index: Index) -> None:
         self.whole, self.index, self.reason = whole, index, whole.reason
         self.kernel, self.points, self.scratch = whole.kernel, Chosen(whole.points, index), whole.scratch
+        self.room = whole.room
 
     @property
     def n(self) -> int:

@@ -25,6 +25,7 @@ import threading
 from collections.abc import Generator
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +38,7 @@ from ..problem import Problem
 from ..types import Array, inner
 from .base import Iterate, Solver
 
+CHUNK = 64  # arrays of working sets are padded to a multiple of this (see `_core.pairs`)
 _WHOLE = 2048  # a problem of so many points is one working set
 _STEPS = 50_000  # pair steps per round: about 50 ms
 _INNER = 0.1  # a working set is solved until its violation is this part of the violation of all points;
@@ -169,10 +171,10 @@ class _Descent:
         from .._core.working_set import choose_largest
 
         n = self.active.size
-        if n <= max(_WHOLE, self.limit):
+        if n <= self._whole():
             return np.arange(n)
         free = np.count_nonzero((self.rise > -FORBIDDEN) & (self.fall < FORBIDDEN))
-        limit = min(self.limit * (2 if free > self.limit else 1), self.gram.most_held, n)
+        limit = min(self.limit * (2 if free > self.limit else 1), self.gram.most_held, self._largest())
         taken = np.zeros(n, np.bool_)
         W = np.empty(limit, np.int64)
         kept = self.kept[-(limit // 2) :]
@@ -184,10 +186,16 @@ class _Descent:
         size = choose_largest(self.fall, -1.0, -self.top, taken, W, size, half)
         return W[:size]
 
+    def _largest(self) -> int:
+        """The most points of a working set, for its K to be within the memory that is left for it."""
+        return max(2, isqrt(self.gram.room // self.dtype.itemsize) - CHUNK)
+
+    def _whole(self) -> int:
+        """So many points are one working set."""
+        return self.active.size if self.gram.padded is not None else min(max(_WHOLE, self.limit), self._largest())
+
     def _width(self, size: int) -> int:
         """The length of the arrays of so many points: with room for a phantom, and padded."""
-        from .._core.pairs import CHUNK
-
         return -(-(size + 1) // CHUNK) * CHUNK
 
     def _block(self, W: Any, everything: bool) -> Any:
@@ -288,7 +296,7 @@ class _Descent:
 
     def _shrink(self) -> None:
         """Leave out the points that are optimal by a wide margin, where that leaves out many."""
-        if self.active.size <= max(_WHOLE, self.limit) or self.hard:  # a hard margin's F changes its scale every round
+        if self.active.size <= self._whole() or self.hard:  # a hard margin's F changes its scale every round
             return
         if not 0.0 < self.violation <= _SHRINK_FROM * self.first:
             return

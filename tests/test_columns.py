@@ -1,0 +1,81 @@
+"""Prepared points of the Gaussian: each way gives the formula, whatever the shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+
+from mercer.kernels import Gaussian
+from mercer.kernels.columns import FewCoordinates, ManyCoordinates, ZerosAndOnes, fast_columns
+from mercer.kernels.evaluate import Prepared, add_up_rows, fill_rows, prepared, stream_product
+
+GENERATOR = np.random.default_rng(0)
+FEW = GENERATOR.normal(size=(3001, 5))
+MANY = GENERATOR.normal(size=(2501, 70))
+BITS = (GENERATOR.random((1500, 130)) < 0.2).astype(float)
+SETS = {"few": (FEW, FewCoordinates), "many": (MANY, ManyCoordinates), "bits": (BITS, ZerosAndOnes),
+        "sparse bits": (csr_array(BITS), ZerosAndOnes)}  # fmt: skip
+
+
+def formula(X, Z, gamma):
+    X, Z = (P.toarray() if hasattr(P, "toarray") else P for P in (X, Z))
+    return np.exp(-gamma * ((X[:, None].astype(float) - Z[None].astype(float)) ** 2).sum(-1))
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("rows", [1, 2, 7])
+def test_rows_and_sums(name, dtype, rows):
+    X, cls = SETS[name]
+    X = X.astype(dtype)
+    kernel = Gaussian(0.5 / X.shape[1])
+    columns = kernel.prepare(X, dtype)
+    if not (cls is ManyCoordinates and dtype == np.float64):
+        assert type(columns) is cls
+    index = np.arange(rows) * 31
+    expected = formula(X[index], X, 0.5 / X.shape[1])
+    close = {"rtol": 2e-5, "atol": 1e-6} if dtype == np.float32 else {"rtol": 1e-11, "atol": 1e-14}
+    out = np.full((rows + 3, X.shape[0]), np.nan, dtype)
+    at = np.arange(rows)[::-1] + 2
+    fill_rows(columns, X[index], out, at)
+    assert_allclose(out[at], expected, **close)
+    assert np.isnan(out[:2]).all()
+    v = GENERATOR.normal(size=rows)
+    if columns.cheap:
+        assert_allclose(add_up_rows(columns, X[index], v), v @ expected, rtol=1e-4, atol=1e-5)
+    for width in ((), (1,), (3,)):
+        w = GENERATOR.normal(size=(rows, *width))
+        assert_allclose(stream_product(kernel, X, X[index], w, dtype), expected.T @ w, rtol=1e-4, atol=1e-5)
+
+
+def test_the_same_bits_whatever_the_threads():
+    columns = Gaussian(0.1).prepare(FEW, np.float32)
+    v = GENERATOR.normal(size=500)
+    assert_array_equal(add_up_rows(columns, FEW[:500], v), add_up_rows(columns, FEW[:500], v))
+    whole, parts = np.empty(3001), np.empty(3001)
+    rows = Gaussian(0.1).prepare(FEW[:500], np.float32)
+    columns.add_up(rows, v, whole, slice(0, 3001))
+    for start, stop in ((0, 777), (777, 2000), (2000, 3001)):
+        columns.add_up(rows, v, parts, slice(start, stop))
+    assert_array_equal(whole, parts)
+
+
+def test_points_far_out_keep_their_digits():
+    X = (MANY + 1e4).astype(np.float32)
+    X[:5] *= 3  # heavy: products in float32 would not do
+    out = np.empty((9, len(X)), np.float32)
+    fill_rows(Gaussian(1.0).prepare(X, np.float32), X[:9], out, np.arange(9))
+    assert_allclose(out, formula(X[:9], X, 1.0), atol=2e-5)
+
+
+def test_which_way():
+    assert fast_columns(FEW, np.float64) is FewCoordinates
+    assert fast_columns(MANY, np.float64) is None
+    assert fast_columns(csr_array(FEW), np.float32) is None
+    assert fast_columns(2 * BITS, np.float32) is ManyCoordinates
+    stored_zeros = csr_array(BITS[:3])
+    stored_zeros.data[0] = 0.0
+    assert_allclose(Gaussian(0.1)(stored_zeros), formula(stored_zeros, stored_zeros, 0.1))
+    assert type(prepared(Gaussian(0.1), FEW, np.float32, room=100)) is Prepared

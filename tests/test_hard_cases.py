@@ -1,0 +1,121 @@
+"""Data on which other machines hang, and ceilings: each fit ends within its limit, with an honest status."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
+
+from mercer import SVC
+from mercer.kernels import Constant, Gaussian, Linear, Polynomial
+from mercer.solution import Status
+
+LIMIT = 2.0
+GENERATOR = np.random.default_rng(0)
+BLOB = GENERATOR.normal(size=(200, 3))
+TWICE, OPPOSITE = np.vstack([BLOB, BLOB]), np.repeat([0, 1], 200)
+ONE_OF_MANY = (np.arange(200) == 7).astype(int)
+NOISY = BLOB[:, 0] + GENERATOR.normal(size=200) > 0
+CANCER = load_breast_cancer(return_X_y=True)
+CASES = {
+    "raw cancer, C 1": (Linear(), 1.0, *CANCER),
+    "raw cancer, C 100": (Linear(), 100.0, *CANCER),
+    "two points far out": (Polynomial(3), 1.0, [[99999.0, 99999.0], [99999.0, 99998.0]], [0, 1]),
+    "two equal points far out": (Polynomial(3), 1.0, [[99999.0, 99999.0]] * 2, [0, 1]),
+    "constant kernel": (Constant(1.0), 1.0, BLOB, NOISY),
+    **{f"twice with opposite labels, C {C}": (Gaussian(), C, TWICE, OPPOSITE) for C in (1.0, 1e-10, 1e10, np.inf)},
+    **{f"one of many, C {C}": (Gaussian(), C, BLOB, ONE_OF_MANY) for C in (1.0, 1e-10, 1e10, np.inf)},
+    **{f"noise, C {C}": (Gaussian(), C, BLOB, NOISY) for C in (1e-10, 1e10)},
+    **{f"inseparable, C {C}": (Linear(), C, BLOB, NOISY) for C in (1e10, np.inf)},
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_ends_with_the_truth(name):
+    kernel, C, X, y = CASES[name]
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine = SVC(kernel, C=C, time_limit=LIMIT).fit(X, y)
+    assert time.perf_counter() - start < LIMIT + 2
+    certificate = machine.certificate_
+    allowed = (Status.CONVERGED, Status.OUT_OF_TIME, Status.STALLED, Status.INFEASIBLE)
+    assert certificate.status in allowed
+    assert certificate.converged == (certificate.relative_gap <= machine.tol)
+    if C == np.inf and name.startswith(("twice", "inseparable")):
+        proof = certificate.proof
+        assert certificate.status is Status.INFEASIBLE
+        assert proof.distance <= proof.bound
+    else:
+        assert certificate.dual <= certificate.primal * (1 + 1e-9)
+        machine.predict(X)
+
+
+def test_equal_points_with_opposite_labels_cost_two():
+    certificate = SVC("linear", C=3.0).fit([[99999.0], [99999.0]], [0, 1]).certificate_
+    assert certificate.converged
+    assert certificate.primal == pytest.approx(6.0)
+
+
+MEMORY = """
+import resource, sys, numpy as np
+from mercer import SVC
+generator = np.random.default_rng(0)
+X = generator.normal(size=(12000, 20))
+y = X[:, 0] * X[:, 1] + 0.5 * generator.normal(size=12000) > 0
+if len(sys.argv) > 1:
+    y = y + 2 * (X[:, 2] > 1)
+machine = SVC(memory="40MB", tol=1e-3)
+machine.fit(X[:2500], y[:2500])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+machine.fit(X, y)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024, machine.certificate_.converged)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="resident memory is counted differently elsewhere")
+@pytest.mark.parametrize("arguments", [[], ["four classes"]], ids=["two classes", "four classes"])
+def test_the_memory_ceiling_holds(arguments):
+    done = subprocess.run([sys.executable, "-c", MEMORY, *arguments], capture_output=True, text=True, check=True)
+    grown, converged = done.stdout.split()
+    assert converged == "True"
+    assert int(grown) <= 1.3 * 40e6
+
+
+LONG = """
+import numpy as np, time
+from mercer import SVC
+generator = np.random.default_rng(0)
+X = generator.normal(size=(30000, 10))
+y = generator.random(30000) < 0.5
+SVC().fit(X[:2500], y[:2500])
+print("ready", flush=True)
+machine = SVC(C=100.0, tol=1e-9).fit(X, y)
+print(machine.certificate_.status.name, machine.certificate_.relative_gap > 0, time.time(), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
+def test_ctrl_c_gives_the_best_answer_so_far():
+    command = [sys.executable, "-W", "ignore", "-c", LONG]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        status, honest, seconds = interrupted(process)
+    assert (status, honest) == ("INTERRUPTED", "True")
+    assert seconds < 10  # a second, on a machine that does nothing else
+
+
+def interrupted(process):
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(2.0)
+    asked = time.time()
+    os.kill(process.pid, signal.SIGINT)
+    status, honest, ended = process.stdout.readline().split()
+    return status, honest, float(ended) - asked
