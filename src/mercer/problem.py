@@ -27,7 +27,7 @@ _NOTHING = 1e-15  # values below this part of the terms that they are sums of ar
 _SAMPLE = 256  # rows on which rounding is measured, at most
 _LEAST = 512  # points; for fewer, all is float64
 _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
-_INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the bounds
+_INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the largest of them
 _INSEPARABLE = 1e-7  # two convex combinations that are nearer than this, relative to the size of the points, meet
 
 
@@ -146,7 +146,7 @@ class Problem:
         dual_beta: Array | None = None,
         *,
         patience: float | None = None,
-        status: Status = Status.UNCHECKED,
+        status: Status = Status.EXAMINED,
     ) -> Certificate:
         """What is true of an answer, recomputed from the kernel and the data.
 
@@ -163,7 +163,7 @@ class Problem:
         dual_beta: Array | None = None,
         *,
         patience: float | None = None,
-        status: Status = Status.UNCHECKED,
+        status: Status = Status.EXAMINED,
         scores: Array | None = None,
         tol: float = np.inf,
     ) -> tuple[Certificate, Array, float]:
@@ -186,6 +186,7 @@ class Problem:
         products, sample, precise = self._products(both, patience, scores)
         s = products if dual_beta is None else products[:, 0]
         s_dual = products if dual_beta is None else products[:, 1]
+        fixed = b
         b = self.best_bias(s) if b is None else float(b)
         scale = self.loss.feasible_scale(self.y, s + b)
         residuals = self._residuals(s + b, other, scale)
@@ -201,7 +202,7 @@ class Problem:
                 rounding = 0.5 * float(np.abs(beta - other).sum()) * _root_mean_square(error[:, 0] - error[:, 1])
             rounding += self._rounding(s + b, other, scale, primal, error if dual_beta is None else error[:, 0])
             if scores is None and rounding > 0.5 * tol * max(abs(primal), abs(dual)):
-                return self.examine(beta, b, dual_beta, status=status)
+                return self.examine(beta, fixed, dual_beta, status=status)
         proof = self._inseparable(other) if isinstance(self.loss, HardMargin) else None
         if proof is not None:
             status = Status.INFEASIBLE

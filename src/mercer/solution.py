@@ -17,11 +17,11 @@ class Status(Enum):
     CONVERGED = "converged"
     OUT_OF_ITERATIONS = "out of iterations: raise max_iter, or tol if the gap is small enough for you"
     OUT_OF_TIME = "out of time: raise time_limit, or tol if the gap is small enough for you"
-    INTERRUPTED = "interrupted: this is the best answer so far; pass it as start to go on from it"
+    INTERRUPTED = "interrupted: this is the best answer so far; mercer.solve(..., start=) goes on from it"
     INFEASIBLE = "infeasible: the classes cannot be separated by a hard margin; choose a finite C or another kernel"
     STALLED = "stalled: rounding errors hide any further progress; scale the data, or raise tol"
     INDEFINITE = "the kernel is not positive definite, so the gap bounds nothing: the answer may be a local one"
-    UNCHECKED = "checked, not solved here"
+    EXAMINED = "examined: an answer that was given, not found here"
 
     def __str__(self) -> str:
         return self.value
@@ -83,7 +83,7 @@ class Certificate:
     rounding: float = 0.0
     kkt_violation: float = 0.0
     feasibility: float = 0.0
-    status: Status = Status.UNCHECKED
+    status: Status = Status.EXAMINED
     residuals: Array = field(default_factory=lambda: np.zeros(0), repr=False)
     proof: Inseparable | None = field(default=None, repr=False)
 
@@ -114,23 +114,24 @@ class Certificate:
         )
 
     def words(self) -> str:
-        """How good the answer is, in one phrase."""
+        """How good the answer is, in one phrase: the best objective is at least (1 - relative gap) of this one's."""
         gap = self.relative_gap
-        if not np.isfinite(gap):
-            return "nothing is proved of this answer"
+        if not gap < 0.5:
+            return f"nothing useful is proved of this answer yet (relative gap {gap:.1e})"
         if self.status is Status.INDEFINITE:
             return f"relative gap {gap:.1e}"
-        return f"within {100 * gap:.2g}% of the best possible (relative gap {gap:.1e})"
+        percent = f"{100 * gap:.2g}" if gap < 1e-4 else f"{100 * gap:.2f}"
+        return f"within {percent}% of the best possible (relative gap {gap:.1e})"
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
     """The answer f = sum_i beta_i k(x_i, .) + b, its certificate, and how it came about."""
 
-    beta: Array
+    beta: Array = field(repr=False)
     b: float
     certificate: Certificate
-    history: tuple[Step, ...] = ()
+    history: tuple[Step, ...] = field(default=(), repr=False)
     seconds: float = 0.0
     solver: Any = None
 

@@ -1,4 +1,4 @@
-"""The one decorator of compiled functions."""
+"""The decorators of compiled functions."""
 
 from __future__ import annotations
 

@@ -73,8 +73,9 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Points, y: Any = None, sample_weight: Any = None) -> Self:
         """Find f from points X, targets y and weights (>= 0) of the points; see `certificate_` for how good it is."""
-        deadline = None if self.time_limit is None else perf_counter() + self.time_limit
+        began = perf_counter()
         training = self._training(X, y, sample_weight)
+        deadline = None if self.time_limit is None else began + self.time_limit
         hooks = Hooks(self, len(training.tasks), X, y, sample_weight)
         pairs = len(training.tasks) > 1 and training.tasks[0].rows is not None
         gram = training_gram(

@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..gram import DenseGram, Gram, LazyGram
-from ..kernels import Kernel
+from ..gram import Gram, unformed
 from ..kernels.points import Domain, count, row_weights, take
 from ..losses import Squared
 from ..problem import Problem
@@ -22,7 +21,6 @@ from .certificates import worst
 from .foreign import as_machine, ridge_kernel
 
 _ROUNDING = 1e-14  # of a sum, in parts of the sum of sizes
-_LEAST = 100_000_000  # bytes for temporaries, whatever the kernel
 _SPREADS = 50  # rounds of spreading what is lacking over the free coefficients
 
 
@@ -36,13 +34,13 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
     the training the gap is large, or the shapes do not fit and that is an error.
     """
     check_is_fitted(estimator)
-    if type(estimator).__name__ == "KernelRidge":
+    if "KernelRidge" in {cls.__name__ for cls in type(estimator).__mro__}:
         return _certify_ridge(estimator, X, y, sample_weight)
     machine = _translated(estimator, X)
     training = machine._training(X, y, sample_weight)
     _require_same_classes(estimator, machine)
     betas = _coefficients(estimator, machine, training, X)
-    gram = _unformed(training.kernel, training.points)
+    gram = unformed(training.kernel, training.points)
     certificates = [
         _examined(task.problem(gram), beta, b)
         for task, beta, b in zip(training.tasks, betas, np.ravel(estimator.intercept_), strict=True)
@@ -80,7 +78,7 @@ def _certify_ridge(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Cer
     if np.any(coefficients[weight == 0]):
         raise ValueError(_OTHER_WEIGHTS)
     points = take(X if hasattr(X, "shape") else np.asarray(X), kept)
-    ridge = _Ridge(_unformed(kernel, points[:, kept] if kernel.domain is Domain.VALUES else points), weight[kept])
+    ridge = _Ridge(unformed(kernel, points[:, kept] if kernel.domain is Domain.VALUES else points), weight[kept])
     columns = coefficients.reshape(n, -1)[kept].T, targets.reshape(n, -1)[kept].T
     alphas = np.broadcast_to(np.asarray(estimator.alpha, np.float64), (len(columns[0]),))
     certificates = [ridge.certify(beta, t, float(a)) for beta, t, a in zip(*columns, alphas, strict=True)]
@@ -151,10 +149,3 @@ def repaired(problem: Problem, beta: Array) -> Array:
             break
         beta[free] = np.clip(beta[free] + lack / free.size, t.lo[free], t.hi[free])
     return feasible_start(problem, beta)
-
-
-def _unformed(kernel: Kernel, X: Points) -> Gram:
-    """A Gram matrix of which certificates ask products only, so that it holds next to nothing."""
-    if kernel.domain is Domain.VALUES:
-        return DenseGram.compute(kernel, X)
-    return LazyGram(kernel, X, _LEAST + 100 * 8 * count(X))

@@ -10,11 +10,11 @@ from time import perf_counter
 import numpy as np
 
 from ..driver import solve
-from ..gram import ClassGram, DenseGram, Gram, LazyGram
+from ..gram import ClassGram, DenseGram, Gram, LazyGram, unformed
 from ..interrupt import interruptible
 from ..kernels import Kernel
 from ..kernels.evaluate import SCRATCH
-from ..kernels.points import Domain, count, is_sparse
+from ..kernels.points import Domain, count, is_sparse, take
 from ..losses import Loss
 from ..memory import format_bytes, parse_bytes
 from ..parallel import for_each, thread_count
@@ -28,6 +28,7 @@ from ..types import Array, Index, Points
 _PRECISE = 1500  # up to so many points, kernel values are float64 from the start
 _ONE_PIECE = 2048  # up to so many points, a single problem needs all of K soon
 _SMALL, _FINE, _ROUNDS = 100, 1e-13, 10  # so few points are worth this gap, if so many rounds reach it
+_WORTH_THREADS = 300  # points of a problem; with fewer, threads would only wait for each other
 _SMALL_ENOUGH = 6000  # problems of so many points are solved several at a time
 _ROWS = 2560  # at most so many rows are kept: more are seldom asked for again, and new memory is slow to touch
 _SHARE = 0.5  # of the memory that a dense matrix may take: the problems need some too
@@ -95,13 +96,13 @@ def fit_machines(
     lock = threading.Lock()
 
     def work(number: int) -> None:
-        problem = tasks[number].problem(gram)
         left = None if deadline is None else max(0.0, deadline - perf_counter())
         if number > 0 and left == 0.0:
             stop.append(Status.OUT_OF_TIME)
         if stop:
-            solutions[number] = not_begun(problem, stop[0])
+            solutions[number] = not_begun(tasks[number], gram, stop[0])
             return
+        problem = tasks[number].problem(gram)
 
         def told(step: Step) -> bool:
             with lock:
@@ -120,7 +121,8 @@ def fit_machines(
     with interruptible() as interrupt:
         for number in sorted(set(range(len(tasks))) - set(small)):
             work(number)  # on all cores
-        for_each(small, work, thread_count() if len(small) > 1 else 1)  # several at a time, each on one core
+        busy = sum(len(tasks[number].y) for number in small) > _WORTH_THREADS * len(small)
+        for_each(small, work, thread_count() if busy and len(small) > 1 else 1)  # several at a time, each on one core
     return [solution for solution in solutions if solution is not None]
 
 
@@ -138,8 +140,10 @@ def polished(problem: Problem, solution: Solution) -> Solution:
     return replace(solution, beta=finer.beta, b=finer.b, certificate=certificate)
 
 
-def not_begun(problem: Problem, status: Status) -> Solution:
-    """The coefficients that a solver would have started from."""
+def not_begun(task: Task, gram: Gram, status: Status) -> Solution:
+    """The coefficients that a solver would have started from, certified without forming a matrix."""
+    index = np.arange(gram.n) if task.rows is None else task.rows
+    problem = replace(task, rows=None).problem(unformed(gram.kernel, take(gram.points, index)))
     beta = feasible_start(problem, None)
     certificate, _, b = problem.examine(beta, status=status)
     return Solution(beta, b, certificate)

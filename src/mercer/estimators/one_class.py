@@ -35,7 +35,7 @@ class OneClassSVM(OutlierMixin, Machine):  # type: ignore[misc]
         tol: float = 1e-4,
         memory: int | float | str = "2GB",
         time_limit: float | None = None,
-        max_iter: int = 10_000,
+        max_iter: int = 2_000,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:

@@ -62,7 +62,7 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         multiclass: str = "ovo",
         memory: int | float | str = "2GB",
         time_limit: float | None = None,
-        max_iter: int = 10_000,
+        max_iter: int = 2_000,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:

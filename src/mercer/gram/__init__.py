@@ -4,7 +4,18 @@ from .base import Gram, Held, gram_of
 from .classes import ClassGram
 from .dense import DenseGram
 from .evidence import Evidence, evidence
-from .lazy import LazyGram
+from .lazy import LazyGram, unformed
 from .lowrank import LowRankGram
 
-__all__ = ["ClassGram", "DenseGram", "Evidence", "Gram", "Held", "LazyGram", "LowRankGram", "evidence", "gram_of"]
+__all__ = [
+    "ClassGram",
+    "DenseGram",
+    "Evidence",
+    "Gram",
+    "Held",
+    "LazyGram",
+    "LowRankGram",
+    "evidence",
+    "gram_of",
+    "unformed",
+]

@@ -18,11 +18,12 @@ from ..kernels.evaluate import (
     prepared,
     tile_bytes,
 )
-from ..kernels.points import Chosen, admit, common_dtype, count, take
+from ..kernels.points import Chosen, Domain, admit, common_dtype, count, take
 from ..memory import format_bytes, parse_bytes
 from ..parallel import thread_count
 from ..types import Array, Index, Points
 from .base import Gram, Held, as_index
+from .dense import DenseGram
 
 _RECENT = 2  # calls; rows that were asked for within so many are kept, while there is memory
 
@@ -270,3 +271,10 @@ class _Rows:
             compute(missing, oldest)
             self.slot_of[missing], self.row_in[oldest], self.used_at[oldest] = oldest, missing, self.clock
         return self.slot_of[index]
+
+
+def unformed(kernel: Kernel, X: Points) -> Gram:
+    """A Gram matrix of which nobody will ask more than products from the points: it holds next to nothing."""
+    if kernel.domain is Domain.VALUES:
+        return DenseGram.compute(kernel, X)
+    return LazyGram(kernel, X, 100_000_000 + 100 * 8 * count(X), most=2)

@@ -101,7 +101,7 @@ class ManyCoordinates(_Fast):
             rows = cut(A, slice(start, start + self.ROWS), self.dtype) - self.mean
             squares = np.einsum("ij,ij->i", rows, rows)
             if not self.gamma * float(squares.max()) <= self.HEAVY:
-                super(_Fast, self).fill(A[start : start + self.ROWS], out, at[start : start + self.ROWS], part, side)
+                super().fill(A[start : start + self.ROWS], out, at[start : start + self.ROWS], part, side)
                 continue
             for left in range(part.start, part.stop, self.COLUMNS):
                 right = min(part.stop, left + self.COLUMNS)

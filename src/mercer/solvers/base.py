@@ -45,7 +45,7 @@ class Solver(Parameters):
             REGISTRY[plain_name(name)] = cls
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
-        """Iterates, each better than the last."""
+        """Iterates; the dual value does not fall, the primal may rise now and then."""
         raise NotImplementedError
 
 
