@@ -85,7 +85,7 @@ class Row:
         return float(getattr(self.results[peer], what) / getattr(self.results["mercer"], what))
 
 
-def from_folder(folder: Path, case: Case) -> tuple[Any, Any, Any, Any]:
+def from_folder(folder: Path, case: Case, sparse: bool) -> tuple[Any, Any, Any, Any]:
     """The arrays of a case, by the folder's own loader."""
     spec = importlib.util.spec_from_file_location("load", folder / "load.py")
     assert spec is not None
@@ -93,9 +93,9 @@ def from_folder(folder: Path, case: Case) -> tuple[Any, Any, Any, Any]:
     loader = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(loader)
     if case.rows is None:
-        X, y, X_test, y_test = loader.load(case.name, scale=case.scale)
+        X, y, X_test, y_test = loader.load(case.name, dense=not sparse, scale=case.scale)
     else:  # scaled by the rows that are used
-        X, y, X_test, y_test = loader.load(case.name)
+        X, y, X_test, y_test = loader.load(case.name, dense=not sparse)
         X, y = X[: case.rows], y[: case.rows]
         if case.scale == "std":
             mean, deviation = X.mean(axis=0, dtype=float), X.std(axis=0, dtype=float)
@@ -213,6 +213,7 @@ def main() -> None:
     """Read the arguments, run, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="a folder with load.py")
+    parser.add_argument("--sparse", action="store_true", help="sparse data as CSR matrices, not as dense arrays")
     parser.add_argument("--only", help="names of data sets, with commas")
     parser.add_argument("--repeat", type=int, default=2)
     options = parser.parse_args()
@@ -224,7 +225,7 @@ def main() -> None:
     mercer.SVC().fit(*small[:2])  # compile, or load what was compiled
     rows = []
     for case in cases:
-        data = bundled(case) if options.data is None else from_folder(options.data, case)
+        data = bundled(case) if options.data is None else from_folder(options.data, case, options.sparse)
         rows.append(run(case, data, options.repeat))
         summary = ", ".join(
             f"{name} {r.fit:.3f} s, gap {r.gap:.1e}, predict {r.predict:.3f} s, {r.support} SV, {r.right:.4f} right"

@@ -11,10 +11,13 @@ import warnings
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from sklearn import svm
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer import SVC
+from mercer import SVC, SVR, Problem, solve
 from mercer.kernels import Constant, Gaussian, Linear, Polynomial
 from mercer.solution import Status
 
@@ -63,6 +66,43 @@ def test_equal_points_with_opposite_labels_cost_two():
     certificate = SVC("linear", C=3.0).fit([[99999.0], [99999.0]], [0, 1]).certificate_
     assert certificate.converged
     assert certificate.primal == pytest.approx(6.0)
+
+
+def test_zeros_and_ones_in_training_only():
+    X = GENERATOR.integers(0, 2, (300, 10)).astype(float)
+    y = X[:, 0] + X[:, 1] + 0.3 * GENERATOR.normal(size=300) > 1
+    queries = GENERATOR.normal(size=(50, 10))
+    theirs = svm.SVC(gamma=0.1, tol=1e-8).fit(X, y).decision_function(queries)
+    for data in (X, csr_array(X)):
+        ours = SVC(Gaussian(0.1), tol=1e-8).fit(data, y)
+        assert_allclose(ours.decision_function(queries), theirs, atol=1e-5)
+
+
+def test_small_values_are_as_good_as_large_ones():
+    plain, tiny = SVC("linear", tol=1e-6).fit(BLOB, NOISY), SVC("linear", C=1e20, tol=1e-6).fit(BLOB * 1e-10, NOISY)
+    assert tiny.certificate_.converged
+    assert_allclose(tiny.decision_function(BLOB * 1e-10), plain.decision_function(BLOB), atol=1e-3)
+
+
+def test_a_tight_tolerance_where_rows_are_float32():
+    X = GENERATOR.normal(size=(1700, 6))
+    machine = SVR(Gaussian(0.1), epsilon=0.2, tol=1e-8).fit(X, X[:, 0] + np.sin(2 * X[:, 1]))
+    assert machine.certificate_.converged
+
+
+@pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
+def test_the_same_bits_each_time(multiclass):
+    X = GENERATOR.normal(size=(2600, 5)).astype(np.float32)
+    y = np.digitize(X[:, 0] + X[:, 1] ** 2, [0.0, 1.0, 2.0])
+    first, second = (SVC(C=5.0, multiclass=multiclass).fit(X, y) for _ in range(2))
+    assert first.dual_coef_.tobytes() == second.dual_coef_.tobytes()
+    assert first.intercept_.tobytes() == second.intercept_.tobytes()
+
+
+def test_working_sets_of_two():
+    X = GENERATOR.normal(size=(2200, 3))
+    problem = Problem.of(Gaussian(0.1), X, np.where(X[:, 0] > 0, 1.0, -1.0), C=0.01)
+    assert solve(problem, "decomposition(working_set=2)", tol=0.05).status is Status.CONVERGED
 
 
 MEMORY = """

@@ -137,9 +137,9 @@ def test_scores_that_are_not_true_are_found_out():
     problem = Problem.of(Gaussian(0.3), X, y, C=1e-3)
     solution = solve(problem, tol=1e-6)
     true = problem.gram.product64(solution.beta)
-    good, _, _ = problem.examine(solution.beta, patience=0.0, scores=true)
+    good, _, _ = problem.examine(solution.beta, single=True, scores=true)
     assert good.rounding <= 1e-12 and good.relative_gap <= 1e-6
-    false, _, _ = problem.examine(solution.beta, patience=0.0, scores=true + 0.01 * y)
+    false, _, _ = problem.examine(solution.beta, single=True, scores=true + 0.01 * y)
     assert false.rounding >= 0.5 * abs(false.primal - false.dual - (good.primal - good.dual))
     assert false.relative_gap > 1e-4
 
@@ -153,12 +153,12 @@ def test_rounding_covers_what_float32_changes(loss, seed):
         y = np.where(X[:, 0] > 0, 1.0, -1.0)
     problem = Problem.of(Gaussian(0.1), X, y, loss, 10.0)
     beta = feasible(problem, seed) if loss != HardMargin() else 0.02 * y
-    exact, single = problem.certify(beta), problem.certify(beta, patience=0.0)
+    exact, single = problem.certify(beta), problem.certify(beta, single=True)
     assert exact.rounding == 0.0
     assert 0.0 < single.rounding <= 1e-3 * abs(single.primal)
     assert single.gap >= exact.gap * (1 - 1e-12)
     other = feasible(problem, seed + 1)
-    exact, single = problem.certify(beta, dual_beta=other), problem.certify(beta, dual_beta=other, patience=0.0)
+    exact, single = problem.certify(beta, dual_beta=other), problem.certify(beta, dual_beta=other, single=True)
     assert single.gap >= exact.gap * (1 - 1e-12)
 
 

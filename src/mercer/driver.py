@@ -20,7 +20,8 @@ from .types import Array
 _SINGLE_FROM = 1e-5  # tolerances of at least this allow float32 kernel values in the certificate
 _PROMPT = 0.5  # seconds that a certificate may take after Ctrl-C
 _BETTER = 0.99  # an earlier iterate is given back where its objective was below this part of the last one's
-_PROBE = 32  # rows of a certificate that are timed, to know what all of them will take
+_RESERVE = 0.2  # of the time limit, at most, is kept for the certificate
+_PROBE = 256  # rows of a certificate that are timed, to know what all of them will take
 
 
 def solve(
@@ -77,7 +78,8 @@ class _Run:
         self.certificate: Certificate | None = None
         self.best_primal, self.best_beta = np.inf, self.beta
         self.probed_seconds, self.probed_support = 0.0, 0
-        self.single = True  # whether float32 kernel values may be good enough for the certificate
+        # A float64 pass over rows that were computed in float32 takes more than a quarter of the time of the fit.
+        self.single = tol >= _SINGLE_FROM
 
     def take(self, iterate: Iterate, interrupted: bool) -> Array | None:
         """Look at an iterate; K beta is given back where it was recomputed."""
@@ -119,30 +121,31 @@ class _Run:
             return Status.INTERRUPTED
         if step.iteration >= self.max_iter:
             return Status.OUT_OF_ITERATIONS
-        if self.deadline is not None and perf_counter() + self._certificate_seconds(beta) >= self.deadline:
-            return Status.OUT_OF_TIME
+        if self.deadline is not None:
+            reserve = min(self._certificate_seconds(beta), _RESERVE * (self.deadline - self.began))
+            if perf_counter() + reserve >= self.deadline:
+                return Status.OUT_OF_TIME
         return None
 
     def _certificate_seconds(self, beta: Array) -> float:
         """What a float64 certificate of this answer will take, from a few of its rows."""
         support = max(1, int(np.count_nonzero(beta)))
         if support > 1.5 * self.probed_support:  # timed anew as the answer grows
-            rows = np.linspace(0, self.problem.n - 1, _PROBE).astype(int)
+            rows = np.linspace(0, self.problem.n - 1, min(_PROBE, self.problem.n)).astype(int)
             start = perf_counter()
             self.problem.gram.recompute(beta, rows)
-            self.probed_seconds = (perf_counter() - start) * self.problem.n / _PROBE
+            self.probed_seconds = (perf_counter() - start) * self.problem.n / rows.size
             self.probed_support = support
         return self.probed_seconds * support / self.probed_support
 
     def _certify(self, iterate: Iterate, stop: Status | None) -> Array:
         """Recompute everything; where there is no time left for that, check the solver's values on a sample."""
         now = perf_counter()
-        patience = 0.25 * (now - self.began) if self.single and self.tol >= _SINGLE_FROM else None
         held = None
         if stop in (Status.INTERRUPTED, Status.OUT_OF_TIME):
             left = _PROMPT if stop is Status.INTERRUPTED or self.deadline is None else self.deadline - now
             if self._certificate_seconds(iterate.beta) > left:
-                held, patience = iterate.scores, 0.0
+                held = iterate.scores
         if (
             stop
             and held is None
@@ -153,9 +156,9 @@ class _Run:
         else:
             beta, dual_beta = iterate.beta, None
         certificate, scores, b = self.problem.examine(
-            beta, None, dual_beta, patience=patience, scores=held, tol=self.tol
+            beta, None, dual_beta, single=self.single, scores=held, tol=self.tol
         )
-        self.single = patience is not None and certificate.rounding > 0.0
+        self.single = self.single and certificate.rounding > 0.0
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
         self.scale = self.problem.loss.feasible_scale(self.problem.y, scores + b)
         return scores

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -145,15 +144,15 @@ class Problem:
         b: float | None = None,
         dual_beta: Array | None = None,
         *,
-        patience: float | None = None,
+        single: bool = False,
         status: Status = Status.EXAMINED,
     ) -> Certificate:
         """What is true of an answer, recomputed from the kernel and the data.
 
-        dual_beta is a feasible dual point, beta itself if none is given. Everything is float64, unless that would take
-        longer than `patience` seconds: then kernel values are float32, and the rounding is measured on a sample.
+        dual_beta is a feasible dual point, beta itself if none is given. Everything is float64; with `single`, where K
+        is float32, kernel values are float32 too, and the rounding is measured on a sample.
         """
-        certificate, _, _ = self.examine(beta, b, dual_beta, patience=patience, status=status)
+        certificate, _, _ = self.examine(beta, b, dual_beta, single=single, status=status)
         return certificate
 
     def examine(
@@ -162,7 +161,7 @@ class Problem:
         b: float | None = None,
         dual_beta: Array | None = None,
         *,
-        patience: float | None = None,
+        single: bool = False,
         status: Status = Status.EXAMINED,
         scores: Array | None = None,
         tol: float = np.inf,
@@ -183,7 +182,7 @@ class Problem:
             bad = Certificate(np.inf, -np.inf, 0.0, np.inf, np.inf, status, np.full(self.n, np.inf))
             return bad, np.full(self.n, np.nan), 0.0
         both = beta if dual_beta is None else np.column_stack([beta, other])
-        products, sample, precise = self._products(both, patience, scores)
+        products, sample, precise = self._products(both, single, scores)
         s = products if dual_beta is None else products[:, 0]
         s_dual = products if dual_beta is None else products[:, 1]
         fixed = b
@@ -212,18 +211,14 @@ class Problem:
         certificate = Certificate(primal, dual, rounding, violation, feasibility, status, residuals, proof)
         return certificate, s, b
 
-    def _products(self, beta: Array, patience: float | None, scores: Array | None) -> tuple[Array, Any, Any]:
+    def _products(self, beta: Array, single: bool, scores: Array | None) -> tuple[Array, Any, Any]:
         """K beta, and where it is not all float64, a sample of rows and their float64 values."""
-        if patience is None or self.n <= _LEAST or (scores is None and self.gram.dtype == np.float64):
+        single = single and self.gram.dtype == np.float32
+        if self.n <= _LEAST or not (single or scores is not None):
             return self.gram.recompute(beta), None, None
         sample = _sample(self.n)
-        start = perf_counter()
-        precise = self.gram.recompute(beta, sample)
-        if scores is not None:
-            return scores, sample, precise
-        if (perf_counter() - start) * self.n / sample.size <= patience:
-            return self.gram.recompute(beta), None, None
-        return self.gram.recompute(beta, dtype=np.float32), sample, precise
+        products = self.gram.recompute(beta, dtype=np.float32) if scores is None else scores
+        return products, sample, self.gram.recompute(beta, sample)
 
     def _residuals(self, f: Array, beta: Array, scale: float) -> Array:
         """The share of each point in the gap; `scale` is what makes a hard margin feasible."""

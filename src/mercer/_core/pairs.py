@@ -20,7 +20,8 @@ from ..types import Array
 from .compile import finitely_compiled
 
 FORBIDDEN = 1e30
-LEAST_CURVATURE = 1e-12
+TINY = 1e-37
+LEAST_CURVATURE = 1e-12  # in parts of the largest K_ii
 CHUNK = 64
 
 
@@ -78,9 +79,10 @@ def pair_descent(
     """
     n = F.size
     real = F.dtype.type  # every number in the loops below is of the type of F: a mixture would be slow and inexact
-    zero, least_curvature = real(0), real(LEAST_CURVATURE)
+    zero = real(0)
     up, down = np.empty_like(F), np.empty_like(F)
     rise, fall, gain, folded = np.empty_like(F), np.empty_like(F), np.empty_like(F), np.empty_like(F)
+    least_curvature = max(real(LEAST_CURVATURE) * largest(diag, folded), real(TINY))
     for t in range(n):
         offsets(t, beta, lo, hi, eps, up, down)
     violation = 0.0

@@ -117,7 +117,8 @@ def fit_machines(
             if watch.done(number, solution) or interrupt.asked or solution.status is Status.INTERRUPTED:
                 stop.append(Status.INTERRUPTED)
 
-    small = [number for number, task in enumerate(tasks) if len(task.y) <= _SMALL_ENOUGH]
+    shared = [task.rows is None and not isinstance(gram, DenseGram) for task in tasks]  # rows kept for all in turn
+    small = [i for i, task in enumerate(tasks) if len(task.y) <= _SMALL_ENOUGH and not shared[i]]
     with interruptible() as interrupt:
         for number in sorted(set(range(len(tasks))) - set(small)):
             work(number)  # on all cores

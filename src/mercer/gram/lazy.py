@@ -59,16 +59,16 @@ class LazyGram(Gram):
         copies = kernel.prepared_bytes(self.points, self.dtype)
         books += copies if copies <= room else 0
         smallest = tile_bytes(kernel, self.points, LEAST_SIDE, 8)
-        least = books + 2 * row + smallest
+        least = books + 3 * row + smallest
         if budget < least:
             raise ValueError(
                 f"A memory budget of {format_bytes(budget)} is too small for rows of {n} values: "
                 f"at least {format_bytes(least)} is needed."
             )
         self.scratch = min(SCRATCH, SCRATCH_PER_THREAD * thread_count(), max(smallest, (budget - least) // 4))
-        rows_in_all = max(2, (budget - books - self.scratch - self.room) // row)
+        rows_in_all = max(3, (budget - books - self.scratch - self.room) // row)
         self.batch = int(min(n, max(1, rows_in_all // 4)))
-        slots = int(min(n, max(1, rows_in_all - self.batch), n if most is None else most))
+        slots = int(min(n, max(2, rows_in_all - self.batch), n if most is None else most))
         self.most = most
         if memory is None:
             memory = np.empty(slots * n, self.dtype)
@@ -162,10 +162,13 @@ class LazyGram(Gram):
         return narrow
 
     def astype(self, dtype: Any) -> LazyGram:
+        """See Gram.astype; in the same memory, as with `narrow`."""
         if self.dtype == dtype:
             return self
-        self.cache = _Rows(self.cache.values[:1])  # the memory is needed for the new one
-        return LazyGram(self.kernel, self.points, self.budget, self.reason, dtype, self.most)
+        self.cache.forget()
+        memory = self.cache.values.reshape(-1).view(np.uint8)
+        memory = memory[: memory.size // 8 * 8].view(dtype)
+        return LazyGram(self.kernel, self.points, self.budget, self.reason, dtype, self.most, memory)
 
     def _compute(self, index: Any, slots: Any) -> None:
         """Fill slots with rows; the diagonal as everywhere else."""

@@ -143,11 +143,19 @@ class ZerosAndOnes(_Fast):
         return words
 
     def ready(self, A: Points) -> Any:
-        return self.pack(cut(A, slice(0, count(A)), self.dtype))
+        """Bits, or the points as they are where they are not zeros and ones."""
+        whole = cut(A, slice(0, count(A)), self.dtype)
+        return self.pack(whole) if _all_zeros_and_ones(whole) else A
+
+    def products(self, A: Points, v: Array, side: int) -> Array:
+        return super().products(A, v, side) if _all_zeros_and_ones(A) else Prepared.products(self, A, v, side)
 
     def fill(self, A: Any, out: Array, at: Any, part: slice, side: int) -> None:
         from .._core.bits import rows_of_counts
 
+        if getattr(A, "dtype", None) != np.uint64:
+            super().fill(A, out, at, part, side)
+            return
         rows_of_counts(A, self.words, self.table.astype(self.dtype), out, at, part.start, part.stop)
 
     def add_up(self, rows: ZerosAndOnes, v: Array, out: Array, part: slice) -> None:

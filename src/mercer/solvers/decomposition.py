@@ -48,8 +48,8 @@ _SHRINK_MARGIN = 1.0  # if they are optimal by more than this many times the vio
 _SHRINK_TO = 0.7  # and if fewer than this part of the points remain;
 _REJOIN = 0.1  # they come back when the violation of the others has become this part of what it was
 _FLOOR = {4: 1e-4, 8: 1e-10}  # the part of a violation that rows of so many bytes a value can mend
-_PROGRESS = 1e-15  # a round that raises the dual by no more than this part of it is idle;
-_IDLE = 20  # after so many in a row, rounding is the limit
+_PROGRESS = {4: 1e-10, 8: 1e-15}  # a round that raises the dual by no more than this part of it is idle;
+_IDLE = {4: 5, 8: 20}  # after so many in a row, rounding is the limit
 _WORTH_THREADS = 2_000_000  # values; smaller updates stay in one thread
 
 
@@ -177,7 +177,7 @@ class _Descent:
         limit = min(self.limit * (2 if free > self.limit else 1), self.gram.most_held, self._largest())
         taken = np.zeros(n, np.bool_)
         W = np.empty(limit, np.int64)
-        kept = self.kept[-(limit // 2) :]
+        kept = self.kept[-(limit // 2) :] if limit >= 4 else self.kept[:0]
         size = kept.size
         W[:size] = kept
         taken[kept] = True
@@ -240,7 +240,7 @@ class _Descent:
         kinks = self.terms.eps[rows] * (np.abs(self.beta[rows]) - np.abs(old))
         risen = 0.5 * inner(delta, before + self.F[rows]) - float(kinks.sum())
         self.dual += risen
-        self.idle = 0 if risen > _PROGRESS * abs(self.dual) else self.idle + 1
+        self.idle = 0 if risen > _PROGRESS[self.dtype.itemsize] * abs(self.dual) else self.idle + 1
         self.stale = self.active.size < self.problem.n
 
     def _subtract_rows(self, rows: Any, delta: Array) -> None:
@@ -280,7 +280,7 @@ class _Descent:
     def _at_floor(self) -> bool:
         """Whether rounding hides what is left to gain."""
         noise = 8.0 * float(np.finfo(self.dtype).eps) * self.size * float(np.abs(self.beta).max(initial=0.0))
-        return self.violation <= max(self.floor, noise) or self.idle >= _IDLE
+        return self.violation <= max(self.floor, noise) or self.idle >= _IDLE[self.dtype.itemsize]
 
     def _scale(self) -> None:
         """Without upper bounds, every multiple of beta is feasible: take the best one."""
