@@ -39,6 +39,10 @@ def solve(
     Ends after `max_iter` rounds or `time_limit` seconds, at Ctrl-C, or where `callback(step)` returns True, with the
     best answer so far and an honest status. `start` is a Solution, or coefficients, to go on from.
     """
+    if not isinstance(problem, Problem):
+        raise TypeError(f"solve takes a Problem, such as Problem.of(kernel, X, y), not {type(problem).__name__}.")
+    if not tol >= 0.0:
+        raise ValueError(f"tol, a relative gap, must be a number >= 0, not {tol!r}.")
     chosen = choose(problem) if solver is None else as_solver(solver)
     run = _Run(problem, tol, max_iter, time_limit, callback)
     beta = start.beta if isinstance(start, Solution) else start
@@ -146,15 +150,9 @@ class _Run:
             left = _PROMPT if stop is Status.INTERRUPTED or self.deadline is None else self.deadline - now
             if self._certificate_seconds(iterate.beta) > left:
                 held = iterate.scores
-        if (
-            stop
-            and held is None
-            and self.best_primal < _BETTER * self.history[-1].primal
-            and self.best_beta is not None
-        ):
+        beta, dual_beta = iterate.beta, None
+        if stop and held is None and self.best_primal < _BETTER * self.history[-1].primal:
             beta, dual_beta = self.best_beta, iterate.beta  # an earlier f was better; the latest bound is the best
-        else:
-            beta, dual_beta = iterate.beta, None
         certificate, scores, b = self.problem.examine(
             beta, None, dual_beta, single=self.single, scores=held, tol=self.tol
         )

@@ -45,6 +45,10 @@ class Problem:
     mass: float = 0.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.gram, Gram):
+            raise TypeError(
+                f"A Problem takes a Gram matrix, not {type(self.gram).__name__}: Problem.of(kernel, X, y) makes it."
+            )
         n = self.gram.n
         y, C = np.array(self.y, np.float64), np.array(self.C, np.float64)
         if y.shape != (n,) or not np.isfinite(y).all():

@@ -44,7 +44,7 @@ class Line(Watch):
         self.name, self.total = name, total
         self.live: Any = None
         self.text, self.shown = "", ""
-        self.solved = 0
+        self.solved, self.worst = 0, 0.0
         self.began = self.last = perf_counter()
 
     def __enter__(self) -> Self:
@@ -73,7 +73,13 @@ class Line(Watch):
 
     def done(self, number: int, solution: Solution) -> bool:
         self.solved += 1
-        if solution.history:
+        self.worst = max(self.worst, solution.certificate.relative_gap)
+        if self.total > 1:
+            solved = f"{self.solved} of {self.total} problems solved"
+            self.text = (
+                f"{self.name}  {solved}  worst relative gap {self.worst:.1e}  {perf_counter() - self.began:.1f} s"
+            )
+        elif solution.history:
             self.text = f"{self._words(solution.history[-1])}  {solution.status.name.lower().replace('_', ' ')}"
         return False
 

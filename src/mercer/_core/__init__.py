@@ -3,3 +3,11 @@
 Every function is serial, releases the GIL and is cached on disk. Importing a module of this folder imports Numba, so
 the rest of Mercer does it inside the functions that need it.
 """
+
+CHUNK = 64
+"""Arrays of working sets are padded to a multiple of this."""
+
+
+def padded(n: int) -> int:
+    """The length of the arrays of n points: with room for one more, and padded."""
+    return -(-(n + 1) // CHUNK) * CHUNK

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from ..types import Array
+from . import CHUNK
 from .compile import finitely_compiled
 
 FORBIDDEN = 1e30
 TINY = 1e-37
 LEAST_CURVATURE = 1e-12  # in parts of the largest K_ii
-CHUNK = 64
 
 
 @finitely_compiled

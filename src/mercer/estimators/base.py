@@ -126,7 +126,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         kernel = as_kernel(self.kernel)
         X, y = self._admit_both(X, y, kernel)
         n = count(X)
-        weight = _weights(sample_weight, n)
+        weight = _sample_weights(sample_weight, n)
         rows = np.flatnonzero(weight)
         order, group, tasks = self._plan(None if y is None else y[rows], weight[rows])
         rows = rows if order is None else rows[order]
@@ -189,9 +189,9 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         self.solution_ = solutions[0] if len(solutions) == 1 else tuple(solutions)
         self.certificates_ = tuple(solution.certificate for solution in solutions)
         self.certificate_ = worst(self.certificates_, [task.name for task in training.tasks])
-        self._coef = self._weights() if isinstance(self.kernel_, Linear) else None
+        self._coef = self._linear_weights() if isinstance(self.kernel_, Linear) else None
 
-    def _weights(self) -> Array:
+    def _linear_weights(self) -> Array:
         """w = sum_i beta_i x_i of each problem, as rows."""
         vectors, coefficients = self.support_vectors_, self.dual_coef_
         parts = [safe_sparse_dot(coefficients[:, b], vectors[b], dense_output=True).T for b in self._blocks()]
@@ -263,7 +263,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         return tags
 
 
-def _weights(sample_weight: Any, n: int) -> Array:
+def _sample_weights(sample_weight: Any, n: int) -> Array:
     """The weights of the points, checked."""
     weight = None if sample_weight is None else np.asarray(sample_weight)
     if weight is not None and weight.shape == (n,) and not weight.any():

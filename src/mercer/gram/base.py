@@ -1,4 +1,4 @@
-"""The Gram matrix of a training set as solvers see it, and the one choice between its three forms."""
+"""The Gram matrix of a training set as solvers see it, and the choice between its forms."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core import padded
 from ..kernels import Kernel
 from ..kernels.evaluate import diagonal, fill_rows
 from ..kernels.points import admit, count, take
@@ -22,7 +23,7 @@ from .base import Gram, Held, as_index
 from .dense import DenseGram
 from .lazy import LazyGram
 
-PADDED_TO = 64  # see `_core.pairs`
+_SIDE = 256  # of a tile
 LARGEST_CLASS = 2500  # points; of larger classes, only the rows that a solver asks for are computed
 
 
@@ -123,7 +124,7 @@ class ClassGram(Gram):
         sizes = [self.edges[label + 1] - self.edges[label] for label in classes]
         kept = sum(block.nbytes for block in self.own.values())
         new = sum(size**2 for size in sizes) * self._dtype.itemsize
-        pair = (sum(sizes) + PADDED_TO) ** 2 * self._dtype.itemsize
+        pair = padded(sum(sizes)) ** 2 * self._dtype.itemsize
         return bool(max(sizes) <= LARGEST_CLASS and 2 * pair <= self.share and 2 * (kept + new) <= self.budget)
 
 
@@ -138,12 +139,12 @@ class PairGram(Gram):
         self.index = np.concatenate([np.arange(part.start, part.stop) for part in parts])
         self.points = take(whole.points, self.index)
         a, n = parts[0].stop - parts[0].start, self.index.size
-        width = -(-(n + 1) // PADDED_TO) * PADDED_TO
+        width = padded(n)
         K = whole.memory(width * width).reshape(width, width)
         K[n:], K[:n, n:] = 0, 0
         K[:a, :a], K[a:n, a:n] = (whole.own_block(label) for label in classes)
         columns = whole.kernel.prepare(self.points, whole.dtype)
-        columns.fill(columns.ready(self.points[:a]), K, np.arange(a), slice(a, n), PADDED_TO * 4)
+        columns.fill(columns.ready(self.points[:a]), K, np.arange(a), slice(a, n), _SIDE)
         mirror(K, a, n)
         self.padded: Array = K
 

@@ -39,5 +39,11 @@ def kernel(text: Kernel | str) -> Kernel:
     """The kernel that a text describes: `kernel("2*rbf(gamma=0.5) + linear()")`; a kernel is given back as it is."""
     if isinstance(text, Kernel):
         return text
+    if not isinstance(text, str):
+        given = f"the class {text.__name__}" if isinstance(text, type) else repr(text)
+        raise TypeError(
+            f"A kernel is an object such as Gaussian() or text such as 'rbf', not {given}. A function of two points "
+            "becomes a kernel by FromFunction(f)."
+        )
     value: Kernel = _parse(text, REGISTRY, "kernel")
     return value

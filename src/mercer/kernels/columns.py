@@ -10,6 +10,11 @@ from ..types import Array, Points
 from .evaluate import Prepared, cut
 from .points import Chosen, count, is_sparse, width
 
+# float32 products give |x - z|^2 with an error of about 1e-7 (|x|^2 + |z|^2). Rows where gamma |x|^2 is larger than
+# this are computed in float64, so that no value of the Gaussian is wrong by more than about 5e-6. (The size of the
+# row's own point is enough: a much larger z is so far away that the value is 0.)
+HEAVY = 16.0
+
 
 class _Fast(Prepared):
     """Columns of a Gaussian, with a compiled `fill`."""
@@ -78,7 +83,6 @@ class ManyCoordinates(_Fast):
     Where gamma |x - mean|^2 is so large that float32 products would lose digits, it is left to `Gaussian.fill`.
     """
 
-    HEAVY = 16.0  # see stationary.py
     ROWS, COLUMNS = 128, 2048  # of a product that stays in cache
 
     def __init__(self, kernel: Any, points: Points, dtype: Any) -> None:
@@ -100,7 +104,7 @@ class ManyCoordinates(_Fast):
         for start in range(0, count(A), self.ROWS):
             rows = cut(A, slice(start, start + self.ROWS), self.dtype) - self.mean
             squares = np.einsum("ij,ij->i", rows, rows)
-            if not self.gamma * float(squares.max()) <= self.HEAVY:
+            if not self.gamma * float(squares.max()) <= HEAVY:
                 super().fill(A[start : start + self.ROWS], out, at[start : start + self.ROWS], part, side)
                 continue
             for left in range(part.start, part.stop, self.COLUMNS):

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core import CHUNK, padded
 from ..gram import Gram, Held
 from ..losses import HardMargin, Terms
 from ..parallel import for_each, thread_count
@@ -38,7 +39,6 @@ from ..problem import Problem
 from ..types import Array, inner
 from .base import Iterate, Solver
 
-CHUNK = 64  # arrays of working sets are padded to a multiple of this (see `_core.pairs`)
 _WHOLE = 2048  # a problem of so many points is one working set
 _STEPS = 50_000  # pair steps per round: about 50 ms
 _INNER = 0.1  # a working set is solved until its violation is this part of the violation of all points;
@@ -92,6 +92,7 @@ class _Descent:
     as they were when each point was last in play, are `all_beta` and `all_F`.
     """
 
+    # Set by `_play`, `_look` and `_begin`:
     active: Any
     gram: Gram
     terms: Terms
@@ -104,6 +105,12 @@ class _Descent:
     violation: float
     kept: Any  # the last working set
     block: Array | None  # K of all points in play, where they are one working set
+    rejoin_at: float  # the violation at which those left out come back
+    stale: bool  # whether F of those left out is out of date
+    dual: float
+    floor: float  # a violation that rows of this precision cannot mend
+    first: float  # the violation at the beginning
+    idle: int  # rounds without progress
 
     def __init__(self, problem: Problem, beta: Array, working_set: int) -> None:
         self.problem, self.whole_gram, self.limit = problem, problem.gram, working_set
@@ -194,13 +201,9 @@ class _Descent:
         """So many points are one working set."""
         return self.active.size if self.gram.padded is not None else min(max(_WHOLE, self.limit), self._largest())
 
-    def _width(self, size: int) -> int:
-        """The length of the arrays of so many points: with room for a phantom, and padded."""
-        return -(-(size + 1) // CHUNK) * CHUNK
-
     def _block(self, W: Any, everything: bool) -> Any:
         """K of the working set, padded with zeros."""
-        width = self._width(W.size)
+        width = padded(W.size)
         if everything and self.gram.padded is not None:
             return self.gram.padded
         if everything and self.block is not None and _scratch.owner is self:
@@ -214,7 +217,7 @@ class _Descent:
 
     def _small(self, W: Any) -> _Small:
         """F, beta and the terms of the working set (diag holds r only); padded with points that cannot move."""
-        t, size, width = self.terms, W.size, self._width(W.size)
+        t, size, width = self.terms, W.size, padded(W.size)
         diag, F = np.zeros(width, self.dtype), np.zeros(width, self.dtype)
         beta, lo, hi, eps = (np.zeros(width) for _ in range(4))
         diag[:size], beta[:size], lo[:size], hi[:size], eps[:size] = t.r[W], self.beta[W], t.lo[W], t.hi[W], t.eps[W]
