@@ -97,8 +97,10 @@ def test_the_place_is_marked():
 
 
 def test_not_a_text():
-    with pytest.raises(TypeError, match="as text was expected, not int"):
+    with pytest.raises(TypeError, match="text such as .rbf., not 3"):
         mercer.kernel(3)
+    with pytest.raises(TypeError, match="not the class Linear"):
+        mercer.kernel(Linear)
     kernel = Linear()
     assert mercer.kernel(kernel) is kernel
 
