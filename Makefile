@@ -20,7 +20,7 @@ test: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 # DATA may be a folder with load.py and the data sets that benchmarks/svm.py names.
 bench: .venv/ready

@@ -142,7 +142,7 @@ def test_given_values_and_objects():
         KernelRidge(kernel="laplacian", gamma=0.02),
         KernelRidge(kernel=half_laplacian),
     ],
-    ids=repr,
+    ids=lambda estimator: str(getattr(estimator.kernel, "__name__", estimator.kernel)),
 )
 def test_kernel_ridge(estimator):
     rows = slice(0, 200)
