@@ -114,9 +114,13 @@ class _Run:
         if scores is None:
             scores = problem.gram @ iterate.beta
         b = problem.best_bias(scores) if iterate.b is None else iterate.b
-        primal, dual = problem.primal(iterate.beta, b, scores), problem.dual(iterate.beta, scores)
-        if iterate.dual is not None:  # the gap is a sum over points, each as good as its own score; the dual is not
-            primal, dual = iterate.dual + (primal - dual), iterate.dual
+        primal = problem.primal(iterate.beta, b, scores)
+        if iterate.dual_beta is not None:
+            dual = problem.dual(iterate.dual_beta) if iterate.dual is None else iterate.dual
+        else:
+            dual = problem.dual(iterate.beta, scores)
+            if iterate.dual is not None:  # the gap is a sum over points, each as good as its own score; the dual is not
+                primal, dual = iterate.dual + (primal - dual), iterate.dual
         seconds = perf_counter() - self.began
         return Step(len(self.history) + 1, primal, dual, int(np.count_nonzero(iterate.beta)), seconds)
 
@@ -148,11 +152,12 @@ class _Run:
         held = None
         if stop in (Status.INTERRUPTED, Status.OUT_OF_TIME):
             left = _PROMPT if stop is Status.INTERRUPTED or self.deadline is None else self.deadline - now
-            if self._certificate_seconds(iterate.beta) > left:
+            if self._certificate_seconds(iterate.beta) > left and iterate.dual_beta is None:
                 held = iterate.scores
-        beta, dual_beta = iterate.beta, None
+        beta, dual_beta = iterate.beta, iterate.dual_beta
         if stop and held is None and self.best_primal < _BETTER * self.history[-1].primal:
-            beta, dual_beta = self.best_beta, iterate.beta  # an earlier f was better; the latest bound is the best
+            # An earlier f was better; the latest bound is the best.
+            beta, dual_beta = self.best_beta, iterate.beta if dual_beta is None else dual_beta
         certificate, scores, b = self.problem.examine(
             beta, None, dual_beta, single=self.single, scores=held, tol=self.tol
         )
