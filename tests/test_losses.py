@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Loss, OneClass, Squared, SquaredHinge
+from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Logistic, Loss, OneClass, Squared, SquaredHinge
 from mercer.losses.base import finite_interval
 
-from .zoo import LOSSES
+from .zoo import LOSSES, labels
 
 N = 15
 SCORES = np.linspace(-4.0, 4.0, 65)  # with every kink of the losses in the zoo among them
@@ -20,6 +20,7 @@ GRID = np.linspace(-400.0, 400.0, 64_001)  # of the scores over which a supremum
 
 every_loss = pytest.mark.parametrize("specimen", LOSSES, ids=str)
 every_soft_loss = pytest.mark.parametrize("specimen", [s for s in LOSSES if s.loss != HardMargin()], ids=str)
+every_quadratic_loss = pytest.mark.parametrize("specimen", [s for s in LOSSES if s.loss.quadratic], ids=str)
 
 
 def pairs(specimen, values):
@@ -75,7 +76,7 @@ def test_the_conjugate_is_the_supremum(specimen):
     assert (brute[~finite] > 10.0).all()  # it grows with the grid
 
 
-@every_loss
+@every_quadratic_loss
 def test_the_dual_terms_are_the_conjugate(specimen):
     y, C = specimen.targets(N), weights()
     terms = specimen.loss.terms(y, C)
@@ -88,7 +89,17 @@ def test_the_dual_terms_are_the_conjugate(specimen):
         s = np.clip(s, terms.lo, terms.hi)
         v = np.clip(-s / C, -terms.hi / C, -terms.lo / C)
         assert_allclose(terms.value(s), C * specimen.loss.conjugate(y, v), atol=1e-9)
-    for outside in (terms.lo - 1e-6, terms.hi + 1e-6):
+
+
+@every_loss
+def test_the_conjugate_is_finite_within_its_bounds_alone(specimen):
+    y, C = specimen.targets(N), weights()
+    lo, hi = specimen.loss.bounds(y, C)
+    assert lo.shape == hi.shape == (N,) and (lo <= hi).all()
+    for part in np.linspace(0.0, 1.0, 11):
+        beta = np.clip((1 - part) * np.maximum(lo, -9.0) + part * np.minimum(hi, 9.0), lo, hi)
+        assert np.isfinite(specimen.loss.conjugate(y, -beta / C)).all()
+    for outside in (lo - 1e-6, hi + 1e-6):
         beyond = np.isfinite(outside)
         assert np.isinf(specimen.loss.conjugate(y, -np.where(beyond, outside, 0.0) / C)[beyond]).all()
 
@@ -169,7 +180,48 @@ def test_a_quantile_of_the_scores_is_the_offset_of_one_class():
     assert OneClass().best_bias(np.zeros(10), scores, np.ones(10), 3.0) == (-3.0, -2.0)
 
 
-@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), HardMargin()], ids=repr)
+def test_logistic_values_at_any_scale():
+    y, u = np.ones(6), np.array([0.0, 40.0, -40.0, 1e300, -1e300, -1e-300])
+    assert_allclose(Logistic().value(y, u), [np.log(2), np.exp(-40.0), 40.0, 0.0, 1e300, np.log(2)], rtol=1e-12)
+    assert_allclose(Logistic().slope(y, u), [-0.5, -np.exp(-40.0), -1.0, 0.0, -1.0, -0.5], rtol=1e-12)
+    assert_allclose(Logistic().curvature(y, u), [0.25, np.exp(-40.0), np.exp(-40.0), 0.0, 0.0, 0.25], rtol=1e-12)
+    assert_array_equal(Logistic().conjugate(y, np.array([0.0, -1.0, 1e-9, -1.1, 1e300, -1e300]))[:2], 0.0)
+    p = np.linspace(0.01, 0.99, 9)
+    assert_allclose(Logistic().conjugate(np.ones(9), -p), p * np.log(p) + (1 - p) * np.log(1 - p))
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-9, 1.0, 30.0, 1e3, 1e9, 1e18, 1e60])
+@pytest.mark.parametrize("C", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_logistic_bias_at_any_scale(size, C, seed):
+    generator = np.random.default_rng(seed)
+    y, scores = labels(12, seed), size * generator.normal(size=12)
+    weight = C * generator.uniform(0.5, 2.0, 12)
+    low, high = Logistic().best_bias(y, scores, weight, 0.0)
+    assert np.isfinite([low, high]).all() and low <= high
+
+    def cost(b):
+        return weight @ Logistic().value(y, scores + b)
+
+    assert cost(0.5 * (low + high)) <= min(map(cost, [0.0, *(-scores), low - 1.0, high + 1.0])) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("label", [-1.0, 1.0])
+@pytest.mark.parametrize("size", [1.0, 1e9])
+def test_the_logistic_bias_of_one_label_costs_nothing(label, size):
+    scores = size * np.array([0.0, 0.5, -0.5])
+    low, high = Logistic().best_bias(np.full(3, label), scores, np.ones(3), 0.0)
+    assert Logistic().value(np.full(3, label), scores + 0.5 * (low + high)).sum() <= 1e-300
+
+
+def test_the_logistic_bias_of_equal_scores_is_the_log_odds():
+    y = np.array([1.0, 1.0, 1.0, -1.0])
+    b = np.log(3.0)
+    assert_allclose(Logistic().best_bias(y, np.zeros(4), np.ones(4), 0.0), (b, b))
+    assert_allclose(Logistic().best_bias(y, np.full(4, 7.0), np.array([1.0, 1.0, 1.0, 3.0]), 0.0), (-7.0, -7.0))
+
+
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), HardMargin(), Logistic()], ids=repr)
 def test_labels_are_checked(loss):
     loss.check(np.array([1.0, -1.0]))
     with pytest.raises(ValueError, match=r"needs labels -1 and \+1, not 2"):

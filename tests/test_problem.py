@@ -11,12 +11,12 @@ from numpy.testing import assert_allclose
 from mercer.driver import solve
 from mercer.gram import DenseGram
 from mercer.kernels import Gaussian, Linear, Polynomial, Precomputed
-from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, OneClass, Squared, SquaredHinge
+from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Logistic, OneClass, Squared, SquaredHinge
 from mercer.problem import Problem
 from mercer.solution import Certificate, Status, Step
-from mercer.solvers import QP
+from mercer.solvers import QP, Decomposition
 
-from .zoo import PROBLEMS, THREE_POINTS, curve, two_classes
+from .zoo import PROBLEMS, QUADRATIC_PROBLEMS, THREE_POINTS, curve, two_classes
 
 every_problem = pytest.mark.parametrize("specimen", PROBLEMS, ids=str)
 every_soft_problem = pytest.mark.parametrize(
@@ -27,8 +27,7 @@ every_soft_problem = pytest.mark.parametrize(
 def feasible(problem, seed):
     """Random coefficients within their bounds and with the right sum, some of them at a bound."""
     generator = np.random.default_rng(seed)
-    t = problem.terms
-    lo, hi = np.maximum(t.lo, -2.0), np.minimum(t.hi, 2.0)
+    lo, hi = np.clip(problem.bounds, -2.0, 2.0)
     beta = np.clip(lo + (hi - lo) * generator.uniform(-0.2, 1.2, problem.n), lo, hi)
     if not problem.bias:
         return beta
@@ -81,11 +80,11 @@ def damaged(problem, solution):
     """The answer with one thing changed, in every way that there is."""
     beta, generator = solution.beta, np.random.default_rng(0)
     largest = int(np.abs(beta).argmax())
-    t = problem.terms
-    for i in np.flatnonzero(np.isfinite(t.hi))[:2]:
-        yield "above a bound", np.where(np.arange(problem.n) == i, t.hi + 0.1, beta)
-    for i in np.flatnonzero(np.isfinite(t.lo))[:2]:
-        yield "below a bound", np.where(np.arange(problem.n) == i, t.lo - 0.1, beta)
+    lo, hi = problem.bounds
+    for i in np.flatnonzero(np.isfinite(hi))[:2]:
+        yield "above a bound", np.where(np.arange(problem.n) == i, hi + 0.1, beta)
+    for i in np.flatnonzero(np.isfinite(lo))[:2]:
+        yield "below a bound", np.where(np.arange(problem.n) == i, lo - 0.1, beta)
     for wrong in (np.nan, np.inf, -np.inf):
         yield "not a number", np.where(np.arange(problem.n) == largest, wrong, beta)
     yield "larger", 1.5 * beta
@@ -97,7 +96,7 @@ def damaged(problem, solution):
         yield "sum broken", beta + np.where(np.arange(problem.n) == largest, 1e-3 * beta, 0.0)
 
 
-@every_soft_problem
+@pytest.mark.parametrize("specimen", [p for p in QUADRATIC_PROBLEMS if p.make().loss != HardMargin()], ids=str)
 def test_damage_is_caught(specimen):
     problem = specimen.make()
     solution = solve(problem, QP(), tol=1e-8)
@@ -144,7 +143,9 @@ def test_scores_that_are_not_true_are_found_out():
     assert false.relative_gap > 1e-4
 
 
-@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), HardMargin(), EpsilonInsensitive(0.1), Squared()], ids=repr)
+@pytest.mark.parametrize(
+    "loss", [Hinge(), SquaredHinge(), HardMargin(), EpsilonInsensitive(0.1), Squared(), Logistic()], ids=repr
+)
 @pytest.mark.parametrize("seed", range(3))
 def test_rounding_covers_what_float32_changes(loss, seed):
     X, y = curve(2100, seed) if isinstance(loss, EpsilonInsensitive | Squared) else two_classes(2100, seed)
@@ -176,6 +177,26 @@ def test_a_dual_point_of_its_own():
     assert certificate.gap == pytest.approx(apart @ K @ apart / 2 + certificate.residuals.sum())
     assert problem.certify(best.beta, dual_beta=1.01 * best.beta).relative_gap == np.inf
     assert problem.certify(best.beta, dual_beta=np.full(60, np.nan)).relative_gap == np.inf
+
+
+def test_a_smooth_dual_is_certified_too():
+    X, y = two_classes()
+    problem = Problem.of(Gaussian(0.3), X, y, Logistic(), 2.0)
+    beta = feasible(problem, 0)
+    K = Gaussian(0.3)(X)
+    f = K @ beta
+    b = problem.best_bias(f)
+    p = y * beta / 2.0
+    inside = p[(p > 0) & (p < 1)]
+    entropy = (inside * np.log(inside) + (1 - inside) * np.log(1 - inside)).sum()
+    certificate = problem.certify(beta)
+    assert certificate.primal == pytest.approx(beta @ f / 2 + 2 * np.log(1 + np.exp(-y * (f + b))).sum())
+    assert certificate.dual == pytest.approx(-beta @ f / 2 - 2 * entropy)
+    assert certificate.kkt_violation == pytest.approx(np.abs(p - 1 / (1 + np.exp(y * (f + b)))).max())
+    assert problem.certify(beta + 3.0).relative_gap == np.inf
+    for solver in (QP(), Decomposition()):
+        with pytest.raises(ValueError, match=r"needs a loss with a quadratic dual, and that of Logistic\(\) is not"):
+            solve(problem, solver)
 
 
 def test_the_proof_that_classes_meet_can_be_checked():

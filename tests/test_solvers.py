@@ -14,10 +14,10 @@ from mercer.problem import Problem
 from mercer.solution import Status
 from mercer.solvers import QP, Decomposition, Solver, choose, decomposition, solver
 
-from .zoo import PROBLEMS, SOLVERS, THREE_POINTS, XOR, curve, two_classes
+from .zoo import QUADRATIC_PROBLEMS, SOLVERS, THREE_POINTS, XOR, curve, two_classes
 
 every_solver = pytest.mark.parametrize("solver", SOLVERS, ids=repr)
-every_problem = pytest.mark.parametrize("specimen", PROBLEMS, ids=str)
+every_problem = pytest.mark.parametrize("specimen", QUADRATIC_PROBLEMS, ids=str)
 ENDED = {Status.CONVERGED, Status.STALLED, Status.INFEASIBLE, Status.OUT_OF_ITERATIONS, Status.OUT_OF_TIME}
 
 

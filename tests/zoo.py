@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import cos, exp, pi, sin, sqrt
+from math import cos, exp, log, pi, sin, sqrt
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ from mercer.kernels import (
     Precomputed,
     RationalQuadratic,
 )
-from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Loss, OneClass, Squared, SquaredHinge
+from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Logistic, Loss, OneClass, Squared, SquaredHinge
 from mercer.problem import Problem
 from mercer.solvers import QP, Decomposition
 
@@ -208,6 +208,7 @@ LOSSES = [
     LossSpecimen(Hinge(), labels, lambda y, u: max(0.0, 1 - y * u)),
     LossSpecimen(SquaredHinge(), labels, lambda y, u: max(0.0, 1 - y * u) ** 2),
     LossSpecimen(HardMargin(), labels, lambda y, u: 0.0 if y * u >= 1 else np.inf),
+    LossSpecimen(Logistic(), labels, lambda y, u: log(1 + exp(-y * u))),
     LossSpecimen(OneClass(), labels, lambda y, u: max(0.0, -u), mass=4.5),
     LossSpecimen(EpsilonInsensitive(0.25), targets, lambda y, u: max(0.0, abs(y - u) - 0.25)),
     LossSpecimen(EpsilonInsensitive(0.0), targets, lambda y, u: abs(y - u)),
@@ -283,7 +284,12 @@ PROBLEMS = [
     ProblemSpecimen("regression, no bias", _problem(Gaussian(0.3), curve, EpsilonInsensitive(0.1), bias=False)),
     ProblemSpecimen("ridge", _problem(Gaussian(0.3), curve, Squared(), WEIGHTS)),
     ProblemSpecimen("ridge, no bias", _problem(Gaussian(0.3), curve, Squared(), 10.0, bias=False)),
+    ProblemSpecimen("logistic", _problem(Gaussian(0.3), two_classes, Logistic())),
+    ProblemSpecimen("logistic, linear", _problem(Linear(), two_classes, Logistic(), 0.3)),
+    ProblemSpecimen("logistic, weights", _problem(Laplacian(0.3), two_classes, Logistic(), WEIGHTS)),
+    ProblemSpecimen("logistic, no bias", _problem(Gaussian(0.3), two_classes, Logistic(), 2.0, bias=False)),
 ]
+QUADRATIC_PROBLEMS = [specimen for specimen in PROBLEMS if specimen.make().loss.quadratic]
 
 
 def as_sparse(X: Any) -> Any:

@@ -44,6 +44,7 @@ def solve(
     if not tol >= 0.0:
         raise ValueError(f"tol, a relative gap, must be a number >= 0, not {tol!r}.")
     chosen = choose(problem) if solver is None else as_solver(solver)
+    chosen.check(problem)
     run = _Run(problem, tol, max_iter, time_limit, callback)
     beta = start.beta if isinstance(start, Solution) else start
     with interruptible() as interrupt, one_blas_thread():

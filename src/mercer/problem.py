@@ -66,7 +66,7 @@ class Problem:
     def _check_mass(self) -> None:
         if self.mass == 0.0:
             return
-        least, most = float(self.terms.lo.sum()), float(self.terms.hi.sum())
+        least, most = (float(end.sum()) for end in self.bounds)
         slack = _INFEASIBLE * abs(self.mass)
         if self.bias and not least - slack <= self.mass <= most + slack:
             raise ValueError(
@@ -95,8 +95,19 @@ class Problem:
 
     @cached_property
     def terms(self) -> Terms:
-        """The dual terms h_i."""
+        """The dual terms h_i, where they are quadratic."""
         return self.loss.terms(self.y, self.C)
+
+    @cached_property
+    def bounds(self) -> tuple[Array, Array]:
+        """Between which coefficients h_i is finite: lo and hi."""
+        return self.loss.bounds(self.y, self.C)
+
+    def conjugates(self, beta: Array) -> Array:
+        """h_i(beta_i) for coefficients within their bounds."""
+        if self.loss.quadratic:
+            return self.terms.value(beta)
+        return np.asarray(self.C * self.loss.conjugate(self.y, -np.clip(beta, *self.bounds) / self.C))
 
     def primal(self, beta: Array, b: float, scores: Array | None = None) -> float:
         """The objective of f = K beta + b; of a hard margin, of f scaled until it is feasible."""
@@ -111,7 +122,7 @@ class Problem:
     def dual(self, beta: Array, scores: Array | None = None) -> float:
         """The dual value of feasible coefficients."""
         scores = self.gram.product64(beta) if scores is None else scores
-        return -0.5 * inner(beta, scores) - float(self.terms.value(beta).sum())
+        return -0.5 * inner(beta, scores) - float(self.conjugates(beta).sum())
 
     def best_bias(self, scores: Array) -> float:
         """The b that minimises the primal given K beta: the middle, where an interval does."""
@@ -121,7 +132,13 @@ class Problem:
         return 0.5 * (low + high)
 
     def violation(self, beta: Array, scores: Array) -> float:
-        """By how much the optimality conditions fail: the largest gain of a move that the bounds allow."""
+        """By how much the optimality conditions fail: the largest gain of a move that the bounds allow.
+
+        Where the dual is not quadratic: by how much beta_i / C_i differs from minus the slope of the loss.
+        """
+        if not self.loss.quadratic:
+            slope = self.loss.slope(self.y, scores + self.best_bias(scores))
+            return float(np.abs(beta / self.C + slope).max())
         t = self.terms
         F = t.q - t.r * beta - scores
         rise = np.where(beta < t.hi, F - np.where(beta >= 0, t.eps, -t.eps), -np.inf)
@@ -133,8 +150,8 @@ class Problem:
 
     def feasibility(self, beta: Array) -> float:
         """By how much coefficients leave their bounds or their sum, relative to the largest of them."""
-        t = self.terms
-        outside = max(float((t.lo - beta).max()), float((beta - t.hi).max()), 0.0)
+        lo, hi = self.bounds
+        outside = max(float((lo - beta).max()), float((beta - hi).max()), 0.0)
         total = abs(float(beta.sum()) - self.mass) / max(1.0, np.sqrt(beta.size)) if self.bias else 0.0
         size = float(np.abs(beta).max(initial=0.0))
         violated = max(outside, total)
@@ -226,7 +243,7 @@ class Problem:
 
     def _residuals(self, f: Array, beta: Array, scale: float) -> Array:
         """The share of each point in the gap; `scale` is what makes a hard margin feasible."""
-        h = self.terms.value(beta)
+        h = self.conjugates(beta)
         if isinstance(self.loss, HardMargin):
             return h + beta * f * (scale if np.isfinite(scale) else 1.0)
         return np.asarray(self.C * self.loss.value(self.y, f) + h + beta * f)

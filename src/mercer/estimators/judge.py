@@ -138,14 +138,14 @@ def _examined(problem: Problem, beta: Array, b: float) -> Certificate:
 
 def repaired(problem: Problem, beta: Array) -> Array:
     """A dual feasible point near beta: within the bounds, the sum made right by the free coefficients."""
-    t = problem.terms
-    beta = np.clip(beta, t.lo, t.hi)
+    lo, hi = problem.bounds
+    beta = np.clip(beta, lo, hi)
     for _ in range(_SPREADS if problem.bias else 0):
         lack = problem.mass - float(beta.sum())
         if abs(lack) <= _ROUNDING * float(np.abs(beta).sum()):
             return beta
-        free = np.flatnonzero((beta > t.lo) & (beta < t.hi) & (beta != 0.0))
+        free = np.flatnonzero((beta > lo) & (beta < hi) & (beta != 0.0))
         if free.size == 0:
             break
-        beta[free] = np.clip(beta[free] + lack / free.size, t.lo[free], t.hi[free])
+        beta[free] = np.clip(beta[free] + lack / free.size, lo[free], hi[free])
     return feasible_start(problem, beta)

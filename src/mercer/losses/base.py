@@ -1,8 +1,8 @@
 """Loss: a convex function of the score u = f(x), for each target y; and the terms of its dual.
 
 With weights C_i, a machine minimises  1/2 |w|^2 + sum_i C_i loss(y_i, f_i).  Its dual has one coefficient beta_i per
-point and the terms  h_i(s) = C_i loss*(-s / C_i),  where loss* is the conjugate. For every loss here
-h_i(s) = r/2 s^2 - q s + eps |s|  on  [lo, hi]: five arrays, so that one solver serves them all.
+point and the terms  h_i(s) = C_i loss*(-s / C_i),  where loss* is the conjugate. For every loss but the
+logistic one  h_i(s) = r/2 s^2 - q s + eps |s|  on  [lo, hi]: five arrays, so that one solver serves them all.
 
 Targets, scores and weights are arrays of one length.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,6 +40,9 @@ class Terms:
 class Loss(Parameters):
     """loss(y, u), convex in the score u."""
 
+    quadratic: ClassVar[bool] = True
+    """Whether the dual terms are quadratic: whether there are `terms`."""
+
     def value(self, y: Array, u: Array) -> Array:
         """loss(y_i, u_i)."""
         raise NotImplementedError
@@ -54,6 +58,11 @@ class Loss(Parameters):
     def terms(self, y: Array, C: Array) -> Terms:
         """The dual terms of points with weights C."""
         raise NotImplementedError(f"The dual of {self!r} is not quadratic.")
+
+    def bounds(self, y: Array, C: Array) -> tuple[Array, Array]:
+        """Between which coefficients the dual terms are finite."""
+        terms = self.terms(y, C)
+        return terms.lo, terms.hi
 
     def check(self, y: Array) -> None:
         """Raise a clear error for targets that the loss is not made for."""

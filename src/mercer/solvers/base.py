@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ..params import Parameters
 from ..parse import parse, plain_name
@@ -37,14 +37,24 @@ class Solver(Parameters):
     """Settings of an algorithm: a frozen dataclass.
 
     `iterates(problem, start)` yields after each bounded piece of work. Where `solve` has recomputed K beta, it sends it
-    back, so that the solver goes on from the exact values.
+    back, so that the solver goes on from the exact values. `check(problem)` says what the solver needs.
     """
+
+    needs_quadratic: ClassVar[bool] = False
 
     def __init_subclass__(cls, names: tuple[str, ...] | None = None, **options: Any) -> None:
         """Make the class known to the parser."""
         super().__init_subclass__(**options)
         for name in (cls.__name__,) if names is None else names:
             REGISTRY[plain_name(name)] = cls
+
+    def check(self, problem: Problem) -> None:
+        """Raise where the solver needs what the problem does not have."""
+        if self.needs_quadratic and not problem.loss.quadratic:
+            raise ValueError(
+                f"{type(self).__name__} needs a loss with a quadratic dual, and that of {problem.loss!r} is not: "
+                "leave the solver out, and one that serves this loss is chosen."
+            )
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         """Iterates; the dual value does not fall, the primal may rise now and then."""

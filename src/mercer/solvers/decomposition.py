@@ -26,7 +26,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -58,6 +58,7 @@ class Decomposition(Solver):
     """Pair descent on working sets of so many points; twice as many, where more coefficients than that are free."""
 
     working_set: int = 1024
+    needs_quadratic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -358,17 +359,17 @@ _scratch = _Scratch()
 
 def feasible_start(problem: Problem, start: Array | None) -> Array:
     """Coefficients within their bounds and with the right sum: those of `start` as far as they are, else zeros."""
-    t = problem.terms
+    lo, hi = problem.bounds
     if start is None:
-        beta = np.clip(np.zeros(problem.n), t.lo, t.hi)
+        beta = np.clip(np.zeros(problem.n), lo, hi)
     else:
         beta = np.array(start, np.float64)
         if beta.shape != (problem.n,) or not np.isfinite(beta).all():
             raise ValueError(f"A start must be {problem.n} finite coefficients, one per point.")
-        beta = np.clip(beta, t.lo, t.hi)
+        beta = np.clip(beta, lo, hi)
     lack = problem.mass - float(beta.sum())
     if problem.bias and lack != 0.0:
-        room = np.maximum(t.hi - beta, 0.0) if lack > 0 else np.maximum(beta - t.lo, 0.0)
+        room = np.maximum(hi - beta, 0.0) if lack > 0 else np.maximum(beta - lo, 0.0)
         taken = np.minimum(np.cumsum(room), abs(lack))
-        beta = np.clip(beta + np.copysign(np.diff(taken, prepend=0.0), lack), t.lo, t.hi)
+        beta = np.clip(beta + np.copysign(np.diff(taken, prepend=0.0), lack), lo, hi)
     return beta

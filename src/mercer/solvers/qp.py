@@ -14,7 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -53,6 +53,7 @@ class QP(Solver, names=("qp",)):
     """The dual solved by a general QP solver; any that qpsolvers finds, by name."""
 
     solver: str = "clarabel"
+    needs_quadratic: ClassVar[bool] = True
 
     @staticmethod
     def assemble(problem: Problem) -> Assembled:
