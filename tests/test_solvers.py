@@ -270,7 +270,10 @@ def test_solvers_are_values_with_a_text():
         Decomposition(1)
     with pytest.raises(ValueError, match="decompositon"):
         solver("decompositon")
-    assert isinstance(choose(Problem.of(Linear(), *THREE_POINTS)), Decomposition)
+    chosen, reason = choose(Problem.of(Linear(), *THREE_POINTS))
+    assert isinstance(chosen, Decomposition) and "quadratic dual" in reason
+    assert solve(Problem.of(Linear(), *THREE_POINTS)).reason == reason
+    assert solve(Problem.of(Linear(), *THREE_POINTS), QP()).reason == ""
 
 
 def test_an_indefinite_kernel_ends_with_that_status():

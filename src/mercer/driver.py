@@ -43,7 +43,7 @@ def solve(
         raise TypeError(f"solve takes a Problem, such as Problem.of(kernel, X, y), not {type(problem).__name__}.")
     if not tol >= 0.0:
         raise ValueError(f"tol, a relative gap, must be a number >= 0, not {tol!r}.")
-    chosen = choose(problem) if solver is None else as_solver(solver)
+    chosen, reason = choose(problem) if solver is None else (as_solver(solver), "")
     chosen.check(problem)
     run = _Run(problem, tol, max_iter, time_limit, callback)
     beta = start.beta if isinstance(start, Solution) else start
@@ -54,12 +54,12 @@ def solve(
             try:
                 iterate = generator.send(scores)
             except StopIteration:
-                run.status = Status.STALLED
+                run.status = chosen.exhausted
                 break  # the last iterate was certified, and is the last word
             scores = run.take(iterate, interrupt.asked)
             if run.status is not None:
                 break
-    return run.solution(chosen)
+    return run.solution(chosen, reason)
 
 
 class _Run:
@@ -167,11 +167,11 @@ class _Run:
         self.scale = self.problem.loss.feasible_scale(self.problem.y, scores + b)
         return scores
 
-    def solution(self, solver: Solver) -> Solution:
+    def solution(self, solver: Solver, reason: str) -> Solution:
         """The answer as it stands."""
         assert self.certificate is not None
         assert self.status is not None
         scale = self.scale if np.isfinite(self.scale) else 1.0
         certificate = replace(self.certificate, status=self.status)
         seconds = perf_counter() - self.began
-        return Solution(scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver)
+        return Solution(scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason)

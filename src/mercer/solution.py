@@ -19,6 +19,9 @@ class Status(Enum):
     OUT_OF_TIME = "out of time: raise time_limit, or tol if the gap is small enough for you"
     INTERRUPTED = "interrupted: this is the best answer so far; mercer.solve(..., start=) goes on from it"
     INFEASIBLE = "infeasible: the classes cannot be separated by a hard margin; choose a finite C or another kernel"
+    APPROXIMATE = (
+        "approximate: landmarks stand for all points; take more of them, or raise tol if the gap is small enough"
+    )
     STALLED = "stalled: rounding errors hide any further progress; scale the data, or raise tol"
     INDEFINITE = "the kernel is not positive definite, so the gap bounds nothing: the answer may be a local one"
     EXAMINED = "examined: an answer that was given, not found here"
@@ -134,6 +137,8 @@ class Solution:
     history: tuple[Step, ...] = field(default=(), repr=False)
     seconds: float = 0.0
     solver: Any = None
+    reason: str = ""
+    """Why this solver was chosen; empty where it was asked for."""
 
     @property
     def status(self) -> Status:
@@ -152,7 +157,8 @@ class Solution:
 
     def __str__(self) -> str:
         rounds = f"{self.iterations} rounds, {self.support.size} support vectors, {self.seconds:.3g} s"
-        return f"{self.solver!r}: {rounds}\n{self.certificate}"
+        why = f" (chosen because {self.reason})" if self.reason else ""
+        return f"{self.solver!r}{why}: {rounds}\n{self.certificate}"
 
 
 def relative(gap: float, primal: float, dual: float) -> float:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from ..params import Parameters
 from ..parse import parse, plain_name
 from ..problem import Problem
+from ..solution import Status
 from ..types import Array
 
 REGISTRY: dict[str, type[Solver]] = {}
@@ -41,6 +42,8 @@ class Solver(Parameters):
     """
 
     needs_quadratic: ClassVar[bool] = False
+    exhausted: ClassVar[Status] = Status.STALLED
+    """What it means that there are no more iterates."""
 
     def __init_subclass__(cls, names: tuple[str, ...] | None = None, **options: Any) -> None:
         """Make the class known to the parser."""
