@@ -14,7 +14,7 @@ from .base import Machine
 from .checks import require, require_limits
 from .machines import Task
 
-_ROUNDING = 1e-9  # of f, in parts of rho
+ROUNDING = 1e-9  # of f, in parts of rho
 
 
 class OneClassSVM(OutlierMixin, Machine):  # type: ignore[misc]
@@ -57,7 +57,7 @@ class OneClassSVM(OutlierMixin, Machine):  # type: ignore[misc]
     def decision_function(self, X: Points) -> Array:
         """f(x), negative for outliers; exactly 0 where it cannot be told from 0, as at the edge of the data."""
         f = self._scores(X)[:, 0]
-        return np.where(np.abs(f) <= _ROUNDING * np.abs(self.intercept_), 0.0, f)
+        return np.where(np.abs(f) <= ROUNDING * np.abs(self.intercept_), 0.0, f)
 
     def score_samples(self, X: Points) -> Array:
         """<w, phi(x)> = f(x) + rho."""

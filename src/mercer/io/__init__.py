@@ -1,0 +1,1 @@
+"""Files: LIBSVM's models, ONNX."""

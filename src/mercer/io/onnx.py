@@ -1,0 +1,177 @@
+"""ONNX models: a fitted machine, or a pipeline that ends in one, as a graph that any ONNX runtime can run.
+
+skl2onnx converts scikit-learn's steps; the machines of Mercer are written here from ONNX's own operators, in float64:
+k(x, x_i) for all support vectors, times the coefficients, plus b. (ONNX has an operator for support vector machines,
+but it is float32, and knows few kernels.)
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..estimators import SVC, SVR, OneClassSVM
+from ..estimators.base import Machine
+from ..estimators.multiclass import class_slices, pairs
+from ..estimators.one_class import ROUNDING
+from ..kernels.points import Domain, is_sparse
+from ..types import Array
+from .atomic import write_whole
+from .onnx_kernels import Operators, block
+
+_DOUBLE, _INT64 = 11, 7  # the numbers of these types in ONNX
+_INSTALL = "ONNX export needs the packages skl2onnx and onnx: pip install 'mercer[onnx]'."
+
+
+def to_onnx(estimator: Any, path: str | os.PathLike[str], dtype: Any = np.float64) -> Path:
+    """Write a fitted machine, or a pipeline that ends in one, as an ONNX model with one input X, rows of `dtype`.
+
+    A classifier's outputs are `label` and `decision`, the values of decision_function; a regressor's is `prediction`.
+    """
+    try:
+        import skl2onnx
+        from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+    except ImportError as error:
+        raise ImportError(_INSTALL) from error
+    check_is_fitted(estimator)
+    machine = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    if not isinstance(machine, tuple(_CONVERTERS)):
+        known = ", ".join(cls.__name__ for cls in _CONVERTERS)
+        raise TypeError(f"No ONNX form is known of {type(machine).__name__}: the last step must be one of {known}.")
+    _require_vectors(machine)
+    tensors = {np.dtype(np.float64): DoubleTensorType, np.dtype(np.float32): FloatTensorType}
+    if np.dtype(dtype) not in tensors:
+        raise ValueError(f"dtype must be float64 or float32, not {dtype!r}.")
+    _register()
+    inputs = [("X", tensors[np.dtype(dtype)]([None, estimator.n_features_in_]))]
+    model = skl2onnx.convert_sklearn(estimator, name=f"Mercer {type(machine).__name__}", initial_types=inputs)
+    return write_whole(path, model.SerializeToString())
+
+
+def _require_vectors(machine: Any) -> None:
+    if isinstance(machine, Machine) and machine.kernel_.domain is not Domain.VECTORS:
+        raise ValueError(f"An ONNX model takes rows of numbers, and {machine.kernel_!r} is not a kernel of such.")
+
+
+# What a machine computes, in operators.
+
+
+def _scores(ops: Operators, machine: Any, X: Any) -> Any:
+    """f(x) of each problem, as columns."""
+    if machine._coef is not None:
+        return ops.Add(ops.MatMul(X, _double(machine._coef.T)), _double(machine.intercept_))
+    vectors = machine.support_vectors_
+    vectors = _double(vectors.toarray() if is_sparse(vectors) else vectors)
+    if len(vectors) == 0:
+        return ops.Add(ops.MatMul(X, np.zeros((machine.n_features_in_, 1))), _double(machine.intercept_))
+    return ops.Add(ops.MatMul(block(machine.kernel_, ops, X, vectors), _columns(machine)), _double(machine.intercept_))
+
+
+def _columns(machine: Any) -> Array:
+    """The coefficients of each problem as a column over all support vectors."""
+    if not (isinstance(machine, SVC) and machine._paired()):
+        return _double(machine.dual_coef_.T)
+    places = class_slices(machine.n_support_.tolist())
+    columns = np.zeros((len(machine.support_), machine.intercept_.size))
+    for number, (i, j) in enumerate(pairs(machine.classes_.size)):
+        columns[places[i], number] = machine.dual_coef_[j - 1, places[i]]
+        columns[places[j], number] = machine.dual_coef_[i, places[j]]
+    return columns
+
+
+def _votes(ops: Operators, scores: Any, k: int) -> Any:
+    """`multiclass.votes`: the pairs that each class wins, and less than 1/3 for by how much."""
+    first, second = (np.eye(k)[[pair[side] for pair in pairs(k)]] for side in (0, 1))
+    lost = ops.Cast(ops.Less(scores, np.zeros(1)), to=_DOUBLE)
+    won = ops.Add(ops.MatMul(lost, second - first), first.sum(axis=0))
+    margin = ops.MatMul(scores, first - second)
+    return ops.Add(won, ops.Div(margin, ops.Mul(ops.Add(ops.Abs(margin), np.ones(1)), np.full(1, 3.0))))
+
+
+def _classify(ops: Operators, machine: Any, X: Any) -> dict[str, Any]:
+    scores = _scores(ops, machine, X)
+    if machine.classes_.size == 2:
+        decision = ops.Squeeze(scores, np.array([1]))
+        winner = ops.Cast(ops.Less(np.zeros(1), decision), to=_INT64)
+    else:
+        paired = isinstance(machine, SVC) and machine._paired()
+        decision = _votes(ops, scores, machine.classes_.size) if paired else scores
+        winner = ops.ArgMax(decision, axis=1, keepdims=0)
+    return {"label": ops.Gather(_plain(machine.classes_), winner), "decision": decision}
+
+
+def _regress(ops: Operators, machine: Any, X: Any) -> dict[str, Any]:
+    return {"prediction": ops.Squeeze(_scores(ops, machine, X), np.array([1]))}
+
+
+def _find_outliers(ops: Operators, machine: Any, X: Any) -> dict[str, Any]:
+    f = ops.Squeeze(_scores(ops, machine, X), np.array([1]))
+    rounding = _double(ROUNDING * np.abs(machine.intercept_))
+    decision = ops.Mul(f, ops.Cast(ops.Less(rounding, ops.Abs(f)), to=_DOUBLE))
+    outlier = ops.Cast(ops.Less(decision, np.zeros(1)), to=_INT64)
+    return {"label": ops.Sub(np.array([1]), ops.Mul(outlier, np.array([2]))), "decision": decision}
+
+
+_CONVERTERS = {SVC: _classify, SVR: _regress, OneClassSVM: _find_outliers}
+
+
+def _double(values: Any) -> Array:
+    return np.ascontiguousarray(values, np.float64)
+
+
+def _plain(classes: Array) -> Array:
+    """Labels as ONNX has them: int64, float64 or strings."""
+    if classes.dtype.kind in "biu":
+        return classes.astype(np.int64)
+    return _double(classes) if classes.dtype.kind == "f" else np.array([str(label) for label in classes])
+
+
+# What skl2onnx wants to know of a class: its outputs, their types, and how they are computed.
+
+
+def _register() -> None:
+    from skl2onnx import update_registered_converter
+
+    for cls, compute in _CONVERTERS.items():
+        update_registered_converter(
+            cls, f"Mercer{cls.__name__}", _set_types, partial(_convert, compute), parser=_declare_outputs
+        )
+
+
+def _output_types(machine: Any) -> dict[str, Any]:
+    from skl2onnx.common.data_types import DoubleTensorType, Int64TensorType, StringTensorType
+
+    if isinstance(machine, SVR):
+        return {"prediction": DoubleTensorType([None])}
+    if isinstance(machine, OneClassSVM):
+        return {"label": Int64TensorType([None]), "decision": DoubleTensorType([None])}
+    kinds = {"i": Int64TensorType, "f": DoubleTensorType, "U": StringTensorType}
+    k = machine.classes_.size
+    label = kinds[_plain(machine.classes_).dtype.kind]([None])
+    return {"label": label, "decision": DoubleTensorType([None] if k == 2 else [None, k])}
+
+
+def _declare_outputs(scope: Any, machine: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+    operator = scope.declare_local_operator(f"Mercer{type(machine).__name__}", machine)
+    operator.inputs = inputs
+    for name, kind in _output_types(machine).items():
+        operator.outputs.append(scope.declare_local_variable(name, kind))
+    return operator.outputs
+
+
+def _set_types(operator: Any) -> None:
+    for variable, kind in zip(operator.outputs, _output_types(operator.raw_operator).values(), strict=True):
+        variable.type = kind
+
+
+def _convert(compute: Any, scope: Any, operator: Any, container: Any) -> None:
+    ops = Operators(container.target_opset)
+    X = ops.Cast(operator.inputs[0], to=_DOUBLE)
+    results = compute(ops, operator.raw_operator, X)
+    for variable, result in zip(operator.outputs, results.values(), strict=True):
+        ops.Identity(result, output_names=[variable.full_name]).add_to(scope, container)
