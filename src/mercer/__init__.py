@@ -4,12 +4,13 @@ from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import estimators, features, gram, kernels, losses, plot, solvers
+    from . import estimators, features, gram, io, kernels, losses, plot, solvers
     from .driver import solve
     from .estimators import SVC, SVR, OneClassSVM
     from .estimators.judge import certify
     from .function import RKHSFunction
     from .gram import evidence, gram_of
+    from .io import load, save
     from .kernels import kernel
     from .problem import Problem
 
@@ -26,10 +27,13 @@ __all__ = [
     "features",
     "gram",
     "gram_of",
+    "io",
     "kernel",
     "kernels",
+    "load",
     "losses",
     "plot",
+    "save",
     "solve",
     "solvers",
 ]
@@ -37,7 +41,7 @@ __all__ = [
 _HOME = {
     "SVC": "estimators", "SVR": "estimators", "OneClassSVM": "estimators", "certify": "estimators.judge",
     "Problem": "problem", "RKHSFunction": "function", "evidence": "gram", "gram_of": "gram", "kernel": "kernels",
-    "solve": "driver",
+    "solve": "driver", "save": "io", "load": "io",
 }  # fmt: skip
 
 

@@ -1,1 +1,20 @@
-"""Files: LIBSVM's models, ONNX."""
+"""Files: tables in, models in and out (`save`, `load`); LIBSVM models and ONNX (`libsvm`, `onnx`)."""
+
+from .codec import StorageError
+from .encode import Encoder, UnseenCategoryWarning
+from .models import ModelError, load, read_manifest, save
+from .read import read_table
+from .tables import DataError, Table
+
+__all__ = [
+    "DataError",
+    "Encoder",
+    "ModelError",
+    "StorageError",
+    "Table",
+    "UnseenCategoryWarning",
+    "load",
+    "read_manifest",
+    "read_table",
+    "save",
+]

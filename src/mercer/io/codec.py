@@ -1,0 +1,309 @@
+"""Estimators as JSON and arrays, and back. Reading builds known classes from plain values: it runs no code of the file.
+
+A value is itself where JSON has it (null, true, 3, 0.1, "text", a list), or an object with one telling key:
+
+    {"float": "inf"}  {"scalar": [dtype, value]}  {"tuple": [...]}  {"dict": [[key, value], ...]}  {"labels": [...]}
+    {"few": [dtype, [...]]}  {"array": "03-dual_coef_.npy"}  {"sparse": [size, mask, values]}  {"csr": [...]}
+    {"kernel": "rbf(gamma=0.5)"}  {"features": estimator}  {"solver": "qp()"}  {"status": "CONVERGED"}  {"steps": {...}}
+    {"value": "Certificate", "fields": {...}}  {"same": 0}
+    {"estimator": "SVC", "parameters": {...}, "fitted": {...}}
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from ..kernels import FromFeatures, Kernel
+from ..kernels import kernel as as_kernel
+from ..kernels.points import is_sparse
+from ..solution import Certificate, Status, Step
+from ..solvers import Solver
+from ..solvers import solver as as_solver
+from ..types import Array
+from .registry import ESTIMATORS, VALUES, class_of, name_of, require_consistent
+
+_KINDS = "biufU"  # of arrays: true and false, whole numbers, numbers, text
+_DEEPEST = 50
+_FEW = 32  # entries of a vector that is written into the manifest, where people can read it
+_WORTH_PACKING = 64  # entries; longer vectors of mostly zeros are stored as a mask and the rest
+_TRANSIENT = ("_skl_callbacks", "_parent_callback_ctx", "_sklearn_output_config")  # of scikit-learn: not learned
+
+
+class StorageError(ValueError):
+    """Something that a model file cannot hold."""
+
+
+class Writer:
+    """Turns values into JSON; the arrays are collected in `arrays`, by name."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Array] = {}
+        self.seen: dict[int, int] = {}
+        self.kept: list[Any] = []  # so that no id is used twice
+
+    def encode(self, value: Any, name: str = "") -> Any:
+        """The value as JSON; its name is for the names of arrays and for errors."""
+        if value is None or isinstance(value, bool | str) or type(value) is int:
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if isinstance(value, np.generic):
+            return {"scalar": [value.dtype.str, self.encode(value.item(), name)]}
+        if isinstance(value, np.ndarray):
+            return self.array(value, name)
+        if is_sparse(value):
+            return self.csr(value, name)
+        if isinstance(value, list):
+            return [self.encode(item, name) for item in value]
+        if isinstance(value, tuple):
+            if value and all(type(item) is Step for item in value):
+                columns = {f.name: np.array([getattr(step, f.name) for step in value]) for f in fields(Step)}
+                return {"steps": {key: self.array(column, f"history_{key}") for key, column in columns.items()}}
+            return {"tuple": [self.encode(item, name) for item in value]}
+        if isinstance(value, dict):
+            return {"dict": [[self.encode(key, name), self.encode(item, name)] for key, item in value.items()]}
+        return self.object(value, name)
+
+    def object(self, value: Any, name: str) -> Any:
+        """Kernels, solvers, certificates, estimators."""
+        if isinstance(value, Kernel):
+            return _kernel(self, value)
+        if isinstance(value, Solver):
+            return _text("solver", value, as_solver)
+        if isinstance(value, Status):
+            return {"status": value.name}
+        if name_of(value, VALUES):
+            return self.dataclass(value)
+        if name_of(value, ESTIMATORS):
+            return self.estimator(value)
+        if name == "random_state":  # a generator in mid-stream: a loaded model draws anew when it is fitted again
+            return None
+        raise StorageError(
+            f"A model file cannot hold {type(value).__module__}.{type(value).__name__}"
+            f"{f' ({name})' if name else ''}: it holds Mercer's estimators and feature maps, and pipelines of them "
+            f"with scikit-learn's scalers. For anything else there is pickle."
+        )
+
+    def dataclass(self, value: Any) -> Any:
+        """Each one once; certificates without the share of each training point."""
+        if id(value) in self.seen:
+            return {"same": self.seen[id(value)]}
+        own = {f.name: getattr(value, f.name) for f in fields(value)}
+        if isinstance(value, Certificate):
+            own["residuals"] = np.zeros(0)
+        encoded = {key: self.encode(item, key) for key, item in own.items()}
+        self.seen[id(value)] = len(self.kept)
+        self.kept.append(value)
+        return {"value": type(value).__name__, "fields": encoded}
+
+    def estimator(self, value: Any) -> Any:
+        """Its parameters, as they were given, and what was learned."""
+        parameters = value.get_params(deep=False)
+        learned = {k: v for k, v in vars(value).items() if k not in parameters and k not in _TRANSIENT}
+        return {
+            "estimator": type(value).__name__,
+            "parameters": {key: self.encode(item, key) for key, item in parameters.items()},
+            "fitted": {key: self.encode(item, key) for key, item in learned.items()},
+        }
+
+    def array(self, value: Array, name: str) -> Any:
+        if value.dtype == object:
+            if value.ndim != 1:
+                raise StorageError(f"A model file cannot hold {name}, a table of objects.")
+            return {"labels": [self.encode(item, name) for item in value]}
+        if value.dtype.kind not in _KINDS:
+            raise StorageError(f"A model file cannot hold {name}, an array of {value.dtype}.")
+        if value.ndim == 1 and value.size <= _FEW:
+            return {"few": [value.dtype.str, [self.encode(item, name) for item in value.tolist()]]}
+        if value.ndim == 1 and value.size > _WORTH_PACKING and value.dtype == np.float64:
+            mask = value.view(np.uint64) != 0  # also keeps -0.0
+            if 2 * np.count_nonzero(mask) < value.size:
+                parts = (np.packbits(mask), value[mask])
+                return {"sparse": [value.size, *(self.array(p, name) for p in parts)]}
+        return {"array": self.store(value, name)}
+
+    def store(self, value: Array, name: str) -> str:
+        plain = "".join(c for c in name if c.isascii() and (c.isalnum() or c == "_")) or "array"
+        file = f"{len(self.arrays):02d}-{plain}.npy"
+        self.arrays[file] = value
+        return file
+
+    def csr(self, value: Any, name: str) -> Any:
+        if getattr(value, "format", "") != "csr":
+            raise StorageError(f"A model file cannot hold {name}, a {type(value).__name__}: make it a CSR matrix.")
+        parts = (("values", value.data), ("columns", value.indices), ("rows", value.indptr))
+        arrays = [{"array": self.store(array, f"{name}_{part}")} for part, array in parts]
+        return {"csr": [*arrays, list(map(int, value.shape)), type(value).__name__]}
+
+
+def _kernel(writer: Writer, kernel: Kernel) -> Any:
+    if isinstance(kernel, FromFeatures) and name_of(kernel.phi, ESTIMATORS):
+        return {"features": writer.encode(kernel.phi)}
+    return _text("kernel", kernel, as_kernel)
+
+
+def _text(kind: str, value: Any, parse: Callable[[str], Any]) -> Any:
+    """The text of a kernel or a solver, if it is the whole truth."""
+    text = repr(value)
+    try:
+        same = parse(text) == value
+    except ValueError:
+        same = False
+    if not same:
+        raise StorageError(
+            f"A model file cannot hold the {kind} {text}: it holds what can be written as text, and never code or "
+            f"values of your own. Pickle can, where Python can find the function again."
+        )
+    return {kind: text}
+
+
+class Reader:
+    """Turns JSON into values; `fetch(name)` gives an array that belongs to it."""
+
+    def __init__(self, fetch: Callable[[str], Array]) -> None:
+        self.fetch = fetch
+        self.values: list[Any] = []
+        self.depth = 0
+
+    def decode(self, node: Any) -> Any:
+        """The value; raises ValueError, KeyError or TypeError where the JSON is none that a Writer makes."""
+        if node is None or isinstance(node, bool | int | float | str):
+            return node
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise ValueError("it is nested too deeply")
+        value = [self.decode(item) for item in node] if isinstance(node, list) else self.object(node)
+        self.depth -= 1
+        return value
+
+    def object(self, node: Any) -> Any:
+        if not isinstance(node, dict) or not node:
+            raise ValueError("it holds an empty object")
+        kind = next(iter(node))
+        rule = _RULES.get(kind)
+        if rule is None:
+            raise ValueError(f"it holds a value of the unknown kind {kind!r:.40}")
+        wanted, build = rule
+        if set(node) != {kind, *wanted}:
+            raise ValueError(f"its value of kind {kind!r} has other parts than expected")
+        return build(self, *node.values())
+
+    def labels(self, items: list[Any]) -> Array:
+        out = np.empty(len(items), dtype=object)
+        for place, item in enumerate(items):
+            out[place] = self.decode(item)
+        return out
+
+    def array(self, name: str) -> Array:
+        return self.fetch(_a(str, name))
+
+    def sparse(self, parts: list[Any]) -> Array:
+        size, packed, values = (self.decode(part) for part in parts)
+        mask = np.unpackbits(_a(np.ndarray, packed))
+        if not 0 <= mask.size - _a(int, size) < 8 or mask[size:].any() or mask.sum() != len(values):
+            raise ValueError("a vector of mostly zeros does not add up")
+        out = np.zeros(size)
+        out[mask[:size].astype(bool)] = values
+        return out
+
+    def csr(self, parts: list[Any]) -> Any:
+        from scipy import sparse
+
+        data, indices, indptr, shape, name = (self.decode(part) for part in parts)
+        build = {"csr_matrix": sparse.csr_matrix, "csr_array": sparse.csr_array}[name]
+        rows, columns = (_a(int, length) for length in shape)
+        if indices.dtype.kind != "i" or indptr.dtype.kind != "i" or len(indptr) != rows + 1 or columns < 0:
+            raise ValueError("a sparse matrix does not add up")
+        matrix = build((data, indices, indptr), shape=(rows, columns), copy=False)
+        matrix.check_format(full_check=True)
+        return matrix
+
+    def steps(self, columns: dict[str, Any]) -> tuple[Step, ...]:
+        if list(columns) != [f.name for f in fields(Step)]:
+            raise ValueError("its history has other columns than expected")
+        lists = [self.decode(column).tolist() for column in columns.values()]
+        return tuple(Step(*row) for row in zip(*lists, strict=True))
+
+    def dataclass(self, name: str, nodes: dict[str, Any]) -> Any:
+        cls = class_of(name, VALUES)
+        if set(nodes) != {f.name for f in fields(cls)}:
+            raise ValueError(f"its {name} has other fields than expected")
+        value = cls(**{key: self.decode(node) for key, node in nodes.items()})
+        self.values.append(value)
+        return value
+
+    def estimator(self, name: str, parameters: dict[str, Any], fitted: dict[str, Any]) -> Any:
+        cls = class_of(name, ESTIMATORS)
+        names = cls._get_param_names()
+        if sorted(parameters) != sorted(names):
+            raise ValueError(f"its {name} has other parameters than this version of {name}")
+        for key in fitted:
+            if key in names or not key.isidentifier() or key.startswith("__") or _belongs_to_class(cls, key):
+                raise ValueError(f"its {name} has the attribute {key!r:.40}, which is not one that is learned")
+        value = cls.__new__(cls)
+        vars(value).update({key: self.decode(node) for key, node in (parameters | fitted).items()})
+        require_consistent(name, value)
+        return value
+
+
+def _belongs_to_class(cls: type, name: str) -> bool:
+    """Whether the class has a method or a property of that name, which no file may replace."""
+    found = getattr(cls, name, None)
+    return callable(found) or isinstance(found, property)
+
+
+def _a(kind: type, value: Any) -> Any:
+    if type(value) is not kind:
+        raise ValueError(f"it holds a {type(value).__name__} in place of a {kind.__name__}")
+    return value
+
+
+def _dtype(text: Any) -> np.dtype[Any]:
+    dtype: np.dtype[Any] = np.dtype(_a(str, text))
+    if dtype.kind not in _KINDS:
+        raise ValueError(f"it holds values of the unknown kind {text!r:.40}")
+    return dtype
+
+
+def _scalar(reader: Reader, parts: list[Any]) -> Any:
+    kind, value = parts
+    return _dtype(kind).type(reader.decode(value))
+
+
+def _few(reader: Reader, parts: list[Any]) -> Array:
+    kind, items = parts
+    values = np.array(reader.decode(_a(list, items)), _dtype(kind))
+    if values.ndim != 1 or values.size > _FEW:
+        raise ValueError("a short vector is not one")
+    return values
+
+
+def _float(reader: Reader, text: str) -> float:
+    return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[text]
+
+
+_RULES: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+    "float": ((), _float),
+    "scalar": ((), _scalar),
+    "tuple": ((), lambda reader, items: tuple(reader.decode(_a(list, items)))),
+    "dict": ((), lambda reader, pairs: {reader.decode(key): reader.decode(item) for key, item in pairs}),
+    "labels": ((), Reader.labels),
+    "few": ((), _few),
+    "array": ((), Reader.array),
+    "sparse": ((), Reader.sparse),
+    "csr": ((), Reader.csr),
+    "kernel": ((), lambda reader, text: as_kernel(_a(str, text))),
+    "features": ((), lambda reader, node: FromFeatures(reader.decode(node))),
+    "solver": ((), lambda reader, text: as_solver(_a(str, text))),
+    "status": ((), lambda reader, name: Status[name]),
+    "steps": ((), Reader.steps),
+    "same": ((), lambda reader, number: reader.values[_a(int, number)]),
+    "value": (("fields",), Reader.dataclass),
+    "estimator": (("parameters", "fitted"), Reader.estimator),
+}
+"""How each kind of value is read: the further keys of its object, and what builds it."""

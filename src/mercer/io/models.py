@@ -1,0 +1,214 @@
+"""Model files: a zip of manifest.json and .npy arrays.
+
+The manifest holds the estimator (see `codec`), versions, and the size and the SHA-256 of every array and of itself.
+Entries are stored as they are, not compressed: so nothing that a file asks for is larger than the file. Reading runs no
+code of the file and imports nothing that the file names; whatever is not exactly as `save` writes it is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import zipfile
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from ..types import Array
+from .atomic import write_whole
+from .codec import Reader, StorageError, Writer
+
+FORMAT, SCHEMA = "mercer model", 1
+_MANIFEST = "manifest.json"
+_MOST_ENTRIES = 20_000
+_LONGEST = 2**40  # side of an array
+_DTYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
+_THEN = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
+
+
+class ModelError(ValueError):
+    """A model file that is damaged, unsafe, or of another version."""
+
+
+def save(model: Any, path: str | os.PathLike[str], notes: dict[str, Any] | None = None) -> None:
+    """Write a fitted estimator, or a pipeline of them, to a file.
+
+    The file appears whole or not at all. Of a support vector machine only the support vectors are kept. `notes` is
+    anything that JSON can hold, for `read_manifest`.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder: give the name of a file.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {target.parent} to save the model in.")
+    write_whole(target, dumps(model, notes))
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The estimator of a model file, ready to predict; raises ModelError for a file that is not sound."""
+    with open(path, "rb") as file:
+        return read(file, str(path))
+
+
+def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a model file says of itself, as plain JSON values, without the arrays."""
+    with open(path, "rb") as file:
+        manifest: dict[str, Any] = _guarded(lambda: _Archive(file).manifest, str(path))
+    return manifest
+
+
+def dumps(model: Any, notes: dict[str, Any] | None = None) -> bytes:
+    """The bytes of a model file."""
+    writer = Writer()
+    encoded = writer.encode(model)
+    if not isinstance(encoded, dict) or "estimator" not in encoded:
+        raise StorageError(f"A model file holds an estimator or a pipeline, not {type(model).__name__}.")
+    contents = {name: _npy(array) for name, array in writer.arrays.items()}
+    manifest = {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "versions": _versions(),
+        "notes": notes or {},
+        "model": encoded,
+        "arrays": {name: {"bytes": len(data), "sha256": sha256(data).hexdigest()} for name, data in contents.items()},
+    }
+    manifest["sha256"] = _digest(manifest)
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
+        for name, data in {_MANIFEST: text.encode(), **contents}.items():
+            archive.writestr(zipfile.ZipInfo(name, _THEN), data)
+    return buffer.getvalue()
+
+
+def loads(data: bytes) -> Any:
+    """The estimator in the bytes of a model file."""
+    return read(BytesIO(data), "The model")
+
+
+def read(file: IO[bytes], name: str) -> Any:
+    """The estimator of an open model file."""
+    return _guarded(lambda: _Archive(file).model(), name)
+
+
+def _guarded(work: Any, name: str) -> Any:
+    """Whatever is wrong with the file, in one sentence."""
+    try:
+        return work()
+    except (OSError, MemoryError):
+        raise
+    except (zipfile.BadZipFile, EOFError):
+        raise ModelError(f"{name} is no model file of Mercer, or it is damaged.") from None
+    except Exception as error:  # a file can be wrong in more ways than can be listed
+        what = str(error).split("\n")[0].rstrip(".") or type(error).__name__
+        what = f"{what} is missing" if isinstance(error, KeyError) else what
+        raise ModelError(f"{name} cannot be loaded: {what}.") from None
+
+
+class _Archive:
+    """A zip whose entries are what its manifest says, each read once and checked."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        self.zip = zipfile.ZipFile(file)
+        entries = self.zip.infolist()
+        if len(entries) > _MOST_ENTRIES:
+            raise ValueError(f"it has {len(entries)} entries")
+        if len({entry.filename for entry in entries}) != len(entries):
+            raise ValueError("it has two entries of the same name")
+        for entry in entries:
+            if entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size:
+                raise ValueError("it has compressed entries, which save never writes")
+        if sum(entry.file_size for entry in entries) > size:
+            raise ValueError("its entries are larger than the file")
+        self.manifest = self._manifest()
+        if {entry.filename for entry in entries} != {_MANIFEST, *self.manifest["arrays"]}:
+            raise ValueError("its entries are not those of its manifest")
+        self.unread = set(self.manifest["arrays"])
+
+    def _manifest(self) -> dict[str, Any]:
+        text = self.zip.read(_MANIFEST).decode()
+        manifest: Any = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_distinct)
+        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+            raise ValueError("its manifest is not that of a model of Mercer")
+        if manifest["schema"] != SCHEMA:
+            raise ValueError(
+                f"it is of schema {manifest['schema']!r:.40}, and this version of Mercer reads schema {SCHEMA}"
+            )
+        if manifest.pop("sha256", None) != _digest(manifest):
+            raise ValueError("its manifest was changed or damaged (its SHA-256 is another)")
+        if not isinstance(manifest["arrays"], dict):
+            raise ValueError("its manifest has no table of arrays")
+        return manifest
+
+    def model(self) -> Any:
+        model = Reader(self._array).decode(self.manifest["model"])
+        if self.unread:
+            raise ValueError(f"it has arrays that nothing refers to, such as {min(self.unread)!r:.60}")
+        if not hasattr(model, "fit"):
+            raise ValueError("it holds no estimator")
+        return model
+
+    def _array(self, name: str) -> Array:
+        if name not in self.unread:
+            raise ValueError(f"it refers to {name!r:.60} twice, or in vain")
+        self.unread.remove(name)
+        data, told = self.zip.read(name), self.manifest["arrays"][name]
+        if len(data) != told["bytes"] or sha256(data).hexdigest() != told["sha256"]:
+            raise ValueError(f"{name} was changed or damaged (its SHA-256 is another)")
+        return _from_npy(data, name)
+
+
+def _npy(array: Array) -> bytes:
+    """An array in NumPy's format, which keeps its order in memory."""
+    buffer = BytesIO()
+    little = array.dtype.newbyteorder("<")
+    np.lib.format.write_array(buffer, np.asarray(array).astype(little, copy=False), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _from_npy(data: bytes, name: str) -> Array:
+    """`_npy`, undone: a new array of its own, made only where shape and size agree."""
+    stream = BytesIO(data)
+    version = np.lib.format.read_magic(stream)
+    if version != (1, 0):
+        raise ValueError(f"{name} is not in version 1.0 of NumPy's format")
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    if dtype.str.lstrip("<|") not in _DTYPES and dtype.kind != "U":
+        raise ValueError(f"{name} is an array of {dtype}")
+    count, left = math.prod(shape), len(data) - stream.tell()
+    if min(shape, default=1) < 0 or dtype.itemsize * count != left or max(shape, default=0) > _LONGEST:
+        raise ValueError(f"{name} has the shape {shape}, but {left} bytes")
+    if dtype.kind == "U" and left and np.frombuffer(data, "<u4", offset=stream.tell()).max() > 0x10FFFF:
+        raise ValueError(f"{name} holds characters that do not exist")
+    values = np.frombuffer(data, dtype, offset=stream.tell()) if left else np.zeros(0, dtype)
+    return values.reshape(shape, order="F" if fortran else "C").copy(order="K")
+
+
+def _digest(manifest: dict[str, Any]) -> str:
+    """The SHA-256 of the manifest, in one way of writing it."""
+    text = json.dumps(manifest, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return sha256(text.encode()).hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    from .. import __version__
+
+    return {"mercer": __version__, **{name: version(name) for name in ("numpy", "scipy", "scikit-learn")}}
+
+
+def _no_constant(text: str) -> Any:
+    raise ValueError(f"its manifest holds {text}")
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("its manifest gives a name twice")
+    return dict(pairs)

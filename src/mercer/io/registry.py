@@ -1,0 +1,90 @@
+"""What a model file may hold: an explicit list of classes, and the shapes that their arrays must have together.
+
+A file names a class by a name of this list; where that class lives is written here and never in the file. A new
+estimator is one line.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ..kernels import Kernel
+from ..kernels.points import Domain
+
+_MACHINE = {"support_vectors_": "s d", "dual_coef_": "r s", "support_": "s", "intercept_": "p"}
+_LABELS = {"classes_": "k"}
+
+ESTIMATORS: dict[str, tuple[str, dict[str, str]]] = {
+    "SVC": ("mercer.estimators", _MACHINE | _LABELS | {"n_support_": "k"}),
+    "SVR": ("mercer.estimators", _MACHINE),
+    "OneClassSVM": ("mercer.estimators", _MACHINE),
+    "PolynomialMap": ("mercer.features", {}),
+    "PolarMap": ("mercer.features", {}),
+    "PrototypeMap": ("mercer.features", {}),
+    "GaussianSeries": ("mercer.features", {}),
+    "RandomFourier": ("mercer.features", {"frequencies_": "d m"}),
+    "Nystrom": ("mercer.features", {"landmarks_": "l d", "whitening_": "l m"}),
+    "SpectralMap": ("mercer.features", {}),
+    "Encoder": ("mercer.io.encode", {}),
+    "Pipeline": ("sklearn.pipeline", {}),
+    "StandardScaler": ("sklearn.preprocessing", {"mean_": "d", "scale_": "d", "var_": "d"}),
+    "MinMaxScaler": ("sklearn.preprocessing", {"min_": "d", "scale_": "d", "data_min_": "d", "data_max_": "d"}),
+    "MaxAbsScaler": ("sklearn.preprocessing", {"scale_": "d", "max_abs_": "d"}),
+    "RobustScaler": ("sklearn.preprocessing", {"center_": "d", "scale_": "d"}),
+    "Normalizer": ("sklearn.preprocessing", {}),
+}
+"""Name: the module, and the dimensions of arrays. A letter stands for one number throughout; d for n_features_in_."""
+
+VALUES = {
+    "Certificate": "mercer.solution",
+    "WorstCertificate": "mercer.estimators.certificates",
+    "Solution": "mercer.solution",
+    "Inseparable": "mercer.solution",
+    "Monomials": "mercer.features.monomials",
+}
+"""Frozen dataclasses that fitted estimators hold."""
+
+
+def name_of(value: Any, table: Any) -> str | None:
+    """The name under which the class of a value stands in a table; None where it does not."""
+    name = type(value).__name__
+    return name if name in table and type(value) is class_of(name, table) else None
+
+
+def class_of(name: str, table: Any) -> Any:
+    """The class of that name."""
+    home = table[name]
+    return getattr(import_module(home if isinstance(home, str) else home[0]), name)
+
+
+def require_consistent(name: str, estimator: Any) -> None:
+    """Raise where the arrays of an estimator do not belong together: compiled code relies on their shapes."""
+    lengths: dict[str, int] = {}
+    state = vars(estimator)
+    if isinstance(state.get("n_features_in_"), int):
+        lengths["d"] = state["n_features_in_"]
+    for attribute, letters in ESTIMATORS[name][1].items():
+        value = state.get(attribute)
+        if value is None or (attribute == "support_vectors_" and _values_given(state)):
+            continue
+        shape, wanted = getattr(value, "shape", None), letters.split()
+        if shape is None or len(shape) != len(wanted):
+            raise ValueError(f"{attribute} of {name} must have {len(wanted)} dimension(s), not {shape}")
+        for length, letter in zip(shape, wanted, strict=True):
+            if lengths.setdefault(letter, length) != length:
+                raise ValueError(f"{attribute} of {name} has shape {shape}, which does not go with its other arrays")
+    if "kernel_" in state and not isinstance(state["kernel_"], Kernel):
+        raise ValueError(f"kernel_ of {name} is no kernel")
+    for attribute in ESTIMATORS[name][1]:
+        value = state.get(attribute)
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all():
+            raise ValueError(f"{attribute} of {name} holds values that are no finite numbers")
+
+
+def _values_given(state: dict[str, Any]) -> bool:
+    """Whether the kernel takes rows of its own values, so that no support vectors are kept."""
+    kernel = state.get("kernel_")
+    return isinstance(kernel, Kernel) and kernel.domain is Domain.VALUES
