@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import SVC, SVR, OneClassSVM
+from mercer import SVC, SVR, KernelLogistic, OneClassSVM
 from mercer.kernels import Linear, Polynomial
 
 TIGHT = {"tol": 1e-10}
@@ -20,6 +20,8 @@ TIGHT = {"tol": 1e-10}
         SVC("rbf + 1", bias=False, **TIGHT),
         SVR(Linear(), bias=False, **TIGHT),
         OneClassSVM(Polynomial(), nu=0.2, **TIGHT),
+        KernelLogistic(),
+        KernelLogistic(Linear(), **TIGHT),
     ]
 )
 def test_scikit_learn_contract(estimator, check):

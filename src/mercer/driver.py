@@ -80,6 +80,7 @@ class _Run:
         self.history: list[Step] = []
         self.aim = 0.25 * tol  # what the solver's own gap must be before a certificate is worth its while
         self.beta, self.b, self.scale = np.zeros(problem.n), 0.0, 1.0
+        self.dual_beta: Array | None = None
         self.certificate: Certificate | None = None
         self.best_primal, self.best_beta = np.inf, self.beta
         self.probed_seconds, self.probed_support = 0.0, 0
@@ -164,6 +165,7 @@ class _Run:
         )
         self.single = self.single and certificate.rounding > 0.0
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
+        self.dual_beta = None if dual_beta is None else dual_beta.copy()
         self.scale = self.problem.loss.feasible_scale(self.problem.y, scores + b)
         return scores
 
@@ -174,4 +176,6 @@ class _Run:
         scale = self.scale if np.isfinite(self.scale) else 1.0
         certificate = replace(self.certificate, status=self.status)
         seconds = perf_counter() - self.began
-        return Solution(scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason)
+        return Solution(
+            scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason, self.dual_beta
+        )

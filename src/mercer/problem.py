@@ -23,6 +23,7 @@ from .types import Array, Points, inner
 
 _HINGE = Hinge()
 _NOTHING = 1e-15  # values below this part of the terms that they are sums of are rounding
+_TINY = 1e-300  # objectives below this are zero
 _SAMPLE = 256  # rows on which rounding is measured, at most
 _LEAST = 512  # points; for fewer, all is float64
 _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
@@ -213,7 +214,7 @@ class Problem:
         feasibility = self.feasibility(other)
         primal = self.primal(beta, b, s)
         dual = self.dual(other, s_dual) if feasibility <= _INFEASIBLE else -np.inf
-        if dual < primal <= _NOTHING * self._largest_norm(beta) and -dual <= primal:
+        if dual < primal <= _NOTHING * self._largest_norm(beta) + _TINY and -dual <= primal:
             primal = dual = 0.0  # all of it is rounding: 0/0 := 0
         rounding = 0.0
         if sample is not None:

@@ -140,6 +140,9 @@ class Solution:
     reason: str = ""
     """Why this solver was chosen; empty where it was asked for."""
 
+    dual_beta: Array | None = field(default=None, repr=False)
+    """The dual point of the certificate, where it is not beta."""
+
     @property
     def status(self) -> Status:
         """How the fit ended."""

@@ -3,8 +3,17 @@
 from .certificates import WorstCertificate
 from .contributions import Contributions
 from .definite import IndefiniteKernelWarning
+from .logistic import KernelLogistic
 from .one_class import OneClassSVM
 from .svc import SVC
 from .svr import SVR
 
-__all__ = ["SVC", "SVR", "Contributions", "IndefiniteKernelWarning", "OneClassSVM", "WorstCertificate"]
+__all__ = [
+    "SVC",
+    "SVR",
+    "Contributions",
+    "IndefiniteKernelWarning",
+    "KernelLogistic",
+    "OneClassSVM",
+    "WorstCertificate",
+]

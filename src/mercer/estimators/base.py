@@ -24,6 +24,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from ..gram import Gram
 from ..kernels import Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import admit_both, product
@@ -77,10 +78,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         training = self._training(X, y, sample_weight)
         deadline = None if self.time_limit is None else began + self.time_limit
         hooks = Hooks(self, len(training.tasks), X, y, sample_weight)
-        pairs = len(training.tasks) > 1 and training.tasks[0].rows is not None
-        gram = training_gram(
-            training.kernel, training.points, self.memory, np.bincount(training.group) if pairs else None
-        )
+        gram = self._gram(training)
         with ExitStack() as stack:
             line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
             solutions = fit_machines(
@@ -101,6 +99,12 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         """The order of the points (None: as they are), the class of each, and the problems on the ordered points."""
         raise NotImplementedError
+
+    def _gram(self, training: Training) -> Gram:
+        """The Gram matrix to train on."""
+        pairs = len(training.tasks) > 1 and training.tasks[0].rows is not None
+        sizes = np.bincount(training.group) if pairs else None
+        return training_gram(training.kernel, training.points, self.memory, sizes)
 
     def _pack(self, betas: list[Array], sizes: list[int]) -> Array:
         """The coefficients of all problems as rows over the points; classes of these sizes follow one another."""

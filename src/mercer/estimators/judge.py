@@ -133,7 +133,10 @@ def _support_rows(estimator: Any, training: Training, X: Points) -> Array:
 
 
 def _examined(problem: Problem, beta: Array, b: float) -> Certificate:
-    return problem.certify(beta, float(b), repaired(problem, beta))
+    if problem.loss.quadratic:
+        return problem.certify(beta, float(b), repaired(problem, beta))
+    slopes = problem.loss.slope(problem.y, problem.gram.product64(beta) + float(b))  # a dual point whatever beta is
+    return problem.certify(beta, float(b), repaired(problem, -problem.C * slopes))
 
 
 def repaired(problem: Problem, beta: Array) -> Array:

@@ -6,8 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 
 from ..kernels import Gaussian
 from ..losses import HardMargin, Hinge
@@ -15,6 +13,7 @@ from ..types import Array, Index, Points
 from .base import Machine
 from .checks import require_choice, require_limits, require_positive
 from .contributions import Contributions, contributions
+from .labels import class_weights, classes_of, name_of
 from .machines import Task
 from .multiclass import class_slices, join, pack, pairs, unpack, votes
 
@@ -114,14 +113,11 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         require_choice(self, "bias", (True, False))
 
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
-        check_classification_targets(y)
-        self.classes_, group = np.unique(y, return_inverse=True)
+        self.classes_, group = classes_of(self, y)
         k = self.classes_.size
-        if k < 2:
-            raise ValueError(f"SVC needs at least two classes, but there is only one class: {_name(self.classes_[0])}.")
         hard = float("inf") == self.C
         loss = HardMargin() if hard else Hinge()
-        C = np.ones(weight.size) if hard else self.C * weight * self._class_weights(y, weight)[group]
+        C = np.ones(weight.size) if hard else self.C * weight * class_weights(self, self.classes_, y, weight)[group]
 
         def task(first: Array, rows: Any, name: str) -> Task:
             """The first class, as a mask, against the others."""
@@ -132,20 +128,12 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
             return None, group, [task(group == 1, None, "")]
         order = np.argsort(group, kind="stable")
         group, C = group[order], C[order]
-        names = [_name(c) for c in self.classes_]
+        names = [name_of(c) for c in self.classes_]
         if self.multiclass == "ovr":
             return order, group, [task(group == c, None, f"{names[c]} against the rest") for c in range(k)]
         rows = [np.arange(group.size)[place] for place in class_slices(np.bincount(group).tolist())]
         both = [(i, j, np.concatenate([rows[i], rows[j]])) for i, j in pairs(k)]
         return order, group, [task(group[r] == i, r, f"{names[i]} against {names[j]}") for i, j, r in both]
-
-    def _class_weights(self, y: Any, weight: Array) -> Array:
-        """A weight for each class; a point counts with its own weight where they are to be balanced."""
-        counted = weight if isinstance(self.class_weight, str) else None
-        values = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=counted)
-        if not (np.isfinite(values).all() and (values > 0).all()):
-            raise ValueError(f"SVC: class weights must be finite and greater than 0, not {self.class_weight!r}.")
-        return np.asarray(values, np.float64)
 
     def _paired(self) -> bool:
         """Whether there is a problem for each pair of more than two classes."""
@@ -162,8 +150,3 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def _join(self, parts: list[Array]) -> Array:
         return join(parts) if self._paired() else parts[0]
-
-
-def _name(label: Any) -> str:
-    """A class as people write it."""
-    return repr(label.item() if isinstance(label, np.generic) else label)

@@ -43,6 +43,9 @@ class Loss(Parameters):
     quadratic: ClassVar[bool] = True
     """Whether the dual terms are quadratic: whether there are `terms`."""
 
+    smooth: ClassVar[bool] = False
+    """Whether there is a second derivative: a `curvature`."""
+
     def value(self, y: Array, u: Array) -> Array:
         """loss(y_i, u_i)."""
         raise NotImplementedError
@@ -50,6 +53,10 @@ class Loss(Parameters):
     def slope(self, y: Array, u: Array) -> Array:
         """A derivative in u; at a kink, any of them."""
         raise NotImplementedError
+
+    def curvature(self, y: Array, u: Array) -> Array:
+        """The second derivative in u."""
+        raise NotImplementedError(f"{self!r} has no second derivative.")
 
     def conjugate(self, y: Array, v: Array) -> Array:
         """loss*(v) = sup_u (v u - loss(y, u))."""

@@ -25,6 +25,7 @@ class Logistic(Loss):
     """
 
     quadratic: ClassVar[bool] = False
+    smooth: ClassVar[bool] = True
 
     def value(self, y: Array, u: Array) -> Array:
         return np.asarray(np.logaddexp(0.0, -y * u))
@@ -35,7 +36,6 @@ class Logistic(Loss):
         return np.asarray(-y * expit(-y * u))
 
     def curvature(self, y: Array, u: Array) -> Array:
-        """The second derivative in u."""
         from scipy.special import expit
 
         return np.asarray(expit(u) * expit(-u))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -43,11 +44,16 @@ class EpsilonInsensitive(Loss):
 class Squared(Loss):
     """1/2 (y - u)^2: ridge regression, with C = 1 / lambda."""
 
+    smooth: ClassVar[bool] = True
+
     def value(self, y: Array, u: Array) -> Array:
         return 0.5 * (y - u) ** 2
 
     def slope(self, y: Array, u: Array) -> Array:
         return u - y
+
+    def curvature(self, y: Array, u: Array) -> Array:
+        return full(y, 1)
 
     def conjugate(self, y: Array, v: Array) -> Array:
         return y * v + 0.5 * v * v

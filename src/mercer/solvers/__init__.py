@@ -3,6 +3,7 @@
 from .auto import choose
 from .base import Iterate, Solver, solver
 from .decomposition import Decomposition
+from .newton import Newton, NystromNewton
 from .qp import QP
 
-__all__ = ["QP", "Decomposition", "Iterate", "Solver", "choose", "solver"]
+__all__ = ["QP", "Decomposition", "Iterate", "Newton", "NystromNewton", "Solver", "choose", "solver"]

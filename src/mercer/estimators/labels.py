@@ -1,0 +1,37 @@
+"""Classes: which there are, what each weighs, and how they are written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..types import Array, Index
+
+
+def classes_of(owner: Any, y: Any) -> tuple[Array, Index]:
+    """The classes in y, in order, and the number of the class of each point; raises where there is only one."""
+    check_classification_targets(y)
+    classes, group = np.unique(y, return_inverse=True)
+    if classes.size < 2:
+        raise ValueError(
+            f"{type(owner).__name__} needs at least two classes, but there is only one class: {name_of(classes[0])}."
+        )
+    return classes, group
+
+
+def class_weights(owner: Any, classes: Array, y: Any, weight: Array) -> Array:
+    """The weight of each class; a point counts with its own weight where they are to be balanced."""
+    counted = weight if isinstance(owner.class_weight, str) else None
+    values = compute_class_weight(owner.class_weight, classes=classes, y=y, sample_weight=counted)
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        what = f"class weights must be finite and greater than 0, not {owner.class_weight!r}"
+        raise ValueError(f"{type(owner).__name__}: {what}.")
+    return np.asarray(values, np.float64)
+
+
+def name_of(label: Any) -> str:
+    """A class as people write it."""
+    return repr(label.item() if isinstance(label, np.generic) else label)

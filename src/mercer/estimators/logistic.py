@@ -1,0 +1,121 @@
+"""Kernel logistic regression."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from ..gram import Gram, gram_of
+from ..kernels import Gaussian
+from ..losses import Logistic
+from ..memory import parse_bytes
+from ..parallel import thread_count
+from ..types import Array, Index, Points
+from .base import Machine, Training
+from .checks import require_choice, require_limits, require_positive
+from .labels import class_weights, classes_of, name_of
+from .machines import Task
+
+
+class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
+    """min 1/2 |w|^2 + sum_i C_i log(1 + exp(-y_i f(x_i))), with f(x) = <w, phi(x)> + b: the log-odds of a class.
+
+    C_i is C times the weight of the point and of its class; bias=False is b = 0. Of three or more classes, each is told
+    from the rest by a problem of its own, and the probabilities 1 / (1 + exp(-f_c(x))) are divided by their sum.
+
+    Up to some thousands of points, and for kernels with few explicit features, the answer is exact (Newton). For more,
+    landmarks stand for the points (NystromNewton), and the certificate tells what that costs: its gap is that of the
+    full problem. `solution_.reason` says why; `solver="newton"` is exact at any size, by conjugate gradients.
+
+    Parameters
+    ----------
+    kernel, solver : an object, or the same thing as text: "rbf(gamma=0.5) + linear", "nystromnewton(landmarks=500)".
+    C : the weight of mistakes, > 0.
+    bias : whether b is free.
+    tol : the relative gap to reach.
+    class_weight : None, "balanced", or a weight for each class.
+    memory : what the fit may take, such as "2GB".
+    time_limit, max_iter : seconds for all problems together, and rounds for each.
+    random_state : the seed of solvers that draw at random.
+    verbose : whether to show the progress on stderr.
+
+    Attributes
+    ----------
+    certificate_, certificates_ : how good the answer is; of several problems the worst, and all of them.
+    solution_ : the Solution; of several problems, all of them.
+    support_, support_vectors_, dual_coef_, intercept_, coef_, classes_, kernel_, n_iter_ : as in SVC with "ovr".
+    """
+
+    targets: ClassVar[str] = "labels"
+
+    def __init__(
+        self,
+        kernel: Any = Gaussian(),  # noqa: B008
+        C: float = 1.0,
+        bias: bool = True,
+        solver: Any = None,
+        tol: float = 1e-4,
+        class_weight: Any = None,
+        memory: int | float | str = "2GB",
+        time_limit: float | None = None,
+        max_iter: int = 2_000,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.bias = bias
+        self.solver = solver
+        self.tol = tol
+        self.class_weight = class_weight
+        self.memory = memory
+        self.time_limit = time_limit
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def decision_function(self, X: Points) -> Array:
+        """f(x), the log-odds of classes_[1]; of more classes, those of each against the rest, as columns."""
+        scores = self._scores(X)
+        return np.asarray(scores[:, 0]) if self.classes_.size == 2 else scores
+
+    def predict_log_proba(self, X: Points) -> Array:
+        """The logarithm of the probability of each class."""
+        scores = self._scores(X)
+        if self.classes_.size == 2:
+            return np.asarray(-np.logaddexp(0.0, np.concatenate([scores, -scores], axis=1)))
+        each = -np.logaddexp(0.0, -scores)
+        return np.asarray(each - np.logaddexp.reduce(each, axis=1, keepdims=True))
+
+    def predict_proba(self, X: Points) -> Array:
+        """The probability of each class, in the order of classes_."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Points) -> Array:
+        """The most probable class of each point."""
+        scores = self.decision_function(X)
+        return np.asarray(self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)])
+
+    def _check(self) -> None:
+        require_limits(self)
+        require_positive(self, "C")
+        require_choice(self, "bias", (True, False))
+
+    def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
+        self.classes_, group = classes_of(self, y)
+        k = self.classes_.size
+        C = self.C * weight * class_weights(self, self.classes_, y, weight)[group]
+
+        def task(c: int, name: str) -> Task:
+            return Task(np.where(group == c, 1.0, -1.0), Logistic(), C, bool(self.bias), name=name)
+
+        if k == 2:
+            return None, group, [task(1, "")]
+        return None, group, [task(c, f"{name_of(self.classes_[c])} against the rest") for c in range(k)]
+
+    def _gram(self, training: Training) -> Gram:
+        """Features, where there are few; else K, where there is room for it and for the factors of all threads."""
+        at_once = min(len(training.tasks), thread_count())
+        return gram_of(training.kernel, training.points, parse_bytes(self.memory) // (2 + at_once))

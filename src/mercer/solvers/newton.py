@@ -1,0 +1,187 @@
+"""Newton's method, for losses with a second derivative: the exact solver of kernel logistic regression.
+
+    minimise  1/2 beta'K beta + sum C_i loss(y_i, f_i) + mass b,     f = K beta + b
+
+With slopes g_i and curvatures W_i of C_i loss at f, the minimum of the quadratic model is where
+
+    (I + W K) beta' = W f - g - W b',     sum beta' = mass:
+
+two systems with one matrix. At the full step beta'_i = -(g_i + W_i (f'_i - f_i)). With the logistic loss this is within
+its bounds as soon as no score changes by more than 1: near the answer beta is a dual point too, and its gap is real.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..gram import Gram, LowRankGram
+from ..gram.pivoted import pivoted_cholesky
+from ..params import require_integer
+from ..problem import Problem
+from ..solution import Status, relative
+from ..types import Array, inner
+from .base import Iterate, Solver
+from .decomposition import feasible_start
+from .systems import System, system_of
+
+_HALVINGS = 60  # of a step, at most
+_ENOUGH = 1e-4  # a step must gain this part of what the slope promises
+_FLAT = 1e-15  # promises below this part of the objective are rounding
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Newton(Solver):
+    """Newton's method with a line search: exact, from one Cholesky factor a round.
+
+    The matrix is n x n or, where K = Z Z' with few features, of their number. Where neither can be held, conjugate
+    gradients take its place, which need only products K v.
+    """
+
+    def check(self, problem: Problem) -> None:
+        super().check(problem)
+        if not problem.loss.smooth:
+            raise ValueError(
+                f"{type(self).__name__} needs a loss with a second derivative, and {problem.loss!r} has none: "
+                "leave the solver out, and one that serves this loss is chosen."
+            )
+
+    def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
+        system = system_of(problem.gram)
+        beta = feasible_start(problem, start)
+        scores = system.product(beta)
+        place = _Place(beta, scores, problem.best_bias(scores))
+        gap = np.inf
+        while True:
+            place, moved = _step(problem, system, place, gap)
+            if not moved and not system.exact:
+                place, moved = _step(problem, system, place, 0.0)
+            iterate = _iterate(problem, system, place)
+            gap = _relative_gap(problem, iterate)
+            sent = yield replace(iterate, done=not moved)
+            if sent is not None:
+                if not moved:
+                    return
+                place = _Place(place.beta, sent, problem.best_bias(sent))
+
+
+@dataclass(frozen=True)
+class NystromNewton(Newton):
+    """Newton's method on K as so many landmarks see it: never n x n, for many points.
+
+    Pivoted Cholesky gives F F' = K_nL K_LL^-1 K_Ln. The function f = F w has the coefficients F_L'^-1 w at the
+    landmarks, none elsewhere, and the same norm in either view: it is an answer of the full problem. A dual point for
+    F F' is one of the full dual. So the certificate is that of the full problem, and tells what the landmarks cost; the
+    history is of the problem with F F'. Reference: Rudi, Carratino, Rosasco 2017.
+    """
+
+    landmarks: int = 1000
+    random_state: int | None = 0
+    exhausted: ClassVar[Status] = Status.APPROXIMATE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_integer(self, "landmarks", at_least=1)
+
+    def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
+        from scipy.linalg import solve_triangular
+
+        F, pivots = self._factor(problem.gram)
+        seen = replace(problem, gram=LowRankGram(F, f"low rank: {pivots.size} landmarks"))
+        for iterate in super().iterates(seen, start):
+            beta = np.zeros(problem.n)
+            if pivots.size:
+                beta[pivots] = solve_triangular(F[pivots], F.T @ iterate.beta, lower=True, trans="T")
+            dual_beta = iterate.beta if iterate.dual_beta is None else iterate.dual_beta
+            dual = seen.dual(iterate.beta, iterate.scores) if iterate.dual is None else iterate.dual
+            sent = yield replace(iterate, beta=beta, dual_beta=dual_beta, dual=dual)
+            if sent is not None:
+                return  # this is what the landmarks can give
+
+    def _factor(self, gram: Gram) -> tuple[Array, Array]:
+        """F and the landmarks; once for all problems on one Gram matrix."""
+        if _factors.get(gram, (None, None))[0] != self:
+            generator = np.random.default_rng(self.random_state)
+            F, pivots = pivoted_cholesky(gram.kernel, gram.points, self.landmarks, generator)
+            if pivots.size == 0:  # a kernel that is 0 everywhere
+                F = np.zeros((gram.n, 1))
+            _factors[gram] = self, (F, pivots)
+        return _factors[gram][1]
+
+
+_factors: WeakKeyDictionary[Gram, tuple[NystromNewton, tuple[Array, Array]]] = WeakKeyDictionary()
+
+
+class _Place(NamedTuple):
+    """Where the method stands: beta, K beta, b."""
+
+    beta: Array
+    scores: Array
+    b: float
+
+    def moved(self, other: _Place, part: float) -> _Place:
+        """A part of the way to another place."""
+        beta = self.beta + part * (other.beta - self.beta)
+        scores = self.scores + part * (other.scores - self.scores)
+        return _Place(beta, scores, self.b + part * (other.b - self.b))
+
+
+def _step(problem: Problem, system: System, place: _Place, gap: float) -> tuple[_Place, bool]:
+    """The next place, with the best b; and whether it promised to be a better one."""
+    beta, scores, b = place
+    slope = problem.C * problem.loss.slope(problem.y, scores + b)
+    curvature = problem.C * problem.loss.curvature(problem.y, scores + b)
+    target = _model_minimum(problem, system, place, slope, curvature, gap)
+    primal = problem.primal(beta, b, scores)
+    change = target.scores - scores
+    promise = -inner(target.beta - beta, scores) - inner(slope, change + (target.b - b))
+    promise -= problem.mass * (target.b - b)
+    if not promise > _FLAT * abs(primal):  # f is the best; the target may still be the better dual point
+        better = problem.primal(target.beta, target.b, target.scores) <= primal + _ROUNDING * abs(primal)
+        return (target if better else place), False
+    part = 1.0
+    for _ in range(_HALVINGS):
+        new = place.moved(target, part)
+        new = new._replace(b=problem.best_bias(new.scores))
+        if problem.primal(new.beta, new.b, new.scores) <= primal - _ENOUGH * part * promise:
+            return new, True
+        part *= 0.5
+    return place, False
+
+
+def _model_minimum(
+    problem: Problem, system: System, place: _Place, slope: Array, curvature: Array, gap: float
+) -> _Place:
+    """The minimum of the quadratic model."""
+    right = np.stack([curvature * (place.scores + place.b) - slope, curvature], axis=1)
+    solved, per_bias = system.solve(curvature, right, gap).T
+    b, total = place.b, float(per_bias.sum())
+    if problem.bias and total > 0.0:
+        b = (float(solved.sum()) - problem.mass) / total
+    beta = solved - b * per_bias
+    return _Place(beta, system.product(beta), b)
+
+
+def _iterate(problem: Problem, system: System, place: _Place) -> Iterate:
+    """The place with a dual point: beta itself where it is one, else minus the slopes there, as far as that is good."""
+    beta, scores, b = place
+    if problem.feasibility(beta) <= _ROUNDING:
+        return Iterate(beta, scores, b)
+    point = feasible_start(problem, -problem.C * problem.loss.slope(problem.y, scores + b))
+    product = system.product(point)
+    parts = 0.5 ** np.arange(30.0) if problem.mass == 0.0 else np.ones(1)
+    best = max(parts, key=lambda part: problem.dual(part * point, part * product))
+    return Iterate(beta, scores, b, problem.dual(best * point, best * product), dual_beta=best * point)
+
+
+def _relative_gap(problem: Problem, iterate: Iterate) -> float:
+    """The gap as the solver sees it."""
+    b: Any = iterate.b
+    dual = problem.dual(iterate.beta, iterate.scores) if iterate.dual is None else iterate.dual
+    primal = problem.primal(iterate.beta, b, iterate.scores)
+    return relative(primal - dual, primal, dual)

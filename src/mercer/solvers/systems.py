@@ -1,0 +1,130 @@
+"""The linear systems of Newton's method, (I + W K) x = r with W >= 0 diagonal, in the form that suits K."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..gram import DenseGram, Gram
+from ..gram.dense import DensePart
+from ..kernels.points import is_sparse
+from ..parallel import for_each, thread_count
+from ..types import Array
+
+MOST_FEATURES = 3000  # with more, Z'W Z is not formed
+_STRIP = 1024  # rows of Z that are weighted at a time
+_SHIFTS = 40  # a matrix that is not positive definite gets so many larger and larger multiples of I added
+_PRECISE, _ROUGH = 1e-12, 1e-2  # residuals of conjugate gradients
+_GRADIENTS = 1000  # steps of conjugate gradients, at most
+
+
+class System(ABC):
+    """K, for products and solutions."""
+
+    exact: ClassVar[bool] = True
+    """Whether solutions are exact whatever the gap."""
+
+    @abstractmethod
+    def product(self, v: Array) -> Array:
+        """K v."""
+
+    @abstractmethod
+    def solve(self, W: Array, right: Array, gap: float) -> Array:
+        """(I + W K)^-1 r for the columns r; where it takes iterations, as exactly as so large a relative gap needs."""
+
+
+def system_of(gram: Gram) -> System:
+    """Through features, where they are few; by a factor, where K is held; else by conjugate gradients."""
+    if gram.features is not None and gram.features.shape[1] <= min(gram.n, MOST_FEATURES):
+        return _Features(gram.features)
+    if isinstance(gram, DenseGram | DensePart):
+        double = gram.astype(np.float64)
+        return _Dense(double.matrix if isinstance(double, DenseGram) else np.asarray(double))
+    return _Products(gram)
+
+
+class _Dense(System):
+    """I - W^1/2 (I + W^1/2 K W^1/2)^-1 W^1/2 K, from a Cholesky factor."""
+
+    def __init__(self, K: Array) -> None:
+        self.K, self.work = K, np.empty_like(K)
+
+    def product(self, v: Array) -> Array:
+        return np.asarray(self.K @ v)
+
+    def solve(self, W: Array, right: Array, gap: float) -> Array:
+        root = np.sqrt(W)
+        np.multiply(self.K, root, out=self.work)
+        self.work *= root[:, None]
+        return np.asarray(right - root[:, None] * _solved(self.work, root[:, None] * (self.K @ right)))
+
+
+class _Features(System):
+    """I - W Z (I + Z'W Z)^-1 Z', from a Cholesky factor."""
+
+    def __init__(self, Z: Any) -> None:
+        self.Z = Z.astype(np.float64, copy=False)
+
+    def product(self, v: Array) -> Array:
+        return np.asarray(self.Z @ (self.Z.T @ v))
+
+    def solve(self, W: Array, right: Array, gap: float) -> Array:
+        return np.asarray(right - W[:, None] * (self.Z @ _solved(self._weighted(W), self.Z.T @ right)))
+
+    def _weighted(self, W: Array) -> Array:
+        """Z'W Z, by all cores, each with rows of its own."""
+        pieces, m = thread_count(), self.Z.shape[1]
+        sums = np.zeros((pieces, m, m))
+        cuts = np.linspace(0, self.Z.shape[0], pieces + 1).astype(int).tolist()
+
+        def work(piece: tuple[int, tuple[int, int]]) -> None:
+            number, (start, stop) = piece
+            for row in range(start, stop, _STRIP):
+                rows = slice(row, min(row + _STRIP, stop))
+                Z, weight = self.Z[rows], W[rows, None]
+                sums[number] += (Z.T @ Z.multiply(weight)).toarray() if is_sparse(Z) else Z.T @ (weight * Z)
+
+        for_each(enumerate(pairwise(cuts)), work, pieces)
+        return np.asarray(sums.sum(axis=0))
+
+
+class _Products(System):
+    """The same as with a factor, but by conjugate gradients: only products K v are needed."""
+
+    exact: ClassVar[bool] = False
+
+    def __init__(self, gram: Gram) -> None:
+        self.gram = gram
+
+    def product(self, v: Array) -> Array:
+        return self.gram @ v
+
+    def solve(self, W: Array, right: Array, gap: float) -> Array:
+        from scipy.sparse.linalg import LinearOperator, cg
+
+        root, n = np.sqrt(W), W.size
+        operator = LinearOperator((n, n), matvec=lambda v: v + root * (self.gram @ (root * v)), dtype=np.float64)
+        products = root[:, None] * (self.gram @ right)
+        precision = min(_ROUGH, max(_PRECISE, 0.1 * gap))
+        found = [cg(operator, r, rtol=precision, maxiter=_GRADIENTS)[0] for r in products.T]
+        return np.asarray(right - root[:, None] * np.stack(found, axis=1))
+
+
+def _solved(A: Array, right: Array) -> Array:
+    """(I + A)^-1 r, A being overwritten; with a larger multiple of I where I + A is not positive definite."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    diagonal = A.diagonal().copy()
+    shift = 1.0
+    for _ in range(_SHIFTS):
+        np.fill_diagonal(A, diagonal + shift)
+        try:  # the upper triangle by columns is the lower one by rows: what is above the diagonal stays for another try
+            return np.asarray(cho_solve(cho_factor(A.T, lower=False, overwrite_a=True, check_finite=False), right))
+        except LinAlgError:
+            lower = np.tril_indices(len(A), -1)
+            A[lower] = A.T[lower]
+            shift = 10.0 * shift + 10.0 * float(np.abs(diagonal).max())
+    return np.zeros_like(right)
