@@ -35,6 +35,12 @@ class PolarMap(FeatureMap):
         out[:, d - 1] = np.arctan2(padded[:, d - 1] + 0.0, padded[:, d - 2] + 0.0)
         return out
 
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """r, then the angles."""
+        check_is_fitted(self)
+        angles = ["angle"] if self._n_features_out == 2 else [f"angle{j}" for j in range(self._n_features_out - 1)]
+        return np.array(["r", *angles], dtype=object)
+
     def inverse_transform(self, X: Points) -> Any:
         """The points with these coordinates."""
         check_is_fitted(self)

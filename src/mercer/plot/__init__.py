@@ -1,5 +1,12 @@
 """Pictures (needs matplotlib: `pip install 'mercer[plot]'`). Each takes an optional `ax` and returns it."""
 
+from .alphas import alphas
+from .boundary import boundary
+from .convergence import convergence
+from .curve import curve
+from .feature_map import feature_map
 from .gram import gram
+from .grid import grid
+from .path import path
 
-__all__ = ["gram"]
+__all__ = ["alphas", "boundary", "convergence", "curve", "feature_map", "gram", "grid", "path"]

@@ -7,17 +7,15 @@ from typing import Any
 import numpy as np
 
 from ..types import Array
+from .style import axes
 
 
 def gram(K: Array, labels: Any = None, ax: Any = None, title: str | None = None) -> Any:
     """Draw K; with labels, points of one class stand together, and lines part the classes."""
-    import matplotlib.pyplot as plt
-
     K = np.asarray(K)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"A Gram matrix is square, but K has shape {K.shape}.")
-    if ax is None:
-        _, ax = plt.subplots(figsize=(6.4, 5.4), layout="constrained")
+    ax = axes(ax, (6.4, 5.4))
     if labels is not None:
         labels = np.asarray(labels)
         if labels.shape != (len(K),):

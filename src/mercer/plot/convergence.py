@@ -1,0 +1,73 @@
+"""How a fit came about: primal and dual close in on the best value, and the gap goes down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..solution import Solution, Step
+from ..types import Array
+from .style import INK, axes, colour, last_step, legend_below, lightened
+
+
+def convergence(fit: Any, x: str = "rounds", *, ax: Any = None, title: str | None = None) -> Any:
+    """Draw primal, dual and relative gap of a fit against "rounds" or "seconds".
+
+    `fit` is a fitted estimator (a pipeline, a grid search), a Solution, or its history. Of several problems, the one
+    with the most rounds is drawn. The best possible value lies in the band between the curves.
+    """
+    if x not in ("rounds", "seconds"):
+        raise ValueError(f"x must be 'rounds' or 'seconds', not {x!r}.")
+    steps = _history(fit)
+    ax = axes(ax)
+    at = np.array([step.iteration if x == "rounds" else step.seconds for step in steps], np.float64)
+    primal, dual, gap = (
+        np.array([getattr(step, name) for step in steps], np.float64) for name in ("primal", "dual", "relative_gap")
+    )
+    marker = "o" if len(steps) <= 30 else ""
+    best = np.minimum.accumulate(np.where(np.isfinite(primal), primal, np.inf))
+    bound = np.maximum.accumulate(np.where(np.isfinite(dual), dual, -np.inf))
+    shown = np.isfinite(best) & np.isfinite(bound)
+    ax.fill_between(at[shown], bound[shown], best[shown], color=lightened(colour(0), 0.88), linewidth=0)
+    ax.plot(at, primal, color=colour(1), marker=marker, markersize=4, linewidth=1.6, label="primal")
+    ax.plot(at, dual, color=colour(0), marker=marker and "s", markersize=4, linewidth=1.6, label="dual")
+    ax.set(xlabel="round" if x == "rounds" else "seconds", ylabel="objective")
+    _scale(ax, best, bound)
+    right = ax.twinx()
+    positive = gap > 0
+    right.plot(at[positive], gap[positive], color=INK, linestyle="dotted", linewidth=1.6, label="relative gap")
+    right.set_yscale("log")
+    right.set_ylabel("relative gap (dotted)")
+    ax.plot([], [], color=INK, linestyle="dotted", linewidth=1.6, label="relative gap (right axis)")
+    if x == "rounds":
+        ax.xaxis.get_major_locator().set_params(integer=True)
+    if title:
+        ax.set_title(title)
+    legend_below(ax)
+    return ax
+
+
+def _history(fit: Any) -> Sequence[Step]:
+    """The steps of whatever was given."""
+    found = getattr(last_step(fit), "solution_", fit)
+    if isinstance(found, tuple | list) and found and all(isinstance(one, Solution) for one in found):
+        found = max(found, key=lambda solution: len(solution.history))
+    steps = getattr(found, "history", found)
+    if not isinstance(steps, Sequence) or not all(isinstance(step, Step) for step in steps):
+        raise TypeError(f"convergence takes a fitted machine, a Solution or its history, not {type(fit).__name__}.")
+    if not steps:
+        raise ValueError("There is no history to draw: the machine was read from a file, or solved in one step.")
+    return steps
+
+
+def _scale(ax: Any, best: Array, bound: Array) -> None:
+    """Logarithmic where the values allow it: the first ones can be far out. Otherwise the last three quarters count."""
+    if bound[-1] > 0:
+        ax.set_yscale("log", nonpositive="mask")
+    elif np.isfinite(best[-1]) and np.isfinite(bound[-1]):
+        late = slice(len(best) // 4, None)
+        low, high = float(bound[late].min()), float(best[late].max())
+        pad = 0.08 * (high - low) or 0.05 * abs(high) or 1.0
+        ax.set_ylim(low - pad, high + pad)
