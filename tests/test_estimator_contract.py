@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import SVC, SVR, KernelLogistic, OneClassSVM
+from mercer import SVC, SVR, KernelLogistic, KernelRidge, OneClassSVM
 from mercer.kernels import Linear, Polynomial
 
 TIGHT = {"tol": 1e-10}
@@ -22,6 +22,8 @@ TIGHT = {"tol": 1e-10}
         OneClassSVM(Polynomial(), nu=0.2, **TIGHT),
         KernelLogistic(),
         KernelLogistic(Linear(), **TIGHT),
+        KernelRidge(),
+        KernelRidge(Polynomial(), alpha=0.1, bias=True),
     ]
 )
 def test_scikit_learn_contract(estimator, check):

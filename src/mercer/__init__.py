@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import estimators, features, gram, io, kernels, losses, plot, solvers
     from .driver import solve
-    from .estimators import SVC, SVR, KernelLogistic, OneClassSVM
+    from .estimators import SVC, SVR, KernelLogistic, KernelRidge, OneClassSVM
     from .estimators.judge import certify
     from .function import RKHSFunction
     from .gram import evidence, gram_of
@@ -19,6 +19,7 @@ __all__ = [
     "SVC",
     "SVR",
     "KernelLogistic",
+    "KernelRidge",
     "OneClassSVM",
     "Problem",
     "RKHSFunction",
@@ -41,7 +42,7 @@ __all__ = [
 
 _HOME = {
     "SVC": "estimators", "SVR": "estimators", "OneClassSVM": "estimators", "KernelLogistic": "estimators",
-    "certify": "estimators.judge",
+    "KernelRidge": "estimators", "certify": "estimators.judge",
     "Problem": "problem", "RKHSFunction": "function", "evidence": "gram", "gram_of": "gram", "kernel": "kernels",
     "solve": "driver", "save": "io", "load": "io",
 }  # fmt: skip

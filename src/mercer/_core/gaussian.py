@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..types import Array
-from .compile import exactly_compiled
+from .compile import compiled, exactly_compiled
 from .exponential import _LOG2E, _LOWEST_32, _LOWEST_64, exp2_row_32, exp_row_64
 
 _COLUMNS = 1024
@@ -138,3 +138,45 @@ def gaussian_sums_64(AT: Array, v: Array, ZT: Array, out: Array, start: int, sto
             exp_of_scaled_64(x, -gamma, work)
             exp_of_scaled_64(y, -gamma, work)
             add_weighted(x, y, v[i], v[other] if other > i else 0.0, total)
+
+
+@compiled
+def dots_of_two(x: Array, y: Array, v: Array) -> tuple[float, float]:
+    """<x, v> and <y, v> in float64."""
+    s, t = 0.0, 0.0
+    for j in range(v.size):
+        s += x[j] * v[j]
+        t += y[j] * v[j]
+    return s, t
+
+
+@exactly_compiled
+def gaussian_both_ways_64(
+    AT: Array, ZT: Array, v: Array, w: Array, above: Array, below: Array, gamma: float, same: bool
+) -> None:
+    """above[i] += sum_j k(a_i, z_j) v_j and, unless the points are the same, below[j] += sum_i k(a_i, z_j) w_i.
+
+    Points are columns. Values and sums are float64.
+    """
+    d, n = AT.shape
+    p, q, work, sums = np.empty(_COLUMNS), np.empty(_COLUMNS), np.empty(_COLUMNS), np.empty(_COLUMNS)
+    first, second = np.empty(d), np.empty(d)
+    for left in range(0, ZT.shape[1], _COLUMNS):
+        right = min(ZT.shape[1], left + _COLUMNS)
+        x, y, total = p[: right - left], q[: right - left], sums[: right - left]
+        total[:] = 0.0
+        for i in range(0, n, 2):
+            other = min(i + 1, n - 1)
+            for k in range(d):
+                first[k], second[k] = AT[k, i], AT[k, other]
+            squared_distances_of_two(first, second, ZT, left, right, x, y)
+            exp_of_scaled_64(x, -gamma, work)
+            exp_of_scaled_64(y, -gamma, work)
+            s, t = dots_of_two(x, y, v[left:right])
+            above[i] += s
+            if other > i:
+                above[other] += t
+            if not same:
+                add_weighted(x, y, w[i], w[other] if other > i else 0.0, total)
+        if not same:
+            below[left:right] += total

@@ -5,6 +5,7 @@ from .contributions import Contributions
 from .definite import IndefiniteKernelWarning
 from .logistic import KernelLogistic
 from .one_class import OneClassSVM
+from .ridge import KernelRidge
 from .svc import SVC
 from .svr import SVR
 
@@ -14,6 +15,7 @@ __all__ = [
     "Contributions",
     "IndefiniteKernelWarning",
     "KernelLogistic",
+    "KernelRidge",
     "OneClassSVM",
     "WorstCertificate",
 ]

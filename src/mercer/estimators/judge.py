@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..gram import Gram, unformed
-from ..kernels.points import Domain, count, row_weights, take
-from ..losses import Squared
+from ..gram import unformed
+from ..kernels.points import Domain, admit, count, row_weights, take
 from ..problem import Problem
 from ..solution import Certificate
 from ..solvers.decomposition import feasible_start
+from ..solvers.linear import Block, System
 from ..types import Array, Points
 from .base import Machine, Training
 from .certificates import worst
 from .foreign import as_machine, ridge_kernel
+from .ridge_certificate import certified, of_all
 
 _ROUNDING = 1e-14  # of a sum, in parts of the sum of sizes
 _SPREADS = 50  # rounds of spreading what is lacking over the free coefficients
 
 
 def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None) -> Certificate:
-    """The certificate of a fitted SVC, SVR, OneClassSVM (Mercer's, scikit-learn's or scikit-learn-intelex's) or
-    scikit-learn's KernelRidge on the data that it was trained on.
+    """The certificate of a fitted SVC, SVR, OneClassSVM or KernelRidge (Mercer's, scikit-learn's or
+    scikit-learn-intelex's) on the data that it was trained on.
 
     The primal value is that of the estimator's own coefficients and intercept. The dual value is that of the same
     coefficients, moved into their bounds and to their sum where rounding has taken them out. Of several problems
@@ -48,24 +48,9 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
     return worst(certificates, [task.name for task in training.tasks])
 
 
-@dataclass(frozen=True)
-class _Ridge:
-    """Kernel ridge regression of one target: J(w) = 1/2 sum w_i (f(x_i) - t_i)^2 + alpha/2 |w|^2."""
-
-    gram: Gram
-    weight: Array
-
-    def certify(self, beta: Array, t: Array, alpha: float) -> Certificate:
-        """In values of J: those of the problem with C = 1 / alpha, times alpha."""
-        if not alpha > 0:
-            raise ValueError(f"A certificate of kernel ridge regression needs alpha > 0, not {alpha!r}.")
-        found = Problem(self.gram, t, Squared(), self.weight / alpha, bias=False).certify(beta)
-        values = {name: alpha * getattr(found, name) for name in ("primal", "dual", "rounding", "residuals")}
-        return replace(found, **values)
-
-
 def _certify_ridge(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Certificate:
-    kernel = ridge_kernel(estimator)
+    own = isinstance(estimator, Machine)
+    kernel = estimator.kernel_ if own else ridge_kernel(estimator)
     coefficients = np.asarray(estimator.dual_coef_, np.float64)
     targets, n = np.asarray(y, np.float64), count(X)
     if len(coefficients) != n or targets.shape != coefficients.shape:
@@ -77,12 +62,19 @@ def _certify_ridge(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Cer
     kept = np.flatnonzero(weight)
     if np.any(coefficients[weight == 0]):
         raise ValueError(_OTHER_WEIGHTS)
-    points = take(X if hasattr(X, "shape") else np.asarray(X), kept)
-    ridge = _Ridge(unformed(kernel, points[:, kept] if kernel.domain is Domain.VALUES else points), weight[kept])
-    columns = coefficients.reshape(n, -1)[kept].T, targets.reshape(n, -1)[kept].T
-    alphas = np.broadcast_to(np.asarray(estimator.alpha, np.float64), (len(columns[0]),))
-    certificates = [ridge.certify(beta, t, float(a)) for beta, t, a in zip(*columns, alphas, strict=True)]
-    return worst(certificates, [f"target {number}" for number in range(len(certificates))])
+    points = take(admit(X, kernel.domain), kept)
+    gram = unformed(kernel, points[:, kept] if kernel.domain is Domain.VALUES else points)
+    betas, targets = coefficients.reshape(n, -1)[kept], targets.reshape(n, -1)[kept]
+    penalties = np.broadcast_to(np.asarray(estimator.alpha_ if own else estimator.alpha, np.float64), betas.shape[1])
+    if not (penalties > 0).all():
+        raise ValueError(f"A certificate of kernel ridge regression needs alpha > 0, not {estimator.alpha!r}.")
+    biases = np.broadcast_to(estimator.intercept_ if own else 0.0, betas.shape[1])
+    bias = own and bool(estimator.bias)
+    found = []
+    for j, penalty in enumerate(penalties.tolist()):
+        system = System(gram, targets[:, j : j + 1], penalty / weight[kept], bias)
+        found += certified(system, Block(betas[:, j : j + 1], None, biases[j : j + 1]), penalty)
+    return of_all(found)
 
 
 _OTHER_WEIGHTS = "The estimator has coefficients for points of weight 0: sample_weight is not what it was fitted with."

@@ -76,6 +76,16 @@ class FewCoordinates(_Fast):
         add_up = gaussian_sums_32 if self.dtype == np.float32 else gaussian_sums_64
         add_up(rows.transposed, np.ascontiguousarray(v), self.transposed, out, part.start, part.stop, self.gamma)
 
+    def both_ways(self, rows: Any, v: Array, w: Array, above: Array, below: Array) -> None:
+        from .._core.gaussian import gaussian_both_ways_64
+
+        if self.dtype == np.float32 or v.shape[1] > 2:
+            super().both_ways(rows, v, w, above, below)
+            return
+        for j in range(v.shape[1]):
+            sides = (np.ascontiguousarray(v[:, j]), np.ascontiguousarray(w[:, j]), above[:, j], below[:, j])
+            gaussian_both_ways_64(rows.transposed, self.transposed, *sides, self.gamma, rows is self)
+
 
 class ManyCoordinates(_Fast):
     """Dense points in float32, taken from their mean once, by columns: products, and the rest in one compiled pass.

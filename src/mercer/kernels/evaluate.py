@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SCRATCH = 32_000_000  # bytes of temporaries, over all threads
 SCRATCH_PER_THREAD = 10_000_000
 LEAST_SIDE = 16  # of a tile, in points: with less, overhead is all there is
+_SYMMETRIC_SIDE = 512  # of a tile that is used twice
 _DIAGONAL = 1024  # points whose diagonal is computed at a time
 _WORTH_A_THREAD = 100_000  # values; smaller blocks are one tile in the caller's thread
 
@@ -145,6 +146,34 @@ def stream_product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any, s
     return out
 
 
+def symmetric_product(kernel: Kernel, X: Points, v: Array, dtype: Any, scratch: int = SCRATCH) -> Array:
+    """K(X, X) v for admitted points and a matrix v, each value computed once where k(x, z) = k(z, x) is certain.
+
+    With float32 values, sums within a tile are float32 too; those over tiles are float64. Each thread has its own tiles
+    and its own sum, so that the same input on as many threads gives the same bits.
+    """
+    if not kernel.symmetric:
+        return stream_product(kernel, X, X, v, dtype, scratch)
+    n = count(X)
+    threads, side = plan(kernel, X, X, dtype, scratch)
+    strips = _slices(n, min(side, _SYMMETRIC_SIDE))
+    threads = min(threads, len(strips))
+    columns = [kernel.prepare(cut(X, strip, dtype), dtype) for strip in strips]
+    v = np.ascontiguousarray(v, dtype)
+    sums = np.zeros((threads, *v.shape))
+
+    def work(thread: int) -> None:
+        total = sums[thread]
+        for number in [i for i in range(len(strips)) if (i % (2 * threads)) in (thread, 2 * threads - 1 - thread)]:
+            rows = strips[number]
+            for strip, column in zip(strips[number:], columns[number:], strict=True):
+                column.both_ways(columns[number], v[strip], v[rows], total[rows], total[strip])
+
+    with overflow_checked_later():
+        for_each(range(threads), work, threads)
+    return np.asarray(sums.sum(axis=0))
+
+
 def fill_rows(columns: Prepared, A: Points, out: Array, at: Any, scratch: int = SCRATCH) -> None:
     """out[at[i], j] <- k(a_i, z_j) for all prepared points z_j, on all cores: each has a piece of every row."""
     threads, side = plan(columns.kernel, A, columns.points, columns.dtype, scratch)
@@ -200,6 +229,14 @@ class Prepared:
     def add_up(self, rows: Any, v: Array, out: Array, part: slice) -> None:
         """out[j] <- sum_i v_i k(a_i, z_j) for the columns j of this part, a_i prepared too; for cheap ones only."""
         raise NotImplementedError
+
+    def both_ways(self, rows: Prepared, v: Array, w: Array, above: Array, below: Array) -> None:
+        """above += K v and, unless the rows are these points themselves, below += K'w; v and w are matrices."""
+        values = np.empty((rows.n, self.n), self.dtype)
+        self.fill(self.ready(rows.points), values, np.arange(rows.n), slice(0, self.n), max(rows.n, self.n))
+        above += values @ v
+        if rows is not self:
+            below += values.T @ w
 
     def products(self, A: Points, v: Array, side: int) -> Array:
         """sum_j k(a_i, z_j) v_j in float64, whatever the values."""

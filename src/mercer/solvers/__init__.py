@@ -2,8 +2,9 @@
 
 from .auto import choose
 from .base import Iterate, Solver, solver
+from .cholesky import Cholesky
 from .decomposition import Decomposition
 from .newton import Newton, NystromNewton
 from .qp import QP
 
-__all__ = ["QP", "Decomposition", "Iterate", "Newton", "NystromNewton", "Solver", "choose", "solver"]
+__all__ = ["QP", "Cholesky", "Decomposition", "Iterate", "Newton", "NystromNewton", "Solver", "choose", "solver"]

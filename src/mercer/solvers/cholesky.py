@@ -1,0 +1,124 @@
+"""Ridge regression by Cholesky's factor of K + diag(r), refined in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+import numpy as np
+
+from ..gram import Gram
+from ..kernels.evaluate import cut, fill_rows
+from ..params import suggestion
+from ..types import Array
+from .linear import Block, Blocks, Columns, RidgeSolver, System, conjugate_gradients, held, working
+from .triangular import Factor, NotDefiniteError
+
+_PRECISE = 1500  # up to so many points the factor is float64 from the start
+_SAFE = 1e15  # float32 is not for values that are larger or smaller than this
+_STEPS = {"float32": 10, "float64": 40}  # of refinement, at most
+_SLOW, _PATIENCE = 0.5, 3  # so many steps may leave more than this part of the residual
+_GOOD = 1e-10  # the relative residual that is asked for; rounding permitting, refinement goes below
+_CLOSE = 3.0  # times what rounding leaves is good enough
+_LAST = 100.0  # a residual of no more than this, in parts of what rounding leaves, needs one more step
+_SHIFTS = 12  # how often a matrix that cannot be factored gets a larger diagonal
+
+
+@dataclass(frozen=True)
+class Cholesky(RidgeSolver):
+    """K + diag(r) = L L', exactly.
+
+    precision is "float32" (half the time and memory; the answer is refined in float64), "float64", or "auto": float32
+    for many points, and float64 where that turns out not to be enough. Where even float64 cannot factor the matrix, its
+    diagonal is raised by as little as it takes, and conjugate gradients go from there as far as rounding allows.
+    """
+
+    precision: str = "auto"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        choices = ("auto", "float32", "float64")
+        if self.precision not in choices:
+            raise ValueError(
+                f"Cholesky: there is no precision {self.precision!r}.{suggestion(str(self.precision), choices)}"
+            )
+
+    def blocks(self, system: System, tol: float) -> Blocks:
+        """See RidgeSolver: the answer, and a better one where a more precise factor is still to be had."""
+        columns = Columns.zero(system)
+        for dtype, shift in self._attempts(system):
+            factor = Factor(system.n, dtype, partial(_fill, system.gram, system.r + shift))
+            best = partial(_of_first_points, system, factor)
+            try:
+                for _ in factor.steps():
+                    yield working(system, best)
+            except NotDefiniteError:
+                continue
+            for better in refined(system, factor, columns):
+                columns = better
+                yield system.block(columns.V, columns.KV)
+            if not columns.fresh:
+                columns = Columns.of(system, columns.V, system.product(columns.V))
+            yield system.block(columns.V, columns.KV, final=True)
+            if dtype == "float64" or columns.relative(system) <= min(tol, _GOOD):
+                return
+
+    def _attempts(self, system: System) -> Iterator[tuple[str, float]]:
+        """Precisions, and what is added to the diagonal."""
+        diagonal = system.gram.diag().astype(np.float64) + system.r
+        largest = float(diagonal.max())
+        in_range = diagonal.min() > 1.0 / _SAFE and largest < _SAFE
+        if self.precision == "float32" or (self.precision == "auto" and system.n > _PRECISE and in_range):
+            yield "float32", 0.0
+        yield "float64", 0.0
+        for number in range(_SHIFTS):
+            yield "float64", largest * np.finfo(float).eps * 10.0 ** (number + 1)
+
+
+def refined(system: System, factor: Factor, columns: Columns) -> Iterator[Columns]:
+    """Conjugate gradients with this factor as preconditioner, until rounding hides any further progress."""
+
+    def nearly_done(columns: Columns) -> bool:
+        return columns.relative(system) <= _LAST * _rounding(system, columns)
+
+    best, slow = np.inf, 0
+    steps = conjugate_gradients(system, columns, factor.solve, system.product, nearly_done)
+    for columns in islice(steps, _STEPS[factor.dtype.name]):
+        yield columns
+        now = columns.relative(system)
+        slow = slow + 1 if now > _SLOW * best else 0
+        best = min(best, now)
+        if columns.stuck or slow >= _PATIENCE or now <= _CLOSE * _rounding(system, columns):
+            return
+
+
+def _rounding(system: System, columns: Columns) -> float:
+    """The relative residual that rounding of sums over n values is likely to leave."""
+    largest = float(np.abs(system.gram.diag()).max())
+    sizes = np.sqrt(np.einsum("ij,ij->j", columns.V, columns.V) * system.n) * largest / system.sizes
+    return float(np.finfo(float).eps * (1.0 + sizes.max()))
+
+
+def _of_first_points(system: System, factor: Factor) -> Block:
+    """The answer of the points whose part of the factor is ready: what there is, when time runs out."""
+    V = np.zeros(system.shape)
+    if factor.ready:
+        V[: factor.ready] = factor.solve(system.right[: factor.ready])
+    return system.block(V, None)
+
+
+def _fill(gram: Gram, r: Array, start: int, stop: int, out: Array) -> None:
+    """out <- the rows start ... n of the columns start ... stop of K + diag(r)."""
+    own = np.arange(stop - start)
+    if held(gram):
+        out[...] = gram.matrix[start:, start:stop]
+    elif gram.kernel is None:
+        out[...] = (gram.features[start:] @ gram.features[start:stop].T).astype(out.dtype)
+    else:
+        points = cut(gram.points, slice(start, stop), out.dtype)
+        columns = gram.kernel.prepare(points, out.dtype)
+        fill_rows(columns, gram.points[start:], out, np.arange(len(out)), gram.scratch)
+        out[own, own] = gram.kernel.diagonal(points)
+    out[own, own] += r[start:stop].astype(out.dtype)

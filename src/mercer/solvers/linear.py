@@ -1,0 +1,224 @@
+"""Ridge regression is a linear system, of any number of targets at once:
+
+    (K + diag(r)) beta + b = t,    sum beta = 0 where b is free,    r_i = 1 / C_i = lambda / weight_i
+
+With u = A^-1 1 and v = A^-1 t for A = K + diag(r), which is positive definite: b = sum v / sum u and beta = v - b u. So
+the solvers have columns A^-1 [t, 1] to find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from ..gram import DenseGram, Gram, LowRankGram
+from ..kernels.evaluate import symmetric_product
+from ..losses import Squared
+from ..problem import Problem
+from ..types import Array
+from .base import Iterate, Solver
+
+_TIGHT = 1e-10  # the relative residual to reach, where nobody names one
+_CONSTANT = 1e-14  # a target that varies by no more than this part of its mean is constant
+_NEARLY = 0.1  # a last step so near to 1 is taken as 1
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """(K + diag(r)) beta + b = T, a column of T (n x m) for each target; b is 0 unless `bias`."""
+
+    gram: Gram
+    T: Array
+    r: Array
+    bias: bool = False
+
+    @property
+    def n(self) -> int:
+        """The number of points."""
+        return self.gram.n
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Points and columns: one for each target, and one for b."""
+        return self.n, self.T.shape[1] + self.bias
+
+    @cached_property
+    def centre(self) -> Array:
+        """What is taken from each target before, and added to b: its weighted mean, where b is free."""
+        weight = 1.0 / self.r
+        return np.asarray(weight @ self.T / weight.sum()) if self.bias else np.zeros(self.T.shape[1])
+
+    @cached_property
+    def right(self) -> Array:
+        """[t, 1], t centred; exactly 0 where it was constant."""
+        centred = self.T - self.centre
+        centred[:, np.abs(centred).max(axis=0) <= _CONSTANT * np.abs(self.centre)] = 0.0
+        return np.column_stack([centred, np.ones(self.n)]) if self.bias else centred
+
+    @cached_property
+    def sizes(self) -> Array:
+        """|t| of each column of `right`; 1 where it is 0."""
+        sizes = np.sqrt(np.einsum("ij,ij->j", self.right, self.right))
+        return np.where(sizes > 0.0, sizes, 1.0)
+
+    def product(self, V: Array, dtype: Any = np.float64) -> Array:
+        """K V from the kernel and the points."""
+        gram = self.gram
+        if isinstance(gram, LowRankGram):
+            return gram.recompute(V)
+        if held(gram):
+            return gram @ V
+        return symmetric_product(gram.kernel, gram.points, V, dtype, gram.scratch)
+
+    def block(self, V: Array, KV: Array | None, **rest: Any) -> Block:
+        """beta and b from columns A^-1 [t, 1], and K beta from K times these."""
+        if not self.bias:
+            return Block(V, KV, self.centre, **rest)
+        u, v = V[:, -1:], V[:, :-1]
+        total = float(u.sum())
+        b = v.sum(axis=0) / total if total else np.zeros(v.shape[1])
+        beta = v - u * b
+        beta -= u * (beta.sum(axis=0) / total) if total else 0.0  # once more: b may be large, and the sum must be 0
+        scores = None if KV is None else KV[:, :-1] - KV[:, -1:] * b
+        return Block(beta, scores, b + self.centre, **rest)
+
+    @property
+    def centred(self) -> Array:
+        """t, centred where b is free."""
+        return self.right[:, : self.T.shape[1]]
+
+    def residual(self, beta: Array, b: Array, scores: Array) -> Array:
+        """t - K beta - r beta - b."""
+        return np.asarray(self.centred - (b - self.centre) - scores - self.r[:, None] * beta)
+
+    def relative(self, residual: Array) -> Array:
+        """|residual| / |t| of each target, t centred where b is free."""
+        m = self.T.shape[1]
+        return np.asarray(np.sqrt(np.einsum("ij,ij->j", residual, residual)) / self.sizes[:m])
+
+
+def held(gram: Gram) -> TypeGuard[DenseGram]:
+    """Whether K is given as it is, or the result of a user's function: not to be computed more than once."""
+    return isinstance(gram, DenseGram) and (gram.kernel.serial or not gram.kernel.symmetric)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Where a solver stands with all targets: beta, K beta as it believes it to be, b.
+
+    working: nothing new yet; `best` may know an answer, should it be asked to stop now. final: K beta has just been
+    recomputed from the kernel and the points in float64, for the certificate.
+    """
+
+    beta: Array
+    scores: Array | None
+    b: Array
+    final: bool = False
+    working: bool = False
+    best: Callable[[], Block] | None = field(default=None, repr=False)
+
+
+Blocks = Iterator[Block]
+
+
+class RidgeSolver(Solver, names=()):
+    """Settings of an algorithm for ridge regression, which serves all targets at once."""
+
+    def check(self, problem: Problem) -> None:
+        """Only the squared loss makes a linear system."""
+        if not isinstance(problem.loss, Squared) or problem.mass:
+            raise ValueError(
+                f"{type(self).__name__} is for ridge regression, Problem(..., loss=Squared()), not for "
+                f"{problem.loss!r}: leave the solver out, and one that serves this loss is chosen."
+            )
+
+    def blocks(self, system: System, tol: float) -> Blocks:
+        """Answers for all targets, until nothing can be improved; `tol` is the relative residual that will do."""
+        raise NotImplementedError
+
+    def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
+        """See Solver; a start is of no use here."""
+        system = System(problem.gram, problem.y[:, None], 1.0 / problem.C, problem.bias)
+        for block in self.blocks(system, _TIGHT):
+            scores = None if block.scores is None else block.scores[:, 0]
+            yield Iterate(block.beta[:, 0], scores, float(block.b[0]), partial=block.working, done=block.final)
+
+
+def working(system: System, best: Callable[[], Block] | None = None) -> Block:
+    """What there is before anything is known."""
+    zeros = np.zeros(system.T.shape)
+    return Block(zeros, zeros, system.centre, working=True, best=best)
+
+
+@dataclass(eq=False)
+class Columns:
+    """V, K V and the residual [t, 1] - (K + diag(r)) V, column by column, as conjugate gradients go on.
+
+    fresh: K V is a product with V itself, not a sum of products.
+    """
+
+    V: Array
+    KV: Array
+    R: Array
+    fresh: bool = True
+    stuck: bool = False
+
+    @classmethod
+    def of(cls, system: System, V: Array, KV: Array) -> Columns:
+        """These columns, with their residual."""
+        return cls(V, KV, system.right - KV - system.r[:, None] * V)
+
+    @classmethod
+    def zero(cls, system: System) -> Columns:
+        """Where everything begins."""
+        return cls.of(system, np.zeros(system.shape), np.zeros(system.shape))
+
+    def relative(self, system: System) -> float:
+        """The largest |residual| / |t|."""
+        return float((np.sqrt(_inner(self.R, self.R)) / system.sizes).max())
+
+
+def conjugate_gradients(
+    system: System,
+    columns: Columns,
+    precondition: Callable[[Array], Array],
+    product: Callable[[Array], Array],
+    last: Callable[[Columns], bool] = lambda columns: False,
+) -> Iterator[Columns]:
+    """Better columns, one step each time; every column has its own step.
+
+    The preconditioner need be neither exact nor quite the same each time (Polak and Ribière's formula). Products are
+    taken with V + P, not with the direction P: in a `last` step, which need not be the best one and is taken as 1, that
+    gives K V afresh.
+    """
+    r, V, KV, R = system.r[:, None], columns.V, columns.KV, columns.R
+    P = precondition(R)
+    slope = _inner(R, P)
+    while True:
+        further = product(V + P)
+        KP = further - KV
+        curvature = _inner(P, KP + r * P)
+        good = (curvature > 0.0) & (slope > 0.0) & np.isfinite(curvature)
+        step = np.where(good, slope / np.where(good, curvature, 1.0), 0.0)
+        fresh = last(columns) and bool((np.abs(step - 1.0) < _NEARLY).all())
+        before = R
+        if fresh:
+            V, KV = V + P, further
+            R = system.right - KV - r * V
+        else:
+            V, KV, R = V + step * P, KV + step * KP, R - step * (KP + r * P)
+        columns = Columns(V, KV, R, fresh, stuck=not good.any())
+        yield columns
+        Z = precondition(R)
+        after = _inner(R, Z)
+        turn = np.where(slope > 0.0, (after - _inner(before, Z)) / np.where(slope > 0.0, slope, 1.0), 0.0)
+        P, slope = Z + np.maximum(turn, 0.0) * P, after
+
+
+def _inner(A: Array, B: Array) -> Array:
+    """The inner products of columns."""
+    return np.asarray(np.einsum("ij,ij->j", A, B))

@@ -1,0 +1,113 @@
+"""The Cholesky factor of a large symmetric matrix, panel by panel: half of the matrix, in place, and it can be stopped.
+
+Panel J holds the columns J of L from their diagonal block downwards. It begins as the columns of the matrix itself, has
+what the panels before it contribute subtracted (products of matrices, where nearly all of the work is), and is divided
+by the factor of its own diagonal block. So the matrix is needed only one panel at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..parallel import one_blas_thread
+from ..types import Array
+
+_PANEL = 768  # columns
+_STRIP = 8192  # rows of a panel that one call updates: a fraction of a second
+
+
+class NotDefiniteError(ArithmeticError):
+    """The matrix is not positive definite, as far as this precision can tell."""
+
+
+def panel_starts(n: int) -> list[int]:
+    """Where the panels begin, and n."""
+    return [*range(0, n, _PANEL), n]
+
+
+def factor_bytes(n: int, dtype: Any) -> int:
+    """The memory of a factor."""
+    starts = panel_starts(n)
+    values = sum((n - a) * (b - a) for a, b in pairwise(starts))
+    return values * int(np.dtype(dtype).itemsize)
+
+
+class Factor:
+    """L with L L' = A. `columns(start, stop, out)` writes the rows start ... n of the columns start ... stop of A.
+
+    `steps` does the work and yields between its pieces; it raises NotDefiniteError.
+    """
+
+    def __init__(self, n: int, dtype: Any, columns: Callable[[int, int, Array], None]) -> None:
+        self.n, self.dtype, self.columns = n, np.dtype(dtype), columns
+        self.starts = panel_starts(n)
+        self.panels: list[Array] = []
+        self.ready = 0  # so many columns are factored: L of the first `ready` points is complete
+
+    def steps(self) -> Iterator[None]:
+        """Factor; yields after each piece of the work."""
+        from scipy.linalg import blas, lapack
+
+        gemm, syrk, trsm = blas.get_blas_funcs(("gemm", "syrk", "trsm"), dtype=self.dtype)
+        potrf: Any = lapack.get_lapack_funcs("potrf", dtype=self.dtype)
+        for start, stop in pairwise(self.starts):
+            panel = np.empty((self.n - start, stop - start), self.dtype)
+            self.columns(start, stop, panel)
+            corner, below = panel[: stop - start], panel[stop - start :]
+            # Arrays by rows are, for BLAS, their transposes by columns: so all of this happens in place.
+            for before, left in zip(self.starts, self.panels, strict=False):
+                own, lower = left[start - before : stop - before], left[stop - before :]
+                syrk(-1.0, own.T, 1.0, corner.T, trans=1, overwrite_c=1)
+                for rows in _strips(len(below)):
+                    gemm(-1.0, own.T, lower[rows].T, 1.0, below[rows].T, trans_a=1, overwrite_c=1)
+                    yield
+            _, wrong = potrf(corner.T, overwrite_a=1)
+            if wrong or not np.isfinite(corner[-1, -1]):
+                raise NotDefiniteError
+            for rows in _strips(len(below)):
+                trsm(1.0, corner.T, below[rows].T, trans_a=1, overwrite_b=1)
+                yield
+            self.panels.append(panel)
+            self.ready = stop
+
+    def forward(self, B: Array) -> Array:
+        """L^-1 B, for a matrix B with a row for each point that is ready."""
+        from scipy.linalg import solve_triangular
+
+        B = np.array(B, self.dtype)
+        for start, stop, panel in self._pieces():
+            corner, below = panel[: stop - start], panel[stop - start :]
+            B[start:stop] = solve_triangular(corner, B[start:stop], lower=True, check_finite=False)
+            B[stop:] -= below @ B[start:stop]
+        return B
+
+    def backward(self, B: Array) -> Array:
+        """L'^-1 B, for a matrix B with a row for each point that is ready."""
+        from scipy.linalg import solve_triangular
+
+        B = np.array(B, self.dtype)
+        for start, stop, panel in reversed(list(self._pieces())):
+            corner, below = panel[: stop - start], panel[stop - start :]
+            B[start:stop] -= below.T @ B[stop:]
+            B[start:stop] = solve_triangular(corner, B[start:stop], lower=True, trans=1, check_finite=False)
+        return B
+
+    def solve(self, B: Array) -> Array:
+        """A^-1 B in float64, for a matrix B; its columns may have any size."""
+        size = np.abs(B).max(axis=0, initial=0.0)
+        size[size == 0.0] = 1.0
+        with one_blas_thread():  # memory is the limit, and threads of BLAS would go on spinning beside ours
+            return np.asarray(self.backward(self.forward(B / size)).astype(np.float64) * size)
+
+    def _pieces(self) -> Iterator[tuple[int, int, Array]]:
+        for start, stop, panel in zip(self.starts, self.starts[1:], self.panels, strict=False):
+            if stop <= self.ready:
+                yield start, stop, panel[: self.ready - start]
+
+
+def _strips(n: int) -> list[slice]:
+    return [slice(start, min(n, start + _STRIP)) for start in range(0, n, _STRIP)]
