@@ -4,7 +4,7 @@ from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import estimators, features, gram, io, kernels, losses, plot, solvers
+    from . import estimators, explain, features, gram, io, kernels, losses, plot, solvers
     from .driver import solve
     from .estimators import SVC, SVR, KernelLogistic, KernelRidge, OneClassSVM
     from .estimators.judge import certify
@@ -26,6 +26,7 @@ __all__ = [
     "certify",
     "estimators",
     "evidence",
+    "explain",
     "features",
     "gram",
     "gram_of",

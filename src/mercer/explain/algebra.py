@@ -1,0 +1,125 @@
+"""Linear algebra in fractions: systems with one, no or many solutions, and a proof of definiteness."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .exact import Rows, Vector, dot
+
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All x with A x = b: `particular` plus any combination of `directions`; particular is None where there is none.
+
+    `contradiction` is then a combination c of the equations with c'A = 0 and c'b = 1.
+    """
+
+    particular: Vector | None
+    directions: Rows = ()
+    contradiction: Vector | None = None
+
+    @property
+    def unique(self) -> bool:
+        """Exactly one solution."""
+        return self.particular is not None and not self.directions
+
+
+def solve(A: Sequence[Sequence[Fraction]], b: Sequence[Fraction]) -> Outcome:
+    """Solve A x = b by elimination."""
+    n = len(A[0]) if A else 0
+    work, pivots = _eliminate([[*row, right] for row, right in zip(A, b, strict=True)], n)
+    if any(row[n] for row in work[len(pivots) :]):
+        return Outcome(None, (), _contradiction(A, b))
+    particular = [ZERO] * n
+    for r, j in enumerate(pivots):
+        particular[j] = work[r][n]
+    directions = []
+    for j in (j for j in range(n) if j not in pivots):
+        direction = [ZERO] * n
+        direction[j] = ONE
+        for r, k in enumerate(pivots):
+            direction[k] = -work[r][j]
+        directions.append(tuple(direction))
+    return Outcome(tuple(particular), tuple(directions))
+
+
+def _eliminate(work: list[list[Fraction]], columns: int) -> tuple[list[list[Fraction]], list[int]]:
+    """The reduced rows (of which only the first `columns` columns are pivoted on), and the pivots' columns."""
+    pivots: list[int] = []
+    for j in range(columns):
+        r = len(pivots)
+        best = next((i for i in range(r, len(work)) if work[i][j]), None)
+        if best is None:
+            continue
+        work[r], work[best] = work[best], work[r]
+        scale = work[r][j]
+        pivot = work[r] = [entry / scale if entry else entry for entry in work[r]]
+        for i, row in enumerate(work):
+            factor = row[j]
+            if i != r and factor:
+                work[i] = [a - factor * p if p else a for a, p in zip(row, pivot, strict=True)]
+        pivots.append(j)
+    return work, pivots
+
+
+def _contradiction(A: Sequence[Sequence[Fraction]], b: Sequence[Fraction]) -> Vector:
+    """c with c'A = 0 and c'b = 1: each row carries how it was combined from the equations."""
+    m, n = len(A), len(A[0])
+    traced = [
+        [*row, right, *(ONE if k == i else ZERO for k in range(m))]
+        for i, (row, right) in enumerate(zip(A, b, strict=True))
+    ]
+    work, pivots = _eliminate(traced, n)
+    row = next(row for row in work[len(pivots) :] if row[n])
+    return tuple(entry / row[n] for entry in row[n + 1 :])
+
+
+def times(A: Sequence[Sequence[Fraction]], x: Sequence[Fraction]) -> Vector:
+    """A x."""
+    return tuple(dot(row, x) for row in A)
+
+
+def quadratic(A: Sequence[Sequence[Fraction]], x: Sequence[Fraction]) -> Fraction:
+    """x'A x."""
+    return dot(x, times(A, x))
+
+
+def inverse(A: Sequence[Sequence[Fraction]]) -> Rows | None:
+    """A^-1, or None where A is singular."""
+    n = len(A)
+    columns = []
+    for j in range(n):
+        outcome = solve(A, [ONE if i == j else ZERO for i in range(n)])
+        if not outcome.unique or outcome.particular is None:
+            return None
+        columns.append(outcome.particular)
+    return tuple(zip(*columns, strict=True))
+
+
+def indefinite_witness(K: Sequence[Sequence[Fraction]]) -> Vector | None:
+    """A vector c with c'K c < 0, or None: K is then positive semidefinite, and elimination has proved it."""
+    n = len(K)
+    work = [list(row) for row in K]
+    # Row i of `basis` is the vector whose quadratic form work[i][i] is; they stay K-orthogonal to the pivots before.
+    basis = [[ONE if i == j else ZERO for j in range(n)] for i in range(n)]
+    for k in range(n):
+        if work[k][k] < 0:
+            return tuple(basis[k])
+        if work[k][k] == 0:
+            for j in range(k + 1, n):
+                if work[k][j]:
+                    # (s e_k + e_j) has the form 2 s K_kj + K_jj, which is negative for s far enough.
+                    s = -(work[j][j] + 1) / (2 * work[k][j])
+                    return tuple(s * a + b for a, b in zip(basis[k], basis[j], strict=True))
+            continue
+        for j in range(k + 1, n):
+            factor = work[k][j] / work[k][k]
+            if factor:
+                basis[j] = [b - factor * a for a, b in zip(basis[k], basis[j], strict=True)]
+                for i in range(k + 1, n):
+                    work[j][i] -= factor * work[k][i]
+    return None

@@ -1,0 +1,60 @@
+"""Where lecture notes often slip: the footnotes of the worked solutions."""
+
+from __future__ import annotations
+
+from .formula import Call, Inner, Product, Series, Symbol, Transposed, equals
+from .letters import K, X, a_bold, alpha, b, k, t_bold, w, x, x_, y_
+from .steps import say
+
+_a1, _a2 = alpha(0), alpha(1)
+
+THREE_POINTS = say(
+    "After substituting {} the quadratic part is {}; one often sees {} as its last term.",
+    Symbol("alpha", "3"),
+    5 * _a1**2 + 4 * (_a1 * _a2) + 4 * _a2**2,
+    3 * _a2**2,
+)
+ROWS = say("Points are the rows of {}, so the Gram matrix is {}, not {}.", X, X * Transposed(X), Transposed(X) * X)
+MAXIMISED = say("The dual is maximised. Some notes write it under 'arg min'.")
+LAGRANGIAN = say(
+    "The 1 of each constraint belongs inside the sum: each term is {} times the whole of {}. What this shows is the "
+    "Lagrangian; the dual comes from it by minimising over {} and {}.",
+    Symbol("alpha", "i"),
+    y_("i") * (Inner(w, x_("i")) + b) - 1,
+    w,
+    b,
+)
+SCALE = say("The 1 on the right of the constraints fixes the scale of {}, not that of the data.", w)
+FREE_ONLY = say(
+    "{} holds for a free support vector only; with a finite C the multipliers at C take no part in an average.",
+    equals(b, y_("i") - Inner(w, x_("i"))),
+)
+ENTRY_BY_ENTRY = say(
+    "The product with the labels is entry by entry: {} is {}.",
+    Symbol("G", "ij"),
+    Product((y_("i"), y_("j"), Symbol("K", "ij"))),
+)
+LABELS_IN_F = say(
+    "The labels belong in the sum: {}.",
+    Series(Product((Symbol("alpha", "i"), y_("i"), Call(k, (x_("i"), x)))), "i") + b,
+)
+SIGN_IN_W = say("The labels belong in the sum: a point of class −1 enters {} with a minus.", w)
+MINUS_IN_A = say(
+    "The minus stays: {} is {} times the residual {}.",
+    Symbol("a", "i"),
+    -(1 / Symbol("lambda")),
+    Product((w, Call("φ", (x_("i"),)))) - Symbol("t", "i"),
+)
+SECOND_TERM = say("The second term is {}, linear in {}.", Transposed(a_bold) * K * t_bold, a_bold)
+INVERTIBLE = say(
+    "{} need not be invertible; {} is, for every positive {}.",
+    K,
+    K + Symbol("lambda") * Symbol("I", bold=True),
+    Symbol("lambda"),
+)
+WEIGHT = say("{} is a weight that is chosen, not a Lagrange multiplier.", Symbol("lambda"))
+ALL_CROSS_TERMS = say("The map of degree p has all the mixed monomials too, not only the powers of single coordinates.")
+SERIES_FROM_ZERO = say(
+    "The series starts at k = 0, its exponent is negative, and {} is a vector with a component for each k, not a sum.",
+    Call("φ", (Symbol("x"),)),
+)

@@ -1,0 +1,161 @@
+"""Kernels of mercer.kernels, evaluated exactly: where their values are fractions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from ..kernels import Chi2, Constant, Intersection, Kernel, Linear, Polynomial, Power, Precomputed, Product, Scaled, Sum
+from ..kernels import kernel as as_kernel
+from .algebra import indefinite_witness, quadratic
+from .exact import NotByHandError, Rows, fraction, points
+from .formula import Call, Formula, Number, Quotient, formula
+from .formula import Sum as Plus
+
+POLYNOMIAL = (Linear, Polynomial, Constant, Sum, Product, Scaled, Power)
+"""Kernels that are polynomials in <x, z>; their parts must be such kernels too."""
+
+
+def read_kernel(kernel: Kernel | str, instead: str) -> Kernel:
+    """The kernel, if its values are fractions; `instead` names what to use where they are not."""
+    kernel = as_kernel(kernel)
+    for part in _all_parts(kernel):
+        if not isinstance(part, (*POLYNOMIAL, Intersection, Chi2, Precomputed)):
+            raise NotByHandError(
+                f"{type(part).__name__} has values that are no fractions, so there is no exact solution by hand: use "
+                f"{instead}, or one of linear, poly, intersection, chi2, precomputed and their sums and products."
+            )
+    if isinstance(kernel, Precomputed) or not any(isinstance(part, Precomputed) for part in _all_parts(kernel)):
+        return kernel
+    raise NotByHandError("Precomputed values cannot be mixed with other kernels here: give the finished Gram matrix.")
+
+
+def _all_parts(kernel: Kernel) -> list[Kernel]:
+    return [kernel, *(deep for part in kernel.parts() for deep in _all_parts(part))]
+
+
+def is_linear(kernel: Kernel) -> bool:
+    """The plain inner product, whose w can be written down."""
+    return isinstance(kernel, Linear)
+
+
+def is_polynomial(kernel: Kernel) -> bool:
+    """A polynomial in the coordinates, so that f(x) can be multiplied out."""
+    return all(isinstance(part, POLYNOMIAL) for part in _all_parts(kernel))
+
+
+def value(kernel: Kernel, x: Sequence[Any], z: Sequence[Any]) -> Any:
+    """k(x, z) of fractions, or of symbols where the kernel is a polynomial."""
+    match kernel:
+        case Linear():
+            return sum((a * b for a, b in zip(x, z, strict=True)), Fraction(0))
+        case Polynomial(degree, gamma, coef0):
+            return (fraction(gamma) * value(Linear(), x, z) + fraction(coef0)) ** int(degree)
+        case Constant(constant):
+            return fraction(constant)
+        case Intersection():
+            return sum((min(a, b) for a, b in zip(x, z, strict=True)), Fraction(0))
+        case Chi2():
+            return sum((a * b / (a + b) for a, b in zip(x, z, strict=True) if a + b), Fraction(0))
+        case Sum(left, right):
+            return value(left, x, z) + value(right, x, z)
+        case Product(left, right):
+            return value(left, x, z) * value(right, x, z)
+        case Scaled(factor, inner):
+            return fraction(factor) * value(inner, x, z)
+        case Power(inner, exponent):
+            return value(inner, x, z) ** int(exponent)
+    raise TypeError(f"{kernel!r} has no exact values.")
+
+
+def written(kernel: Kernel, x: Sequence[Fraction], z: Sequence[Fraction]) -> Formula:
+    """k(x, z) with the numbers put in but nothing computed."""
+    return _shape(kernel, lambda: _inner(x, z), lambda cell: Plus(tuple(cell(a, b) for a, b in zip(x, z, strict=True))))
+
+
+def general(kernel: Kernel, inner: Formula, coordinates: Callable[[str], Formula]) -> Formula:
+    """k(x, z) in letters: `inner` stands for <x, z>, coordinates("min") for sums over coordinates."""
+    return _shape(kernel, lambda: inner, lambda cell: coordinates("min" if cell is _minimum else "chi2"))
+
+
+def _shape(kernel: Kernel, inner: Callable[[], Formula], summed: Callable[[Any], Formula]) -> Formula:
+    match kernel:
+        case Linear():
+            return inner()
+        case Polynomial(degree, gamma, coef0):
+            scaled = inner() if fraction(gamma) == 1 else Number(fraction(gamma)) * inner()
+            body = scaled if fraction(coef0) == 0 else Number(fraction(coef0)) + scaled
+            return body if degree == 1 else body ** int(degree)
+        case Constant(constant):
+            return Number(fraction(constant))
+        case Intersection():
+            return summed(_minimum)
+        case Chi2():
+            return summed(_chi2)
+        case Sum(left, right):
+            return _shape(left, inner, summed) + _shape(right, inner, summed)
+        case Product(left, right):
+            return _shape(left, inner, summed) * _shape(right, inner, summed)
+        case Scaled(factor, part):
+            return Number(fraction(factor)) * _shape(part, inner, summed)
+        case Power(part, exponent):
+            return _shape(part, inner, summed) ** int(exponent)
+    raise TypeError(f"{kernel!r} has no formula.")
+
+
+def _inner(x: Sequence[Fraction], z: Sequence[Fraction]) -> Formula:
+    terms = tuple(Number(a) * Number(b) for a, b in zip(x, z, strict=True))
+    return terms[0] if len(terms) == 1 else Plus(terms)
+
+
+def _minimum(a: Fraction, b: Fraction) -> Formula:
+    return Call("min", (formula(a), formula(b)))
+
+
+def _chi2(a: Fraction, b: Fraction) -> Formula:
+    return Quotient(Number(a) * Number(b), Number(a) + Number(b)) if a + b else Number(Fraction(0))
+
+
+def gram(kernel: Kernel, X: Any) -> tuple[Rows | None, Rows]:
+    """The points (None where only their Gram matrix is given) and the Gram matrix, proved positive semidefinite."""
+    given: Rows | None = points(X)
+    assert given is not None
+    if isinstance(kernel, Precomputed):
+        K, given = _precomputed(kernel, given), None
+    else:
+        _require_histograms(kernel, given)
+        K = tuple(tuple(value(kernel, x, z) for z in given) for x in given)
+    witness = indefinite_witness(K)
+    if witness is not None:
+        raise NotByHandError(
+            f"This Gram matrix is not positive semidefinite: c'Kc = {quadratic(K, witness)} < 0 for "
+            f"c = ({', '.join(map(str, witness))}). It belongs to no kernel, and stationary points need not be optimal."
+        )
+    return given, K
+
+
+def _precomputed(kernel: Precomputed, given: Rows) -> Rows:
+    if kernel.matrix is None:
+        K = given
+    else:
+        matrix: Rows = points(kernel.matrix.tolist(), "matrix")
+        kernel.check([float(row[0]) for row in given], "X")
+        K = tuple(tuple(matrix[int(i[0])][int(j[0])] for j in given) for i in given)
+    if len(K) != len(K[0]):
+        raise ValueError(f"A Gram matrix is square, but X has {len(K)} rows and {len(K[0])} columns.")
+    for i, row in enumerate(K):
+        for j in range(i):
+            if row[j] != K[j][i]:
+                raise ValueError(f"A Gram matrix is symmetric, but K[{i}][{j}] = {row[j]} and K[{j}][{i}] = {K[j][i]}.")
+    return K
+
+
+def _require_histograms(kernel: Kernel, given: Rows) -> None:
+    for part in _all_parts(kernel):
+        if isinstance(part, Intersection | Chi2) and any(entry < 0 for x in given for entry in x):
+            least = min(entry for x in given for entry in x)
+            raise ValueError(
+                f"{type(part).__name__} is a kernel of histograms and needs entries >= 0, but X has {least}: shift or "
+                "count the data, or use another kernel."
+            )

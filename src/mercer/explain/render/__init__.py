@@ -1,0 +1,1 @@
+"""Worked solutions on paper and screen: one file per format."""

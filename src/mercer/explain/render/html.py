@@ -1,0 +1,138 @@
+"""HTML: one self-contained page with MathML, for a screen of any width and for paper."""
+
+from __future__ import annotations
+
+from html import escape
+
+from ..steps import Block, Prose, Section, Solution, Step, Table
+from . import mathml, svg
+from .layout import Footnotes, verdict
+
+STYLE = """
+.mercer { color: #1d2433; background: #fff; font: 1.05rem/1.6 "Source Serif 4", "Charter", "Georgia", serif;
+  max-width: 46rem; margin: 0 auto; padding: 1.5rem 1.2rem 3rem; }
+.mercer h1 { font-size: 1.7rem; line-height: 1.2; margin: 0.5rem 0 1.5rem; font-weight: 600; }
+.mercer h2 { font-size: 1.2rem; margin: 2.2rem 0 0.6rem; padding-top: 0.7rem; border-top: 1px solid #dfe4ec;
+  font-weight: 600; }
+.mercer h2 .place { color: #8a94a6; font-weight: 400; margin-right: 0.5rem; }
+.mercer h3 { font-size: 1.05rem; margin: 1.4rem 0 0.4rem; }
+.mercer p { margin: 0.6rem 0; }
+.mercer .step { margin: 0.9rem 0 1.3rem; break-inside: avoid; }
+.mercer math { font-family: "STIX Two Math", "Cambria Math", "Latin Modern Math", "STIXGeneral", math;
+  font-size: 1.05em; }
+.mercer .formula { overflow-x: auto; overflow-y: hidden; padding: 0.35rem 0; margin: 0.35rem 0; }
+.mercer .formula math { padding: 0.1rem 0; }
+.mercer mtable.aligned > mtr > mtd { text-align: left; padding: 0.25rem 0.1rem; }
+.mercer mtable.aligned > mtr > mtd:first-child { text-align: right; }
+.mercer mtd { padding: 0.15rem 0.4rem; }
+.mercer .table { overflow-x: auto; margin: 0.7rem 0; }
+.mercer table { border-collapse: collapse; margin: 0 auto; font-size: 0.95rem; line-height: 1.4; }
+.mercer th { text-align: left; font-weight: 600; border-bottom: 1.5px solid #1d2433; padding: 0.25rem 0.7rem; }
+.mercer td { border-bottom: 1px solid #e8ecf2; padding: 0.3rem 0.7rem; vertical-align: middle; }
+.mercer tr.yes td { background: #eef7ef; }
+.mercer .closing { font-size: 0.9rem; color: #5a6475; margin: 0.2rem 0 0; }
+.mercer .check { color: #2e7d32; white-space: nowrap; font-family: system-ui, sans-serif; font-size: 0.82rem; }
+.mercer .wrong { color: #c62828; font-weight: bold; font-family: system-ui, sans-serif; font-size: 0.9rem; }
+.mercer .notes { font-size: 0.9rem; color: #3c4658; }
+.mercer .notes li { margin: 0.4rem 0; }
+.mercer sup a { color: #3b62b5; text-decoration: none; }
+.mercer .verdict { margin-top: 2rem; padding: 0.6rem 0.9rem; background: #eef7ef; border-left: 4px solid #2e7d32;
+  font-size: 0.92rem; }
+.mercer .verdict.bad { background: #fdecea; border-color: #c62828; }
+.mercer figure { margin: 1rem auto; max-width: 27rem; }
+.mercer figcaption { font-size: 0.85rem; color: #5a6475; text-align: center; margin-top: 0.3rem; }
+.mercer .picture { width: 100%; height: auto; display: block; }
+.mercer .picture text { font-family: system-ui, sans-serif; fill: #1d2433; }
+.mercer .picture .tick { font-size: 9px; fill: #98a1b1; }
+.mercer .picture .name { font-size: 12.5px; paint-order: stroke; stroke: #fff; stroke-width: 3.5px;
+  stroke-linejoin: round; }
+.mercer .picture .grid { stroke: #edf0f5; stroke-width: 1; }
+.mercer .picture .axis { stroke: #c9d0dc; stroke-width: 1; }
+.mercer .picture .side { opacity: 0.5; } .mercer .picture .side.plus { fill: #e3ecfb; }
+.mercer .picture .side.minus { fill: #fdeee0; }
+.mercer .picture .boundary { stroke: #1d2433; stroke-width: 2.2; fill: none; stroke-linecap: round; }
+.mercer .picture .margin { stroke-width: 1.4; stroke-dasharray: 6 4; fill: none; }
+.mercer .picture .margin.plus { stroke: #2f5fc0; stroke-dasharray: none; opacity: 0.75; }
+.mercer .picture .margin.minus { stroke: #d1701c; stroke-dasharray: none; opacity: 0.75; }
+.mercer .picture .dot { stroke: #fff; stroke-width: 1.2; }
+.mercer .picture .dot.plus { fill: #2f5fc0; } .mercer .picture .dot.minus { fill: #d1701c; }
+.mercer .picture .ring { fill: none; stroke: #1d2433; stroke-width: 1.4; }
+@media (max-width: 36rem) { .mercer { font-size: 1rem; padding: 1rem 0.9rem 2rem; } .mercer h1 { font-size: 1.4rem; }
+  .mercer th, .mercer td { padding: 0.25rem 0.45rem; } }
+@media print { .mercer { max-width: none; font-size: 10.5pt; padding: 0; }
+  .mercer .formula, .mercer .table { overflow: visible; }
+  .mercer h2 { break-after: avoid; } .mercer * { print-color-adjust: exact; } @page { margin: 20mm; } }
+"""
+
+
+def prose(sentence: Prose) -> str:
+    """A sentence with its formulas."""
+    return "".join(escape(part) if isinstance(part, str) else mathml.inline(part) for part in sentence.parts)
+
+
+def _table(body: Table) -> str:
+    head = "".join(f"<th>{prose(cell)}</th>" for cell in body.header)
+    rows = "\n".join(
+        f"<tr{_accepted(row)}>{''.join(f'<td>{prose(cell)}</td>' for cell in row)}</tr>" for row in body.rows
+    )
+    return f'<div class="table"><table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
+
+
+def _accepted(row: tuple[Prose, ...]) -> str:
+    """The rows of accepted cases stand out."""
+    words = [cell.parts[0] for cell in row if cell.parts]
+    return ' class="yes"' if any(isinstance(w, str) and w.startswith("accepted") for w in words) else ""
+
+
+def _block(body: Block) -> str:
+    return _table(body) if isinstance(body, Table) else f'<div class="formula">{mathml.display(body)}</div>'
+
+
+def fragment(solution: Solution) -> str:
+    """The solution as a part of a page, with its style."""
+    notes = Footnotes()
+    out = [f'<article class="mercer"><style>{STYLE}</style>', f"<h1>{escape(solution.title)}</h1>"]
+    if solution.picture is not None:
+        caption = (
+            "Boundary f = 0 (dark), margins f = ±1, support vectors ringed" if solution.picture.alpha else "The data"
+        )
+        out.append(f"<figure>{svg.draw(solution.picture)}<figcaption>{caption}</figcaption></figure>")
+    for count, section in enumerate(solution.sections, 1):
+        out += _section(section, 2, f'<span class="place">{count}</span>', notes)
+    if notes.notes:
+        items = "".join(f'<li id="note{i}">{prose(note)}</li>' for i, note in enumerate(notes.notes, 1))
+        out.append(f'<section class="notes"><h2>Where lecture notes often slip</h2><ol>{items}</ol></section>')
+    if verdict(solution):
+        bad = "" if all(step.checked for step in solution.steps()) else " bad"
+        out.append(f'<p class="verdict{bad}">{escape(verdict(solution))}</p>')
+    return "\n".join([*out, "</article>"])
+
+
+def document(solution: Solution) -> str:
+    """The solution as a page of its own."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(solution.title)}</title>\n<style>body {{ margin: 0; background: #fff; }}</style>\n</head>\n"
+        f"<body>\n{fragment(solution)}\n</body>\n</html>\n"
+    )
+
+
+def _section(section: Section, depth: int, place: str, notes: Footnotes) -> list[str]:
+    out = [f"<section><h{depth}>{place}{escape(section.title)}</h{depth}>"]
+    for part in section.parts:
+        out += _section(part, depth + 1, "", notes) if isinstance(part, Section) else [_step(part, notes)]
+    return [*out, "</section>"]
+
+
+def _step(step: Step, notes: Footnotes) -> str:
+    marks = "".join(f'<sup><a href="#note{number}">{number}</a></sup>' for number in notes.numbers(step))
+    check = ""
+    if step.assertion is not None:
+        good = '<span class="check" title="checked by machine, exactly">✓ checked</span>'
+        check = good if step.checked else '<span class="wrong">✗ this does not hold</span>'
+    why = f"({prose(step.reason)})" if step.reason else ""
+    closing = " ".join(part for part in (why, check) if part)
+    blocks = "\n".join(_block(body) for body in step.mathematics)
+    end = f'\n<p class="closing">{closing}</p>' if closing else ""
+    return f'<div class="step"><p>{prose(step.statement)}{marks}</p>\n{blocks}{end}</div>'

@@ -1,0 +1,77 @@
+"""How formulas are broken into lines, and numbers of footnotes: what all formats share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..formula import Chain, Formula, Sum
+from ..steps import Prose, Solution, Step
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a displayed formula: left side and sign where it has them, and its body.
+
+    `continued` says that the body goes on with a sum that began on the line before.
+    """
+
+    left: Formula | None
+    sign: str
+    body: Formula
+    continued: bool = False
+
+
+def lines(body: Formula, width: int, measure: Callable[[Formula], int]) -> list[Line]:
+    """The formula by lines that are no wider than `width`, where it can be broken at all."""
+    if not isinstance(body, Chain):
+        return _broken(None, "", body, width, measure)
+    if measure(body) <= width:
+        return [Line(None, "", body)]
+    left, *rest = body.members
+    room = max(width - measure(left) - 3, width // 2)
+    result: list[Line] = []
+    for sign, member in zip(body.signs, rest, strict=True):
+        result += _broken(left if not result else None, sign, member, room, measure)
+    return result
+
+
+def _broken(
+    left: Formula | None, sign: str, body: Formula, width: int, measure: Callable[[Formula], int]
+) -> list[Line]:
+    if not isinstance(body, Sum) or measure(body) <= width:
+        return [Line(left, sign, body)]
+    result: list[Line] = []
+    chunk: tuple[Formula, ...] = ()
+    for term in body.terms:
+        if chunk and measure(Sum((*chunk, term))) > width:
+            result.append(Line(left, sign, Sum(chunk), continued=bool(result)))
+            left, sign, chunk = None, "", ()
+        chunk = (*chunk, term)
+    result.append(Line(left, sign, Sum(chunk), continued=bool(result)))
+    return result
+
+
+@dataclass
+class Footnotes:
+    """Numbers the footnotes as they come; one that comes again keeps its number."""
+
+    notes: list[Prose] = field(default_factory=list)
+
+    def numbers(self, step: Step) -> list[int]:
+        """The numbers of a step's footnotes."""
+        for note in step.footnotes:
+            if note not in self.notes:
+                self.notes.append(note)
+        return [self.notes.index(note) + 1 for note in step.footnotes]
+
+
+def verdict(solution: Solution) -> str:
+    """One line about what was checked."""
+    steps = [step for step in solution.steps() if step.assertion is not None]
+    wrong = sum(1 for step in steps if not step.checked)
+    if not steps:
+        return ""
+    if wrong:
+        return f"{wrong} of the {len(steps)} assertions of this solution do NOT hold."
+    return f"All {len(steps)} assertions of this solution were checked by machine, in exact arithmetic."

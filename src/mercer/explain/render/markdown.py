@@ -1,0 +1,74 @@
+"""Markdown with formulas between dollar signs, as GitHub, notebooks and most editors show them."""
+
+from __future__ import annotations
+
+import re
+
+from ..formula import Formula
+from ..steps import Block, Prose, Section, Solution, Step, Table
+from . import latex
+from .layout import Footnotes, verdict
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|$])")
+
+
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def _inline(body: Formula) -> str:
+    return f"${latex.math(body)}$"
+
+
+def prose(sentence: Prose) -> str:
+    """A sentence with its formulas."""
+    return "".join(_escape(part) if isinstance(part, str) else _inline(part) for part in sentence.parts)
+
+
+def _table(body: Table) -> str:
+    head = "| " + " | ".join(prose(cell) for cell in body.header) + " |"
+    rows = ["| " + " | ".join(prose(cell) for cell in row) + " |" for row in body.rows]
+    return "\n".join([head, "|" + "---|" * len(body.header), *rows])
+
+
+def _block(body: Block) -> str:
+    return _table(body) if isinstance(body, Table) else f"$$\n{latex.display(body)}\n$$"
+
+
+def document(solution: Solution) -> str:
+    """The whole solution."""
+    notes = Footnotes()
+    out = [f"# {_escape(solution.title)}"]
+    for count, section in enumerate(solution.sections, 1):
+        out += _section(section, 2, f"{count}. ", notes)
+    if notes.notes:
+        out.append("---")
+        out += [f"[^{count}]: {prose(note)}" for count, note in enumerate(notes.notes, 1)]
+    if verdict(solution):
+        out.append(f"*{verdict(solution)}*")
+    return "\n\n".join(out) + "\n"
+
+
+def notebook(solution: Solution) -> str:
+    """The statements and formulas for a notebook that typesets LaTeX only."""
+    out = []
+    for step in solution.steps():
+        out.append(prose(step.statement))
+        out += [f"$$\n{latex.display(body)}\n$$" for body in step.mathematics if isinstance(body, Formula)]
+    return "\n\n".join(out)
+
+
+def _section(section: Section, depth: int, place: str, notes: Footnotes) -> list[str]:
+    out = [f"{'#' * depth} {place}{_escape(section.title)}"]
+    for part in section.parts:
+        out += _section(part, depth + 1, "", notes) if isinstance(part, Section) else _step(part, notes)
+    return out
+
+
+def _step(step: Step, notes: Footnotes) -> list[str]:
+    marks = "".join(f"[^{number}]" for number in notes.numbers(step))
+    out = [prose(step.statement) + marks, *(_block(body) for body in step.mathematics)]
+    check = "" if step.assertion is None else "✓ checked" if step.checked else "**✗ this does not hold**"
+    why = f"*({prose(step.reason)})*" if step.reason else ""
+    closing = " ".join(part for part in (why, check) if part)
+    return [*out, closing] if closing else out
