@@ -157,17 +157,26 @@ class _Run:
             if self._certificate_seconds(iterate.beta) > left and iterate.dual_beta is None:
                 held = iterate.scores
         beta, dual_beta = iterate.beta, iterate.dual_beta
-        if stop and held is None and self.best_primal < _BETTER * self.history[-1].primal:
+        if (stop or iterate.done) and held is None and self.best_primal < _BETTER * self.history[-1].primal:
             # An earlier f was better; the latest bound is the best.
             beta, dual_beta = self.best_beta, iterate.beta if dual_beta is None else dual_beta
         certificate, scores, b = self.problem.examine(
             beta, None, dual_beta, single=self.single, scores=held, tol=self.tol
         )
+        if (stop or iterate.done) and certificate.primal > self.problem.primal(*self._nothing()):
+            dual_beta = None if certificate.dual <= 0.0 else iterate.beta if dual_beta is None else dual_beta
+            beta = self._nothing()[0]  # rounding errors have made it worse than none at all
+            certificate, scores, b = self.problem.examine(beta, None, dual_beta, status=certificate.status)
         self.single = self.single and certificate.rounding > 0.0
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
         self.dual_beta = None if dual_beta is None else dual_beta.copy()
         self.scale = self.problem.loss.feasible_scale(self.problem.y, scores + b)
         return scores
+
+    def _nothing(self) -> tuple[Array, float, Array]:
+        """f = b alone: coefficients, b, scores."""
+        zeros = np.zeros(self.problem.n)
+        return zeros, self.problem.best_bias(zeros), zeros
 
     def solution(self, solver: Solver, reason: str) -> Solution:
         """The answer as it stands."""

@@ -214,7 +214,8 @@ class Problem:
         feasibility = self.feasibility(other)
         primal = self.primal(beta, b, s)
         dual = self.dual(other, s_dual) if feasibility <= _INFEASIBLE else -np.inf
-        if dual < primal <= _NOTHING * self._largest_norm(beta) + _TINY and -dual <= primal:
+        nothing = _NOTHING * min(self._largest_norm(beta), self._loss_of_nothing()) + _TINY
+        if dual < primal <= nothing and -dual <= primal:
             primal = dual = 0.0  # all of it is rounding: 0/0 := 0
         rounding = 0.0
         if sample is not None:
@@ -227,7 +228,9 @@ class Problem:
         proof = self._inseparable(other) if isinstance(self.loss, HardMargin) else None
         if proof is not None:
             status = Status.INFEASIBLE
-        elif self._is_negative(other, s_dual, sample) or self._is_negative(beta - other, s - s_dual, sample):
+        elif self._is_negative(other, s_dual, other, sample) or (
+            dual_beta is not None and self._is_negative(beta - other, s - s_dual, beta, sample)
+        ):
             status = Status.INDEFINITE
         violation = self.violation(other, s_dual)
         certificate = Certificate(primal, dual, rounding, violation, feasibility, status, residuals, proof)
@@ -284,10 +287,15 @@ class Problem:
         bound = _INSEPARABLE * float(np.sqrt(np.abs(self.gram.diag()).max()))
         return Inseparable(weights, distance, bound) if distance <= bound else None
 
-    def _is_negative(self, beta: Array, scores: Array, sample: Any) -> bool:
-        """Whether beta'K beta is below zero by more than rounding, which is in parts of (sum |beta_i| |phi(x_i)|)^2."""
-        most = self._largest_norm(beta)
+    def _is_negative(self, beta: Array, scores: Array, whole: Array, sample: Any) -> bool:
+        """Whether beta'K beta is below zero by more than rounding; scores are differences of those of `whole`."""
+        size = self._largest_norm(beta)
+        most = max(size, np.sqrt(size * self._largest_norm(whole)))
         return inner(beta, scores) < -most * (_NEGATIVE if sample is None else _NEGATIVE_SINGLE)
+
+    def _loss_of_nothing(self) -> float:
+        """What f = 0 costs."""
+        return inner(self.C, self.loss.value(self.y, np.zeros(self.n)))
 
     def _largest_norm(self, beta: Array) -> float:
         """(sum |beta_i| |phi(x_i)|)^2: beta'K beta is no larger, and its rounding errors are in parts of this."""

@@ -35,6 +35,9 @@ class Gram(ABC):
     features: Any = None
     """Z with K = Z Z', where it is known."""
 
+    design: Any = None
+    """The same as a Design, for loops over its rows."""
+
     kernel: Any
     points: Any
     """What K was computed from."""

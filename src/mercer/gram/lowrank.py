@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..kernels import Kernel
+from ..kernels import Kernel, Linear
 from ..kernels.evaluate import cut
 from ..kernels.pairwise import dot, require_no_overflow, squared_norms
 from ..kernels.points import nbytes, take, vectors
 from ..types import Array, Points
 from .base import Gram, as_factor, as_index
+from .design import Design
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,13 +49,18 @@ class LowRankGram(Gram):
         dot(chosen, self.features, out)
         return out
 
+    @cached_property
+    def design(self) -> Design:
+        """Z, for loops over its rows."""
+        return Design(self.features)
+
     def __matmul__(self, v: Array) -> Array:
-        return self._product(v, lambda rows: self.features[rows])
+        return self.design.product(np.asarray(as_factor(v, self.n), np.float64))
 
     def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
         """See Gram.recompute; always in float64, since it costs little."""
         kernel = self.kernel
-        if kernel is None or self.features.dtype == np.float64:
+        if kernel is None or isinstance(kernel, Linear) or self.features.dtype == np.float64:
             product = self @ v
         else:
             product = self._product(v, lambda part: kernel.features(cut(self.points, part, np.float64)))

@@ -3,8 +3,20 @@
 from .auto import choose
 from .base import Iterate, Solver, solver
 from .cholesky import Cholesky
+from .coordinate import CoordinateDescent
 from .decomposition import Decomposition
 from .newton import Newton, NystromNewton
 from .qp import QP
 
-__all__ = ["QP", "Cholesky", "Decomposition", "Iterate", "Newton", "NystromNewton", "Solver", "choose", "solver"]
+__all__ = [
+    "QP",
+    "Cholesky",
+    "CoordinateDescent",
+    "Decomposition",
+    "Iterate",
+    "Newton",
+    "NystromNewton",
+    "Solver",
+    "choose",
+    "solver",
+]

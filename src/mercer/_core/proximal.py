@@ -1,0 +1,64 @@
+"""Loops over all points for Newton steps: beta as a function of the scores, and sums of squares of rows.
+
+beta_i(f) is the s with the least  h_i(s) + f_i s + sigma/2 (s - centre_i)^2:  piecewise linear in f_i.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..types import Array
+from .compile import compiled
+from .linear import EPS, HI, LO, Q, R
+
+
+@compiled
+def _soft(g: float, eps: float) -> float:
+    return g - eps if g > eps else g + eps if g < -eps else 0.0
+
+
+@compiled
+def coefficients(
+    f: Array, points: Array, centre: Array, sigma: float, beta: Array, rate: Array
+) -> tuple[float, float, float]:
+    """beta <- beta(f), and rate <- minus its derivatives; sum beta, sum h(beta) and |beta - centre|^2 are returned."""
+    total, conjugate, moved = 0.0, 0.0, 0.0
+    for i in range(f.size):
+        p = points[i]
+        q, r, eps, lo, hi = p[Q], p[R], p[EPS], p[LO], p[HI]
+        a = r + sigma
+        s = _soft(q - f[i] + sigma * centre[i], eps) / a
+        inside = lo < s < hi and (s != 0.0 or eps == 0.0)
+        s = min(max(s, lo), hi)
+        beta[i], rate[i] = s, 1.0 / a if inside else 0.0
+        total += s
+        conjugate += (0.5 * r * s - q) * s + eps * abs(s)
+        moved += (s - centre[i]) ** 2
+    return total, conjugate, moved
+
+
+@compiled
+def coefficients_along(f: Array, df: Array, step: float, points: Array, centre: Array, sigma: float) -> float:
+    """sum_i beta_i(f + step df) df_i."""
+    out = 0.0
+    for i in range(f.size):
+        p = points[i]
+        s = _soft(p[Q] - f[i] - step * df[i] + sigma * centre[i], p[EPS]) / (p[R] + sigma)
+        out += min(max(s, p[LO]), p[HI]) * df[i]
+    return out
+
+
+@compiled
+def add_sparse_squares(begin: Array, column: Array, value: Array, rows: Array, weight: Array, out: Array) -> None:
+    """out += sum weight_k x x' over these rows, above the diagonal."""
+    for k in range(rows.size):
+        first, last = begin[rows[k]], begin[rows[k] + 1]
+        for e in range(first, last):
+            a = weight[k] * np.float64(value[e])
+            i = column[e]
+            for g in range(e, last):
+                j = column[g]
+                if i <= j:
+                    out[i, j] += a * value[g]
+                else:
+                    out[j, i] += a * value[g]

@@ -1,0 +1,105 @@
+"""Design: the rows of explicit features, dense or sparse, as compiled loops over them take them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..kernels.pairwise import require_no_overflow
+from ..kernels.points import is_sparse
+from ..parallel import for_each, thread_count
+from ..types import Array
+
+_WORTH_A_THREAD = 500_000  # entries; fewer are not worth another thread
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Z and a constant c, for K = Z Z' + c. Z is a float array or a CSR matrix and is not copied, unless its rows are
+    scattered in memory. Sums are float64, whatever Z is.
+    """
+
+    Z: Any
+    constant: float = 0.0
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return int(self.Z.shape[0])
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return int(self.Z.shape[1])
+
+    @property
+    def sparse(self) -> bool:
+        """Whether `arrays` are those of a CSR matrix."""
+        return is_sparse(self.Z)
+
+    @property
+    def entries(self) -> int:
+        """The numbers that a pass over all rows reads."""
+        return int(self.Z.nnz if self.sparse else self.Z.size)
+
+    @cached_property
+    def arrays(self) -> tuple[Array, ...]:
+        """Z, or where each row begins, columns and values: plain arrays that cannot be written to."""
+        parts = (self.Z.indptr, self.Z.indices, self.Z.data) if self.sparse else (self.Z,)
+        views = tuple(np.ascontiguousarray(np.asarray(part)).view() for part in parts)
+        for view in views:
+            view.flags.writeable = False  # one compiled version for all, memory maps too
+        return views
+
+    @cached_property
+    def squared_norms(self) -> Array:
+        """K_ii = |z_i|^2 + c."""
+        from .._core.linear import dense_squares, sparse_squares
+
+        out = np.empty(self.n)
+        squares = sparse_squares if self.sparse else dense_squares
+        self._by_rows(lambda start, stop: squares(*self.arrays, out, start, stop))
+        require_no_overflow(out)
+        return out + self.constant
+
+    def dots(self, w: Array) -> Array:
+        """Z w."""
+        from .._core.linear import dense_dots, sparse_dots
+
+        out = np.empty(self.n)
+        dots = sparse_dots if self.sparse else dense_dots
+        self._by_rows(lambda start, stop: dots(*self.arrays, w, out, start, stop))
+        return out
+
+    def combination(self, v: Array) -> Array:
+        """Z'v = sum_i v_i z_i."""
+        from .._core.linear import add_dense_rows, add_sparse_rows
+
+        add = add_sparse_rows if self.sparse else add_dense_rows
+        sums: dict[int, Array] = {}
+
+        def work(start: int, stop: int) -> None:
+            own = np.zeros(self.width)
+            add(*self.arrays, v, own, start, stop)
+            sums[start] = own
+
+        self._by_rows(work)
+        return np.asarray(sum(sums[start] for start in sorted(sums)))  # in order: the same bits every time
+
+    def product(self, v: Array) -> Array:
+        """K v, of a vector or of each column."""
+        if v.ndim == 2:
+            return np.stack([self.product(np.ascontiguousarray(column)) for column in v.T], axis=1)
+        scores = self.dots(self.combination(v))
+        return scores + self.constant * float(v.sum()) if self.constant else scores
+
+    def _by_rows(self, work: Callable[[int, int], None]) -> None:
+        """Do the work on pieces of the rows, by all cores where it is worth it."""
+        pieces = max(1, min(thread_count(), self.entries // _WORTH_A_THREAD))
+        cuts = np.linspace(0, self.n, pieces + 1).astype(int).tolist()
+        for_each(pairwise(cuts), lambda rows: work(*rows), pieces)

@@ -1,0 +1,248 @@
+"""Newton steps for all free coefficients at once, where explicit features (or free coefficients) are few.
+
+With r > 0 (squared hinge, squared loss) the primal is smooth:  beta(f)_i = argmin h_i(s) + f_i s  is piecewise linear,
+and the primal's gradient is w - Z'beta(f). Newton's method on it ends after a few steps. Without r (hinge,
+epsilon-insensitive) a term sigma/2 |beta - centre|^2 makes it so; whenever a minimum is found, its beta is the next
+centre and sigma falls (the proximal point method, which needs no sigma -> 0 to be exact). The Hessian
+
+    I + sum over free points of z_i z_i' / (r_i + sigma)
+
+is updated by the points that join or leave. A bias, free or penalised, is one more row of the system.
+
+Each step brings a primal point w = Z'v and a dual point beta(f), so that the gap is at hand.
+Reference: Li, Sun, Toh 2018 (semismooth Newton, augmented Lagrangian).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..gram import Design
+from ..parallel import for_each, thread_count
+from ..types import Array, inner
+
+_FIRST = 0.3  # sigma at the beginning, in parts of 1 / (largest coefficient)
+_FALL = 0.3  # sigma falls to this part,
+_INNER = 0.5  # when the gradient is this small beside sqrt(sigma) |beta - centre|
+_LEAST = 1e-12  # sigma falls no further than to this part of the first
+_SEARCHES = 15  # steps of a line search
+_FLAT = 0.2  # which ends when the slope is this part of the first
+_ROWS = 1024  # of dense features at a time
+_WORTH_THREADS = 20_000  # entries of rows to be squared
+_NOTHING = 1e-14  # a gradient below this part of |w| is rounding
+
+
+class ProximalNewton:
+    """Where the method stands: v and w = Z'v, the weight of the constant column or the bias, and f = Z w + theirs."""
+
+    def __init__(self, design: Design, points: Array, beta: Array, w: Array, b: float, free_bias: bool) -> None:
+        from .._core.linear import R
+
+        self.design, self.points, self.free_bias = design, points, free_bias
+        self.v, self.centre, self.w = beta.copy(), beta.copy(), w.copy()
+        constant = np.sqrt(design.constant)
+        self.column = 1.0 if free_bias else float(constant)  # what stands in the column of the bias; 0: none
+        self.extra = b if free_bias else float(constant * beta.sum())  # and its weight
+        smooth = bool(points[:, R].all())
+        size = float(np.abs(beta).max()) or 1.0
+        self.sigma = 0.0 if smooth else _FIRST / size
+        self.least = _LEAST * self.sigma
+        n = design.n
+        self.f = design.dots(self.w) + self.column * self.extra
+        self.beta, self.rate = np.empty(n), np.empty(n)
+        self.squares = _Squares(design)
+        self.stuck = False
+        self._look()
+
+    @property
+    def b(self) -> float:
+        """The bias."""
+        return self.extra if self.free_bias else 0.0
+
+    @property
+    def dual(self) -> float:
+        """The dual value of beta, where its sum is right."""
+        norm = inner(self.image, self.image) + self.design.constant * self.total**2
+        return -0.5 * norm - self.conjugate
+
+    @property
+    def free(self) -> int:
+        """How many coefficients are free."""
+        return int(np.count_nonzero(self.rate))
+
+    def _look(self) -> None:
+        """beta(f), its image Z'beta, and the gradient."""
+        from .._core.proximal import coefficients
+
+        self.total, self.conjugate, self.moved = coefficients(
+            self.f, self.points, self.centre, self.sigma, self.beta, self.rate
+        )
+        self.image = self.design.combination(self.beta)
+        self.gradient = self.w - self.image
+        penalty = 0.0 if self.free_bias else self.extra
+        self.gradient_extra = penalty - self.column * self.total if self.column else 0.0
+        self.size = np.sqrt(inner(self.gradient, self.gradient) + self.gradient_extra**2)
+
+    def advance(self) -> None:
+        """The next centre, where this minimum is found; then a Newton step."""
+        if self.sigma and self.size <= _INNER * np.sqrt(self.sigma * self.moved) + self._rounding():
+            self.centre[:] = self.beta
+            self.sigma = max(_FALL * self.sigma, self.least)
+            self.squares.forget()
+            self._look()
+        try:
+            dw, extra = self._direction()
+        except np.linalg.LinAlgError:  # the system cannot be told from a singular one
+            self.stuck = True
+            return
+        df = self.design.dots(dw) + self.column * extra
+        slope = inner(self.gradient, dw) + self.gradient_extra * extra
+        if not slope < 0.0 or not np.isfinite(slope):
+            self.stuck = True
+            return
+        step = self._search(dw, extra, df, slope)
+        self.v += step * (self.beta - self.rate * df - self.v)
+        self.w += step * dw
+        self.extra += step * extra
+        self.f += step * df
+        self._look()
+        self.stuck = self.size <= self._rounding() and not self.sigma
+
+    def _rounding(self) -> float:
+        return _NOTHING * (float(np.sqrt(inner(self.w, self.w))) + abs(self.extra) + 1e-300)
+
+    def _search(self, dw: Array, extra: float, df: Array, slope: float) -> float:
+        """A step along the direction at which the objective, convex, is nearly least."""
+        from .._core.proximal import coefficients_along
+
+        own = 0.0 if self.free_bias else 1.0
+        linear = inner(self.w, dw) + own * self.extra * extra
+        square = inner(dw, dw) + own * extra * extra
+
+        def slope_at(step: float) -> float:
+            along = coefficients_along(self.f, df, step, self.points, self.centre, self.sigma)
+            return linear + step * square - along
+
+        low, high, step = 0.0, 1.0, 1.0
+        slope_low, slope_high = slope, slope_at(1.0)
+        if slope_high <= _FLAT * abs(slope):
+            return 1.0
+        for _ in range(_SEARCHES):
+            part = slope_low / (slope_low - slope_high)
+            step = low + min(max(part, 0.1), 0.9) * (high - low)
+            now = slope_at(step)
+            if abs(now) <= _FLAT * abs(slope):
+                break
+            if now > 0.0:
+                high, slope_high = step, now
+            else:
+                low, slope_low = step, now
+        return step
+
+    def _direction(self) -> tuple[Array, float]:
+        """Minus the inverse Hessian times the gradient: of w, and of the weight of the bias."""
+        system = self.squares.system(self.rate, self.sigma or 1.0)
+        first = system.solve(self.gradient)
+        if not self.column:
+            return -first, 0.0
+        second, rest = system.ones()
+        second *= self.column
+        corner = (0.0 if self.free_bias else 1.0) + self.column**2 * rest
+        if not corner > 0.0:  # no free point holds the bias: it follows its slope
+            return -first, -float(np.sign(self.gradient_extra))
+        slope = self.column * inner(self.rate, self.design.dots(first))
+        extra = (slope - self.gradient_extra) / corner
+        return -first - extra * second, extra
+
+
+class _System(NamedTuple):
+    """H = I + Z'DZ: the solution of H u = x, and for the vector of ones H^-1 Z'D1 and 1'D1 - 1'DZ H^-1 Z'D1."""
+
+    solve: Callable[[Array], Array]
+    ones: Callable[[], tuple[Array, float]]
+
+
+class _Squares:
+    """sum over free points of z z', kept from step to step."""
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew with the next sum: rounding errors have added up, or all is different."""
+        self.held: Any = None
+        self.sum: Any = None
+
+    def system(self, rate: Array, unit: float) -> _System:
+        """The Hessian with D = rate, in the smaller of two forms; rate times `unit` seldom changes."""
+        free = np.flatnonzero(rate)
+        if free.size < self.design.width:
+            return self._by_points(free, rate[free])
+        return self._by_features(rate, free.size, unit)
+
+    def _by_features(self, rate: Array, free: int, unit: float) -> _System:
+        from scipy.linalg import cho_factor, cho_solve
+
+        self._update(rate * unit, free)
+        factor = cho_factor(self.sum / unit + np.eye(self.design.width), overwrite_a=True)
+
+        def solve(x: Array) -> Array:
+            return np.asarray(cho_solve(factor, x))
+
+        def ones() -> tuple[Array, float]:
+            image = self.design.combination(rate)
+            solved = solve(image)
+            return solved, max(float(rate.sum()) - inner(image, solved), 0.0)
+
+        return _System(solve, ones)
+
+    def _by_points(self, free: Array, rate: Array) -> _System:
+        """H^-1 = I - Z'(1/D + Z Z')^-1 Z, with Z of the free points."""
+        from scipy.linalg import cho_factor, cho_solve
+
+        if free.size == 0:
+            return _System(lambda x: x.copy(), lambda: (np.zeros(self.design.width), 0.0))
+        Z = self.design.Z[free].astype(np.float64)
+        K = (Z @ Z.T).toarray() if self.design.sparse else Z @ Z.T
+        K[np.diag_indices_from(K)] += 1.0 / rate
+        factor = cho_factor(K, overwrite_a=True)
+
+        def ones() -> tuple[Array, float]:
+            solved = cho_solve(factor, np.ones(free.size))
+            return np.asarray(Z.T @ solved), float(solved.sum())
+
+        return _System(lambda x: np.asarray(x - Z.T @ cho_solve(factor, Z @ x)), ones)
+
+    def _update(self, weight: Array, free: int) -> None:
+        """The sum with these weights: from the one before, where fewer points have changed than are free."""
+        d = self.design.width
+        if self.held is None or np.count_nonzero(self.held != weight) > free:
+            self.held, self.sum = np.zeros_like(weight), np.zeros((d, d))
+        change = weight - self.held
+        rows = np.flatnonzero(change)
+        self.held = weight
+        pieces = np.array_split(rows, thread_count() if rows.size * d > _WORTH_THREADS else 1)
+        add = self._sparse if self.design.sparse else self._dense
+        sums: dict[int, Array] = {}
+        for_each(range(len(pieces)), lambda k: sums.update({k: add(pieces[k], change)}), len(pieces))
+        for k in range(len(pieces)):
+            self.sum += sums[k]
+
+    def _sparse(self, rows: Array, weight: Array) -> Array:
+        from .._core.proximal import add_sparse_squares
+
+        out = np.zeros((self.design.width, self.design.width))
+        add_sparse_squares(*self.design.arrays, rows, weight[rows], out)
+        return out
+
+    def _dense(self, rows: Array, weight: Array) -> Array:
+        out = np.zeros((self.design.width, self.design.width))
+        for start in range(0, rows.size, _ROWS):
+            part = rows[start : start + _ROWS]
+            Z = self.design.Z[part].astype(np.float64)
+            out += (Z * weight[part, None]).T @ Z
+        return out
