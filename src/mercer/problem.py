@@ -291,7 +291,7 @@ class Problem:
         """Whether beta'K beta is below zero by more than rounding; scores are differences of those of `whole`."""
         size = self._largest_norm(beta)
         most = max(size, np.sqrt(size * self._largest_norm(whole)))
-        return inner(beta, scores) < -most * (_NEGATIVE if sample is None else _NEGATIVE_SINGLE)
+        return bool(inner(beta, scores) < -most * (_NEGATIVE if sample is None else _NEGATIVE_SINGLE))
 
     def _loss_of_nothing(self) -> float:
         """What f = 0 costs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -56,14 +56,18 @@ class Design:
             view.flags.writeable = False  # one compiled version for all, memory maps too
         return views
 
+    def loop(self, dense: Callable[..., Any], sparse: Callable[..., Any]) -> Callable[..., Any]:
+        """The one of two compiled loops that fits Z, with the arrays of Z as its first arguments."""
+        return partial(sparse if self.sparse else dense, *self.arrays)
+
     @cached_property
     def squared_norms(self) -> Array:
         """K_ii = |z_i|^2 + c."""
         from .._core.linear import dense_squares, sparse_squares
 
         out = np.empty(self.n)
-        squares = sparse_squares if self.sparse else dense_squares
-        self._by_rows(lambda start, stop: squares(*self.arrays, out, start, stop))
+        squares = self.loop(dense_squares, sparse_squares)
+        self._by_rows(lambda start, stop: squares(out, start, stop))
         require_no_overflow(out)
         return out + self.constant
 
@@ -72,20 +76,20 @@ class Design:
         from .._core.linear import dense_dots, sparse_dots
 
         out = np.empty(self.n)
-        dots = sparse_dots if self.sparse else dense_dots
-        self._by_rows(lambda start, stop: dots(*self.arrays, w, out, start, stop))
+        dots = self.loop(dense_dots, sparse_dots)
+        self._by_rows(lambda start, stop: dots(w, out, start, stop))
         return out
 
     def combination(self, v: Array) -> Array:
         """Z'v = sum_i v_i z_i."""
         from .._core.linear import add_dense_rows, add_sparse_rows
 
-        add = add_sparse_rows if self.sparse else add_dense_rows
+        add = self.loop(add_dense_rows, add_sparse_rows)
         sums: dict[int, Array] = {}
 
         def work(start: int, stop: int) -> None:
             own = np.zeros(self.width)
-            add(*self.arrays, v, own, start, stop)
+            add(v, own, start, stop)
             sums[start] = own
 
         self._by_rows(work)

@@ -28,7 +28,7 @@ class LinearGram(Gram):
         object.__setattr__(self, "points", vectors(self.points))
 
     @property
-    def kernel(self) -> Any:  # type: ignore[override]
+    def kernel(self) -> Any:
         """The kernel, as a value."""
         return Linear() + self.constant if self.constant else Linear()
 
@@ -38,7 +38,7 @@ class LinearGram(Gram):
         return Design(self.points, self.constant)
 
     @property
-    def features(self) -> Any:  # type: ignore[override]
+    def features(self) -> Any:
         """Z with K = Z Z': X itself, or a copy with one more column."""
         if not self.constant:
             return self.points

@@ -104,16 +104,15 @@ class _Descent:
         """Some passes over the points in play; then all of them are looked at again."""
         from .._core.linear import dense_pass, in_play, shuffle, sparse_pass
 
-        n, run = self.problem.n, sparse_pass if self.design.sparse else dense_pass
+        n, run = self.problem.n, self.design.loop(dense_pass, sparse_pass)
         self.rounds += 1
         self.visits, began = 0.0, 0.0
         while self.visits < min(self.rounds, _MOST_PASSES) * n:
             shuffle(self.order, self.size, self.state)
             self.visits += max(self.size, _LEAST_VISITS * n)
             self.size, worst = run(
-                *self.design.arrays, self.points, self.beta, self.w, self.order, self.size, self.constant, self.b,
-                self.margin,
-            )  # fmt: skip
+                self.points, self.beta, self.w, self.order, self.size, self.constant, self.b, self.margin
+            )
             self.margin = worst
             began = began or worst
             if worst <= _ENOUGH * began:

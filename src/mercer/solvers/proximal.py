@@ -235,8 +235,9 @@ class _Squares:
     def _sparse(self, rows: Array, weight: Array) -> Array:
         from .._core.proximal import add_sparse_squares
 
+        start, column, value = self.design.arrays
         out = np.zeros((self.design.width, self.design.width))
-        add_sparse_squares(*self.design.arrays, rows, weight[rows], out)
+        add_sparse_squares(start, column, value, rows, weight[rows], out)
         return out
 
     def _dense(self, rows: Array, weight: Array) -> Array:
