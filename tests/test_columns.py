@@ -8,14 +8,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 from mercer.kernels import Gaussian
-from mercer.kernels.columns import FewCoordinates, ManyCoordinates, ZerosAndOnes, fast_columns
+from mercer.kernels.columns import Dense, ZerosAndOnes, fast_columns
 from mercer.kernels.evaluate import Prepared, add_up_rows, fill_rows, prepared, stream_product
 
 GENERATOR = np.random.default_rng(0)
 FEW = GENERATOR.normal(size=(3001, 5))
 MANY = GENERATOR.normal(size=(2501, 70))
 BITS = (GENERATOR.random((1500, 130)) < 0.2).astype(float)
-SETS = {"few": (FEW, FewCoordinates), "many": (MANY, ManyCoordinates), "bits": (BITS, ZerosAndOnes),
+SETS = {"few": (FEW, Dense), "many": (MANY, Dense), "bits": (BITS, ZerosAndOnes),
         "sparse bits": (csr_array(BITS), ZerosAndOnes)}  # fmt: skip
 
 
@@ -32,8 +32,7 @@ def test_rows_and_sums(name, dtype, rows):
     X = X.astype(dtype)
     kernel = Gaussian(0.5 / X.shape[1])
     columns = kernel.prepare(X, dtype)
-    if not (cls is ManyCoordinates and dtype == np.float64):
-        assert type(columns) is cls
+    assert type(columns) is cls
     index = np.arange(rows) * 31
     expected = formula(X[index], X, 0.5 / X.shape[1])
     close = {"rtol": 2e-5, "atol": 1e-6} if dtype == np.float32 else {"rtol": 1e-11, "atol": 1e-14}
@@ -55,7 +54,7 @@ def test_the_same_bits_whatever_the_threads():
     v = GENERATOR.normal(size=500)
     assert_array_equal(add_up_rows(columns, FEW[:500], v), add_up_rows(columns, FEW[:500], v))
     whole, parts = np.empty(3001), np.empty(3001)
-    rows = Gaussian(0.1).prepare(FEW[:500], np.float32)
+    rows = columns.ready(FEW[:500])
     columns.add_up(rows, v, whole, slice(0, 3001))
     for start, stop in ((0, 777), (777, 2000), (2000, 3001)):
         columns.add_up(rows, v, parts, slice(start, stop))
@@ -71,10 +70,10 @@ def test_points_far_out_keep_their_digits():
 
 
 def test_which_way():
-    assert fast_columns(FEW, np.float64) is FewCoordinates
-    assert fast_columns(MANY, np.float64) is None
+    assert fast_columns(FEW, np.float64) is Dense
+    assert fast_columns(2 * BITS, np.float64) is None
     assert fast_columns(csr_array(FEW), np.float32) is None
-    assert fast_columns(2 * BITS, np.float32) is ManyCoordinates
+    assert fast_columns(2 * BITS, np.float32) is Dense
     stored_zeros = csr_array(BITS[:3])
     stored_zeros.data[0] = 0.0
     assert_allclose(Gaussian(0.1)(stored_zeros), formula(stored_zeros, stored_zeros, 0.1))

@@ -20,9 +20,9 @@ def _say_uncached() -> None:
     )
 
 
-def _compile(function: Function, fastmath: set[str]) -> Function:
+def _compile(function: Function, fastmath: set[str], **more: Any) -> Function:
     """Compile for this CPU, without the GIL, cached on disk where a folder for it is writable."""
-    options: dict[str, Any] = {"nogil": True, "fastmath": fastmath, "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "fastmath": fastmath, "error_model": "numpy", **more}
     try:
         result: Function = numba.njit(function, cache=True, **options)
     except RuntimeError:  # Numba finds no place to write its cache
@@ -44,3 +44,13 @@ def exactly_compiled(function: Function) -> Function:
 def finitely_compiled(function: Function) -> Function:
     """Compile; in the order in which it is written, but no number is NaN: the larger of two is then one operation."""
     return _compile(function, {"contract", "nnan", "nsz"})
+
+
+def piece(function: Function) -> Function:
+    """As `exactly_compiled`, for what an inner loop calls: it makes no arrays, so that none have to be counted."""
+    return _compile(function, {"contract"}, _nrt=False)
+
+
+def inlined(function: Function) -> Function:
+    """As `piece`, its code put where it is called."""
+    return _compile(function, {"contract"}, _nrt=False, forceinline=True)

@@ -89,21 +89,6 @@ def gaussian_32(G: Array, squares_rows: Array, squares_columns: Array, gamma: fl
 
 
 @exactly_compiled
-def gaussian_rows_from_dots_32(
-    G: Array, squares_rows: Array, squares_columns: Array, gamma: float, out: Array, at: Array, start: int
-) -> None:
-    """out[at[i], start + j] <- exp(-gamma max(|x_i|^2 + |z_j|^2 - 2 G_ij, 0)), in float32."""
-    c = _f(-gamma * _LOG2E)
-    twice = _f(2.0 * gamma * _LOG2E)
-    for i in range(G.shape[0]):
-        dots, row = G[i], out[at[i]][start : start + G.shape[1]]
-        s = c * squares_rows[i]
-        for j in range(row.size):
-            row[j] = max(min(s + c * squares_columns[j] + twice * dots[j], _ZERO), _LOWEST_32)
-        exp2_row_32(row)
-
-
-@exactly_compiled
 def exp_32(D: Array, gamma: float) -> None:
     """D <- exp(-gamma D) in place for a float32 matrix D >= 0."""
     c = _f(-gamma * _LOG2E)

@@ -1,7 +1,10 @@
-"""The Gaussian of points with few coordinates: distance and exponential in one pass, while the values are in cache.
+"""The Gaussian of dense points: distances and exponentials, tile by tile, without a pass through memory between.
 
-Distances are sums of squared differences, two coordinates and two rows at a time: no digit is lost to cancellation, and
-for a few coordinates this is faster than a matrix product, whose result would have to be read and written again.
+Both sets of points are packed by coordinates: the rows in groups of eight, the columns in panels of as many as three
+registers hold. A tile is the block of one group and one panel, small enough that its sums stay in registers.
+
+exp(-gamma |a - z|^2) = 2^t, where t comes from dot products, which is fastest, or from differences: for points far from
+the centre, where products would lose digits, and in float64. The `level` of a point is t of the point and the centre.
 """
 
 from __future__ import annotations
@@ -9,174 +12,235 @@ from __future__ import annotations
 import numpy as np
 
 from ..types import Array
-from .compile import compiled, exactly_compiled
-from .exponential import _LOG2E, _LOWEST_32, _LOWEST_64, exp2_row_32, exp_row_64
+from .compile import exactly_compiled, inlined, piece
+from .vectors import BYTES, add_to, exp2, filled, load, multiply_add, smaller, store, sum_of
 
-_COLUMNS = 1024
-
-
-@exactly_compiled
-def squared_distances_of_two(a: Array, b: Array, BT: Array, start: int, stop: int, p: Array, q: Array) -> None:
-    """p <- |a - z_j|^2, q <- |b - z_j|^2 for the points z_start ... z_stop, which are columns of BT."""
-    d = BT.shape[0]
-    for j in range(stop - start):
-        p[j] = q[j] = 0
-    k = 0
-    while k + 2 <= d:
-        a0, a1, b0, b1 = a[k], a[k + 1], b[k], b[k + 1]
-        z0, z1 = BT[k][start:stop], BT[k + 1][start:stop]
-        for j in range(stop - start):
-            s, t = a0 - z0[j], a1 - z1[j]
-            u, v = b0 - z0[j], b1 - z1[j]
-            p[j] += s * s + t * t
-            q[j] += u * u + v * v
-        k += 2
-    if k < d:
-        a0, b0, z0 = a[k], b[k], BT[k][start:stop]
-        for j in range(stop - start):
-            s, u = a0 - z0[j], b0 - z0[j]
-            p[j] += s * s
-            q[j] += u * u
+LOG2E = 1.4426950408889634
+GROUP = 8
+PANEL = {4: 3 * BYTES // 4, 8: 3 * BYTES // 8}  # points, by the bytes of a number
+HEAVY = -8.0 * LOG2E  # t from products has an error of about 1e-7 (level of a + level of z): not for levels below this
+_IN_CACHE = 2**15  # numbers
+_ALL_AT_ONCE = BYTES == 64  # CPUs with such registers have 32 of them
 
 
 @exactly_compiled
-def exp_of_scaled_32(row: Array, c: float) -> None:
-    """row <- 2^max(c row, -126)."""
-    factor = np.float32(c)
-    for j in range(row.size):
-        row[j] = max(factor * row[j], _LOWEST_32)
-    exp2_row_32(row)
+def pack(X: Array, centre: Array, packed: Array) -> None:
+    """packed[i // s, k, i % s] <- X[i, k] - centre[k], with s the last axis of `packed`; zeros where there is no i."""
+    size = packed.shape[2]
+    for m in range(packed.shape[0]):
+        for k in range(packed.shape[1]):
+            for j in range(size):
+                i = m * size + j
+                packed[m, k, j] = X[i, k] - centre[k] if i < X.shape[0] else 0.0
 
 
 @exactly_compiled
-def exp_of_scaled_64(row: Array, c: float, work: Array) -> None:
-    """row <- exp(max(c row, -708))."""
-    for j in range(row.size):
-        row[j] = max(c * row[j], _LOWEST_64)
-    exp_row_64(row, work)
+def levels(packed: Array, gamma: float, out: Array) -> None:
+    """out <- -gamma log2(e) |x|^2 of packed points, in the same order."""
+    for m in range(packed.shape[0]):
+        for j in range(packed.shape[2]):
+            total = packed[m, 0, j] * packed[m, 0, j]
+            for k in range(1, packed.shape[1]):
+                total += packed[m, k, j] * packed[m, k, j]
+            out[m, j] = -gamma * LOG2E * total
 
 
-@exactly_compiled
-def add_weighted(x: Array, y: Array, a: float, b: float, total: Array) -> None:
-    """total += a x + b y in float64."""
-    for j in range(total.size):
-        total[j] += a * x[j] + b * y[j]
+@inlined
+def add_dots(x: Array, y: Array, z: Array, a: float, p: Array, q: Array, r: Array) -> tuple[Array, Array, Array]:
+    """p + a x, q + a y, r + a z."""
+    return multiply_add(x, a, p), multiply_add(y, a, q), multiply_add(z, a, r)
 
 
-@exactly_compiled
-def gaussian_rows_32(A: Array, BT: Array, out: Array, at: Array, start: int, stop: int, gamma: float) -> None:
-    """out[at[i], j] <- exp(-gamma |a_i - z_j|^2) for j from start to stop, in float32."""
-    c = -gamma * _LOG2E
-    rows = A.shape[0]
-    spare = np.empty(_COLUMNS, np.float32)
-    for left in range(start, stop, _COLUMNS):
-        right = min(stop, left + _COLUMNS)
-        for i in range(0, rows, 2):
-            second = min(i + 1, rows - 1)
-            p = out[at[i]][left:right]
-            q = out[at[second]][left:right] if second > i else spare[: right - left]
-            squared_distances_of_two(A[i], A[second], BT, left, right, p, q)
-            exp_of_scaled_32(p, c)
-            exp_of_scaled_32(q, c)
+@inlined
+def add_squares(x: Array, y: Array, z: Array, a: float, p: Array, q: Array, r: Array) -> tuple[Array, Array, Array]:
+    """p + (x - a)^2, q + (y - a)^2, r + (z - a)^2."""
+    x, y, z = x - a, y - a, z - a
+    return multiply_add(x, x, p), multiply_add(y, y, q), multiply_add(z, z, r)
 
 
-@exactly_compiled
-def gaussian_rows_64(A: Array, BT: Array, out: Array, at: Array, start: int, stop: int, gamma: float) -> None:
-    """The same in float64."""
-    rows = A.shape[0]
-    spare, work = np.empty(_COLUMNS), np.empty(_COLUMNS)
-    for left in range(start, stop, _COLUMNS):
-        right = min(stop, left + _COLUMNS)
-        for i in range(0, rows, 2):
-            second = min(i + 1, rows - 1)
-            p = out[at[i]][left:right]
-            q = out[at[second]][left:right] if second > i else spare[: right - left]
-            squared_distances_of_two(A[i], A[second], BT, left, right, p, q)
-            exp_of_scaled_64(p, -gamma, work)
-            exp_of_scaled_64(q, -gamma, work)
-
-
-@exactly_compiled
-def gaussian_sums_32(AT: Array, v: Array, ZT: Array, out: Array, start: int, stop: int, gamma: float) -> None:
-    """out[j] <- sum_i v_i exp(-gamma |a_i - z_j|^2) for j from start to stop: values in float32, sums in float64.
-
-    Points are columns.
-    """
-    c = -gamma * _LOG2E
-    d, n = AT.shape
-    p, q = np.empty(_COLUMNS, np.float32), np.empty(_COLUMNS, np.float32)
-    first, second = np.empty(d, np.float32), np.empty(d, np.float32)
-    for left in range(start, stop, _COLUMNS):
-        right = min(stop, left + _COLUMNS)
-        x, y, total = p[: right - left], q[: right - left], out[left:right]
-        total[:] = 0.0
-        for i in range(0, n, 2):
-            other = min(i + 1, n - 1)
-            for k in range(d):
-                first[k], second[k] = AT[k, i], AT[k, other]
-            squared_distances_of_two(first, second, ZT, left, right, x, y)
-            exp_of_scaled_32(x, c)
-            exp_of_scaled_32(y, c)
-            add_weighted(x, y, v[i], v[other] if other > i else 0.0, total)
-
-
-@exactly_compiled
-def gaussian_sums_64(AT: Array, v: Array, ZT: Array, out: Array, start: int, stop: int, gamma: float) -> None:
-    """The same in float64."""
-    d, n = AT.shape
-    p, q, work = np.empty(_COLUMNS), np.empty(_COLUMNS), np.empty(_COLUMNS)
-    first, second = np.empty(d), np.empty(d)
-    for left in range(start, stop, _COLUMNS):
-        right = min(stop, left + _COLUMNS)
-        x, y, total = p[: right - left], q[: right - left], out[left:right]
-        total[:] = 0.0
-        for i in range(0, n, 2):
-            other = min(i + 1, n - 1)
-            for k in range(d):
-                first[k], second[k] = AT[k, i], AT[k, other]
-            squared_distances_of_two(first, second, ZT, left, right, x, y)
-            exp_of_scaled_64(x, -gamma, work)
-            exp_of_scaled_64(y, -gamma, work)
-            add_weighted(x, y, v[i], v[other] if other > i else 0.0, total)
-
-
-@compiled
-def dots_of_two(x: Array, y: Array, v: Array) -> tuple[float, float]:
-    """<x, v> and <y, v> in float64."""
-    s, t = 0.0, 0.0
-    for j in range(v.size):
-        s += x[j] * v[j]
-        t += y[j] * v[j]
-    return s, t
-
-
-@exactly_compiled
-def gaussian_both_ways_64(
-    AT: Array, ZT: Array, v: Array, w: Array, above: Array, below: Array, gamma: float, same: bool
+@inlined
+def finish(
+    tile: Array, row: int, p: Array, q: Array, r: Array, factor: float, x: Array, y: Array, z: Array, level: float
 ) -> None:
-    """above[i] += sum_j k(a_i, z_j) v_j and, unless the points are the same, below[j] += sum_i k(a_i, z_j) w_i.
+    """A row of the tile <- 2^(factor p + x + level), and the same of q and r."""
+    lanes = tile.shape[1] // 3
+    store(exp2(smaller(multiply_add(p, factor, x + level), 0)), tile, row, 0)
+    store(exp2(smaller(multiply_add(q, factor, y + level), 0)), tile, row, lanes)
+    store(exp2(smaller(multiply_add(r, factor, z + level), 0)), tile, row, 2 * lanes)
 
-    Points are columns. Values and sums are float64.
+
+@inlined
+def from_eight_products(
+    A: Array, a_levels: Array, g: int, Z: Array, z_levels: Array, m: int, factor: float, tile: Array
+) -> None:
+    """The tile of group g and panel m, from dot products."""
+    lanes = tile.shape[1] // 3
+    a0 = a1 = a2 = b0 = b1 = b2 = c0 = c1 = c2 = d0 = d1 = d2 = filled(tile, 0)
+    e0 = e1 = e2 = f0 = f1 = f2 = g0 = g1 = g2 = h0 = h1 = h2 = filled(tile, 0)
+    for k in range(A.shape[1]):
+        x, y, z = load(Z, m, k, 0), load(Z, m, k, lanes), load(Z, m, k, 2 * lanes)
+        a0, a1, a2 = add_dots(x, y, z, A[g, k, 0], a0, a1, a2)
+        b0, b1, b2 = add_dots(x, y, z, A[g, k, 1], b0, b1, b2)
+        c0, c1, c2 = add_dots(x, y, z, A[g, k, 2], c0, c1, c2)
+        d0, d1, d2 = add_dots(x, y, z, A[g, k, 3], d0, d1, d2)
+        e0, e1, e2 = add_dots(x, y, z, A[g, k, 4], e0, e1, e2)
+        f0, f1, f2 = add_dots(x, y, z, A[g, k, 5], f0, f1, f2)
+        g0, g1, g2 = add_dots(x, y, z, A[g, k, 6], g0, g1, g2)
+        h0, h1, h2 = add_dots(x, y, z, A[g, k, 7], h0, h1, h2)
+    x, y, z = load(z_levels, m, 0), load(z_levels, m, lanes), load(z_levels, m, 2 * lanes)
+    finish(tile, 0, a0, a1, a2, factor, x, y, z, a_levels[g, 0])
+    finish(tile, 1, b0, b1, b2, factor, x, y, z, a_levels[g, 1])
+    finish(tile, 2, c0, c1, c2, factor, x, y, z, a_levels[g, 2])
+    finish(tile, 3, d0, d1, d2, factor, x, y, z, a_levels[g, 3])
+    finish(tile, 4, e0, e1, e2, factor, x, y, z, a_levels[g, 4])
+    finish(tile, 5, f0, f1, f2, factor, x, y, z, a_levels[g, 5])
+    finish(tile, 6, g0, g1, g2, factor, x, y, z, a_levels[g, 6])
+    finish(tile, 7, h0, h1, h2, factor, x, y, z, a_levels[g, 7])
+
+
+@inlined
+def from_four_products(
+    A: Array, a_levels: Array, g: int, Z: Array, z_levels: Array, m: int, factor: float, tile: Array, row: int
+) -> None:
+    """Four rows of the tile, from dot products."""
+    lanes = tile.shape[1] // 3
+    a0 = a1 = a2 = b0 = b1 = b2 = c0 = c1 = c2 = d0 = d1 = d2 = filled(tile, 0)
+    for k in range(A.shape[1]):
+        x, y, z = load(Z, m, k, 0), load(Z, m, k, lanes), load(Z, m, k, 2 * lanes)
+        a0, a1, a2 = add_dots(x, y, z, A[g, k, row], a0, a1, a2)
+        b0, b1, b2 = add_dots(x, y, z, A[g, k, row + 1], b0, b1, b2)
+        c0, c1, c2 = add_dots(x, y, z, A[g, k, row + 2], c0, c1, c2)
+        d0, d1, d2 = add_dots(x, y, z, A[g, k, row + 3], d0, d1, d2)
+    x, y, z = load(z_levels, m, 0), load(z_levels, m, lanes), load(z_levels, m, 2 * lanes)
+    finish(tile, row, a0, a1, a2, factor, x, y, z, a_levels[g, row])
+    finish(tile, row + 1, b0, b1, b2, factor, x, y, z, a_levels[g, row + 1])
+    finish(tile, row + 2, c0, c1, c2, factor, x, y, z, a_levels[g, row + 2])
+    finish(tile, row + 3, d0, d1, d2, factor, x, y, z, a_levels[g, row + 3])
+
+
+@inlined
+def from_four_differences(A: Array, g: int, Z: Array, m: int, factor: float, tile: Array, row: int) -> None:
+    """Four rows of the tile, from differences: no digit is lost to cancellation."""
+    lanes = tile.shape[1] // 3
+    a0 = a1 = a2 = b0 = b1 = b2 = c0 = c1 = c2 = d0 = d1 = d2 = zero = filled(tile, 0)
+    for k in range(A.shape[1]):
+        x, y, z = load(Z, m, k, 0), load(Z, m, k, lanes), load(Z, m, k, 2 * lanes)
+        a0, a1, a2 = add_squares(x, y, z, A[g, k, row], a0, a1, a2)
+        b0, b1, b2 = add_squares(x, y, z, A[g, k, row + 1], b0, b1, b2)
+        c0, c1, c2 = add_squares(x, y, z, A[g, k, row + 2], c0, c1, c2)
+        d0, d1, d2 = add_squares(x, y, z, A[g, k, row + 3], d0, d1, d2)
+    finish(tile, row, a0, a1, a2, factor, zero, zero, zero, 0.0)
+    finish(tile, row + 1, b0, b1, b2, factor, zero, zero, zero, 0.0)
+    finish(tile, row + 2, c0, c1, c2, factor, zero, zero, zero, 0.0)
+    finish(tile, row + 3, d0, d1, d2, factor, zero, zero, zero, 0.0)
+
+
+@piece
+def gaussian_tile(
+    A: Array, a_levels: Array, g: int, Z: Array, z_levels: Array, m: int, gamma: float, products: bool, tile: Array
+) -> None:
+    """tile <- exp(-gamma |a - z|^2) for the points a of group g and z of panel m."""
+    for row in range(GROUP):
+        products = products and a_levels[g, row] >= HEAVY
+    if not products:
+        from_four_differences(A, g, Z, m, -gamma * LOG2E, tile, 0)
+        from_four_differences(A, g, Z, m, -gamma * LOG2E, tile, 4)
+    elif _ALL_AT_ONCE:
+        from_eight_products(A, a_levels, g, Z, z_levels, m, 2.0 * gamma * LOG2E, tile)
+    else:
+        from_four_products(A, a_levels, g, Z, z_levels, m, 2.0 * gamma * LOG2E, tile, 0)
+        from_four_products(A, a_levels, g, Z, z_levels, m, 2.0 * gamma * LOG2E, tile, 4)
+
+
+@inlined
+def write_tile(tile: Array, out: Array, at: Array, g: int, first: int, start: int, stop: int) -> None:
+    """Put the rows of group g, from the column `first` on, where they belong; columns from start to stop only."""
+    width = tile.shape[1]
+    lanes = width // 3
+    for row in range(min(GROUP, at.size - g * GROUP)):
+        place = at[g * GROUP + row]
+        if start <= first and first + width <= stop:
+            store(load(tile, row, 0), out, place, first)
+            store(load(tile, row, lanes), out, place, first + lanes)
+            store(load(tile, row, 2 * lanes), out, place, first + 2 * lanes)
+        else:
+            for j in range(max(start - first, 0), min(stop - first, width)):
+                out[place, first + j] = tile[row, j]
+
+
+@exactly_compiled
+def gaussian_rows(
+    A: Array, a_levels: Array, Z: Array, z_levels: Array, gamma: float, products: bool,
+    out: Array, at: Array, start: int, stop: int,
+) -> None:  # fmt: skip
+    """out[at[i], j] <- exp(-gamma |a_i - z_j|^2) for j from start to stop; t from dot products, if `products`."""
+    width = Z.shape[2]
+    tile = np.empty((GROUP, width), A.dtype)
+    several = max(1, min(16, _IN_CACHE // (Z.shape[1] * width)))  # so that what is written of a row is not too short
+    last = (stop + width - 1) // width
+    for left in range(start // width, last, several):
+        for g in range(A.shape[0]):
+            for m in range(left, min(left + several, last)):
+                gaussian_tile(A, a_levels, g, Z, z_levels, m, gamma, products, tile)
+                write_tile(tile, out, at, g, m * width, start, stop)
+
+
+@exactly_compiled
+def gaussian_sums(
+    A: Array, a_levels: Array, Z: Array, z_levels: Array, gamma: float, products: bool,
+    v: Array, out: Array, start: int, stop: int,
+) -> None:  # fmt: skip
+    """out[j] <- sum_i v_i exp(-gamma |a_i - z_j|^2) for j from start to stop.
+
+    The eight terms of a group are summed in the precision of the points, their sums in float64.
     """
-    d, n = AT.shape
-    p, q, work, sums = np.empty(_COLUMNS), np.empty(_COLUMNS), np.empty(_COLUMNS), np.empty(_COLUMNS)
-    first, second = np.empty(d), np.empty(d)
-    for left in range(0, ZT.shape[1], _COLUMNS):
-        right = min(ZT.shape[1], left + _COLUMNS)
-        x, y, total = p[: right - left], q[: right - left], sums[: right - left]
+    width = Z.shape[2]
+    lanes = width // 3
+    tile, total, factors = np.empty((GROUP, width), A.dtype), np.empty(width), np.zeros(A.shape[0] * GROUP, A.dtype)
+    factors[: v.size] = v
+    for m in range(start // width, (stop + width - 1) // width):
         total[:] = 0.0
-        for i in range(0, n, 2):
-            other = min(i + 1, n - 1)
-            for k in range(d):
-                first[k], second[k] = AT[k, i], AT[k, other]
-            squared_distances_of_two(first, second, ZT, left, right, x, y)
-            exp_of_scaled_64(x, -gamma, work)
-            exp_of_scaled_64(y, -gamma, work)
-            s, t = dots_of_two(x, y, v[left:right])
-            above[i] += s
-            if other > i:
-                above[other] += t
-            if not same:
-                add_weighted(x, y, w[i], w[other] if other > i else 0.0, total)
+        for g in range(A.shape[0]):
+            gaussian_tile(A, a_levels, g, Z, z_levels, m, gamma, products, tile)
+            p = q = r = filled(tile, 0)
+            for row in range(GROUP):
+                factor = factors[g * GROUP + row]
+                p = multiply_add(load(tile, row, 0), factor, p)
+                q = multiply_add(load(tile, row, lanes), factor, q)
+                r = multiply_add(load(tile, row, 2 * lanes), factor, r)
+            add_to(total, 0, p)
+            add_to(total, lanes, q)
+            add_to(total, 2 * lanes, r)
+        for j in range(max(start - m * width, 0), min(stop - m * width, width)):
+            out[m * width + j] = total[j]
+
+
+@exactly_compiled
+def gaussian_both_ways(
+    A: Array, a_levels: Array, Z: Array, z_levels: Array, gamma: float, products: bool,
+    v: Array, w: Array, above: Array, below: Array, same: bool,
+) -> None:  # fmt: skip
+    """above[i] += sum_j k(a_i, z_j) v_j and, unless the points are the same, below[j] += sum_i k(a_i, z_j) w_i."""
+    width = Z.shape[2]
+    lanes = width // 3
+    tile, total = np.empty((GROUP, width), A.dtype), np.empty(width)
+    right, left = np.zeros(Z.shape[0] * width, A.dtype), np.zeros(A.shape[0] * GROUP, A.dtype)
+    right[: v.size], left[: w.size] = v, w
+    for m in range(Z.shape[0]):
+        first = m * width
+        x, y, z = load(right, first), load(right, first + lanes), load(right, first + 2 * lanes)
+        total[:] = 0.0
+        for g in range(A.shape[0]):
+            gaussian_tile(A, a_levels, g, Z, z_levels, m, gamma, products, tile)
+            p = q = r = filled(tile, 0)
+            for row in range(min(GROUP, above.size - g * GROUP)):
+                a, b, c = load(tile, row, 0), load(tile, row, lanes), load(tile, row, 2 * lanes)
+                above[g * GROUP + row] += sum_of(multiply_add(a, x, multiply_add(b, y, c * z)))
+                factor = left[g * GROUP + row]
+                p, q, r = add_dots(a, b, c, factor, p, q, r)
+            add_to(total, 0, p)
+            add_to(total, lanes, q)
+            add_to(total, 2 * lanes, r)
         if not same:
-            below[left:right] += total
+            for j in range(min(width, below.size - first)):
+                below[first + j] += total[j]

@@ -1,23 +1,20 @@
-"""Points prepared for the Gaussian: with few coordinates, with many, or of zeros and ones; a compiled way for each."""
+"""Points prepared for the Gaussian: dense ones, or of zeros and ones; a compiled way for each."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..types import Array, Points
 from .evaluate import Prepared, cut
+from .pairwise import dense
 from .points import Chosen, count, is_sparse, width
-
-# float32 products give |x - z|^2 with an error of about 1e-7 (|x|^2 + |z|^2). Rows where gamma |x|^2 is larger than
-# this are computed in float64, so that no value of the Gaussian is wrong by more than about 5e-6. (The size of the
-# row's own point is enough: a much larger z is so far away that the value is 0.)
-HEAVY = 16.0
 
 
 class _Fast(Prepared):
-    """Columns of a Gaussian, with a compiled `fill`."""
+    """Columns of a Gaussian, with compiled `fill` and `add_up`."""
 
     def __init__(self, kernel: Any, points: Points, dtype: Any) -> None:
         super().__init__(kernel, points, dtype)
@@ -28,16 +25,21 @@ class _Fast(Prepared):
         """The memory that the columns take."""
         raise NotImplementedError
 
-    def products(self, A: Points, v: Array, side: int) -> Array:
-        if self.cheap and (v.ndim == 1 or v.shape[1] == 1):  # k(a, z) = k(z, a): A as columns
-            out = np.empty(count(A))
-            type(self)(self.kernel, A, self.dtype).add_up(self, np.ravel(v), out, slice(0, count(A)))
-            return out.reshape(count(A), *v.shape[1:])
-        return self._products_by_rows(A, v, side)
+    @cached_property
+    def as_rows(self) -> Any:
+        """The same points, made ready to be rows."""
+        return self.ready(self.points)
 
-    def _products_by_rows(self, A: Points, v: Array, side: int) -> Array:
-        """The same for any v, from the values of some rows at a time."""
-        out = np.empty((count(A), *v.shape[1:]))
+    def as_columns(self, A: Points) -> _Fast:
+        """Other points, prepared to be columns where these are rows."""
+        return type(self)(self.kernel, A, self.dtype)
+
+    def products(self, A: Points, v: Array, side: int) -> Array:
+        if v.ndim == 1 or v.shape[1] == 1:  # k(a, z) = k(z, a): A as columns
+            out = np.empty(count(A))
+            self.as_columns(A).add_up(self.as_rows, np.ravel(v), out, slice(0, count(A)))
+            return out.reshape(count(A), *v.shape[1:])
+        out = np.empty((count(A), *v.shape[1:]))  # from the values of some rows at a time
         step = min(count(A), max(1, side * side // self.n))
         values = np.empty((step, self.n), self.dtype)
         for start in range(0, count(A), step):
@@ -47,82 +49,74 @@ class _Fast(Prepared):
         return out
 
 
-class FewCoordinates(_Fast):
-    """Dense points with few coordinates: distance and exponential in one compiled pass."""
+class Packed(NamedTuple):
+    """Points packed by coordinates, and their levels; see _core/gaussian.py."""
 
-    MOST = 24  # with more coordinates, matrix products are faster
-    cheap = True
+    points: Array
+    levels: Array
 
-    def __init__(self, kernel: Any, points: Points, dtype: Any) -> None:
+
+class Dense(_Fast):
+    """Dense points, taken from their mean (float32) and packed in panels: no pass through memory between the steps."""
+
+    MOST_DOUBLE = 128  # coordinates; with more, float64 distances are faster by matrix products
+    MOST_CHEAP = 128
+
+    def __init__(self, kernel: Any, points: Points, dtype: Any, centre: Array | None = None) -> None:
+        from .._core.gaussian import PANEL
+
         super().__init__(kernel, points, dtype)
-        self.transposed = np.ascontiguousarray(cut(points, slice(0, self.n), dtype).T)
+        self.by_products = self.dtype == np.float32  # in float64, differences: no digit is lost
+        self.unit = PANEL[self.dtype.itemsize]
+        self.cheap = width(points) <= self.MOST_CHEAP
+        whole = dense(cut(points, slice(0, self.n), dtype))
+        if centre is None:
+            centre = whole.mean(axis=0, dtype=np.float64) if self.by_products else np.zeros(whole.shape[1])
+        self.centre = centre.astype(self.dtype)
+        self.columns = self._pack(whole, self.unit)
 
     @classmethod
     def bytes_for(cls, points: Points, dtype: Any) -> int:
-        return count(points) * width(points) * int(np.dtype(dtype).itemsize)
+        return (count(points) + 96) * (width(points) + 1) * int(np.dtype(dtype).itemsize)
 
-    def ready(self, A: Points) -> Any:
-        return cut(A, slice(0, count(A)), self.dtype)
+    def _pack(self, A: Array, size: int) -> Packed:
+        from .._core.gaussian import levels, pack
 
-    def fill(self, A: Any, out: Array, at: Any, part: slice, side: int) -> None:
-        from .._core.gaussian import gaussian_rows_32, gaussian_rows_64
+        points = np.empty((-(-len(A) // size), A.shape[1], size), self.dtype)
+        packed = Packed(points, np.empty((len(points), size), self.dtype))
+        pack(A, self.centre, packed.points)
+        levels(packed.points, self.gamma, packed.levels)
+        return packed
 
-        fill = gaussian_rows_32 if self.dtype == np.float32 else gaussian_rows_64
-        fill(A, self.transposed, out, at, part.start, part.stop, self.gamma)
+    def ready(self, A: Points) -> Packed:
+        from .._core.gaussian import GROUP
 
-    def add_up(self, rows: FewCoordinates, v: Array, out: Array, part: slice) -> None:
-        from .._core.gaussian import gaussian_sums_32, gaussian_sums_64
+        return self._pack(dense(cut(A, slice(0, count(A)), self.dtype)), GROUP)
 
-        add_up = gaussian_sums_32 if self.dtype == np.float32 else gaussian_sums_64
-        add_up(rows.transposed, np.ascontiguousarray(v), self.transposed, out, part.start, part.stop, self.gamma)
+    def as_columns(self, A: Points) -> Dense:
+        return Dense(self.kernel, A, self.dtype, self.centre)
+
+    def fill(self, A: Packed, out: Array, at: Any, part: slice, side: int) -> None:
+        from .._core.gaussian import gaussian_rows
+
+        gaussian_rows(*A, *self.columns, self.gamma, self.by_products, out, at, part.start, part.stop)
+
+    def add_up(self, rows: Packed, v: Array, out: Array, part: slice) -> None:
+        from .._core.gaussian import gaussian_sums
+
+        v = np.ascontiguousarray(v)
+        gaussian_sums(*rows, *self.columns, self.gamma, self.by_products, v, out, part.start, part.stop)
 
     def both_ways(self, rows: Any, v: Array, w: Array, above: Array, below: Array) -> None:
-        from .._core.gaussian import gaussian_both_ways_64
+        from .._core.gaussian import gaussian_both_ways
 
         if self.dtype == np.float32 or v.shape[1] > 2:
             super().both_ways(rows, v, w, above, below)
             return
+        packed = self.ready(rows.points)
         for j in range(v.shape[1]):
             sides = (np.ascontiguousarray(v[:, j]), np.ascontiguousarray(w[:, j]), above[:, j], below[:, j])
-            gaussian_both_ways_64(rows.transposed, self.transposed, *sides, self.gamma, rows is self)
-
-
-class ManyCoordinates(_Fast):
-    """Dense points in float32, taken from their mean once, by columns: products, and the rest in one compiled pass.
-
-    Where gamma |x - mean|^2 is so large that float32 products would lose digits, it is left to `Gaussian.fill`.
-    """
-
-    ROWS, COLUMNS = 128, 2048  # of a product that stays in cache
-
-    def __init__(self, kernel: Any, points: Points, dtype: Any) -> None:
-        super().__init__(kernel, points, dtype)
-        whole = cut(points, slice(0, self.n), dtype)
-        self.mean = whole.mean(axis=0)
-        self.transposed = np.empty((whole.shape[1], self.n), dtype)
-        np.subtract(whole.T, self.mean[:, None], out=self.transposed)
-        self.squares = np.einsum("ij,ij->j", self.transposed, self.transposed)
-
-    @classmethod
-    def bytes_for(cls, points: Points, dtype: Any) -> int:
-        return count(points) * width(points) * int(np.dtype(dtype).itemsize)
-
-    def fill(self, A: Points, out: Array, at: Any, part: slice, side: int) -> None:
-        from .._core.exponential import gaussian_rows_from_dots_32
-
-        values = np.empty((min(self.ROWS, count(A)), min(self.COLUMNS, part.stop - part.start)), self.dtype)
-        for start in range(0, count(A), self.ROWS):
-            rows = cut(A, slice(start, start + self.ROWS), self.dtype) - self.mean
-            squares = np.einsum("ij,ij->i", rows, rows)
-            if not self.gamma * float(squares.max()) <= HEAVY:
-                super().fill(A[start : start + self.ROWS], out, at[start : start + self.ROWS], part, side)
-                continue
-            for left in range(part.start, part.stop, self.COLUMNS):
-                right = min(part.stop, left + self.COLUMNS)
-                dots = values[: len(rows), : right - left]
-                np.matmul(rows, self.transposed[:, left:right], out=dots)
-                places = at[start : start + self.ROWS]
-                gaussian_rows_from_dots_32(dots, squares, self.squares[left:right], self.gamma, out, places, left)
+            gaussian_both_ways(*packed, *self.columns, self.gamma, self.by_products, *sides, rows is self)
 
 
 class ZerosAndOnes(_Fast):
@@ -172,10 +166,10 @@ class ZerosAndOnes(_Fast):
             return
         rows_of_counts(A, self.words, self.table.astype(self.dtype), out, at, part.start, part.stop)
 
-    def add_up(self, rows: ZerosAndOnes, v: Array, out: Array, part: slice) -> None:
+    def add_up(self, rows: Array, v: Array, out: Array, part: slice) -> None:
         from .._core.bits import sums_of_counts
 
-        sums_of_counts(rows.words, np.ascontiguousarray(v), self.words, self.table, out, part.start, part.stop)
+        sums_of_counts(rows, np.ascontiguousarray(v), self.words, self.table, out, part.start, part.stop)
 
 
 def fast_columns(points: Points, dtype: Any) -> type[_Fast] | None:
@@ -187,9 +181,7 @@ def fast_columns(points: Points, dtype: Any) -> type[_Fast] | None:
         return ZerosAndOnes
     if is_sparse(whole):
         return None
-    if width(whole) <= FewCoordinates.MOST:
-        return FewCoordinates
-    return ManyCoordinates if np.dtype(dtype) == np.float32 else None
+    return Dense if np.dtype(dtype) == np.float32 or width(whole) <= Dense.MOST_DOUBLE else None
 
 
 def _all_zeros_and_ones(X: Points) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from itertools import pairwise
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -179,7 +180,7 @@ def fill_rows(columns: Prepared, A: Points, out: Array, at: Any, scratch: int = 
     threads, side = plan(columns.kernel, A, columns.points, columns.dtype, scratch)
     at, rows = np.asarray(at, np.intp), columns.ready(A)
     pieces = threads if count(A) * columns.n < 4 * _WORTH_A_THREAD else 4 * threads
-    parts = _slices(columns.n, ceil(columns.n / pieces))
+    parts = _slices(columns.n, ceil(columns.n / pieces), columns.unit)
     with overflow_checked_later():
         for_each(parts, lambda part: columns.fill(rows, out, at, part, side), threads)
 
@@ -188,8 +189,8 @@ def add_up_rows(columns: Prepared, A: Points, v: Array) -> Array:
     """sum_i v_i k(a_i, z_j) for all (cheap) prepared points z_j, on all cores: no row is kept."""
     out = np.empty(columns.n)
     threads = thread_count() if count(A) * columns.n >= _WORTH_A_THREAD else 1
-    parts = _slices(columns.n, ceil(columns.n / (4 * threads)))
-    rows = columns.kernel.prepare(A, columns.dtype)
+    parts = _slices(columns.n, ceil(columns.n / (4 * threads)), columns.unit)
+    rows = columns.ready(A)
     for_each(parts, lambda part: columns.add_up(rows, v, out, part), threads)
     return out
 
@@ -207,6 +208,7 @@ class Prepared:
     """
 
     cheap = False  # True where to compute a value again costs no more than to keep it
+    unit = 1  # a part of the columns had better be a multiple of this
 
     def __init__(self, kernel: Kernel, points: Points, dtype: Any) -> None:
         self.kernel, self.points, self.dtype, self.n = kernel, points, np.dtype(dtype), count(points)
@@ -227,7 +229,7 @@ class Prepared:
                 out[at[rows], columns] = values
 
     def add_up(self, rows: Any, v: Array, out: Array, part: slice) -> None:
-        """out[j] <- sum_i v_i k(a_i, z_j) for the columns j of this part, a_i prepared too; for cheap ones only."""
+        """out[j] <- sum_i v_i k(a_i, z_j) for the columns j of this part; for cheap ones only."""
         raise NotImplementedError
 
     def both_ways(self, rows: Prepared, v: Array, w: Array, above: Array, below: Array) -> None:
@@ -283,10 +285,11 @@ class _Buffers(_Buffer, threading.local):
     """One such tile per thread."""
 
 
-def _slices(n: int, size: int) -> list[slice]:
-    """0 ... n in equal pieces of at most this size."""
-    pieces = ceil(n / size)
-    return [slice(n * i // pieces, n * (i + 1) // pieces) for i in range(pieces)]
+def _slices(n: int, size: int, unit: int = 1) -> list[slice]:
+    """0 ... n in equal pieces of at most this size; all but the last are multiples of the unit."""
+    units, pieces = ceil(n / unit), ceil(n / size)
+    edges = [min(n, unit * (units * i // pieces)) for i in range(pieces + 1)]
+    return [slice(start, stop) for start, stop in pairwise(edges) if start < stop]
 
 
 def _tiles(n: int, m: int, side: int, upper: bool) -> Iterator[tuple[slice, slice]]:

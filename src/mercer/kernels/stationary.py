@@ -11,7 +11,7 @@ import numpy as np
 from ..params import require_number
 from ..types import Array, Points
 from .base import Kernel
-from .columns import HEAVY, fast_columns
+from .columns import fast_columns
 from .evaluate import Prepared
 from .pairwise import (
     add_over_coordinates,
@@ -23,6 +23,10 @@ from .pairwise import (
 )
 from .points import common_dtype, count, held_width, row_weights, take, vectors, width
 
+# float32 products give |x - z|^2 with an error of about 1e-7 (|x|^2 + |z|^2). Rows where gamma |x|^2 is larger than
+# this are computed in float64, so that no value of the Gaussian is wrong by more than about 5e-6. (The size of the
+# row's own point is enough: a much larger z is so far away that the value is 0.)
+_HEAVY = 16.0
 _MEDIAN_POINTS = 1000  # "median" looks at so many points, evenly spaced
 
 
@@ -105,9 +109,9 @@ class Gaussian(Stationary, names=("rbf", "gaussian")):
             exp_64(out, gamma)
             return
         a, b = centred_dot(A, B, out)
-        if gaussian_32(out, a, b, gamma) <= HEAVY:
+        if gaussian_32(out, a, b, gamma) <= _HEAVY:
             return
-        heavy = np.flatnonzero(~(gamma * a <= HEAVY)) if np.isfinite(b).all() else np.arange(count(A))
+        heavy = np.flatnonzero(~(gamma * a <= _HEAVY)) if np.isfinite(b).all() else np.arange(count(A))
         if heavy.size:
             precise = np.empty((heavy.size, count(B)))
             self.fill(take(A, heavy).astype(np.float64), B.astype(np.float64), precise)

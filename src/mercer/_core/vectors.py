@@ -1,0 +1,287 @@
+# mypy: disable-error-code="no-untyped-call"
+"""Vectors as values of compiled code: as many numbers as a register of this CPU holds.
+
+LLVM turns simple loops into vector code by itself, but it does not keep a tile of sums in registers while an inner loop
+runs, nor does it find the place of a largest value. With these functions such loops are written down as they are meant.
+A vector has the type of the array that it was loaded from. With +, - and *, and in the functions below, a number stands
+for a vector of equal numbers.
+
+Where compiling is disabled, a vector is a small NumPy array, and everything works in the same way.
+"""
+
+from __future__ import annotations
+
+import operator
+from itertools import product
+from math import factorial, log
+from typing import Any
+
+import llvmlite.binding
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, config, types
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import lower_builtin, models, register_model
+
+from ..types import Array
+
+
+def _register_bytes() -> int:
+    """Of the CPU that Numba compiles for."""
+    features = getattr(config, "CPU_FEATURES", None)
+    if features is None:
+        features = llvmlite.binding.get_host_cpu_features().flatten()
+    return 64 if "+avx512f" in features else 32
+
+
+BYTES = _register_bytes()
+LOWEST = {4: -126.0, 8: -1022.0}  # the exponent of the least normal number, by the bytes of a number
+_BITS = {4: 23, 8: 52}  # of a mantissa
+_POWER_64 = [log(2.0) ** k / factorial(k) for k in range(14)]  # of 2^f in powers of f, |f| <= 1/2
+_POWER_32 = [  # best for |f| <= 1/2 in float32: relative error 2e-9
+    1.0, 0.6931471824645996, 0.24022647738456726, 0.055503323674201965,
+    0.00961843691766262, 0.0013398873852565885, 0.00015353361959569156,
+]  # fmt: skip
+
+
+def load(array: Array, *place: int) -> Any:
+    """The numbers of an array (of its last axis, which is contiguous) from a place on."""
+    return array[place[:-1]][place[-1] : place[-1] + BYTES // array.itemsize].copy()
+
+
+def store(vector: Any, array: Array, *place: int) -> None:
+    """Write them there."""
+    array[place[:-1]][place[-1] : place[-1] + len(vector)] = vector
+
+
+def filled(array: Array, x: float) -> Any:
+    """A vector as from this array, with this number in every place."""
+    return np.full(BYTES // array.itemsize, x, array.dtype)
+
+
+def multiply_add(a: Any, b: Any, c: Any) -> Any:
+    """a b + c, rounded once where the CPU can."""
+    return a * b + c
+
+
+def larger(a: Any, b: Any) -> Any:
+    """The larger of each two."""
+    return np.maximum(a, b)
+
+
+def smaller(a: Any, b: Any) -> Any:
+    """The smaller of each two."""
+    return np.minimum(a, b)
+
+
+def if_above(a: Any, b: Any, yes: Any, no: Any) -> Any:
+    """`yes` where a > b, else `no`."""
+    return np.where(a > b, yes, no).astype(a.dtype)
+
+
+def exp2(t: Any) -> Any:
+    """2^t for t <= 0; what would be below the least normal number is 0.
+
+    2^t = 2^k 2^f with k the integer nearest to t: a polynomial for 2^f, and k added to the exponent's bits.
+    """
+    return np.where(t > LOWEST[t.itemsize], np.exp2(t), 0).astype(t.dtype)
+
+
+def add_to(total: Array, start: int, vector: Any) -> None:
+    """Add a vector to the numbers of a float64 array from `start` on."""
+    total[start : start + len(vector)] += vector
+
+
+def largest_of(vector: Any) -> Any:
+    """The largest number of a vector."""
+    return vector.max()
+
+
+def sum_of(vector: Any) -> Any:
+    """The sum of its numbers."""
+    return vector.sum()
+
+
+class Vector(types.Type):
+    """The type of a vector of float32 or float64."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype, self.lanes = dtype, BYTES * 8 // dtype.bitwidth
+        super().__init__(name=f"vector({self.lanes} x {dtype})")
+
+
+_SINGLE, _DOUBLE = Vector(types.float32), Vector(types.float64)
+_OF = {types.float32: _SINGLE, types.float64: _DOUBLE}
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Vector) -> None:
+        super().__init__(manager, kind, _llvm_type(kind))
+
+
+def _llvm_type(kind: Vector) -> Any:
+    return ir.VectorType(ir.FloatType() if kind.dtype == types.float32 else ir.DoubleType(), kind.lanes)
+
+
+def _whole_numbers(kind: Vector) -> Any:
+    return ir.VectorType(ir.IntType(kind.dtype.bitwidth), kind.lanes)
+
+
+def _common(*kinds: Any) -> Any:
+    """The type of the vectors among the arguments; None where that is not one type."""
+    vectors = {kind for kind in kinds if isinstance(kind, Vector)}
+    fits = all(isinstance(kind, (Vector, types.Number)) for kind in kinds)
+    return vectors.pop() if fits and len(vectors) == 1 else None
+
+
+def _vector(context: Any, builder: Any, value: Any, kind: Any, wanted: Vector) -> Any:
+    """A value as a vector: a number in every lane."""
+    if isinstance(kind, Vector):
+        return value
+    value = context.cast(builder, value, kind, wanted.dtype)
+    one = builder.insert_element(ir.Constant(_llvm_type(wanted), ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), wanted.lanes), None)
+    return builder.shuffle_vector(one, ir.Constant(_llvm_type(wanted), ir.Undefined), zeros)
+
+
+def _address(context: Any, builder: Any, array: Any, kind: Any, index: Any, index_kinds: Any) -> Any:
+    """The address of a vector within an array."""
+    parts = context.make_array(kind)(context, builder, array)
+    index = [context.cast(builder, i, k, types.intp) for i, k in zip(index, index_kinds, strict=True)]
+    shape, strides = cgutils.unpack_tuple(builder, parts.shape), cgutils.unpack_tuple(builder, parts.strides)
+    data = cgutils.get_item_pointer2(context, builder, parts.data, shape, strides, kind.layout, index)
+    return builder.bitcast(data, _llvm_type(_OF[kind.dtype]).as_pointer())
+
+
+def _define(function: Any, result: Any, lower: Any, *kinds: Any) -> None:
+    """Make a function known to the compiler: `result` gives its type from those of the arguments, or None."""
+
+    class Template(AbstractTemplate):
+        def generic(self, args: Any, kws: Any) -> Any:
+            kind = result(*args)
+            return None if kind is None else signature(kind, *args)
+
+    infer_global(function)(Template)
+    for arguments in kinds:
+        lower_builtin(function, *arguments)(lower)
+
+
+def _elementwise(function: Any, arity: int, emit: Any) -> None:
+    """Of vectors, and of numbers that stand for vectors."""
+
+    def result(*kinds: Any) -> Any:
+        return _common(*kinds) if len(kinds) == arity else None
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = signature.return_type
+        vectors = [_vector(context, builder, a, k, kind) for a, k in zip(args, signature.args, strict=True)]
+        return emit(builder, kind, *vectors)
+
+    _define(function, result, lower, *product((Vector, types.Number), repeat=arity))
+
+
+def _source(array: Any, *place: Any) -> Any:
+    fits = isinstance(array, types.Array) and array.ndim == len(place) and array.dtype in _OF
+    return _OF[array.dtype] if fits else None
+
+
+def _lower_load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    kinds = signature.args
+    result = builder.load(_address(context, builder, args[0], kinds[0], args[1:], kinds[1:]))
+    result.align = kinds[0].dtype.bitwidth // 8
+    return result
+
+
+def _lower_store(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    kinds = signature.args
+    pointer = _address(context, builder, args[1], kinds[1], args[2:], kinds[2:])
+    builder.store(args[0], pointer, align=kinds[1].dtype.bitwidth // 8)
+    return context.get_dummy_value()
+
+
+def _lower_add_to(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    kind = signature.args[2]
+    for first in range(0, kind.lanes, _DOUBLE.lanes):
+        lanes = ir.Constant(ir.VectorType(ir.IntType(32), _DOUBLE.lanes), list(range(first, first + _DOUBLE.lanes)))
+        part = builder.shuffle_vector(args[2], ir.Constant(args[2].type, ir.Undefined), lanes)
+        if kind.dtype == types.float32:
+            part = builder.fpext(part, _llvm_type(_DOUBLE))
+        start = builder.add(args[1], ir.Constant(args[1].type, first))
+        pointer = _address(context, builder, args[0], signature.args[0], [start], signature.args[1:2])
+        value = builder.load(pointer)
+        value.align = 8
+        builder.store(builder.fadd(value, part), pointer, align=8)
+    return context.get_dummy_value()
+
+
+def _lower_filled(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return _vector(context, builder, args[1], signature.args[1], signature.return_type)
+
+
+def _folded(combine: Any) -> Any:
+    """The lowering of a function that folds a vector in two until one number is left."""
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector, kind = args[0], signature.args[0]
+        lanes = kind.lanes
+        while lanes > 1:
+            lanes //= 2
+            order = [(place + lanes) % kind.lanes for place in range(kind.lanes)]
+            places = ir.Constant(ir.VectorType(ir.IntType(32), kind.lanes), order)
+            other = builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), places)
+            vector = combine(builder, vector, other)
+        return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
+
+    return lower
+
+
+def _emit_larger(builder: Any, a: Any, b: Any) -> Any:
+    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+
+def _emit_multiply_add(builder: Any, kind: Vector, a: Any, b: Any, c: Any) -> Any:
+    wide = _llvm_type(kind)
+    name = f"llvm.fmuladd.v{kind.lanes}f{kind.dtype.bitwidth}"
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(wide, [wide] * 3), name)
+    return builder.call(function, [a, b, c])
+
+
+def _emit_exp2(builder: Any, kind: Vector, t: Any) -> Any:
+    size, wide, integers = kind.dtype.bitwidth // 8, _llvm_type(kind), _whole_numbers(kind)
+
+    def number(x: float) -> Any:
+        return ir.Constant(wide, [x] * kind.lanes)
+
+    bits = _BITS[size]
+    # Below the lowest, k is one less than the least exponent and f is 0: the bits are those of zero.
+    normal = builder.fcmp_ordered(">", t, number(LOWEST[size]))
+    t = builder.select(normal, t, number(LOWEST[size] - 1.0))
+    magic = number(1.5 * 2.0**bits)  # added to a number, it leaves the nearest integer in the lowest bits
+    shifted = builder.fadd(t, magic)
+    f = builder.fsub(t, builder.fsub(shifted, magic))
+    coefficients = _POWER_32 if size == 4 else _POWER_64
+    p = number(coefficients[-1])
+    for c in coefficients[-2::-1]:
+        p = _emit_multiply_add(builder, kind, p, f, number(c))
+    exponent = builder.shl(builder.bitcast(shifted, integers), ir.Constant(integers, [bits] * kind.lanes))
+    return builder.bitcast(builder.add(builder.bitcast(p, integers), exponent), wide)
+
+
+_elementwise(operator.add, 2, lambda builder, kind, a, b: builder.fadd(a, b))
+_elementwise(operator.sub, 2, lambda builder, kind, a, b: builder.fsub(a, b))
+_elementwise(operator.mul, 2, lambda builder, kind, a, b: builder.fmul(a, b))
+_elementwise(operator.truediv, 2, lambda builder, kind, a, b: builder.fdiv(a, b))
+_elementwise(larger, 2, lambda builder, kind, a, b: _emit_larger(builder, a, b))
+_elementwise(smaller, 2, lambda builder, kind, a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b))
+_elementwise(if_above, 4, lambda builder, kind, a, b, y, n: builder.select(builder.fcmp_ordered(">", a, b), y, n))
+_elementwise(multiply_add, 3, _emit_multiply_add)
+_elementwise(exp2, 1, _emit_exp2)
+_places = [[types.Integer] * axes for axes in (1, 2, 3)]
+_define(load, _source, _lower_load, *((types.Array, *place) for place in _places))
+_define(store, lambda vector, *at: types.void if _source(*at) == vector else None, _lower_store,
+        *((Vector, types.Array, *place) for place in _places))  # fmt: skip
+_define(add_to, lambda total, start, vector: types.void, _lower_add_to, (types.Array, types.Integer, Vector))
+_define(filled, lambda array, x: _OF.get(array.dtype), _lower_filled, (types.Array, types.Number))
+_define(largest_of, lambda vector: vector.dtype, _folded(_emit_larger), (Vector,))
+_define(sum_of, lambda vector: vector.dtype, _folded(lambda builder, a, b: builder.fadd(a, b)), (Vector,))
