@@ -86,8 +86,9 @@ def fit_machines(
     max_iter: int,
     deadline: float | None,
     watch: Watch,
+    starts: Sequence[Array] | None = None,
 ) -> list[Solution]:
-    """Solve every problem. Ctrl-C, the deadline (of the clock perf_counter) or a watch ends all of them.
+    """Solve every problem, each from its start. Ctrl-C, the deadline (of the clock perf_counter) or a watch ends them.
 
     Problems that were not begun by then are answered by a constant f, with that status and an honest certificate.
     """
@@ -103,12 +104,13 @@ def fit_machines(
             solutions[number] = not_begun(tasks[number], gram, stop[0])
             return
         problem = tasks[number].problem(gram)
+        start = None if starts is None else starts[number]
 
         def told(step: Step) -> bool:
             with lock:
                 return watch.round(number, step)
 
-        solution = solve(problem, solver, tol=tol, max_iter=max_iter, time_limit=left, callback=told)
+        solution = solve(problem, solver, tol=tol, max_iter=max_iter, time_limit=left, start=start, callback=told)
         if solver is None and gram.n <= _SMALL:
             solution = polished(problem, solution)
         problem.gram.release()

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import fields
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -231,8 +232,9 @@ class Reader:
 
     def dataclass(self, name: str, nodes: dict[str, Any]) -> Any:
         cls = class_of(name, VALUES)
-        if set(nodes) != {f.name for f in fields(cls)}:
-            raise ValueError(f"its {name} has other fields than expected")
+        unknown = set(nodes) - {f.name for f in fields(cls)}
+        if unknown:
+            raise ValueError(f"its {name} has the unknown field {min(unknown)!r:.40}")
         value = cls(**{key: self.decode(node) for key, node in nodes.items()})
         self.values.append(value)
         return value
@@ -240,12 +242,14 @@ class Reader:
     def estimator(self, name: str, parameters: dict[str, Any], fitted: dict[str, Any]) -> Any:
         cls = class_of(name, ESTIMATORS)
         names = cls._get_param_names()
-        if sorted(parameters) != sorted(names):
-            raise ValueError(f"its {name} has other parameters than this version of {name}")
+        unknown = set(parameters) - set(names)
+        if unknown:
+            raise ValueError(f"its {name} has the unknown parameter {min(unknown)!r:.40}")
         for key in fitted:
             if key in names or not key.isidentifier() or key.startswith("__") or _belongs_to_class(cls, key):
                 raise ValueError(f"its {name} has the attribute {key!r:.40}, which is not one that is learned")
         value = cls.__new__(cls)
+        vars(value).update(_defaults(cls))  # of parameters that came after the file
         vars(value).update({key: self.decode(node) for key, node in (parameters | fitted).items()})
         require_consistent(name, value)
         return value
@@ -255,6 +259,11 @@ def _belongs_to_class(cls: type, name: str) -> bool:
     """Whether the class has a method or a property of that name, which no file may replace."""
     found = getattr(cls, name, None)
     return callable(found) or isinstance(found, property)
+
+
+def _defaults(cls: type) -> dict[str, Any]:
+    given = signature(cls).parameters.values()
+    return {parameter.name: parameter.default for parameter in given if parameter.default is not parameter.empty}
 
 
 def _a(kind: type, value: Any) -> Any:

@@ -45,12 +45,12 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.categorical = categorical
         self.missing = missing
 
-    def fit(self, X: Any, y: Any = None, target_place: int | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the columns and their categories."""
         if self.missing not in ("error", "fill"):
             raise ValueError(f"Encoder: missing must be 'error' or 'fill', not {self.missing!r}.")
         table = as_table(X)
-        self.named_, self.names_, self.target_place_ = table.named, list(table.names), target_place
+        self.named_, self.names_, self.target_place_ = table.named, list(table.names), table.target_place
         self.first_, self.sparse_ = table.first, table.sparse
         self.kinds_: list[str] = []
         self.categories_: dict[str, list[str]] = {}

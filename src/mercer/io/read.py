@@ -10,6 +10,7 @@ import gzip
 import lzma
 import re
 import sys
+from collections.abc import Collection
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -26,8 +27,13 @@ _PACKED = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ": lz
 _SVMLIGHT = re.compile(r"[^\s,;:]+(\s+(qid|\d+):[^\s,;:]+)+\s*(#.*)?")
 
 
-def read_table(source: str, *, header: bool | None = None, delimiter: str | None = None) -> Table:
-    """The table in a file, or on stdin where the source is "-"."""
+def read_table(
+    source: str, *, header: bool | None = None, delimiter: str | None = None, known: Collection[str] = ()
+) -> Table:
+    """The table in a file, or on stdin where the source is "-".
+
+    header, delimiter: seen from the content where they are not given; a first row with a `known` name is a header.
+    """
     name = "stdin" if source == "-" else source
     try:
         data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
@@ -37,10 +43,12 @@ def read_table(source: str, *, header: bool | None = None, delimiter: str | None
         raise DataError(f"There is no file {source}.") from None
     except OSError as error:
         raise DataError(f"{source} cannot be read: {error.strerror}.") from None
-    return table_of(data, name, header=header, delimiter=delimiter)
+    return table_of(data, name, header=header, delimiter=delimiter, known=known)
 
 
-def table_of(data: bytes, name: str, *, header: bool | None = None, delimiter: str | None = None) -> Table:
+def table_of(
+    data: bytes, name: str, *, header: bool | None = None, delimiter: str | None = None, known: Collection[str] = ()
+) -> Table:
     """The table in the bytes of a file."""
     for magic, unpack in _PACKED.items():
         if data.startswith(magic):
@@ -55,7 +63,7 @@ def table_of(data: bytes, name: str, *, header: bool | None = None, delimiter: s
     text = _decoded(data, name)
     if _looks_like_svmlight(text):
         return _require_rows(_svmlight(data, name))
-    return _require_rows(separated(text, name, header, delimiter))
+    return _require_rows(separated(text, name, header, delimiter, known))
 
 
 def _require_rows(table: Table) -> Table:

@@ -21,6 +21,8 @@ ESTIMATORS: dict[str, tuple[str, dict[str, str]]] = {
     "SVC": ("mercer.estimators", _MACHINE | _LABELS | {"n_support_": "k"}),
     "SVR": ("mercer.estimators", _MACHINE),
     "OneClassSVM": ("mercer.estimators", _MACHINE),
+    "KernelLogistic": ("mercer.estimators", _MACHINE | _LABELS),
+    "KernelRidge": ("mercer.estimators", {"X_fit_": "n d", "dual_coef_": "n m?", "intercept_": "m?"}),
     "PolynomialMap": ("mercer.features", {}),
     "PolarMap": ("mercer.features", {}),
     "PrototypeMap": ("mercer.features", {}),
@@ -36,11 +38,13 @@ ESTIMATORS: dict[str, tuple[str, dict[str, str]]] = {
     "RobustScaler": ("sklearn.preprocessing", {"center_": "d", "scale_": "d"}),
     "Normalizer": ("sklearn.preprocessing", {}),
 }
-"""Name: the module, and the dimensions of arrays. A letter stands for one number throughout; d for n_features_in_."""
+"""Name: the module, and the dimensions of arrays. A letter stands for one number throughout, d for n_features_in_; a
+dimension with ? may be absent."""
 
 VALUES = {
     "Certificate": "mercer.solution",
     "WorstCertificate": "mercer.estimators.certificates",
+    "RidgeCertificate": "mercer.estimators.ridge_certificate",
     "Solution": "mercer.solution",
     "Inseparable": "mercer.solution",
     "Monomials": "mercer.features.monomials",
@@ -68,13 +72,13 @@ def require_consistent(name: str, estimator: Any) -> None:
         lengths["d"] = state["n_features_in_"]
     for attribute, letters in ESTIMATORS[name][1].items():
         value = state.get(attribute)
-        if value is None or (attribute == "support_vectors_" and _values_given(state)):
+        if value is None or (attribute in ("support_vectors_", "X_fit_") and _values_given(state)):
             continue
-        shape, wanted = getattr(value, "shape", None), letters.split()
-        if shape is None or len(shape) != len(wanted):
-            raise ValueError(f"{attribute} of {name} must have {len(wanted)} dimension(s), not {shape}")
-        for length, letter in zip(shape, wanted, strict=True):
-            if lengths.setdefault(letter, length) != length:
+        shape, wanted = np.shape(value), letters.split()
+        if len(shape) != len(wanted) and len(shape) != sum(not letter.endswith("?") for letter in wanted):
+            raise ValueError(f"{attribute} of {name} must have {len(wanted)} dimension(s), not {len(shape)}")
+        for length, letter in zip(shape, wanted, strict=False):
+            if lengths.setdefault(letter[0], length) != length:
                 raise ValueError(f"{attribute} of {name} has shape {shape}, which does not go with its other arrays")
     if "kernel_" in state and not isinstance(state["kernel_"], Kernel):
         raise ValueError(f"kernel_ of {name} is no kernel")

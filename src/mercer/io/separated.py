@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from io import StringIO
 
 import numpy as np
@@ -14,7 +14,9 @@ from .tables import MISSING, DataError, Table, number, typed
 LOOK = 30  # lines from which delimiter and header are seen
 
 
-def separated(text: str, name: str, header: bool | None, delimiter: str | None) -> Table:
+def separated(
+    text: str, name: str, header: bool | None = None, delimiter: str | None = None, known: Collection[str] = ()
+) -> Table:
     """The table in a text; whether it has a header, and its delimiter, are found out where they are not told."""
     head = [line for line in text.splitlines()[:LOOK] if line.strip()]
     if not head:
@@ -22,7 +24,7 @@ def separated(text: str, name: str, header: bool | None, delimiter: str | None) 
     mark = _delimiter(head) if delimiter is None else delimiter
     first = _cells(head, mark)[0]
     if header is None:
-        header = _has_header(_cells(head, mark))
+        header = any(cell.strip() in known for cell in first) or _has_header(_cells(head, mark))
     names = tuple(cell.strip() for cell in first) if header else tuple(str(i + 1) for i in range(len(first)))
     require_distinct(names, name)
     lines = text.splitlines(keepends=True)

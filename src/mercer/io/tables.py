@@ -25,7 +25,7 @@ class Table:
     """Rows of data, as columns (arrays of float64, NaN where missing; or of text, None where missing) or as one matrix.
 
     names: of the columns; those of a table without a header are "1", "2", .... first: what the first column of a sparse
-    matrix is counted as. target: of formats that have one of their own.
+    matrix is counted as. target: of formats that have one of their own; of others, target_place is where it stood.
     """
 
     source: str
@@ -36,6 +36,7 @@ class Table:
     matrix: Any = None
     first: int = 1
     target: Array | None = None
+    target_place: int | None = None
 
     @property
     def sparse(self) -> bool:
@@ -87,7 +88,8 @@ class Table:
         name = self._likely_target() if target is None else self.names[self.place(target)]
         if len(self.names) < 2:
             raise DataError(f"{self.source} has one column only: a target and at least one feature are needed.")
-        return self.without([name]), self.column(self.names.index(name)), name
+        place = self.names.index(name)
+        return replace(self.without([name]), target_place=place), self.column(place), name
 
     def _likely_target(self) -> str:
         likely = [name for name in self.names if name.lower() in _TARGETS]

@@ -1,0 +1,140 @@
+"""mercer convert: model files to and from other programs."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .arguments import whole
+
+EXAMPLES = """\
+  mercer convert iris.mercer --to onnx -o iris.onnx        for any ONNX runtime
+  mercer convert iris.mercer --to libsvm -o iris.model     for svm-predict (and svm-scale)
+  mercer convert iris.mercer --to json                     everything as text, on stdout
+  mercer convert libsvm.model -o model.mercer              from a model file of LIBSVM
+"""
+
+
+def add_arguments(parser: Any) -> None:
+    """What convert is told."""
+    parser.add_argument("model", metavar="MODEL", help="a model file of Mercer or of LIBSVM")
+    parser.add_argument(
+        "--to", choices=("mercer", "libsvm", "onnx", "json"), help="default: mercer, for LIBSVM's files"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="where it goes (json: stdout by default)")
+    parser.add_argument("--features", type=whole(1), metavar="N", help="columns of a LIBSVM model: it does not say")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read one form, write the other."""
+    from ..io import save
+    from .exits import Exit, UsageError
+    from .output import note, show
+    from .using import loaded
+
+    foreign = _is_libsvm(arguments.model)
+    to = arguments.to or ("mercer" if foreign else None)
+    if to is None:
+        raise UsageError("Say what to convert to: --to libsvm, onnx or json.")
+    if arguments.output is None and to != "json":
+        raise UsageError("Say where it goes: -o FILE.")
+    model = _from_libsvm(arguments) if foreign else loaded(arguments.model)
+    if to == "json":
+        return _json(arguments, model)
+    data: dict[str, Any] = {"model": arguments.model, "to": to, "output": arguments.output}
+    if to == "mercer":
+        save(model, arguments.output)
+    else:
+        model, columns = _without_encoder(model)
+        if columns:
+            note(arguments, f"note: the {to} model takes encoded columns: {', '.join(columns)}.")
+        data |= _to_onnx(model, arguments.output) if to == "onnx" else _to_libsvm(model, arguments.output)
+    show(arguments, data, lambda out: _render(out, data))
+    return Exit.FINE
+
+
+def _is_libsvm(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(8) == b"svm_type"
+    except OSError:
+        return False  # loading says what is wrong
+
+
+def _from_libsvm(arguments: argparse.Namespace) -> Any:
+    from ..io import ModelError
+    from ..io.libsvm import from_libsvm
+
+    try:
+        return from_libsvm(arguments.model, arguments.features)
+    except ValueError as error:
+        raise ModelError(str(error)) from None
+
+
+def _without_encoder(model: Any) -> tuple[Any, list[str]]:
+    """The steps that take numbers, and the columns that they take where those are not the columns of the table."""
+    from ..io import Encoder
+    from .data import first_step
+
+    encoder = first_step(model)
+    if not isinstance(encoder, Encoder):
+        return model, []
+    rest = model[1:]
+    rest = rest if len(rest.steps) > 1 else rest.steps[0][1]
+    same = encoder.sparse_ or set(encoder.kinds_) == {"number"}
+    return rest, [] if same else encoder.get_feature_names_out().tolist()
+
+
+def _to_onnx(model: Any, path: str) -> dict[str, Any]:
+    from ..io.onnx import to_onnx
+    from .exits import UsageError
+
+    try:
+        to_onnx(model, path)
+    except (ImportError, TypeError, ValueError) as error:
+        raise UsageError(str(error)) from None
+    return {}
+
+
+def _to_libsvm(model: Any, path: str) -> dict[str, Any]:
+    from ..io.libsvm import to_libsvm
+    from .exits import UsageError
+
+    try:
+        written = to_libsvm(model, path)
+    except (TypeError, ValueError) as error:
+        raise UsageError(str(error)) from None
+    scaling = None if written.scaling is None else str(written.scaling)
+    return {"scaling": scaling, "labels": {str(key): str(value) for key, value in written.labels.items()}}
+
+
+def _json(arguments: argparse.Namespace, model: Any) -> int:
+    """The whole model as one JSON object: the form of the manifest, with the arrays in place."""
+    import json
+
+    from ..io.atomic import write_whole
+    from ..io.codec import Writer
+    from .exits import Exit
+    from .output import note, plain
+
+    writer = Writer()
+    data = {"model": writer.encode(model)}
+    data["arrays"] = {name: plain(array) for name, array in writer.arrays.items()}
+    text = json.dumps(data, ensure_ascii=False)
+    if arguments.output:
+        write_whole(arguments.output, text + "\n")
+        note(arguments, f"written to {arguments.output}.")
+    if arguments.json or not arguments.output:
+        print(json.dumps({"to": "json", "output": arguments.output}) if arguments.output else text)
+    return Exit.FINE
+
+
+def _render(out: Any, data: dict[str, Any]) -> None:
+    from .output import pairs
+
+    rows = {"written": data["output"]}
+    if data.get("scaling"):
+        rows["scale the data by"] = f"svm-scale -r {data['scaling']} DATA"
+    if any(key != value for key, value in data.get("labels", {}).items()):
+        rows["labels"] = ", ".join(f"{key} is {value}" for key, value in data["labels"].items())
+    pairs(out, rows)

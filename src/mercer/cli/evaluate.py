@@ -1,0 +1,72 @@
+"""mercer evaluate: how good a saved machine is on a table with its target."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .arguments import add_data
+
+EXAMPLES = """\
+  mercer evaluate iris.mercer test.csv
+  mercer evaluate houses.mercer test.csv --target price --json
+"""
+_FEW_CLASSES = 12  # for a table of who was taken for whom
+
+
+def add_arguments(parser: Any) -> None:
+    """What evaluate is told."""
+    parser.add_argument("model", metavar="MODEL", help="a file that train has written")
+    add_data(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Load, read, predict, compare."""
+    import numpy as np
+
+    from .data import last_step, points_for, read, target_values
+    from .exits import Exit
+    from .machines import targets_of
+    from .output import show
+    from .scores import scores
+    from .using import loaded, manifest_of, used
+
+    model = loaded(arguments.model)
+    machine = last_step(model)
+    targets = targets_of(machine)
+    table = read(arguments, model)
+    told = manifest_of(arguments.model)["notes"].get("target")
+    known = told if told in table.names else None
+    rest, column, name = table.split(arguments.target or known)
+    y = target_values(column, "numbers" if targets == "numbers" else "labels", table.source, name)
+    predicted = used(arguments, model.predict, points_for(model, rest), rest)
+    data: dict[str, Any] = {"rows": table.n, "target": name, "scores": scores(targets, y, predicted)}
+    if targets != "numbers":
+        labels = np.union1d(y, predicted)
+        data["labels"] = labels
+        data["confusion"] = [[int(np.sum((y == a) & (predicted == b))) for b in labels] for a in labels]
+    show(arguments, data, lambda out: _render(out, data))
+    return Exit.FINE
+
+
+def _render(out: Any, data: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    from .output import pairs
+    from .scores import in_words
+
+    pairs(out, {"rows": f"{data['rows']}, target {data['target']!r}", "scores": in_words(data["scores"])})
+    if "labels" not in data:
+        return
+    if len(data["labels"]) > _FEW_CLASSES:
+        out.print(f"{len(data['labels'])} classes: the table of mistakes is in --json.")
+        return
+    table = Table(title="rows: the truth; columns: the prediction", title_justify="left", box=None, pad_edge=False)
+    table.add_column("")
+    for label in data["labels"]:
+        table.add_column(str(label), justify="right")
+    table.add_column("right", justify="right")
+    for i, (label, counts) in enumerate(zip(data["labels"], data["confusion"], strict=True)):
+        cells = [f"[bold]{count}[/bold]" if i == j else str(count) for j, count in enumerate(counts)]
+        table.add_row(str(label), *cells, f"{100 * counts[i] / sum(counts):.1f}%" if sum(counts) else "-")
+    out.print(table)

@@ -1,0 +1,134 @@
+"""mercer explain: exercises solved step by step, in exact fractions."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from .arguments import add_format, add_kernel, whole
+
+EXAMPLES = """\
+  mercer explain "1,3:+ 2,1:+ 0,1:-"                                the hard margin of three points
+  mercer explain "0,0:- 0,1:+ 1,0:+ 1,1:-" --kernel "poly(degree=2)" -o xor.html
+  mercer explain points.csv --C 1 --format latex > sheet.tex        the soft margin; the last column is the label
+  mercer explain "1:1 2:3/2 3:2" --kind ridge --lambda 1/2          kernel ridge regression
+  mercer explain "1,2 3,4" --kind kernel-trick --kernel "poly(degree=2)"
+  mercer explain "max x*y" "x + y = 4" --kind lagrangian
+  mercer explain --exercise 7                                       a new exercise; --answer solves it
+"""
+KINDS = ("svm", "perceptron", "ridge", "kernel-trick", "lagrangian")
+FORMATS = {"text": ".txt", "markdown": ".md", "latex": ".tex", "html": ".html", "json": ".json"}
+
+
+def add_arguments(parser: Any) -> None:
+    """What explain is told."""
+    parser.add_argument("problem", metavar="DATA", nargs="*", help="a table, or points such as '1,3:+ 2,1:+ 0,1:-'")
+    parser.add_argument("--kind", choices=KINDS, default="svm", help="default: svm")
+    add_kernel(parser)
+    parser.add_argument("--C", "-c", dest="C", metavar="X", help="svm: the soft margin (default: the hard one)")
+    parser.add_argument("--lambda", dest="lam", metavar="X", default="1", help="ridge (default: 1)")
+    parser.add_argument("--eta", metavar="X", default="1", help="perceptron: the step (default: 1)")
+    parser.add_argument("--exercise", type=whole(0), metavar="SEED", help="make a new exercise")
+    parser.add_argument("--answer", action="store_true", help="with --exercise: its solution too")
+    parser.add_argument("--format", choices=tuple(FORMATS), help="default: by the name of the file, or text")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where it goes (default: stdout)")
+    group = parser.add_argument_group("data")
+    group.add_argument("--target", metavar="COL", help="the column of labels (default: the last one)")
+    add_format(group)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read the exercise, solve it, write the solution."""
+    from ..io.atomic import write_whole
+    from .exits import Exit
+    from .output import note
+
+    text = "\n".join(_written(sheet, arguments) for sheet in _sheets(arguments))
+    if arguments.output:
+        write_whole(arguments.output, text)
+        note(arguments, f"written to {arguments.output}.")
+    else:
+        print(text)
+    return Exit.FINE
+
+
+def _written(sheet: Any, arguments: argparse.Namespace) -> str:
+    """The sheet in the format that was asked for, or that the name of the file tells."""
+    suffixes = {suffix: name for name, suffix in FORMATS.items()}
+    by_name = suffixes.get(Path(arguments.output).suffix.lower()) if arguments.output else None
+    kind = arguments.format or ("json" if arguments.json else by_name or "text")
+    return str(getattr(sheet, f"to_{kind}")())
+
+
+def _sheets(arguments: argparse.Namespace) -> list[Any]:
+    """What is to be written."""
+    from ..io import DataError
+    from .exits import UsageError
+
+    try:
+        explain: Any = import_module("mercer.explain")
+    except ImportError as error:
+        raise UsageError(f"Worked solutions need SymPy: pip install 'mercer[explain]' ({error}).") from None
+    try:
+        if arguments.exercise is not None:
+            made = explain.exercise(arguments.exercise)
+            return [made, *([made.answer] if arguments.answer else [])]
+        if not arguments.problem:
+            raise UsageError("Give points, such as '1,3:+ 2,1:+ 0,1:-', a table, or --exercise SEED.")
+        return [_solved(arguments, explain)]
+    except (DataError, UsageError):
+        raise
+    except ImportError as error:
+        raise UsageError(str(error)) from None
+    except (ValueError, TypeError) as error:
+        raise DataError(str(error)) from error
+
+
+def _solved(arguments: argparse.Namespace, explain: Any) -> Any:
+    from ..kernels import kernel as parse
+    from .exits import UsageError
+
+    first, *more = arguments.problem
+    kernel = {} if arguments.kernel is None else {"kernel": parse(arguments.kernel)}
+    if arguments.kind == "lagrangian":
+        return explain.lagrangian(first, more)
+    if more:
+        raise UsageError("Give the points as one text in quotation marks, or one table.")
+    if arguments.kind == "kernel-trick":
+        points = [point.split(",") for point in first.split()]
+        if len(points) != 2 or not kernel:
+            raise UsageError("The kernel trick needs two points, such as '1,2 3,4', and --kernel.")
+        return explain.kernel_trick(kernel["kernel"], *points)
+    X, y = _points(first, arguments)
+    if arguments.kind == "ridge":
+        return explain.ridge(X, y, arguments.lam, **kernel)
+    labels = [_sign(label) for label in y]
+    if arguments.kind == "perceptron":
+        return explain.perceptron(X, labels, eta=arguments.eta, **kernel)
+    return explain.svm(X, labels, C=arguments.C, **kernel)
+
+
+def _points(text: str, arguments: argparse.Namespace) -> tuple[list[list[Any]], list[Any]]:
+    """Points and targets: written out, or from a table."""
+    from ..io import DataError
+    from .data import read
+
+    if ":" in text and not Path(text).exists():
+        rows = [word.rpartition(":") for word in text.split()]
+        odd = next((word for word, row in zip(text.split(), rows, strict=True) if not (row[0] and row[2])), None)
+        if odd is not None:
+            raise DataError(f"{odd!r} is not a point: write coordinates and a label, such as 1,3:+")
+        return [[cell.strip() for cell in row[0].strip("()").split(",")] for row in rows], [row[2] for row in rows]
+    arguments.data = text
+    table, y, _ = read(arguments).split(arguments.target)
+    if table.sparse:
+        return table.matrix.toarray().tolist(), y.tolist()
+    return [
+        list(row) for row in zip(*(table.column(i).tolist() for i in range(len(table.names))), strict=True)
+    ], y.tolist()
+
+
+def _sign(label: Any) -> Any:
+    return {"+": 1, "-": -1, "+1": 1, "-1": -1, "1": 1}.get(str(label).strip(), label)

@@ -1,0 +1,90 @@
+"""Pipelines of encoder, scaler and machine: made, fitted, and how that went in words."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..io import DataError, Encoder, Table
+from ..solution import Status
+from ..types import Array
+from .data import last_step
+from .exits import Exit
+from .output import warnings_as_notes
+
+
+def pipeline_of(arguments: argparse.Namespace, machine: Any, table: Table) -> Any:
+    """The unfitted pipeline of a machine for such a table."""
+    from sklearn.pipeline import Pipeline
+
+    missing = "fill" if arguments.missing == "fill" else "error"
+    steps: list[tuple[str, Any]] = [("encode", Encoder(tuple(arguments.categorical), missing))]
+    scaler = _scaler(arguments.scale, getattr(machine, "kernel", None), table.sparse)
+    return Pipeline([*steps, *([("scale", scaler)] if scaler is not None else []), ("model", machine)])
+
+
+def _scaler(scale: str, kernel: Any, sparse: bool) -> Any:
+    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+    if scale == "auto":
+        scale = "none" if sparse or _on_histograms(kernel) else "standard"
+    if scale == "none":
+        return None
+    if sparse:  # zeros must stay zeros
+        return StandardScaler(with_mean=False) if scale == "standard" else MaxAbsScaler()
+    return StandardScaler() if scale == "standard" else MinMaxScaler()
+
+
+def _on_histograms(kernel: Any) -> bool:
+    from ..kernels import Chi2, ExpChi2, Intersection, Kernel
+
+    if not isinstance(kernel, Kernel):
+        return False
+    return isinstance(kernel, Intersection | Chi2 | ExpChi2) or any(map(_on_histograms, kernel.parts()))
+
+
+def prepared(arguments: argparse.Namespace, table: Table, kernel: Any) -> Any:
+    """The points of a table, encoded and scaled for a kernel, without a machine."""
+    encoder = Encoder(tuple(arguments.categorical), "fill" if arguments.missing == "fill" else "error")
+    X = encoder.fit(table).transform(table)
+    scaler = _scaler(arguments.scale, kernel, table.sparse)
+    return X if scaler is None else scaler.fit_transform(X)
+
+
+def fit(arguments: argparse.Namespace, pipeline: Any, table: Table, y: Array | None) -> Any:
+    """The pipeline, fitted; what is wrong with the data is a DataError."""
+    machine = last_step(pipeline)
+    if "verbose" in machine.get_params(deep=False):
+        machine.set_params(verbose=not arguments.quiet)
+    try:
+        with warnings_as_notes(arguments):
+            pipeline.fit(table, y)
+    except DataError:
+        raise
+    except (ValueError, TypeError) as error:
+        raise DataError(f"{table.source}: {error}") from error
+    if "verbose" in machine.get_params(deep=False):
+        machine.set_params(verbose=False)
+    return pipeline
+
+
+def exit_of(machine: Any) -> Exit:
+    """How the training ended, as an exit code."""
+    statuses = {certificate.status for certificate in certificates(machine)}
+    if Status.INTERRUPTED in statuses:
+        return Exit.INTERRUPTED
+    return Exit.FINE if statuses <= {Status.CONVERGED} else Exit.LIMITS
+
+
+def certificates(machine: Any) -> tuple[Any, ...]:
+    """The certificates of all problems of a machine."""
+    several = getattr(machine, "certificates_", None)
+    return (machine.certificate_,) if several is None else tuple(several)
+
+
+def certificate_data(machine: Any) -> dict[str, Any]:
+    """The worst certificate, for JSON."""
+    certificate = machine.certificate_
+    names = ("primal", "dual", "gap", "relative_gap", "kkt_violation", "feasibility", "rounding", "converged")
+    values = {name: getattr(certificate, name) for name in names if hasattr(certificate, name)}
+    return values | {"status": certificate.status.name.lower(), "words": certificate.words()}

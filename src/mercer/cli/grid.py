@@ -1,0 +1,220 @@
+"""A grid of settings and their scores by cross-validation."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..estimators.base import Machine
+from ..estimators.parts import Part
+from ..gram import DenseGram
+from ..kernels import Kernel
+from ..kernels import kernel as as_kernel
+from ..kernels.points import Domain, count
+from ..memory import parse_bytes
+from ..types import Array
+from .exits import Exit, UsageError
+from .fitting import exit_of
+from .output import console, note
+from .scores import folds, scores
+
+_AROUND = 16.0  # gamma goes from 1/16 to 16 times its default
+_PRECISE = 1500  # up to so many points, kernel values are float64
+_SHARE = 3  # the matrix, its part for a fold, and what a solver needs
+
+
+@dataclass(eq=False)
+class Grid:
+    """The values of C (or alpha) and of gamma for a machine, and the score of each pair in each fold."""
+
+    machine: Any
+    first: str
+    """C or alpha."""
+    path: str
+    """Where gamma stands within the kernel; empty where the kernel has none."""
+    Cs: list[float]
+    gammas: list[float]
+    scored: dict[tuple[int, int], list[float]] = field(default_factory=dict)
+    score: str = ""
+
+    @classmethod
+    def of(cls, machine: Any, X: Any, C_range: Any, gamma_range: Any, steps: int) -> Grid:
+        """The grid of a machine: its weight of mistakes, and the gamma of its kernel where it has one."""
+        known = machine.get_params(deep=False)
+        first = "C" if "C" in known else "alpha"
+        if first not in known:
+            raise UsageError(f"{type(machine).__name__} has neither C nor alpha to tune.")
+        C_range = C_range or ((0.1, 1000.0) if first == "C" else (1e-4, 10.0))
+        path = _gamma_path(known.get("kernel"))
+        if gamma_range and not path:
+            raise UsageError("--gamma-range: this kernel has no gamma.")
+        if path and not gamma_range:
+            start = _get(as_kernel(known["kernel"]).resolve(X), path)
+            gamma_range = (start / _AROUND, start * _AROUND)
+        gammas = _logarithmic(gamma_range, steps) if path else [float("nan")]
+        return cls(machine, first, path, _logarithmic(C_range, steps), gammas)
+
+    def candidate(self, i: int, j: int) -> Any:
+        """An unfitted machine with the i-th gamma and the j-th C."""
+        from sklearn.base import clone
+
+        copy = clone(self.machine).set_params(**{self.first: self.Cs[j]})
+        return copy.set_params(kernel=self.kernel(i)) if self.path else copy
+
+    def kernel(self, i: int) -> Kernel:
+        """The kernel with the i-th gamma."""
+        kernel = as_kernel(self.machine.kernel)
+        return kernel.with_params(**{self.path: self.gammas[i]}) if self.path else kernel
+
+    def mean(self, i: int, j: int) -> float:
+        """The mean score over the folds so far; NaN where there is none."""
+        values = self.scored.get((i, j), [])
+        return float(np.mean(values)) if values else float("nan")
+
+    def best(self) -> tuple[int, int] | None:
+        """The best cell; of equals the one with the smallest C, then gamma."""
+        done = sorted(self.scored, key=lambda cell: (-self.mean(*cell), cell[1], cell[0]))
+        return done[0] if done else None
+
+    def at_the_edge(self) -> list[str]:
+        """Where the best cell is at an edge of the grid, better ones may lie outside."""
+        best = self.best()
+        if best is None:
+            return []
+        sides = ((self.first, self.Cs, best[1]), ("gamma", self.gammas, best[0]))
+        return [
+            f"the best {name}, {values[place]:.3g}, is at the edge of the grid: --{name.replace('alpha', 'C')}-range "
+            "can widen it."
+            for name, values, place in sides
+            if len(values) > 1 and place in (0, len(values) - 1)
+        ]
+
+    def results(self) -> dict[str, Any]:
+        """As in scikit-learn's cv_results_."""
+        cells = sorted(self.scored)
+        return {
+            "params": [
+                {self.first: self.Cs[j]} | ({f"kernel__{self.path}": self.gammas[i]} if self.path else {})
+                for i, j in cells
+            ],
+            "mean_test_score": np.array([self.mean(*cell) for cell in cells]),
+            "std_test_score": np.array([np.std(self.scored[cell]) for cell in cells]),
+        }
+
+    def data(self) -> dict[str, Any]:
+        """The grid for JSON."""
+        best = self.best()
+        assert best is not None
+        i, j = best
+        chosen: dict[str, Any] = {self.first: self.Cs[j], "score": self.mean(i, j)}
+        chosen["deviation"] = float(np.std(self.scored[best]))
+        values: dict[str, Any] = {self.first: self.Cs, "score": self.score, "best": chosen}
+        if self.path:
+            chosen |= {"gamma": self.gammas[i], "kernel": repr(self.kernel(i))}
+            values["gamma"] = self.gammas
+        return values | {"scores": [[self.mean(i, j) for j in range(len(self.Cs))] for i in range(len(self.gammas))]}
+
+    def in_words(self, value: float) -> str:
+        """A score as people read it."""
+        return f"{100 * value:.2f}%" if self.score == "accuracy" else f"{value:.4f}"
+
+    def table(self) -> Any:
+        """The scores for rich, the best one marked."""
+        from rich.console import Group
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False)
+        if self.path:
+            table.add_column("gamma", justify="right", style="bold")
+        for C in self.Cs:
+            table.add_column(f"{C:.3g}", justify="right", header_style="bold")
+        best = self.best()
+        for i, gamma in enumerate(self.gammas):
+            cells = [self.in_words(self.mean(i, j)) if (i, j) in self.scored else "." for j in range(len(self.Cs))]
+            cells = [f"[bold reverse]{text}[/]" if (i, j) == best else text for j, text in enumerate(cells)]
+            table.add_row(*([f"{gamma:.3g}"] if self.path else []), *cells)
+        return Group(f"{self.score or 'score'} for each {self.first}{' and gamma' if self.path else ''}", table)
+
+
+def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets: str, limit: float | None) -> Exit:
+    """Score the grid, gamma by gamma; what is scored by the time limit or Ctrl-C stays."""
+    from rich.live import Live
+
+    deadline = None if limit is None else perf_counter() + limit
+    splits = folds(targets, y, count(X), arguments.cv, arguments.seed)
+    err = console(stderr=True)
+    live = Live(console=err, get_renderable=grid.table) if err.is_terminal and not arguments.quiet else None
+    code = Exit.FINE
+    try:
+        if live:
+            live.start()
+        for i in range(len(grid.gammas)):
+            code = _row(grid, i, X, y, targets, splits, deadline)
+            if live is None:
+                values = ", ".join(f"{C:.3g}: {grid.in_words(grid.mean(i, j))}" for j, C in enumerate(grid.Cs))
+                note(arguments, f"gamma {grid.gammas[i]:.3g}  {values}" if grid.path else values)
+            if code is not Exit.FINE:
+                break
+    except KeyboardInterrupt:
+        code = Exit.INTERRUPTED
+    finally:
+        if live:
+            live.stop()
+    return code
+
+
+def _row(grid: Grid, i: int, X: Any, y: Array, targets: str, splits: Any, deadline: float | None) -> Exit:
+    """Score all C of one gamma; the Gram matrix is computed once, and each fold starts from the C before."""
+    shareable = getattr(type(grid.machine), "fit", None) is Machine.fit
+    gram = _shared(grid.kernel(i), X, grid.machine.memory) if shareable else None
+    parts = None if gram is None else [Part(gram, y, train) for train, _ in splits]
+    for j in range(len(grid.Cs)):
+        values = []
+        for number, (train, test) in enumerate(splits):
+            left = None if deadline is None else deadline - perf_counter()
+            if left is not None and left <= 0:
+                return Exit.LIMITS
+            candidate = grid.candidate(i, j)
+            if left is not None and "time_limit" in candidate.get_params(deep=False):
+                candidate.set_params(time_limit=left)
+            fitted = candidate.fit(X[train], y[train]) if parts is None else parts[number].fit(candidate)
+            if exit_of(fitted) is Exit.INTERRUPTED:
+                raise KeyboardInterrupt
+            found = scores(targets, y[test], fitted.predict(X[test]))
+            grid.score = next(iter(found))
+            values.append(found[grid.score])
+        grid.scored[i, j] = values
+    return Exit.FINE
+
+
+def _shared(kernel: Kernel, X: Any, memory: Any) -> DenseGram | None:
+    """The Gram matrix of all points, where there is room for it and for its parts."""
+    n = count(X)
+    dtype = np.dtype(np.float64 if n <= _PRECISE else np.float32)
+    if kernel.domain is not Domain.VECTORS or _SHARE * n * n * dtype.itemsize > parse_bytes(memory):
+        return None
+    return DenseGram.compute(kernel.resolve(X), X, "dense: shared by all folds", dtype)
+
+
+def _gamma_path(kernel: Any) -> str:
+    """The nested name of the first gamma of a kernel; empty where it has none."""
+    if kernel is None:
+        return ""
+    return next((name for name in as_kernel(kernel).get_params() if name.split("__")[-1] == "gamma"), "")
+
+
+def _get(kernel: Kernel, path: str) -> float:
+    return float(kernel.get_params()[path])
+
+
+def _logarithmic(ends: tuple[float, float], steps: int) -> list[float]:
+    """Values at equal ratios, with four digits."""
+    low, high = ends
+    if not low <= high:
+        raise UsageError(f"A range goes from low to high, not from {low:g} to {high:g}.")
+    values = np.geomspace(low, high, steps) if steps > 1 else [np.sqrt(low * high)]
+    return list(dict.fromkeys(float(f"{value:.4g}") for value in values))

@@ -1,0 +1,108 @@
+"""The program: its verbs, and what becomes of errors."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from .exits import Exit, UsageError
+
+VERBS = {
+    "train": "train a machine on a table and save it",
+    "predict": "predictions of a saved machine for a table",
+    "evaluate": "how good a saved machine is on a table with its target",
+    "tune": "find C and gamma by cross-validation",
+    "gram": "is a kernel positive definite on this data? its Gram matrix as a picture",
+    "explain": "an exercise solved step by step, in exact fractions",
+    "plot": "pictures of a machine or of data",
+    "inspect": "what is in a model file",
+    "convert": "model files to and from other programs",
+}
+_EXAMPLES = """\
+  mercer train iris.csv -o iris.mercer            train on the last column, print certificate and scores
+  mercer predict iris.mercer new.csv > out.csv    predictions
+  mercer tune iris.csv --picture grid.png         which C, which gamma?
+  mercer explain "1,3:+ 2,1:+ 0,1:-"              the exercise, solved by hand
+"""
+_CODES = """\
+exit codes: 0 fine, 1 internal error, 2 usage, 3 bad data, 4 not converged within the limits (the model is written all
+the same), 5 unreadable or unsafe model file, 130 interrupted (training: the best so far is written)"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose help begins with examples."""
+
+    def __init__(self, examples: str = "", **options: object) -> None:
+        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(allow_abbrev=False, **options)  # type: ignore[arg-type]
+        self.examples = examples
+
+    def format_help(self) -> str:
+        """The examples, then the usual."""
+        head = f"examples:\n{self.examples.rstrip()}\n\n" if self.examples else ""
+        return head + super().format_help()
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all verbs; it imports nothing heavy."""
+    from .. import __version__
+
+    whole = Parser(_EXAMPLES, prog="mercer", description="Kernel methods with certificates.", epilog=_CODES)
+    whole.add_argument("--version", action="version", version=f"mercer {__version__}")
+    verbs = whole.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for name, summary in VERBS.items():
+        module = import_module(f".{name}", __package__)
+        verb = verbs.add_parser(name, help=summary, description=summary, examples=module.EXAMPLES)
+        module.add_arguments(verb)
+        common = verb.add_argument_group("output")
+        common.add_argument("--json", action="store_true", help="the result as one JSON object on stdout")
+        common.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+        verb.set_defaults(run=module.run)
+    return whole
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program; the result is its exit code."""
+    given = sys.argv[1:] if argv is None else list(argv)
+    try:
+        arguments = parser().parse_args(given)
+    except SystemExit as end:
+        return int(end.code or 0)
+    try:
+        return int(arguments.run(arguments))
+    except KeyboardInterrupt:
+        return _end(arguments, Exit.INTERRUPTED, "interrupted")
+    except BrokenPipeError:  # whoever read stdout has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.FINE
+    except Exception as error:
+        code = _code(error)
+        if code is Exit.INTERNAL:
+            if os.environ.get("MERCER_DEBUG"):
+                raise
+            text = f"internal error: {type(error).__name__}: {error} (MERCER_DEBUG=1 shows where)"
+            return _end(arguments, code, text)
+        return _end(arguments, code, str(error))
+
+
+def _code(error: Exception) -> Exit:
+    """Whose fault it is."""
+    from ..io import DataError, ModelError
+    from ..parse import ParseError
+
+    if isinstance(error, DataError):
+        return Exit.DATA
+    if isinstance(error, ModelError):
+        return Exit.MODEL
+    return Exit.USAGE if isinstance(error, UsageError | ParseError | OSError) else Exit.INTERNAL
+
+
+def _end(arguments: argparse.Namespace, code: Exit, text: str) -> Exit:
+    print(f"mercer {arguments.verb}: {text}", file=sys.stderr)
+    if arguments.json:
+        print(json.dumps({"error": text, "exit": int(code)}))
+    return code

@@ -1,0 +1,78 @@
+"""What people and programs see: results on stdout, as text or as JSON; notes on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_WIDE = 200  # characters of a line where nobody looks at a terminal
+
+
+def console(stderr: bool = False) -> Any:
+    """Rich's console: colours on a terminal only, and none where NO_COLOR is set."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, highlight=False, width=None if stream.isatty() else _WIDE)
+
+
+def note(arguments: argparse.Namespace, text: str) -> None:
+    """Something to know, on stderr."""
+    if not arguments.quiet:
+        print(text, file=sys.stderr, flush=True)
+
+
+def show(arguments: argparse.Namespace, data: dict[str, Any], render: Callable[[Any], None]) -> None:
+    """The result: JSON where that was asked for, what `render(console)` prints otherwise."""
+    if arguments.json:
+        print(json.dumps(plain(data), ensure_ascii=False))
+    else:
+        render(console())
+
+
+def pairs(out: Any, rows: dict[str, str]) -> None:
+    """Names and values, one to a line."""
+    from rich.text import Text
+
+    width = max(map(len, rows), default=0)
+    for name, value in rows.items():
+        lines = str(value).split("\n")
+        text = Text.assemble((f"{name:{width}}", "bold"), "  ", lines[0])
+        out.print(text, soft_wrap=True)
+        for line in lines[1:]:
+            out.print(Text(" " * (width + 2) + line), soft_wrap=True)
+
+
+def plain(value: Any) -> Any:
+    """Arrays, NumPy's numbers and infinities as JSON has them."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if value != value else ("inf" if value > 0 else "-inf")
+    return value
+
+
+@contextmanager
+def warnings_as_notes(arguments: argparse.Namespace) -> Iterator[None]:
+    """Warnings as notes, each once; what a certificate says anyway is left out."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        finally:
+            kept = [w for w in caught if not issubclass(w.category, ConvergenceWarning | DeprecationWarning)]
+            for text in dict.fromkeys(str(w.message) for w in kept):
+                if "valid feature names" not in text:
+                    note(arguments, f"note: {text}")

@@ -1,0 +1,133 @@
+"""mercer plot: pictures of a machine or of data."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .arguments import add_data, add_encoding, add_limits
+from .machines import add_machine
+
+KINDS = ("boundary", "curve", "convergence", "alphas", "gram")
+EXAMPLES = """\
+  mercer plot iris.csv --features "petal length" "petal width" -c 10 -o iris.png     train, draw the boundary
+  mercer plot iris.mercer --on iris.csv -o iris.png                                  of a saved machine
+  mercer plot iris.mercer --kind convergence -o gap.pdf                              primal, dual and gap
+  mercer plot iris.csv --kind gram -o gram.png
+"""
+
+
+def add_arguments(parser: Any) -> None:
+    """What plot is told."""
+    add_data(parser)
+    parser.add_argument("--kind", choices=KINDS, help="default: boundary where there is data, else convergence")
+    parser.add_argument("--on", metavar="TABLE", help="where DATA is a model file: the points to draw it on")
+    parser.add_argument("--features", nargs=2, metavar="COL", help="the two columns to draw; a plane of all without")
+    parser.add_argument("--title", help="above the picture")
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="png, pdf or svg")
+    add_machine(parser)
+    add_encoding(parser)
+    add_limits(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Load or train, then draw."""
+    from ..io import DataError
+    from .exits import Exit, UsageError
+    from .output import show
+    from .pictures import canvas
+
+    given = _is_model(arguments.data)
+    kind = arguments.kind or ("boundary" if arguments.on or not given else "convergence")
+    with canvas(arguments.output) as plot:
+        try:
+            if given:
+                _draw_model(arguments, plot, kind)
+            else:
+                _draw_data(arguments, plot, kind)
+        except (DataError, UsageError):
+            raise
+        except (ValueError, TypeError) as error:
+            raise DataError(str(error)) from error
+    data = {"kind": kind, "output": arguments.output}
+    show(arguments, data, lambda out: out.print(f"drawn in {arguments.output}", soft_wrap=True, markup=False))
+    return Exit.FINE
+
+
+def _is_model(path: str) -> bool:
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return "manifest.json" in archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return path.endswith(".mercer")
+
+
+def _draw_model(arguments: argparse.Namespace, plot: Any, kind: str) -> None:
+    from .data import last_step, points_for, read, target_values
+    from .exits import UsageError
+    from .machines import targets_of
+    from .using import loaded, manifest_of
+
+    model = loaded(arguments.data)
+    if kind in ("convergence", "alphas"):
+        getattr(plot, kind)(model, title=arguments.title)
+        return
+    if arguments.on is None:
+        raise UsageError(f"A picture of kind {kind} of a model needs points: --on TABLE.")
+    told = manifest_of(arguments.data)["notes"].get("target")
+    arguments.data = arguments.on
+    table, targets, y = read(arguments, model), targets_of(last_step(model)), None
+    if arguments.target or told in table.names or table.target is not None:
+        table, column, name = table.split(arguments.target or (told if told in table.names else None))
+        y = target_values(column, targets if targets != "nothing" else "labels", table.source, name)
+    _draw(arguments, plot, kind, model, points_for(model, table), y)
+
+
+def _draw_data(arguments: argparse.Namespace, plot: Any, kind: str) -> None:
+    from .data import read_training
+    from .fitting import fit, pipeline_of
+    from .machines import machine_of, targets_of
+
+    machine = machine_of(arguments)
+    table, y, _ = read_training(arguments, targets_of(machine))
+    if kind == "boundary" and arguments.features and not table.sparse:  # of two columns, a machine of these two
+        wanted = {table.place(name) for name in arguments.features}
+        table = table.without([name for place, name in enumerate(table.names) if place not in wanted])
+    model = fit(arguments, pipeline_of(arguments, machine, table), table, y)
+    _draw(arguments, plot, kind, model, table, y)
+
+
+def _draw(arguments: argparse.Namespace, plot: Any, kind: str, model: Any, points: Any, y: Any) -> None:
+    from ..io import DataError, Encoder
+    from .data import first_step, last_step
+    from .exits import UsageError
+
+    encoder = first_step(model)
+    names: list[str] = []
+    if isinstance(encoder, Encoder):
+        names, points, model = encoder.get_feature_names_out().tolist(), encoder.transform(points), model[1:]
+    if kind in ("convergence", "alphas"):
+        getattr(plot, kind)(model, title=arguments.title)
+    elif kind == "curve":
+        if points.shape[1] != 1:
+            raise DataError(f"A curve is of one column, but there are {points.shape[1]}: --drop the others.")
+        ax = plot.curve(model, points, y, title=arguments.title)
+        ax.set_xlabel(names[0] if names else "x")
+    elif kind == "gram":
+        if not hasattr(last_step(model), "kernel_"):
+            raise UsageError(f"{type(last_step(model)).__name__} has no kernel.")
+        Z = model[:-1].transform(points) if hasattr(model, "steps") and len(model.steps) > 1 else points
+        plot.gram(last_step(model).kernel_(Z), labels=y, title=arguments.title)
+    else:
+        chosen = None
+        if arguments.features and points.shape[1] > 2:
+            lacking = [name for name in arguments.features if name not in names]
+            if lacking:
+                raise DataError(f"There is no column {lacking[0]!r}. There are: {', '.join(names) or 'no names'}.")
+            chosen = [names.index(name) for name in arguments.features]
+        ax = plot.boundary(model, points, y, features=chosen, title=arguments.title)
+        shown = chosen if chosen else [0, 1] if points.shape[1] == 2 else []
+        if names and shown:
+            ax.set(xlabel=names[shown[0]], ylabel=names[shown[1]])

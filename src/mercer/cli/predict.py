@@ -1,0 +1,82 @@
+"""mercer predict: predictions of a saved machine for a table, as CSV."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .arguments import add_data
+
+EXAMPLES = """\
+  mercer predict iris.mercer new.csv                  CSV on stdout, one line for each row
+  mercer predict iris.mercer new.csv -o out.csv --decision
+  cat new.csv | mercer predict iris.mercer - --json
+"""
+
+
+def add_arguments(parser: Any) -> None:
+    """What predict is told."""
+    parser.add_argument("model", metavar="MODEL", help="a file that train has written")
+    add_data(parser, target=False)
+    parser.add_argument("-o", "--output", metavar="FILE", help="where the CSV goes (default: stdout)")
+    parser.add_argument("--decision", action="store_true", help="also the values of the decision function")
+    parser.add_argument("--proba", action="store_true", help="also the probability of each class")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Load, read, predict, write."""
+    from ..io.atomic import write_whole
+    from .data import last_step, points_for, read
+    from .exits import Exit, UsageError
+    from .output import note, plain, show
+    from .using import loaded, used
+
+    model = loaded(arguments.model)
+    machine = last_step(model)
+    if arguments.proba and not hasattr(machine, "predict_proba"):
+        raise UsageError(
+            f"{type(machine).__name__} has no probabilities: train with --model logistic, or calibrate in Python by "
+            "CalibratedClassifierCV."
+        )
+    if arguments.decision and not hasattr(machine, "decision_function"):
+        raise UsageError(f"{type(machine).__name__} has no decision function: its predictions are its values.")
+    table = read(arguments, model)
+    points = points_for(model, table)
+    columns = {"prediction": used(arguments, model.predict, points, table)}
+    if arguments.decision:
+        columns |= _columns("decision", used(arguments, model.decision_function, points, table), machine)
+    if arguments.proba:
+        columns |= _columns("probability", used(arguments, model.predict_proba, points, table), machine)
+    text = _csv(columns)
+    if arguments.output:
+        write_whole(arguments.output, text)
+        note(arguments, f"{table.n} predictions written to {arguments.output}.")
+    if arguments.json or not arguments.output:
+        show(arguments, {name: plain(values) for name, values in columns.items()}, lambda out: _write(text))
+    return Exit.FINE
+
+
+def _columns(name: str, values: Any, machine: Any) -> dict[str, Any]:
+    """A column, or one for each class."""
+    if values.ndim == 1:
+        return {name: values}
+    labels = getattr(machine, "classes_", range(values.shape[1]))
+    return {f"{name} {label}": column for label, column in zip(labels, values.T, strict=True)}
+
+
+def _csv(columns: dict[str, Any]) -> str:
+    import csv
+    from io import StringIO
+
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
+    return out.getvalue()
+
+
+def _write(text: str) -> None:
+    import sys
+
+    sys.stdout.write(text)
+    sys.stdout.flush()

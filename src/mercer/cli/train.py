@@ -1,0 +1,177 @@
+"""mercer train: from a table to a certified model file."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .arguments import add_data, add_encoding, add_limits, part, whole
+from .machines import add_machine
+
+EXAMPLES = """\
+  mercer train iris.csv -o iris.mercer                     the last column is the target; a fifth is held out
+  mercer train houses.csv --target price --model svr       regression
+  mercer train a9a.svm -t 2 -g 0.05 -c 8 -v 5              svmlight data and LIBSVM's flags
+  mercer train wine.csv --kernel "poly(degree=3)" --cv 5   another kernel; scores by cross-validation
+"""
+_LEAST_ROWS = 10  # for a part of them to be held out unasked
+
+
+def add_arguments(parser: Any) -> None:
+    """What train is told."""
+    add_data(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", help="where the model goes (default: nowhere)")
+    add_machine(parser)
+    add_encoding(parser)
+    group = parser.add_argument_group("scores")
+    group.add_argument("--test-size", type=part, metavar="PART", help="the part to hold out (default: 0.2; 0: none)")
+    group.add_argument(
+        "--cv", "-v", type=whole(2), metavar="K", dest="cv", help="K-fold cross-validation, all rows trained on"
+    )
+    add_limits(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read, encode, scale, train, certify, score, save."""
+    from time import perf_counter
+
+    import numpy as np
+
+    from ..io import DataError, save
+    from .data import last_step, read_training
+    from .exits import Exit, UsageError
+    from .fitting import certificate_data, exit_of, fit, pipeline_of
+    from .machines import machine_of, targets_of
+    from .output import note, show
+    from .scores import hold_out
+
+    if arguments.cv and arguments.test_size:
+        raise UsageError("--cv trains on all rows and --test-size on a part of them: give one of the two.")
+    machine = machine_of(arguments)
+    targets = targets_of(machine)
+    table, y, target = read_training(arguments, targets)
+    n = table.n
+    size = arguments.test_size
+    if size is None:
+        size = 0.0 if arguments.cv or y is None or n < _LEAST_ROWS else 0.2
+    train = test = np.arange(n)
+    if size > 0.0 and y is not None:
+        if not 1 <= round(size * n) <= n - 2:
+            raise DataError(f"{table.source} has {n} rows, too few to hold out a part of {size:g}.")
+        train, test = hold_out(targets, y, n, size, arguments.seed)
+    if arguments.cv and arguments.cv > n:
+        raise DataError(f"{table.source} has {n} rows, too few for {arguments.cv} folds.")
+
+    pipeline = pipeline_of(arguments, machine, table)
+    began = perf_counter()
+    fit(arguments, pipeline, table.take(train), None if y is None else y[train])
+    seconds = perf_counter() - began
+    machine = last_step(pipeline)
+    code = exit_of(machine)
+
+    data: dict[str, Any] = {
+        "model": arguments.model, "target": target, "rows": int(train.size), "features": int(table_width(table)),
+        "kernel": repr(machine.kernel_) if hasattr(machine, "kernel_") else None,
+        "support_vectors": len(machine.support_) if hasattr(machine, "support_") else None,
+        "seconds": seconds, "certificate": certificate_data(machine),
+    }  # fmt: skip
+    notes = {key: data[key] for key in ("model", "target", "rows", "certificate")}
+    if arguments.output:
+        save(pipeline, arguments.output, notes)
+        data["output"] = arguments.output
+    if code not in (Exit.INTERRUPTED,) and _has_answer(machine):
+        data |= _scored(arguments, pipeline, targets, table, y, test if size > 0 and y is not None else None)
+        if arguments.output and ("held_out" in data or "cross_validation" in data):
+            save(
+                pipeline, arguments.output, notes | {k: data[k] for k in ("held_out", "cross_validation") if k in data}
+            )
+    if not arguments.output:
+        note(arguments, "note: the model is not saved; give -o model.mercer.")
+    show(arguments, data, lambda out: _render(out, data))
+    return code
+
+
+def table_width(table: Any) -> int:
+    """The number of columns."""
+    return int(table.matrix.shape[1]) if table.sparse else len(table.names)
+
+
+def _has_answer(machine: Any) -> bool:
+    from ..solution import Status
+    from .fitting import certificates
+
+    return all(certificate.status is not Status.INFEASIBLE for certificate in certificates(machine))
+
+
+def _scored(
+    arguments: argparse.Namespace, pipeline: Any, targets: str, table: Any, y: Any, test: Any
+) -> dict[str, Any]:
+    """Scores on what was held out, or by cross-validation, or of outliers found."""
+    import numpy as np
+
+    from .output import warnings_as_notes
+    from .scores import scores
+
+    with warnings_as_notes(arguments):
+        if y is None:
+            inside = np.mean(pipeline.predict(table) == 1)
+            return {"training": {"part inside": float(inside)}}
+        if test is not None:
+            return {
+                "held_out": scores(targets, y[test], pipeline.predict(table.take(test))),
+                "held_out_rows": len(test),
+            }
+    return {"cross_validation": _cross_validated(arguments, pipeline, targets, table, y)} if arguments.cv else {}
+
+
+def _cross_validated(
+    arguments: argparse.Namespace, pipeline: Any, targets: str, table: Any, y: Any
+) -> dict[str, float]:
+    import numpy as np
+    from sklearn.base import clone
+
+    from .data import last_step
+    from .exits import Exit
+    from .fitting import exit_of, fit
+    from .output import note, warnings_as_notes
+    from .scores import folds, in_words, scores
+
+    rows = []
+    for number, (train, test) in enumerate(folds(targets, y, table.n, arguments.cv, arguments.seed), start=1):
+        fold = fit(arguments, clone(pipeline), table.take(train), y[train])
+        if exit_of(last_step(fold)) is Exit.INTERRUPTED:
+            raise KeyboardInterrupt
+        with warnings_as_notes(arguments):
+            rows.append(scores(targets, y[test], fold.predict(table.take(test))))
+        note(arguments, f"fold {number} of {arguments.cv}: {in_words(rows[-1])}")
+    means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+    first = next(iter(means))
+    return means | {f"standard deviation of {first}": float(np.std([row[first] for row in rows]))}
+
+
+def _render(out: Any, data: dict[str, Any]) -> None:
+    from .output import pairs
+    from .scores import in_words
+
+    certificate = data["certificate"]
+    rows = {"model": f"{data['model']}, {data['rows']} rows, {data['features']} columns"}
+    rows["model"] += f", target {data['target']!r}" if data["target"] else ""
+    if data["kernel"]:
+        rows["kernel"] = data["kernel"]
+    if data["support_vectors"] is not None:
+        rows["support vectors"] = str(data["support_vectors"])
+    rows["time"] = f"{data['seconds']:.2f} s"
+    rows["certificate"] = certificate["words"]
+    if certificate["status"] != "converged":
+        from ..solution import Status
+
+        rows["status"] = str(Status[certificate["status"].upper()])
+    if "held_out" in data:
+        rows["held out"] = f"{in_words(data['held_out'])} ({data['held_out_rows']} rows)"
+    if "cross_validation" in data:
+        rows["cross-validation"] = in_words(data["cross_validation"])
+    if "training" in data:
+        rows["training"] = in_words(data["training"])
+    if "output" in data:
+        rows["saved"] = data["output"]
+    pairs(out, rows)

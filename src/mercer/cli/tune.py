@@ -1,0 +1,98 @@
+"""mercer tune: C and gamma by cross-validation, the folds of one gamma on one Gram matrix."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .arguments import add_data, add_encoding, add_limits, finite_positive, whole
+from .machines import add_machine
+
+EXAMPLES = """\
+  mercer tune iris.csv                                         C from 0.1 to 1000, gamma around 'scale', 5 folds
+  mercer tune iris.csv --C-range 1 100 --gamma-range 0.01 1 --steps 7 --picture grid.png
+  mercer tune houses.csv --model svr -o houses.mercer          and train the best on all rows
+"""
+
+
+def add_arguments(parser: Any) -> None:
+    """What tune is told."""
+    add_data(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", help="train the best on all rows and save it here")
+    parser.add_argument("--picture", metavar="FILE", help="draw the grid (png, pdf, svg)")
+    group = parser.add_argument_group("grid")
+    ends: dict[str, Any] = {"type": finite_positive, "nargs": 2, "metavar": ("LOW", "HIGH")}
+    group.add_argument("--C-range", dest="C_range", **ends, help="default: 0.1 1000 (ridge, alpha: 0.0001 10)")
+    group.add_argument("--gamma-range", dest="gamma_range", **ends, help="default: 1/16 to 16 times 'scale'")
+    group.add_argument("--steps", type=whole(1), default=5, metavar="N", help="values of each (default: 5)")
+    group.add_argument("--cv", "-v", type=whole(2), default=5, metavar="K", dest="cv", help="folds (default: 5)")
+    add_machine(parser)
+    add_encoding(parser)
+    add_limits(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read, encode, score the grid, draw it, train the best."""
+    from ..io import DataError
+    from .data import read_training
+    from .exits import Exit, UsageError
+    from .fitting import fit, pipeline_of, prepared
+    from .grid import Grid, search
+    from .machines import machine_of, targets_of
+    from .output import note, show
+
+    limit, arguments.time_limit = arguments.time_limit, None  # for all fits together
+    machine = machine_of(arguments)
+    targets = targets_of(machine)
+    if targets == "nothing":
+        raise UsageError(f"{arguments.model} has no target to be scored by, so that nothing can be tuned.")
+    table, y, target = read_training(arguments, targets)
+    if arguments.cv > table.n:
+        raise DataError(f"{table.source} has {table.n} rows, too few for {arguments.cv} folds.")
+    X = prepared(arguments, table, getattr(machine, "kernel", None))
+    try:
+        grid = Grid.of(machine, X, arguments.C_range, arguments.gamma_range, arguments.steps)
+        code = search(arguments, grid, X, y, targets, limit)
+    except (DataError, UsageError):
+        raise
+    except (ValueError, TypeError) as error:
+        raise DataError(f"{table.source}: {error}") from error
+    best = grid.best()
+    if best is None:
+        return code
+    data = grid.data() | {"model": arguments.model, "target": target, "rows": table.n, "folds": arguments.cv}
+    for hint in grid.at_the_edge():
+        note(arguments, f"note: {hint}")
+    if arguments.picture:
+        from .pictures import canvas
+
+        with canvas(arguments.picture) as plot:
+            draw = plot.grid if min(len(grid.Cs), len(grid.gammas)) > 1 else plot.path
+            draw(grid.results(), title=f"{data['score']} by {arguments.cv}-fold cross-validation")
+        data["picture"] = arguments.picture
+    if arguments.output and code is Exit.FINE:
+        from ..io import save
+
+        chosen = fit(arguments, pipeline_of(arguments, grid.candidate(*best), table), table, y)
+        save(
+            chosen,
+            arguments.output,
+            {"model": arguments.model, "target": target, "rows": table.n, "tuned": data["best"]},
+        )
+        data["output"] = arguments.output
+    show(arguments, data, lambda out: _render(out, grid, data))
+    return code
+
+
+def _render(out: Any, grid: Any, data: dict[str, Any]) -> None:
+    from .output import pairs
+
+    out.print(grid.table())
+    best = data["best"]
+    settings = ", ".join(f"{name} = {best[name]:g}" for name in (grid.first, "gamma") if name in best)
+    rows = {"best": f"{settings}: {grid.in_words(best['score'])} +- {grid.in_words(best['deviation'])}"}
+    rows["to train it"] = f"--{grid.first} {best[grid.first]:g}"
+    if best.get("kernel"):
+        rows["to train it"] += f' --kernel "{best["kernel"]}"'
+    rows |= {name: data[key] for name, key in (("drawn in", "picture"), ("saved", "output")) if key in data}
+    pairs(out, rows)
