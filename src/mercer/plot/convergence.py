@@ -11,6 +11,8 @@ from ..solution import Solution, Step
 from ..types import Array
 from .style import INK, axes, colour, last_step, legend_below, lightened
 
+_FAR, _SHOWN = 3.0, 1000.0  # times the best value: what asks for a logarithm, and how far it goes
+
 
 def convergence(fit: Any, x: str = "rounds", *, ax: Any = None, title: str | None = None) -> Any:
     """Draw primal, dual and relative gap of a fit against "rounds" or "seconds".
@@ -34,7 +36,7 @@ def convergence(fit: Any, x: str = "rounds", *, ax: Any = None, title: str | Non
     ax.plot(at, primal, color=colour(1), marker=marker, markersize=4, linewidth=1.6, label="primal")
     ax.plot(at, dual, color=colour(0), marker=marker and "s", markersize=4, linewidth=1.6, label="dual")
     ax.set(xlabel="round" if x == "rounds" else "seconds", ylabel="objective")
-    _scale(ax, best, bound)
+    _scale(ax, primal, dual)
     right = ax.twinx()
     positive = gap > 0
     right.plot(at[positive], gap[positive], color=INK, linestyle="dotted", linewidth=1.6, label="relative gap")
@@ -62,12 +64,15 @@ def _history(fit: Any) -> Sequence[Step]:
     return steps
 
 
-def _scale(ax: Any, best: Array, bound: Array) -> None:
-    """Logarithmic where the values allow it: the first ones can be far out. Otherwise the last three quarters count."""
-    if bound[-1] > 0:
+def _scale(ax: Any, primal: Array, dual: Array) -> None:
+    """Logarithmic where values are positive and far apart; otherwise a window around the last three quarters."""
+    top, bottom = float(np.max(primal, where=np.isfinite(primal), initial=-np.inf)), float(dual[-1])
+    if bottom > 0 and (top > _FAR * bottom or dual.min() < bottom / _FAR):
+        least = float(np.min(dual, where=dual > 0, initial=bottom))
         ax.set_yscale("log", nonpositive="mask")
-    elif np.isfinite(best[-1]) and np.isfinite(bound[-1]):
-        late = slice(len(best) // 4, None)
-        low, high = float(bound[late].min()), float(best[late].max())
+        ax.set_ylim(0.8 * max(least, bottom / _SHOWN), 1.25 * min(top, _SHOWN * bottom))
+    elif np.isfinite(top) and np.isfinite(bottom):
+        late = slice(len(primal) // 4, None)
+        low, high = float(dual[late].min()), float(primal[late].max())
         pad = 0.08 * (high - low) or 0.05 * abs(high) or 1.0
         ax.set_ylim(low - pad, high + pad)

@@ -29,7 +29,7 @@ def curve(estimator: Any, X: Any, y: Any, *, ax: Any = None, title: str | None =
     x, targets = np.asarray(X, np.float64)[:, 0], np.asarray(y, np.float64)
     if targets.shape != x.shape:
         raise ValueError(f"One target per point is needed: X has {x.size} rows, but y the shape {targets.shape}.")
-    ax = axes(ax)
+    ax = axes(ax, (7.4, 4.4))
     pad = 0.04 * (np.ptp(x) or 1.0)
     line = np.linspace(x.min() - pad, x.max() + pad, _FINE)
     points = type(X)(line[:, None], columns=X.columns) if hasattr(X, "iloc") else line[:, None]
