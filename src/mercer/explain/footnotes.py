@@ -43,7 +43,7 @@ MINUS_IN_A = say(
     "The minus stays: {} is {} times the residual {}.",
     Symbol("a", "i"),
     -(1 / Symbol("lambda")),
-    Product((w, Call("φ", (x_("i"),)))) - Symbol("t", "i"),
+    Inner(w, Call("φ", (x_("i"),))) - Symbol("t", "i"),
 )
 SECOND_TERM = say("The second term is {}, linear in {}.", Transposed(a_bold) * K * t_bold, a_bold)
 INVERTIBLE = say(

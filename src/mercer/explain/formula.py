@@ -266,10 +266,11 @@ def scaled(factor: Fraction | int, body: Formula) -> Formula:
 
 def combination(factors: Sequence[Fraction | int], bodies: Sequence[Formula]) -> Formula:
     """sum_i factor_i body_i, without the terms that are 0."""
-    terms = [scaled(factor, body) for factor, body in zip(factors, bodies, strict=True) if factor]
+    zero = Number(Fraction(0))
+    terms = [scaled(factor, body) for factor, body in zip(factors, bodies, strict=True) if factor and body != zero]
     if not terms:
-        return Number(Fraction(0))
-    return terms[0] if len(terms) == 1 else Sum(tuple(terms))
+        return zero
+    return terms[0] if len(terms) == 1 else Sum(tuple(part for term in terms for part in _terms(term)))
 
 
 def product(*factors: Writable) -> Formula:

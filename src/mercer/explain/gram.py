@@ -10,7 +10,7 @@ from ..kernels import Chi2, Constant, Intersection, Kernel, Linear, Polynomial, 
 from ..kernels import kernel as as_kernel
 from .algebra import indefinite_witness, quadratic
 from .exact import NotByHandError, Rows, fraction, points
-from .formula import Call, Formula, Number, Quotient, formula
+from .formula import Call, Formula, Number, Quotient, combination, formula
 from .formula import Sum as Plus
 
 POLYNOMIAL = (Linear, Polynomial, Constant, Sum, Product, Scaled, Power)
@@ -84,8 +84,7 @@ def _shape(kernel: Kernel, inner: Callable[[], Formula], summed: Callable[[Any],
         case Linear():
             return inner()
         case Polynomial(degree, gamma, coef0):
-            scaled = inner() if fraction(gamma) == 1 else Number(fraction(gamma)) * inner()
-            body = scaled if fraction(coef0) == 0 else Number(fraction(coef0)) + scaled
+            body = combination([fraction(coef0), fraction(gamma)], [Number(Fraction(1)), inner()])
             return body if degree == 1 else body ** int(degree)
         case Constant(constant):
             return Number(fraction(constant))

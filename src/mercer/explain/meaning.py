@@ -70,7 +70,8 @@ def value(body: Formula, where: Where | None = None) -> Any:
         case Product(factors):
             return _scalar(_fold(lambda a, b: a * b, [of(factor) for factor in factors]))
         case Entrywise(left, right):
-            return sp.hadamard_product(of(left), of(right)).doit()
+            first, second = of(left), of(right)
+            return first.multiply_elementwise(second) if hasattr(first, "shape") else first * second
         case Quotient(top, bottom):
             return of(top) / of(bottom)
         case Power(base, exponent):
@@ -78,11 +79,12 @@ def value(body: Formula, where: Where | None = None) -> Any:
         case Root(inner):
             return sp.sqrt(of(inner))
         case Matrix(rows):
-            return sp.ImmutableMatrix([[of(entry) for entry in row] for row in rows])
+            return _scalar(sp.ImmutableMatrix([[of(entry) for entry in row] for row in rows]))
         case Point(entries):
             return sp.ImmutableMatrix([of(entry) for entry in entries])
         case Transposed(inner):
-            return of(inner).T
+            inside = of(inner)
+            return inside.T if hasattr(inside, "shape") else inside
         case Inner(left, right):
             return _inner(of(left), of(right))
         case Norm(inner):
@@ -141,7 +143,6 @@ def _related(left: Any, signs: tuple[str, ...], right: Any) -> bool:
 
 
 def _equal(left: Any, right: Any) -> bool:
-    left, right = _scalar(left), _scalar(right)
     if hasattr(left, "shape") or hasattr(right, "shape"):
         return getattr(left, "shape", None) == getattr(right, "shape", None) and all(
             _equal(a, b) for a, b in zip(left, right, strict=True)

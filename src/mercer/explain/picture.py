@@ -21,13 +21,16 @@ class Picture:
     alpha: Vector | None = None
     b: Fraction | None = None
     C: Fraction | None = None
+    margins: bool = True
 
     @classmethod
-    def of(cls, e: Setting, alpha: Vector | None = None, b: Fraction | None = None) -> Picture | None:
+    def of(
+        cls, e: Setting, alpha: Vector | None = None, b: Fraction | None = None, margins: bool = True
+    ) -> Picture | None:
         """The picture of an exercise, or None where its points are not in the plane."""
         if e.points is None or len(e.points[0]) != 2:
             return None
-        return cls(e.points, e.y, e.kernel, alpha, b, e.C)
+        return cls(e.points, e.y, e.kernel, alpha, b, e.C, margins)
 
     def f(self, u: float, v: float) -> float:
         """f at a point of the plane, in floating point: it is only drawn."""

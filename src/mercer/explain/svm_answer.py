@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from . import footnotes, letters
-from .algebraic import from_sympy
 from .cases import State, Verdict
-from .exact import Vector, sympy
+from .exact import Vector
+from .features import multiplied_out
 from .formula import (
     Call,
     Chain,
@@ -18,7 +18,6 @@ from .formula import (
     Product,
     Root,
     Symbol,
-    Words,
     chain,
     column,
     combination,
@@ -26,7 +25,7 @@ from .formula import (
     matrix,
     point,
 )
-from .gram import general, is_polynomial, value
+from .gram import is_polynomial
 from .letters import HALF, about, alpha, b, coordinates, f_of, over, root_of, t, w, x_, y_
 from .setting import Setting, added
 from .steps import Prose, Section, Step, Table, claims, say
@@ -70,26 +69,12 @@ def weights(e: Setting, alpha_: Vector) -> Section:
     statement = say("{} lies in feature space. It is needed in inner products only:", equals(w, in_general))
     steps = [Step(statement, (score,), footnotes=(footnotes.LABELS_IN_F,))]
     if e.points is not None and is_polynomial(e.kernel):
-        steps.append(_multiplied_out(e, beta))
+        steps.append(multiplied_out(Inner(w, e.mapped(letters.x)), e.kernel, e.points, beta))
     square = e.dual.squared_norm(alpha_)
     shown = equals(Norm(w) ** 2, over(Product((_a, Symbol("alpha", "j"), Symbol("G", "ij"))), "ij"), square)
     proof = equals(Inner(column(alpha_), matrix(e.signed_gram) * column(alpha_)), square)
     steps.append(Step(say("Its length follows from the Gram matrix:"), (shown,), assertion=claims(proof)))
     return Section("The function f", tuple(steps))
-
-
-def _multiplied_out(e: Setting, beta: Vector) -> Step:
-    """<w, phi(x)> as a polynomial in the coordinates of x."""
-    assert e.points is not None
-    sp = sympy()
-    names = coordinates(len(e.points[0]))
-    symbols = [sp.Symbol(name.key, real=True) for name in names]
-    terms = [general(e.kernel, combination(x, names), lambda kind: Words(kind)) for x in e.points]
-    total = sum((sp.Rational(c) * sp.sympify(value(e.kernel, x, symbols)) for c, x in zip(beta, e.points, strict=True)))
-    expanded = from_sympy(sp.expand(sp.nsimplify(total, rational=True)))
-    relation = equals(Inner(w, e.mapped(letters.x)), combination(beta, terms), expanded)
-    where = equals(letters.x, point(names)) if len(names) > 1 else letters.x
-    return Step(say("Multiplied out, with {}:", where), (relation,), assertion=claims(relation))
 
 
 def _scores_claim(e: Setting, alpha_: Vector) -> Chain:

@@ -21,7 +21,9 @@ def draw(picture: Picture) -> str:
     if picture.alpha is not None:
         values = [[picture.f(box.x(i), box.y(j)) for i in range(_GRID + 1)] for j in range(_GRID + 1)]
         parts.append(_sides(values, box))
-        parts += [_path(contour(values, level), box, kind) for level, kind in _LEVELS.items()]
+        parts += [
+            _path(contour(values, level), box, kind) for level, kind in _LEVELS.items() if level == 0 or picture.margins
+        ]
     parts += [_point(picture, i, box) for i in range(len(picture.points))]
     label = escape(_caption(picture))
     return (
@@ -33,9 +35,9 @@ def draw(picture: Picture) -> str:
 def _caption(picture: Picture) -> str:
     if picture.alpha is None:
         return f"{len(picture.points)} points of two classes"
+    margins = " and the margins f = 1 and f = -1" if picture.margins else ""
     return (
-        f"{len(picture.points)} points of two classes, the boundary f = 0 and the margins f = 1 and f = -1; "
-        "support vectors are ringed and carry their multipliers"
+        f"{len(picture.points)} points of two classes, the boundary f = 0{margins}; points with a multiplier are ringed"
     )
 
 

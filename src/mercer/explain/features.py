@@ -1,0 +1,97 @@
+"""The feature map of a polynomial kernel, found from the kernel itself.
+
+A polynomial in <x, z> is sum_m c_m (x_1 z_1)^m_1 ... (x_d z_d)^m_d, so that phi_m(x) = sqrt(c_m) x_1^m_1 ... x_d^m_d.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+from typing import Any
+
+from ..kernels import Constant, Kernel, Linear, Polynomial, Power, Product, Scaled, Sum
+from .algebraic import from_sympy
+from .exact import NotByHandError, Vector, sympy
+from .formula import Formula, Number, Symbol, combination, equals, point, product
+from .gram import general, value
+from .letters import coordinates, root_of, x
+from .steps import Step, claims, say
+
+MOST_FEATURES = 60
+
+
+@dataclass(frozen=True)
+class Monomial:
+    """c x^m: one term of the kernel, and the square of one feature's factor."""
+
+    factor: Fraction
+    exponents: tuple[int, ...]
+
+    def of(self, letters: Sequence[Formula]) -> Formula:
+        """x^m, written with these letters or numbers."""
+        powers = [letter if m == 1 else letter**m for letter, m in zip(letters, self.exponents, strict=True) if m]
+        return product(*powers)
+
+    def feature(self, letters: Sequence[Formula]) -> Formula:
+        """sqrt(c) x^m."""
+        return product(root_of(self.factor), self.of(letters))
+
+
+def monomials(kernel: Kernel, d: int) -> list[Monomial]:
+    """The terms of the kernel: by degree, then fewest variables first."""
+    size = comb(d + degree(kernel), d)
+    if size > MOST_FEATURES:
+        raise NotByHandError(
+            f"{kernel!r} of {d} coordinates has up to {size:,} features, more than {MOST_FEATURES}: use fewer "
+            "coordinates or a lower degree, or mercer.features.PolynomialMap."
+        )
+    sp = sympy()
+    pairs = [sp.Symbol(f"u{j}") for j in range(d)]
+    terms = sp.Poly(sp.sympify(value(kernel, pairs, [Fraction(1)] * d)), *pairs).terms()
+    found = [Monomial(Fraction(int(c.p), int(c.q)), tuple(m)) for m, c in terms if c != 0]
+    if any(term.factor < 0 for term in found):
+        raise NotByHandError(
+            f"{kernel!r} has a term with a negative factor, so it has no feature map: take coef0 >= 0."
+        )
+    return sorted(found, key=lambda t: (sum(t.exponents), sum(map(bool, t.exponents)), [-m for m in t.exponents]))
+
+
+def degree(kernel: Kernel) -> int:
+    """Its degree as a polynomial in <x, z>."""
+    match kernel:
+        case Constant():
+            return 0
+        case Linear():
+            return 1
+        case Polynomial(power, _, _):
+            return int(power)
+        case Sum(left, right):
+            return max(degree(left), degree(right))
+        case Product(left, right):
+            return degree(left) + degree(right)
+        case Scaled(_, inner):
+            return degree(inner)
+        case Power(inner, power):
+            return degree(inner) * int(power)
+    raise TypeError(f"{kernel!r} is no polynomial in <x, z>.")
+
+
+def multiplied_out(left: Formula, kernel: Kernel, points: Sequence[Vector], beta: Vector) -> Step:
+    """The step from left = sum_i beta_i k(x_i, x) to a polynomial in the coordinates of x."""
+    names = coordinates(len(points[0]))
+    relation = equals(left, *expansion(kernel, points, beta, names))
+    where = say("Multiplied out, with {}:", equals(x, point(names))) if len(names) > 1 else say("Multiplied out:")
+    return Step(where, (relation,), assertion=claims(relation))
+
+
+def expansion(kernel: Kernel, points: Sequence[Vector], beta: Vector, names: list[Symbol]) -> tuple[Formula, Formula]:
+    """sum_i beta_i k(x_i, x) as it stands, and multiplied out in the coordinates of x."""
+    sp = sympy()
+    symbols = [sp.Symbol(name.key, real=True) for name in names]
+    terms = [general(kernel, combination(given, names), lambda kind: Number(Fraction(0))) for given in points]
+    total: Any = sp.Integer(0)
+    for factor, given in zip(beta, points, strict=True):
+        total += sp.Rational(factor.numerator, factor.denominator) * sp.sympify(value(kernel, given, symbols))
+    return combination(beta, terms), from_sympy(sp.expand(total))
