@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import SVC, SVR, KernelLogistic, KernelRidge, OneClassSVM
+from mercer import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, OneClassSVM
 from mercer.kernels import Linear, Polynomial
 
 TIGHT = {"tol": 1e-10}
@@ -22,6 +22,9 @@ TIGHT = {"tol": 1e-10}
         OneClassSVM(Polynomial(), nu=0.2, **TIGHT),
         KernelLogistic(),
         KernelLogistic(Linear(), **TIGHT),
+        LinearSVC(),
+        LinearSVC(loss="hinge", **TIGHT),
+        LinearSVC(bias="penalised", **TIGHT),
         KernelRidge(),
         KernelRidge(Polynomial(), alpha=0.1, bias=True),
     ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import estimators, explain, features, gram, io, kernels, losses, plot, solvers
     from .driver import solve
-    from .estimators import SVC, SVR, KernelLogistic, KernelRidge, OneClassSVM
+    from .estimators import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, OneClassSVM
     from .estimators.judge import certify
     from .function import RKHSFunction
     from .gram import evidence, gram_of
@@ -20,6 +20,7 @@ __all__ = [
     "SVR",
     "KernelLogistic",
     "KernelRidge",
+    "LinearSVC",
     "OneClassSVM",
     "Problem",
     "RKHSFunction",
@@ -43,7 +44,7 @@ __all__ = [
 
 _HOME = {
     "SVC": "estimators", "SVR": "estimators", "OneClassSVM": "estimators", "KernelLogistic": "estimators",
-    "KernelRidge": "estimators", "certify": "estimators.judge",
+    "KernelRidge": "estimators", "LinearSVC": "estimators", "certify": "estimators.judge",
     "Problem": "problem", "RKHSFunction": "function", "evidence": "gram", "gram_of": "gram", "kernel": "kernels",
     "solve": "driver", "save": "io", "load": "io",
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from .certificates import WorstCertificate
 from .contributions import Contributions
 from .definite import IndefiniteKernelWarning
+from .linear_svc import LinearSVC
 from .logistic import KernelLogistic
 from .one_class import OneClassSVM
 from .ridge import KernelRidge
@@ -16,6 +17,7 @@ __all__ = [
     "IndefiniteKernelWarning",
     "KernelLogistic",
     "KernelRidge",
+    "LinearSVC",
     "OneClassSVM",
     "WorstCertificate",
 ]

@@ -8,13 +8,15 @@ from __future__ import annotations
 import warnings
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from numbers import Integral
 from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import (
     assert_all_finite,
@@ -85,7 +87,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
                 gram, training.tasks, self._solver(), tol=self.tol, max_iter=self.max_iter, deadline=deadline,
                 watch=Watches([hooks, *line]),
             )  # fmt: skip
-        self._keep(training, doubted(gram, solutions))
+        self._keep(training, doubted(gram, solutions), gram)
         self._warn()
         hooks.close()
         return self
@@ -121,6 +123,15 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
     def _join(self, parts: list[Array]) -> Array:
         """Sums of each problem, as columns, from the sums over each piece."""
         return parts[0]
+
+    def _unfitted(self) -> Machine:
+        """The same machine before its fit, its kernel resolved."""
+        machine: Machine = clone(self).set_params(kernel=self.kernel_)
+        return machine
+
+    def _biases(self) -> Array:
+        """b of each problem."""
+        return np.ravel(self.intercept_)
 
     # Training data.
 
@@ -169,30 +180,34 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
             return None
         solver = as_solver(self.solver)
         seed = solver.get_params(deep=False).get("random_state", 0)
-        return solver.with_params(random_state=self.random_state) if seed is None else solver
+        return solver.with_params(random_state=seed_of(self.random_state)) if seed is None else solver
 
     # What was learned.
 
-    def _keep(self, training: Training, solutions: list[Solution]) -> None:
-        group = training.group
-        sizes = np.bincount(group)
-        layout = self._pack([solution.beta for solution in solutions], sizes.tolist())
-        used = np.flatnonzero(layout.any(axis=0))
-        used = used[np.argsort(group[used], kind="stable")]
+    def _keep(self, training: Training, solutions: list[Solution], gram: Gram) -> None:
         self.kernel_ = training.kernel
         self.shape_fit_ = (training.n, *([self.n_features_in_] if hasattr(self, "n_features_in_") else []))
-        self.support_ = training.rows[used]
-        self.n_support_ = np.bincount(group[used], minlength=sizes.size).astype(np.int32)
-        values_given = self.kernel_.domain is Domain.VALUES
-        self.support_vectors_ = np.empty((0, 0)) if values_given else take(training.points, used)
-        self.dual_coef_ = layout[:, used]
         self.intercept_ = np.array([solution.b for solution in solutions])
         self.n_iter_ = max(1, *(solution.iterations for solution in solutions))
+        self._keep_support(training, solutions, gram)
         if len(solutions) == 1:
             solutions = [_in_rows_of_the_user(solutions[0], training)]
         self.solution_ = solutions[0] if len(solutions) == 1 else tuple(solutions)
         self.certificates_ = tuple(solution.certificate for solution in solutions)
         self.certificate_ = worst(self.certificates_, [task.name for task in training.tasks])
+
+    def _keep_support(self, training: Training, solutions: list[Solution], gram: Gram) -> None:
+        """What predictions are made of: support vectors and their coefficients; w, where the kernel is linear."""
+        group = training.group
+        sizes = np.bincount(group)
+        layout = self._pack([solution.beta for solution in solutions], sizes.tolist())
+        used = np.flatnonzero(layout.any(axis=0))
+        used = used[np.argsort(group[used], kind="stable")]
+        self.support_ = training.rows[used]
+        self.n_support_ = np.bincount(group[used], minlength=sizes.size).astype(np.int32)
+        values_given = self.kernel_.domain is Domain.VALUES
+        self.support_vectors_ = np.empty((0, 0)) if values_given else take(training.points, used)
+        self.dual_coef_ = layout[:, used]
         self._coef = self._linear_weights() if isinstance(self.kernel_, Linear) else None
 
     def _linear_weights(self) -> Array:
@@ -265,6 +280,13 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         tags.input_tags.pairwise = domain is Domain.VALUES
         tags.input_tags.string = domain is Domain.OBJECTS
         return tags
+
+
+def seed_of(random_state: Any) -> int | None:
+    """A seed from what scikit-learn takes for one: a number, a generator to draw it from, or None."""
+    if random_state is None or isinstance(random_state, Integral):
+        return None if random_state is None else int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def _sample_weights(sample_weight: Any, n: int) -> Array:

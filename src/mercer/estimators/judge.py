@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..gram import unformed
@@ -40,10 +39,10 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
     training = machine._training(X, y, sample_weight)
     _require_same_classes(estimator, machine)
     betas = _coefficients(estimator, machine, training, X)
+    biases = estimator._biases() if isinstance(estimator, Machine) else np.ravel(estimator.intercept_)
     gram = unformed(training.kernel, training.points)
     certificates = [
-        _examined(task.problem(gram), beta, b)
-        for task, beta, b in zip(training.tasks, betas, np.ravel(estimator.intercept_), strict=True)
+        _examined(task.problem(gram), beta, b) for task, beta, b in zip(training.tasks, betas, biases, strict=True)
     ]
     return worst(certificates, [task.name for task in training.tasks])
 
@@ -83,8 +82,7 @@ _OTHER_WEIGHTS = "The estimator has coefficients for points of weight 0: sample_
 def _translated(estimator: Any, X: Points) -> Machine:
     """An unfitted machine of Mercer's with the settings of the estimator, its kernel resolved."""
     if isinstance(estimator, Machine):
-        machine: Machine = clone(estimator).set_params(kernel=estimator.kernel_)
-        return machine
+        return estimator._unfitted()
     return as_machine(estimator, X)
 
 

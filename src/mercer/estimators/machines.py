@@ -10,7 +10,7 @@ from time import perf_counter
 import numpy as np
 
 from ..driver import solve
-from ..gram import ClassGram, DenseGram, Gram, LazyGram, unformed
+from ..gram import ClassGram, DenseGram, Gram, LazyGram, LinearGram, unformed
 from ..interrupt import interruptible
 from ..kernels import Kernel
 from ..kernels.evaluate import SCRATCH
@@ -119,8 +119,9 @@ def fit_machines(
             if watch.done(number, solution) or interrupt.asked or solution.status is Status.INTERRUPTED:
                 stop.append(Status.INTERRUPTED)
 
+    linear = isinstance(gram, LinearGram)  # problems on it share nothing but the points
     shared = [task.rows is None and not isinstance(gram, DenseGram) for task in tasks]  # rows kept for all in turn
-    small = [i for i, task in enumerate(tasks) if len(task.y) <= _SMALL_ENOUGH and not shared[i]]
+    small = [i for i, task in enumerate(tasks) if linear or (len(task.y) <= _SMALL_ENOUGH and not shared[i])]
     with interruptible() as interrupt:
         for number in sorted(set(range(len(tasks))) - set(small)):
             work(number)  # on all cores

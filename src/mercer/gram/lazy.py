@@ -24,6 +24,7 @@ from ..parallel import thread_count
 from ..types import Array, Index, Points
 from .base import Gram, Held, as_index
 from .dense import DenseGram
+from .linear import LinearGram, constant_beside_linear
 
 _RECENT = 2  # calls; rows that were asked for within so many are kept, while there is memory
 
@@ -280,4 +281,7 @@ def unformed(kernel: Kernel, X: Points) -> Gram:
     """A Gram matrix of which nobody will ask more than products from the points: it holds next to nothing."""
     if kernel.domain is Domain.VALUES:
         return DenseGram.compute(kernel, X)
+    constant = constant_beside_linear(kernel)
+    if constant is not None:
+        return LinearGram(X, constant)
     return LazyGram(kernel, X, 100_000_000 + 100 * 8 * count(X), most=2)

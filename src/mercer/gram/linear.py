@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Linear
+from ..kernels import Constant, Kernel, Linear
+from ..kernels.base import Sum
 from ..kernels.pairwise import dot
 from ..kernels.points import nbytes, take, vectors
 from ..types import Array, Points
@@ -84,3 +85,12 @@ class LinearGram(Gram):
 
     def subset(self, index: Any) -> LinearGram:
         return LinearGram(take(self.points, as_index(index, self.n)), self.constant, self.reason)
+
+
+def constant_beside_linear(kernel: Kernel) -> float | None:
+    """c, where the kernel is <x, z> + c with c >= 0; None where it is another one."""
+    if isinstance(kernel, Linear):
+        return 0.0
+    if isinstance(kernel, Sum) and isinstance(kernel.left, Linear) and isinstance(kernel.right, Constant):
+        return float(kernel.right.value) if kernel.right.value >= 0 else None
+    return None

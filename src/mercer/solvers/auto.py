@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from ..gram import DenseGram, LazyGram
+from ..gram import DenseGram, LazyGram, LinearGram
 from ..gram.dense import DensePart
+from ..losses import HardMargin
 from ..problem import Problem
 from .base import Solver
+from .coordinate import CoordinateDescent
 from .decomposition import Decomposition
 from .newton import Newton, NystromNewton
 
 _EXACT = 6000  # points, up to which a matrix of all of them is factored
+_MANY = 5000  # points, from which on explicit features are worth more than rows of K
 _LANDMARKS = 1000  # at most
 
 
 def choose(problem: Problem) -> tuple[Solver, str]:
     """A solver that serves the problem, and why it was chosen."""
-    if problem.loss.quadratic:
-        return Decomposition(), "it is exact and fast for every loss with a quadratic dual, at every size"
     gram = problem.gram
+    if problem.loss.quadratic:
+        served = not isinstance(problem.loss, HardMargin) and not problem.mass
+        if served and gram.design is not None and (isinstance(gram, LinearGram) or problem.n > _MANY):
+            return CoordinateDescent(), f"{gram.design.width} features describe K exactly"
+        return Decomposition(), "it is exact and fast for every loss with a quadratic dual, at every size"
     if gram.features is not None:
         return Newton(), f"{gram.features.shape[1]} features describe K exactly"
     if isinstance(gram, DenseGram | DensePart) and problem.n <= _EXACT:

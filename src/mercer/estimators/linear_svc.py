@@ -1,0 +1,136 @@
+"""Linear support vector classification at any size: no kernel matrix, nothing but the points."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, clone
+
+from ..gram import Gram, LinearGram
+from ..kernels import Kernel, Linear
+from ..losses import Hinge, Loss, SquaredHinge
+from ..solution import Solution
+from ..solvers import CoordinateDescent, Solver
+from ..solvers import solver as as_solver
+from ..types import Array, Index, Points
+from .base import Machine, Training, seed_of
+from .checks import require_choice, require_limits, require_positive
+from .labels import class_weights, classes_of, name_of
+from .machines import Task
+
+_LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
+
+
+class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
+    """min 1/2 |w|^2 + sum_i C_i loss(y_i, f(x_i)), with f(x) = <w, x> + b.
+
+    The loss is "squared_hinge", max(0, 1 - y f)^2, or "hinge", max(0, 1 - y f). C_i is C times the weight of the point
+    and of its class. bias=True leaves b free; bias="penalised" adds 1/2 b^2 to the objective, as liblinear does;
+    bias=False is b = 0. Of three or more classes, each is told from the rest.
+
+    Points may be dense, sparse (CSR) or memory-mapped; float32 and float64 rows are used as they are, without a copy.
+
+    Parameters
+    ----------
+    C : the weight of mistakes, > 0.
+    loss : "squared_hinge" or "hinge".
+    bias : True, "penalised" or False.
+    solver : CoordinateDescent() if None; an object, or the same thing as text: "stochastic_subgradient(epochs=5)".
+    tol : the relative gap to reach.
+    class_weight : None, "balanced", or a weight for each class.
+    time_limit, max_iter : seconds for all problems together, and rounds for each.
+    random_state : the seed of the order in which points are visited; the same order every time if None.
+    verbose : whether to show the progress on stderr.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_ : as in scikit-learn's LinearSVC.
+    certificate_, certificates_ : how good the answer is; of several problems the worst, and all of them.
+    solution_ : the Solution; of several problems, all of them.
+    support_, dual_coef_ : the points that w = sum_i beta_i x_i is made of, and beta, a row for each problem.
+    n_iter_ : the most rounds of any problem.
+    """
+
+    parsers: ClassVar[dict[str, Any]] = {"solver": as_solver}
+    targets: ClassVar[str] = "labels"
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        loss: str = "squared_hinge",
+        bias: bool | str = True,
+        solver: Any = None,
+        tol: float = 1e-4,
+        class_weight: Any = None,
+        time_limit: float | None = None,
+        max_iter: int = 2_000,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.bias = bias
+        self.solver = solver
+        self.tol = tol
+        self.class_weight = class_weight
+        self.time_limit = time_limit
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def kernel(self) -> Kernel:
+        """<x, z>, or <x, z> + 1 where the bias is penalised."""
+        return Linear() + 1 if self.bias == "penalised" else Linear()
+
+    def decision_function(self, X: Points) -> Array:
+        """f(x), positive for classes_[1]; of more classes, a column for each."""
+        scores = self._scores(X)
+        return np.asarray(scores[:, 0]) if self.classes_.size == 2 else scores
+
+    def predict(self, X: Points) -> Array:
+        """The class of each point: of the sign of f(x), or the one with the largest f(x)."""
+        scores = self.decision_function(X)
+        return np.asarray(self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)])
+
+    def _check(self) -> None:
+        require_limits(self)
+        require_positive(self, "C")
+        require_choice(self, "loss", tuple(_LOSSES))
+        require_choice(self, "bias", (True, "penalised", False))
+
+    def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
+        self.classes_, group = classes_of(self, y)
+        C = self.C * weight * class_weights(self, self.classes_, y, weight)[group]
+
+        def task(c: int, name: str) -> Task:
+            return Task(np.where(group == c, 1.0, -1.0), _LOSSES[self.loss], C, self.bias is True, name=name)
+
+        if self.classes_.size == 2:
+            return None, group, [task(1, "")]
+        names = [f"{name_of(c)} against the rest" for c in self.classes_]
+        return None, group, [task(c, name) for c, name in enumerate(names)]
+
+    def _gram(self, training: Training) -> Gram:
+        return LinearGram(training.points, float(self.bias == "penalised"))
+
+    def _keep_support(self, training: Training, solutions: list[Solution], gram: Gram) -> None:
+        betas = np.stack([solution.beta for solution in solutions])
+        used = np.flatnonzero(betas.any(axis=0))
+        self.support_, self.dual_coef_ = training.rows[used], betas[:, used]
+        self._coef = np.stack([gram.design.combination(beta) for beta in betas])
+        if self.bias == "penalised":
+            self.intercept_ = betas.sum(axis=1)
+
+    def _solver(self) -> Solver | None:
+        if self.solver is None and self.random_state is not None:
+            return CoordinateDescent(random_state=seed_of(self.random_state))
+        return super()._solver()
+
+    def _unfitted(self) -> Machine:
+        machine: Machine = clone(self)
+        return machine
+
+    def _biases(self) -> Array:
+        return np.zeros_like(self.intercept_) if self.bias == "penalised" else self.intercept_
