@@ -236,3 +236,12 @@ def test_raw_features_and_large_weights(loss, bias):
         for C in (1e-8, 1.0, 1e6):
             machine = LinearSVC(C, loss, bias, time_limit=5.0).fit(X, y)
             assert machine.certificate_.primal <= C * 300 * (1 + 1e-9)
+
+
+def test_model_files(tmp_path):
+    for X, y in ((SCALED, CANCER_Y), (DIGITS, DIGITS_Y)):
+        machine = LinearSVC(bias="penalised").fit(X, y)
+        mercer.save(machine, tmp_path / "machine.mercer")
+        again = mercer.load(tmp_path / "machine.mercer")
+        assert_array_equal(again.decision_function(X), machine.decision_function(X))
+        assert again.certificate_.relative_gap == machine.certificate_.relative_gap

@@ -123,7 +123,7 @@ class Problem:
     def dual(self, beta: Array, scores: Array | None = None) -> float:
         """The dual value of feasible coefficients."""
         scores = self.gram.product64(beta) if scores is None else scores
-        return -0.5 * inner(beta, scores) - float(self.conjugates(beta).sum())
+        return 0.0 - 0.5 * inner(beta, scores) - float(self.conjugates(beta).sum())  # 0.0: no -0
 
     def best_bias(self, scores: Array) -> float:
         """The b that minimises the primal given K beta: the middle, where an interval does."""

@@ -14,6 +14,7 @@ MACHINES = {
     "oneclass": "OneClassSVM",
     "ridge": "KernelRidge",
     "logistic": "KernelLogistic",
+    "linear-svc": "LinearSVC",
 }
 """The name on the command line: the class in mercer."""
 

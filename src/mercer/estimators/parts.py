@@ -44,5 +44,7 @@ class Part:
         )  # fmt: skip
         points = take(self.whole.points, rows)
         machine.n_features_in_ = width(points)
-        machine._keep(Training(self.whole.kernel, points, rows, self.whole.n, group, tuple(tasks)), self.before)
+        machine._keep(
+            Training(self.whole.kernel, points, rows, self.whole.n, group, tuple(tasks)), self.before, self.gram
+        )
         return machine

@@ -22,6 +22,10 @@ ESTIMATORS: dict[str, tuple[str, dict[str, str]]] = {
     "SVR": ("mercer.estimators", _MACHINE),
     "OneClassSVM": ("mercer.estimators", _MACHINE),
     "KernelLogistic": ("mercer.estimators", _MACHINE | _LABELS),
+    "LinearSVC": (
+        "mercer.estimators",
+        _LABELS | {"_coef": "p d", "intercept_": "p", "dual_coef_": "p s", "support_": "s"},
+    ),
     "KernelRidge": ("mercer.estimators", {"X_fit_": "n d", "dual_coef_": "n m?", "intercept_": "m?"}),
     "PolynomialMap": ("mercer.features", {}),
     "PolarMap": ("mercer.features", {}),
