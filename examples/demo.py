@@ -1,4 +1,4 @@
-"""What `make demo` shows: an SVC trained on scikit-learn's digits, how good its answer is, and its Gram matrix."""
+"""What `make demo` shows: a table becomes a certified model, a picture of it, and a worked solution by hand."""
 
 from __future__ import annotations
 
@@ -9,38 +9,52 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt
-from sklearn.datasets import load_digits
+import numpy as np
+from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import mercer
 from mercer import SVC
 
+OUT = Path("out")
+
 
 def main() -> None:
-    """Train, test, print the certificate, and save a heat map."""
-    X, y = load_digits(return_X_y=True)
-    X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=0)
-    SVC().fit(X[:300], y[:300]).predict(X)  # compile, or load what is compiled
+    """Train, test, certify, save, draw, and solve an exercise exactly."""
+    OUT.mkdir(exist_ok=True)
+    table = load_breast_cancer()
+    y = table.target_names[table.target]
+    X_train, X_test, y_train, y_test = train_test_split(table.data, y, random_state=0, stratify=y)
+    print(f"The table: {len(y)} tumours, {table.data.shape[1]} measurements of each; which are malignant?\n")
+
+    pipeline = make_pipeline(StandardScaler(), SVC("rbf(gamma=scale)", C=10))
+    pipeline.fit(X_train, y_train)  # the first fit compiles, or loads what is compiled
     start = time.perf_counter()
-    machine = SVC(kernel="rbf(gamma=scale)", C=10).fit(X, y)
+    pipeline.fit(X_train, y_train)
     seconds = time.perf_counter() - start
-    right = machine.score(X_test, y_test)
-    print(f"SVC on scikit-learn's digits: {len(X)} images of 8 x 8 pixels, ten classes, a machine for each pair\n")
-    print(f"  kernel           {machine.kernel_!r}, gamma = 1 / (d Var X)")
-    print(f"  test accuracy    {100 * right:.1f}% of {len(X_test)} images")
-    print(f"  time             {seconds:.2f} s to train all {len(machine.certificates_)} machines and to certify them")
-    print(f"  support vectors  {len(machine.support_)} of {len(X)}\n")
-    print("The certificate of the worst of the machines:\n")
-    print(machine.certificate_)
-    print("\nThe kernel:\n")
-    print(mercer.evidence(machine.kernel_, X))
-    ax = mercer.plot.gram(machine.kernel_(X), labels=y, title="Handwritten digits, sorted by class")
-    path = Path("out/gram_digits.png")
-    path.parent.mkdir(exist_ok=True)
-    ax.figure.savefig(path, dpi=150)
-    plt.close(ax.figure)
-    print(f"\nThe Gram matrix is drawn in {path}: ten squares on the diagonal, one for each digit.")
+    machine = pipeline[-1]
+    right = pipeline.score(X_test, y_test)
+    print(f"  machine          {pipeline[-1]!r} after scaling")
+    print(f"  test accuracy    {100 * right:.1f}% of {len(y_test)} tumours that it has not seen")
+    print(f"  time             {1000 * seconds:.0f} ms to train on {len(y_train)} and to certify the answer")
+    print(f"  support vectors  {len(machine.support_)}\n")
+    print("The certificate (primal: what this machine costs; dual: no machine costs less):\n")
+    print(machine.certificate_, "\n")
+
+    model, picture = OUT / "tumours.mercer", OUT / "tumours.png"
+    mercer.save(pipeline, model)
+    assert np.array_equal(mercer.load(model).decision_function(X_test), pipeline.decision_function(X_test))
+    ax = mercer.plot.boundary(pipeline, X_train, y_train, title="Tumours, an SVC in the plane of largest variance")
+    ax.figure.savefig(picture, dpi=150)
+
+    exercise = mercer.explain.svm([[1, 3], [2, 1], [0, 1]], [1, 1, -1])
+    worked = exercise.save(OUT / "worked_solution.html")
+    print("Written:")
+    print(f"  {model}         the model, scaling included: mercer.load, or `mercer predict {model} TABLE`")
+    print(f"  {picture}            boundary, margins and support vectors")
+    print(f"  {worked}   three points, solved by hand in fractions: {str(exercise.check()).lower()}")
 
 
 if __name__ == "__main__":

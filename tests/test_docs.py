@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
 import mercer
+from mercer.cli import main
 from mercer.kernels import REGISTRY
 
 ROOT = Path(__file__).parents[1]
@@ -32,6 +34,16 @@ def test_document(document, tmp_path, monkeypatch, capsys):
         assert ((ROOT / document).parent / link).exists(), f"{document} links to {link}"
     for picture in re.findall(r"\]\(([^)]+\.png)\)", text):
         assert (tmp_path / Path(picture).name).stat().st_size > 5000
+
+
+def test_the_command_line_of_the_readme(tmp_path, monkeypatch, capsys):
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    lines = re.findall(r"(?m)^mercer .*", (ROOT / "README.md").read_text())
+    assert len(lines) >= 5
+    for line in lines:
+        assert main(shlex.split(line, comments=True)[1:]) == 0, line
+    assert {"iris.mercer", "out.csv", "grid.png", "iris.png"} <= {path.name for path in tmp_path.iterdir()}
 
 
 def _rounded(text: str) -> str:

@@ -34,7 +34,8 @@ def boundary(
 
     Of two features it is the plane itself. Of more, either `features` names two (by number or by the column of a data
     frame; the others are held at their medians), or it is the plane through the mean along the two directions of
-    largest variance, or along those that `projection` gives, an array (2, d). Points fall on the plane at right angles.
+    largest variance (all features scaled alike), or along those that `projection` gives, an array (2, d). Points are
+    drawn where they fall on the plane.
 
     The line is f = 0, the dashed lines are the margins f = -1 and f = 1. Support vectors are as large as alpha, filled
     where they are free (0 < alpha < C) and hollow at the bound C; they are marked where X is what the estimator was

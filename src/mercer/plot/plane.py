@@ -65,14 +65,15 @@ class TwoFeatures:
 
 
 class Projection:
-    """The plane through the mean along two directions: by default those of largest variance."""
+    """The plane through the mean along two directions: by default those of largest variance of the scaled features."""
 
     def __init__(self, X: Any, directions: Any = None) -> None:
         self.frame = X if hasattr(X, "iloc") else None
         numbers = np.asarray(X, np.float64)
-        self.mean = numbers.mean(axis=0)
+        self.mean, self.scale = numbers.mean(axis=0), np.ones(numbers.shape[1])
         if directions is None:
-            _, sizes, rows = np.linalg.svd(numbers - self.mean, full_matrices=False)
+            self.scale = _spread(numbers)
+            _, sizes, rows = np.linalg.svd((numbers - self.mean) / self.scale, full_matrices=False)
             self.directions = rows[:2]
             shares = 100 * sizes**2 / max(float((sizes**2).sum()), np.finfo(float).tiny)
             first, second = (f"{share:.0f}% of the variance" for share in shares[:2])
@@ -87,11 +88,11 @@ class Projection:
 
     def coordinates(self, X: Any) -> Array:
         """See Plane."""
-        return np.asarray((np.asarray(X, np.float64) - self.mean) @ self.directions.T)
+        return np.asarray((np.asarray(X, np.float64) - self.mean) / self.scale @ self.directions.T)
 
     def points(self, uv: Array) -> Any:
         """See Plane."""
-        X = self.mean + uv @ self.directions
+        X = self.mean + self.scale * (uv @ self.directions)
         return X if self.frame is None else type(self.frame)(X, columns=self.frame.columns)
 
 
@@ -117,6 +118,12 @@ def as_points(X: Any) -> Any:
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"X must have rows and columns, but its shape is {X.shape}.")
     return X
+
+
+def _spread(numbers: Array) -> Array:
+    """The standard deviation of each column; 1 for those that are constant."""
+    spread = numbers.std(axis=0)
+    return np.where(spread > 1e-12 * np.abs(numbers).max(axis=0), spread, 1.0)
 
 
 def _middle(values: Any) -> Any:
