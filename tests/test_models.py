@@ -143,6 +143,9 @@ def test_what_cannot_be_stored():
             dumps(model)
     with pytest.raises(StorageError, match="holds an estimator or a pipeline, not ndarray"):
         dumps(X)
+    for notes in ({"a": X}, {"a": float("inf")}):
+        with pytest.raises(StorageError, match="what JSON can hold"):
+            dumps(SVC(), notes)
 
 
 class Imposter(SVC):

@@ -51,7 +51,7 @@ def read_training(arguments: argparse.Namespace, targets: str) -> Data:
         data = _complete_rows(arguments, data)
     if targets == "nothing" or data.y is None:
         return Data(data.table, None, data.target)
-    return data._replace(y=target_values(data.y, targets, data.table.source, str(data.target)))
+    return data._replace(y=target_values(data.y, targets, data.table, str(data.target)))
 
 
 def no_target(arguments: argparse.Namespace, table: Table) -> bool:
@@ -78,7 +78,7 @@ def _missing(column: Array) -> Array:
     return np.array([value is None for value in column]) if column.dtype == object else np.isnan(column)
 
 
-def target_values(column: Array, targets: str, source: str, name: str) -> Array:
+def target_values(column: Array, targets: str, table: Table, name: str) -> Array:
     """Labels (whole numbers or text) or numbers, all of them there."""
     column = np.asarray(column)
     if column.dtype.kind in "US":
@@ -88,41 +88,41 @@ def target_values(column: Array, targets: str, source: str, name: str) -> Array:
     gone = _missing(column)
     if gone.any():
         raise DataError(
-            f"{source}: row {int(gone.argmax()) + 1}: the target {name!r} is missing ({int(gone.sum())} such rows): "
+            f"{table.where(int(gone.argmax()))}: the target {name!r} is missing ({int(gone.sum())} such rows): "
             "give --missing drop to leave them out."
         )
-    return _labels(column, source, name) if targets == "labels" else _numbers(column, source, name)
+    return _labels(column, table, name) if targets == "labels" else _numbers(column, table, name)
 
 
-def _labels(column: Array, source: str, name: str) -> Array:
+def _labels(column: Array, table: Table, name: str) -> Array:
     if column.dtype == object:
         labels: Array = np.array([str(value) for value in column])
     elif np.isfinite(column).all() and (column == np.floor(column)).all() and np.abs(column).max() < 2**53:
         labels = column.astype(np.int64)
     else:
         raise DataError(
-            f"{source}: the target {name!r} holds numbers that are not whole, and classes are wanted: is another "
+            f"{table.source}: the target {name!r} holds numbers that are not whole, and classes are wanted: is another "
             "column the target (--target), or is it regression (--model svr or ridge)?"
         )
     classes = np.unique(labels).size
     if column.size > _FEW and classes > 0.5 * column.size:
         raise DataError(
-            f"{source}: the target {name!r} has {classes} different values in {column.size} rows, too many for "
+            f"{table.source}: the target {name!r} has {classes} different values in {column.size} rows, too many for "
             "classes: is another column the target (--target), or is it regression (--model svr or ridge)?"
         )
     return labels
 
 
-def _numbers(column: Array, source: str, name: str) -> Array:
+def _numbers(column: Array, table: Table, name: str) -> Array:
     if column.dtype == object:
         odd = next((row, text) for row, text in enumerate(column) if number(str(text)) is None)
         raise DataError(
-            f"{source}: row {odd[0] + 1}: the target {name!r} is {odd[1]!r:.40}, and numbers are wanted: are these "
+            f"{table.where(odd[0])}: the target {name!r} is {odd[1]!r:.40}, and numbers are wanted: are these "
             "classes (--model svc)?"
         )
     if not np.isfinite(column).all():
         row = int((~np.isfinite(column)).argmax())
-        raise DataError(f"{source}: row {row + 1}: the target {name!r} is not a finite number.")
+        raise DataError(f"{table.where(row)}: the target {name!r} is not a finite number.")
     return column
 
 
@@ -156,7 +156,7 @@ def finite_numbers(table: Table, place: int) -> Array:
         good = [text is not None and number(str(text)) is not None for text in column]
         row = good.index(False) if column.dtype == object else int((~np.isfinite(column)).argmax())
         raise DataError(
-            f"{table.source}: row {row + 1}, column {table.names[place]!r}: {column[row]!r:.40} is not a finite "
+            f"{table.where(row, table.names[place])}: {column[row]!r:.40} is not a finite "
             "number, and this model takes numbers only."
         )
     return column

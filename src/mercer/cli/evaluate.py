@@ -38,8 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
     told = manifest_of(arguments.model)["notes"].get("target")
     known = told if told in table.names else None
     rest, column, name = table.split(arguments.target or known)
-    y = target_values(column, "numbers" if targets == "numbers" else "labels", table.source, name)
     predicted = used(arguments, model.predict, points_for(model, rest), rest)
+    y = target_values(column, "numbers" if targets == "numbers" else "labels", table, name)
     data: dict[str, Any] = {"rows": table.n, "target": name, "scores": scores(targets, y, predicted)}
     if targets != "numbers":
         labels = np.union1d(y, predicted)

@@ -32,7 +32,7 @@ def add_arguments(parser: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Load or train, then draw."""
-    from ..io import DataError
+    from ..io import DataError, ModelError
     from .exits import Exit, UsageError
     from .output import show
     from .pictures import canvas
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
                 _draw_model(arguments, plot, kind)
             else:
                 _draw_data(arguments, plot, kind)
-        except (DataError, UsageError):
+        except (DataError, ModelError, UsageError):
             raise
         except (ValueError, TypeError) as error:
             raise DataError(str(error)) from error
@@ -81,7 +81,7 @@ def _draw_model(arguments: argparse.Namespace, plot: Any, kind: str) -> None:
     table, targets, y = read(arguments, model), targets_of(last_step(model)), None
     if arguments.target or told in table.names or table.target is not None:
         table, column, name = table.split(arguments.target or (told if told in table.names else None))
-        y = target_values(column, targets if targets != "nothing" else "labels", table.source, name)
+        y = target_values(column, targets if targets != "nothing" else "labels", table, name)
     _draw(arguments, plot, kind, model, points_for(model, table), y)
 
 

@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     from .exits import Exit, UsageError
     from .fitting import certificate_data, exit_of, fit, pipeline_of
     from .machines import machine_of, targets_of
-    from .output import note, show
+    from .output import note, plain, show
     from .scores import hold_out
 
     if arguments.cv and arguments.test_size:
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         "support_vectors": len(machine.support_) if hasattr(machine, "support_") else None,
         "seconds": seconds, "certificate": certificate_data(machine),
     }  # fmt: skip
-    notes = {key: data[key] for key in ("model", "target", "rows", "certificate")}
+    notes = plain({key: data[key] for key in ("model", "target", "rows", "certificate")})
     if arguments.output:
         save(pipeline, arguments.output, notes)
         data["output"] = arguments.output

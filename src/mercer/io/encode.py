@@ -133,7 +133,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if given and len(odd) <= _NUMBERS * len(given):
             row, text = odd[0]
             raise DataError(
-                f"{table.source}: row {row + 1}, column {name!r}: {text!r:.40} is not a number, but "
+                f"{table.where(row, name)}: {text!r:.40} is not a number, but "
                 f"{len(given) - len(odd)} of {len(given)} values are. Correct it, or give --categorical {name!r}."
             )
 
@@ -142,7 +142,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if gone.all():
             raise DataError(f"{table.source}: column {name!r} is empty: leave it out by --drop {name!r}.")
         raise DataError(
-            f"{table.source}: row {int(gone.argmax()) + 1}, column {name!r} is missing ({int(gone.sum())} in this "
+            f"{table.where(int(gone.argmax()), name)} is missing ({int(gone.sum())} in this "
             "column): give --missing drop to leave such rows out, or --missing fill."
         )
 
@@ -174,7 +174,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for column, name in zip(block.T, names, strict=True):
             infinite, gone = np.isinf(column), np.isnan(column)
             if infinite.any():
-                raise DataError(f"{table.source}: row {int(infinite.argmax()) + 1}, column {name!r} is infinite.")
+                raise DataError(f"{table.where(int(infinite.argmax()), name)} is infinite.")
             if gone.any() and name not in self.fills_:
                 self._refuse_missing(table, column, name)
             column[gone] = self.fills_.get(name, 0.0)
@@ -187,7 +187,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for row, text in enumerate(column):
             if text is not None and number(text) is None:
                 raise DataError(
-                    f"{table.source}: row {row + 1}, column {table.names[place]!r}: {text!r:.40} is not a number, and "
+                    f"{table.where(row, table.names[place])}: {text!r:.40} is not a number, and "
                     "the model was trained on numbers."
                 )
         return np.array([np.nan if text is None else number(text) for text in column])
@@ -211,7 +211,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             row, text = unseen[0]
             more = f", and {len(unseen) - 1} more such rows" if len(unseen) > 1 else ""
             warnings.warn(
-                f"{table.source}: row {row + 1}, column {name!r}: {text!r:.40} was not there in training{more}: it "
+                f"{table.where(row, name)}: {text!r:.40} was not there in training{more}: it "
                 "is taken as none of the known categories.",
                 UnseenCategoryWarning,
                 stacklevel=2,
@@ -234,7 +234,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 row = int((np.diff(beyond.indptr) > 0).argmax())
                 feature = int(beyond.indices[0]) + d + self.first_
                 raise DataError(
-                    f"{table.source}: row {row + 1} has a feature {feature}, but the model was trained on features "
+                    f"{table.where(row)} has a feature {feature}, but the model was trained on features "
                     f"up to {d + self.first_ - 1}."
                 )
             return matrix[:, :d]

@@ -63,6 +63,10 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def dumps(model: Any, notes: dict[str, Any] | None = None) -> bytes:
     """The bytes of a model file."""
+    try:
+        json.dumps(notes, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise StorageError(f"The notes of a model file are what JSON can hold: {error}.") from None
     writer = Writer()
     encoded = writer.encode(model)
     if not isinstance(encoded, dict) or "estimator" not in encoded:

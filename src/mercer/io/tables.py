@@ -37,6 +37,8 @@ class Table:
     first: int = 1
     target: Array | None = None
     target_place: int | None = None
+    rows: Array | None = None
+    """Where each row stood in the file, where they are not all of its rows."""
 
     @property
     def sparse(self) -> bool:
@@ -47,11 +49,17 @@ class Table:
         """A column by its place."""
         return self.columns[place] if self.matrix is None else np.asarray(self.matrix[:, place])
 
-    def take(self, rows: Any) -> Table:
+    def where(self, row: int, column: str | None = None) -> str:
+        """A place as people count: rows from 1, without the header."""
+        number = int(row if self.rows is None else self.rows[row]) + 1
+        return f"{self.source}: row {number}" + ("" if column is None else f", column {column!r}")
+
+    def take(self, rows: Array) -> Table:
         """Some of the rows."""
         return replace(
             self,
             n=len(rows),
+            rows=rows if self.rows is None else self.rows[rows],
             columns=tuple(column[rows] for column in self.columns),
             matrix=None if self.matrix is None else self.matrix[rows],
             target=None if self.target is None else self.target[rows],

@@ -1,0 +1,412 @@
+"""The command line, called in this process: what each verb gives, and what becomes of mistakes."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import dump_svmlight_file, load_diabetes, load_iris
+
+import mercer
+from mercer.cli import main
+from mercer.cli.main import VERBS
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+NAMES = load_iris().target_names
+HEADER = ["sepal length", "sepal width", "petal length", "petal width", "species"]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A folder of data, and a trained model."""
+    folder = tmp_path_factory.mktemp("cli")
+    write(folder / "iris.csv", [HEADER, *([*row, NAMES[k]] for row, k in zip(IRIS.tolist(), SPECIES, strict=True))])
+    X, t = load_diabetes(return_X_y=True)
+    np.savetxt(folder / "sugar.tsv", np.column_stack([X, t])[:200], delimiter="\t")
+    np.savetxt(
+        folder / "line.csv", np.column_stack([np.linspace(0, 6, 40), np.sin(np.linspace(0, 6, 40))]), delimiter=","
+    )
+    dump_svmlight_file(IRIS, SPECIES, str(folder / "iris.svm"), zero_based=False)
+    assert main(["train", str(folder / "iris.csv"), "-o", str(folder / "iris.mercer"), "--quiet", "--json"]) == 0
+    return folder
+
+
+@pytest.fixture
+def run(files, capsys, monkeypatch):
+    monkeypatch.chdir(files)
+
+    def call(*arguments):
+        code = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def write(path, rows):
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+# Training.
+
+
+def test_train_prints_certificate_and_scores(run, files):
+    code, out, err = run("train", "iris.csv", "--kernel", "rbf(gamma=0.5)", "--C", "10", "-o", "a.mercer")
+    assert code == 0
+    assert "of the best possible" in out and "held out" in out and "Gaussian(gamma=0.5)" in out
+    assert "target 'species'" in out and "round" in err
+    model = mercer.load(files / "a.mercer")
+    assert [type(step).__name__ for _, step in model.steps] == ["Encoder", "StandardScaler", "SVC"]
+    assert model[-1].C == 10 and model[-1].verbose is False
+
+
+def test_train_as_json(run):
+    code, out, _ = run("train", "iris.csv", "--json", "--quiet", "--cv", "3", "--seed", "4")
+    data = json.loads(out)
+    assert code == 0 and data["certificate"]["converged"] and data["certificate"]["relative_gap"] < 1e-4
+    assert data["rows"] == 150 and 0.9 < data["cross_validation"]["accuracy"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("given", "score"),
+    [
+        (["iris.csv", "--model", "svc", "--class-weight", "balanced"], "accuracy"),
+        (["iris.csv", "--model", "logistic"], "accuracy"),
+        (["sugar.tsv", "--model", "svr", "--C", "100", "--epsilon", "5"], "R2"),
+        (["sugar.tsv", "--model", "ridge", "--alpha", "0.5"], "R2"),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else value[2],
+)
+def test_every_machine(run, given, score):
+    code, out, _ = run("train", *given, "-o", "m.mercer", "--json", "--quiet")
+    data = json.loads(out)
+    assert code == 0 and score in data["held_out"] and data["certificate"]["converged"]
+    code, out, _ = run("evaluate", "m.mercer", given[0], "--json")
+    assert code == 0 and json.loads(out)["scores"][score] > 0.1
+
+
+def test_machines_without_target(run):
+    code, out, _ = run("train", "iris.csv", "--model", "oneclass", "--nu", "0.1", "--drop", "species", "-o", "o.mercer")
+    assert code == 0 and "part inside" in out
+    code, out, _ = run("predict", "o.mercer", "iris.csv", "--decision")
+    rows = list(csv.DictReader(out.splitlines()))
+    assert code == 0 and {row["prediction"] for row in rows} == {"-1", "1"}
+
+
+def test_flags_of_libsvm(run, files):
+    code, out, _ = run(
+        "train", "iris.svm", "-t", "2", "-g", "0.25", "-c", "8", "-v", "3", "--json", "--quiet", "-o", "s"
+    )
+    assert code == 0 and json.loads(out)["kernel"] == "Gaussian(gamma=0.25)"
+    assert mercer.load(files / "s")[-1].C == 8
+    code, out, _ = run("train", "iris.svm", "-t", "1", "-d", "2", "-r", "1", "-g", "0.5", "--json", "--quiet")
+    assert json.loads(out)["kernel"] == "Polynomial(degree=2, gamma=0.5, coef0=1.0)"
+    code, out, _ = run("train", "iris.svm", "-t", "0", "--json", "--quiet")
+    assert json.loads(out)["kernel"] == "Linear()"
+
+
+@pytest.mark.parametrize("scale", ["standard", "minmax", "none"])
+def test_scaling_is_part_of_the_model(run, files, scale):
+    for data in ("iris.csv", "iris.svm"):
+        code, _, _ = run(
+            "train", data, "--scale", scale, "-o", "scaled", "--quiet", "--test-size", "0.5", "--tol", "1e-3"
+        )
+        assert code == 0
+        assert len(mercer.load(files / "scaled").steps) == (2 if scale == "none" else 3)
+    code, _, _ = run("train", "iris.csv", "--kernel", "chi2", "-o", "scaled", "--json", "--quiet")
+    assert code == 0 and len(mercer.load(files / "scaled").steps) == 2  # histograms are not shifted
+
+
+def test_categories_missing_values_and_constants(run, files):
+    rng = np.random.default_rng(0)
+    rows = [[f"{rng.normal():.3f}", "red" if i % 3 else "blue", 7, "yes" if i % 3 else "no"] for i in range(60)]
+    rows[4][0] = ""
+    write(files / "mixed.csv", [["size", "colour", "same", "bought"], *rows])
+    code, _, err = run("train", "mixed.csv")
+    assert code == 3 and "row 5, column 'size' is missing" in err and "--missing drop" in err
+    code, out, err = run("train", "mixed.csv", "--missing", "drop", "--json")
+    assert code == 0 and "1 of 60 rows have missing values" in err and json.loads(out)["held_out"]["accuracy"] == 1
+    code, out, _ = run("train", "mixed.csv", "--missing", "fill", "-o", "mixed.mercer", "--quiet")
+    assert code == 0
+    write(files / "new.csv", [["colour", "size"], ["green", "1"], ["red", ""]])
+    code, out, err = run("predict", "mixed.mercer", "new.csv")
+    assert code == 0 and "row 1, column 'colour': 'green' was not there in training" in err
+    assert out.splitlines()[0] == "prediction" and out.splitlines()[2] == "yes"
+    code, out, _ = run("inspect", "mixed.mercer", "--json")
+    assert {"name": "same", "kind": "constant"} in json.loads(out)["features"]
+
+
+def test_not_converged(run, files):
+    rng = np.random.default_rng(0)
+    write(
+        files / "noise.csv",
+        [[*row, k] for row, k in zip(rng.normal(size=(300, 3)), rng.integers(0, 2, 300), strict=True)],
+    )
+    code, out, _ = run(
+        "train", "noise.csv", "--C", "1e6", "--tol", "1e-9", "--max-iter", "1", "-o", "l.mercer", "--quiet"
+    )
+    assert code == 4 and "out of iterations" in out
+    assert not mercer.load(files / "l.mercer")[-1].certificate_.converged
+    code, out, _ = run("train", "noise.csv", "--C", "inf", "--kernel", "linear", "-o", "h.mercer", "--quiet", "--json")
+    assert code == 4 and json.loads(out)["certificate"]["status"] == "infeasible"
+    code, _, err = run("predict", "h.mercer", "noise.csv")
+    assert code == 5 and "no answer to predict with" in err
+
+
+# The other verbs.
+
+
+def test_predict_gives_a_line_for_each_row(run, files):
+    code, out, _ = run("predict", "iris.mercer", "iris.csv", "--decision")
+    rows = list(csv.DictReader(out.splitlines()))
+    assert code == 0 and len(rows) == 150
+    assert list(rows[0]) == ["prediction", "decision setosa", "decision versicolor", "decision virginica"]
+    model = mercer.load(files / "iris.mercer")
+    scaled = model[1].transform(IRIS)
+    np.testing.assert_array_equal(
+        [float(row["decision setosa"]) for row in rows], model[-1].decision_function(scaled)[:, 0]
+    )
+    code, out, err = run("predict", "iris.mercer", "iris.csv", "-o", "out.csv")
+    assert code == 0 and out == "" and "150 predictions" in err
+    assert (files / "out.csv").read_text().splitlines()[1] == "setosa"
+    code, out, _ = run("predict", "iris.mercer", "iris.csv", "--json")
+    assert json.loads(out)["prediction"][0] == "setosa"
+
+
+def test_probabilities(run):
+    assert run("train", "iris.csv", "--model", "logistic", "-o", "p.mercer", "--quiet")[0] == 0
+    code, out, _ = run("predict", "p.mercer", "iris.csv", "--proba", "--json")
+    data = json.loads(out)
+    total = sum(np.array(data[f"probability {name}"]) for name in NAMES)
+    np.testing.assert_allclose(total, 1)
+    code, _, err = run("predict", "iris.mercer", "iris.csv", "--proba")
+    assert code == 2 and "SVC has no probabilities" in err and "CalibratedClassifierCV" in err
+
+
+def test_models_saved_in_python_predict_too(run, files):
+    model = mercer.SVC().fit(IRIS, SPECIES)
+    mercer.save(model, files / "python.mercer")
+    np.savetxt(files / "points.csv", IRIS, delimiter=",")
+    code, out, _ = run("predict", "python.mercer", "points.csv")
+    assert code == 0 and [int(text) for text in out.split()[1:]] == model.predict(IRIS).tolist()
+    code, _, err = run("predict", "python.mercer", "sugar.tsv")
+    assert code == 3 and "has 11 columns, but the model was trained on 4" in err
+    code, _, err = run("predict", "python.mercer", "iris.csv", "--drop", "1")
+    assert code == 3 and "row 1, column 'species': 'setosa' is not a finite number" in err
+
+
+def test_evaluate(run):
+    code, out, _ = run("evaluate", "iris.mercer", "iris.csv")
+    assert code == 0 and "accuracy" in out and "virginica" in out and "100.0%" in out
+    code, out, _ = run("evaluate", "iris.mercer", "iris.csv", "--json")
+    data = json.loads(out)
+    assert np.sum(data["confusion"]) == 150 and data["labels"] == NAMES.tolist()
+
+
+def test_tune(run, files):
+    code, out, err = run(
+        "tune",
+        "iris.csv",
+        "--steps",
+        "3",
+        "--cv",
+        "3",
+        "--picture",
+        "grid.png",
+        "-o",
+        "best.mercer",
+        "--C-range",
+        1,
+        100,
+    )
+    assert code == 0 and "best" in out and "--kernel" in out and "gamma" in err
+    assert (files / "grid.png").read_bytes().startswith(b"\x89PNG")
+    code, out, _ = run("tune", "iris.csv", "--steps", "3", "--cv", "3", "--C-range", "1", "100", "--json", "--quiet")
+    data = json.loads(out)
+    best = data["best"]
+    assert np.max(data["scores"]) == best["score"] and data["C"] == [1, 10, 100]
+    assert mercer.load(files / "best.mercer")[-1].C == best["C"]
+    # the same as training each fold anew
+    code, out, _ = run(
+        "train", "iris.csv", "--C", best["C"], "--kernel", best["kernel"], "--cv", 3, "--json", "--quiet"
+    )
+    assert abs(json.loads(out)["cross_validation"]["accuracy"] - best["score"]) < 0.02
+    code, out, _ = run("tune", "sugar.tsv", "--model", "ridge", "--steps", "2", "--cv", "2", "--json", "--quiet")
+    assert code == 0 and "alpha" in json.loads(out)["best"]
+    code, out, _ = run("tune", "iris.csv", "--kernel", "linear", "--steps", "2", "--cv", "2", "--picture", "path.svg")
+    assert code == 0 and "<svg" in (files / "path.svg").read_text()
+    code, _, err = run("tune", "iris.csv", "--model", "oneclass")
+    assert code == 2 and "nothing can be tuned" in err
+    code, out, _ = run("tune", "sugar.tsv", "--model", "svr", "--time-limit", "1e-9", "--quiet")
+    assert code == 4 and out == ""
+
+
+def test_gram(run, files):
+    code, out, _ = run("gram", "iris.csv", "--kernel", "rbf(gamma=1) + linear", "--picture", "gram.png")
+    assert code == 0 and "positive definite on these points" in out and "Bochner" in out
+    assert (files / "gram.png").stat().st_size > 10_000
+    np.savetxt(files / "K.csv", [[0.0, 1.0], [1.0, 0.0]], delimiter=",")
+    code, out, _ = run("gram", "K.csv", "--kernel", "precomputed", "--json")
+    data = json.loads(out)
+    assert code == 0 and not data["positive_definite"] and data["smallest_eigenvalue"] == -1
+    assert run("gram", "iris.csv", "--target", "none", "--drop", "species")[0] == 0
+    code, _, err = run("gram", "iris.csv", "--kernel", "precomputed", "--drop", "species")
+    assert code == 3 and "square" in err
+
+
+@pytest.mark.parametrize("kind", ["boundary", "convergence", "alphas", "gram"])
+def test_pictures(run, files, kind):
+    picture = files / f"{kind}.png"
+    code, out, _ = run("plot", "iris.mercer", "--kind", kind, "--on", "iris.csv", "-o", picture.name)
+    assert code == 0 and f"drawn in {picture.name}" in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_pictures_of_data(run, files):
+    columns = ["--features", "petal length", "petal width"]
+    assert run("plot", "iris.csv", *columns, "-o", "two.pdf", "--quiet")[0] == 0
+    assert run("plot", "line.csv", "--model", "svr", "--kind", "curve", "-o", "curve.png", "--quiet")[0] == 0
+    assert run("plot", "iris.csv", "--kind", "gram", "-o", "data.png", "--quiet", "--json")[0] == 0
+    for given, code, words in [
+        (["iris.mercer", "--kind", "boundary", "-o", "x.png"], 2, "--on TABLE"),
+        (["iris.csv", "-o", "x.docx", "--quiet"], 2, "png, pdf or svg"),
+        (["iris.csv", "--kind", "curve", "--model", "svc", "-o", "x.png", "--quiet"], 3, "one column"),
+        (["iris.csv", "--features", "a", "b", "-o", "x.png"], 3, "no column 'a'"),
+        (["nowhere.mercer", "-o", "x.png"], 5, "no file"),
+    ]:
+        found, _, err = run("plot", *given)
+        assert found == code and words in err
+
+
+def test_inspect(run):
+    code, out, _ = run("inspect", "iris.mercer")
+    assert code == 0 and "Encoder -> StandardScaler -> SVC" in out and "petal width" in out and "KKT" in out
+
+
+def test_explain(run, files):
+    code, out, _ = run("explain", "1,3:+ 2,1:+ 0,1:-")
+    assert code == 0 and "3/8" in out and "5/8" in out
+    for name, start in [("a.html", "<!DOCTYPE html"), ("a.tex", "\\documentclass"), ("a.md", "#"), ("a.json", "{")]:
+        assert run("explain", "1,3:+ 2,1:+ 0,1:-", "-o", name)[0] == 0
+        assert (files / name).read_text().lstrip().lower().startswith(start.lower())
+    write(files / "points.csv", [["a", "b", "label"], [1, 3, 1], [2, 1, 1], [0, 1, -1]])
+    code, out, _ = run("explain", "points.csv", "--format", "markdown")
+    assert code == 0 and ("3/8" in out or "{3}{8}" in out)
+    assert json.loads(run("explain", "1,3:+ 2,1:+ 0,1:-", "--C", "1/2", "--json")[1])
+    for given, code, words in [
+        ([], 2, "Give points"),
+        (["1,3:+ 2,1"], 3, "'2,1' is not a point"),
+        (["1,3:+ 2,1:+"], 3, ""),
+        (["1,3:+ 2,x:-"], 3, "x"),
+        (["1,3:+ 2,1:-", "--kernel", "rbf(gamma=1)"], 3, "SVC"),
+    ]:
+        found, _, err = run("explain", *given)
+        assert found == code and words in err
+
+
+def test_convert(run, files):
+    code, out, _ = run("convert", "iris.mercer", "--to", "libsvm", "-o", "iris.model")
+    assert code == 0 and "svm-scale -r iris.model.range" in out and "0 is setosa" in out
+    assert run("convert", "iris.model", "-o", "back.mercer")[0] == 0
+    assert mercer.load(files / "back.mercer").support_vectors_.shape[1] == 4
+    assert run("convert", "iris.mercer", "--to", "onnx", "-o", "iris.onnx")[0] == 0
+    code, out, _ = run("convert", "iris.mercer", "--to", "json")
+    assert code == 0 and json.loads(out)["model"]["estimator"] == "Pipeline"
+    (files / "broken.model").write_text(
+        "svm_type c_svc\nkernel_type magic\nnr_class 2\ntotal_sv 0\nrho 0\nlabel 1 2\nnr_sv 0 0\nSV\n"
+    )
+    for given, code, words in [
+        (["iris.mercer"], 2, "--to"),
+        (["iris.mercer", "--to", "onnx"], 2, "-o FILE"),
+        (["broken.model", "-o", "b"], 5, "magic"),
+    ]:
+        found, _, err = run("convert", *given)
+        assert found == code and words in err
+
+
+# Mistakes.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["train"], "required"),
+        (["train", "iris.csv", "--model", "magic"], "invalid choice"),
+        (["train", "iris.csv", "--C", "0"], "not a number greater than 0"),
+        (["train", "iris.csv", "--C", "nan"], "not a number greater than 0"),
+        (["train", "iris.csv", "--memory", "lots"], "not an amount of memory"),
+        (["train", "iris.csv", "--cv", "1"], "whole number, 2 or more"),
+        (["train", "iris.csv", "--test-size", "1.5"], "a part between 0 and 1"),
+        (["train", "iris.csv", "--test-size", "0.5", "--cv", "3"], "give one of the two"),
+        (["train", "iris.csv", "--kernel", "rbf(gama=1)"], "no parameter 'gama'"),
+        (["train", "iris.csv", "--kernel", "rbf", "-t", "0"], "give one of them"),
+        (["train", "iris.csv", "-t", "3"], "sigmoid"),
+        (["train", "iris.csv", "-t", "4"], "for Python"),
+        (["train", "iris.csv", "--kernel", "linear", "-g", "2"], "has no gamma"),
+        (["train", "iris.csv", "--nu", "0.5"], "no setting of svc"),
+        (["train", "iris.csv", "--target", "none"], "cannot learn without a target"),
+        (["train", "sugar.tsv", "--model", "svr", "--C", "inf"], "for svc"),
+        (["train", "iris.csv", "--delimiter", "ab"], "one character"),
+        (["train", "iris.csv", "-o", "nowhere/m.mercer", "--quiet"], "no folder nowhere"),
+        (["tune", "iris.csv", "--gamma-range", "2", "1"], "from low to high"),
+        (["nothing"], "invalid choice"),
+    ],
+)
+def test_usage(run, arguments, words):
+    code, _, err = run(*arguments)
+    assert code == 2 and words in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["train", "nowhere.csv"], "no file nowhere.csv"),
+        (["train", "iris.csv", "--target", "colour"], "no column 'colour'"),
+        (["train", "iris.csv", "--target", "petal width"], "numbers that are not whole"),
+        (["train", "iris.csv", "--model", "svr"], "row 1: the target 'species' is 'setosa', and numbers are wanted"),
+        (["train", "iris.mercer"], "is a model file, not a table"),
+        (["train", "iris.csv", "--cv", "200"], "too few for 200 folds"),
+        (["train", "sugar.tsv", "--kernel", "chi2", "--model", "svr", "--scale", "standard"], "needs entries >= 0"),
+        (["evaluate", "iris.mercer", "sugar.tsv"], "the model was trained on 4"),
+    ],
+)
+def test_bad_data(run, arguments, words):
+    code, _, err = run(*arguments)
+    assert code == 3 and words in err
+    code, out, _ = run(*arguments, "--json")
+    assert words in json.loads(out)["error"] and json.loads(out)["exit"] == 3
+
+
+def test_targets_that_are_no_classes(run, files):
+    write(files / "ids.csv", [["a", "id"], *([i % 7, i] for i in range(40))])
+    code, _, err = run("train", "ids.csv")
+    assert code == 3 and "40 different values in 40 rows, too many for classes" in err
+    write(files / "one.csv", [["a", "k"], *([i % 7, "x"] for i in range(40))])
+    code, _, err = run("train", "one.csv")
+    assert code == 3 and "only one class" in err
+    write(files / "gone.csv", [["a", "k"], *([i % 7, "xy"[i % 2] if i != 3 else ""] for i in range(40))])
+    code, _, err = run("train", "gone.csv")
+    assert code == 3 and "row 4: the target 'k' is missing" in err
+
+
+def test_unsafe_models(run, files):
+    data = bytearray((files / "iris.mercer").read_bytes())
+    data[len(data) // 2] ^= 1
+    (files / "damaged.mercer").write_bytes(data)
+    for verb in (["inspect"], ["convert", "--to", "json"]):
+        code, _, err = run(verb[0], "damaged.mercer", *verb[1:])
+        assert code == 5 and "mercer " + verb[0] in err and err.count("\n") == 1
+    for verb in ("predict", "evaluate"):
+        assert run(verb, "damaged.mercer", "iris.csv")[0] == 5
+        assert run(verb, "iris.csv", "iris.csv")[0] == 5
+        assert run(verb, ".", "iris.csv")[0] == 5
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_begins_with_examples(run, verb):
+    code, out, _ = run(verb, "--help")
+    assert code == 0 and out.startswith(f"examples:\n  mercer {verb}")
+    assert run("--help")[1].startswith("examples:")
