@@ -6,8 +6,8 @@ in steps that raise one coefficient and lower another by as much. With F the neg
 rise where beta < hi, with the gain F - eps (F + eps below zero), and sink where beta > lo. Pairs are chosen by second
 order (Fan, Chen, Lin 2005): i rises with the largest gain, j sinks where the pair gains most.
 
-The loops run over the whole working set without branches, so that they vectorise: what may not move has FORBIDDEN
-added to its gain; the largest value is found first, block by block, and its place after.
+Two passes over the working set make a step, each in vectors: one updates F and finds i, the other finds j. What may not
+move has FORBIDDEN added to its gain. Each pass has four best values in every lane, so that none waits for another.
 """
 
 from __future__ import annotations
@@ -17,55 +17,92 @@ from typing import Any
 import numpy as np
 
 from ..types import Array
-from . import CHUNK
-from .compile import finitely_compiled
+from .compile import finitely_compiled, inlined, piece
+from .vectors import BYTES, filled, if_above, larger, largest_of, load, multiply_add, store
 
 FORBIDDEN = 1e30
-TINY = 1e-37
 LEAST_CURVATURE = 1e-12  # in parts of the largest K_ii
 
 
 @finitely_compiled
 def offsets(t: int, beta: Array, lo: Array, hi: Array, eps: Array, up: Array, down: Array) -> None:
-    """What is added to F_t for a rise and for a fall."""
+    """What is added to F_t for the gain of a rise, and to -F_t for that of a fall."""
     up[t] = -FORBIDDEN if beta[t] >= hi[t] else (-eps[t] if beta[t] >= 0 else eps[t])
-    down[t] = FORBIDDEN if beta[t] <= lo[t] else (-eps[t] if beta[t] > 0 else eps[t])
+    down[t] = -FORBIDDEN if beta[t] <= lo[t] else (eps[t] if beta[t] > 0 else -eps[t])
 
 
-@finitely_compiled
-def largest(values: Array, folded: Array) -> Any:
-    """max values, folded in four again and again: LLVM vectorises the larger of two rows, not the largest of one.
-
-    The length is a multiple of CHUNK; `folded` is scratch, a quarter as long.
-    """
-    size = values.size // 4
-    a, b, c, d = values[:size], values[size : 2 * size], values[2 * size : 3 * size], values[3 * size :]
-    for t in range(size):
-        folded[t] = max(max(a[t], b[t]), max(c[t], d[t]))
-    while size > 16 and size % 4 == 0:
-        size //= 4
-        a, b, c, d = folded[:size], folded[size : 2 * size], folded[2 * size : 3 * size], folded[3 * size : 4 * size]
-        for t in range(size):
-            a[t] = max(max(a[t], b[t]), max(c[t], d[t]))
-    result = folded[0]
-    for t in range(1, size):
-        result = max(result, folded[t])
-    return result
+@inlined
+def place_of_largest(values: Any, places: Any) -> Any:
+    """The place of the largest of these values; the first, where it occurs more than once."""
+    return -largest_of(if_above(largest_of(values), values, -FORBIDDEN, 0.0 - places))
 
 
-@finitely_compiled
-def place_of(value: float, values: Array) -> int:
-    """The first place of a value that occurs; whole chunks are looked at first, which vectorises."""
-    for start in range(0, values.size, CHUNK):
-        part = values[start : start + CHUNK]
-        found = 0
-        for t in range(CHUNK):
-            found += part[t] == value
-        if found:
-            for t in range(CHUNK):
-                if part[t] == value:
-                    return start + t
-    return 0
+@inlined
+def gains(
+    K: Array, F: Array, up: Array, down: Array, i: int, j: int, step: float, t: int, best: Any, at: Any, falls: Any
+) -> tuple[Any, Any, Any]:
+    """F -= step (K_i - K_j) from t on; the largest gain of a rise, block by block, with its t, and of a fall."""
+    f = multiply_add(load(K, i, t) - load(K, j, t), -step, load(F, t))
+    store(f, F, t)
+    rise, fall = f + load(up, t), load(down, t) - f
+    return larger(rise, best), if_above(rise, best, t, at), larger(fall, falls)
+
+
+@piece
+def rise_most(
+    K: Array, F: Array, up: Array, down: Array, places: Array, i: int, j: int, step: float
+) -> tuple[int, Any, Any]:
+    """F -= step (K_i - K_j); who gains most by rising, how much, and the largest gain of a fall."""
+    lanes = BYTES // F.itemsize
+    a = b = c = d = falls_a = falls_b = filled(F, -4 * FORBIDDEN)
+    at_a = at_b = at_c = at_d = filled(F, 0)
+    for t in range(0, F.size, 4 * lanes):
+        a, at_a, falls_a = gains(K, F, up, down, i, j, step, t, a, at_a, falls_a)
+        b, at_b, falls_b = gains(K, F, up, down, i, j, step, t + lanes, b, at_b, falls_b)
+        c, at_c, falls_a = gains(K, F, up, down, i, j, step, t + 2 * lanes, c, at_c, falls_a)
+        d, at_d, falls_b = gains(K, F, up, down, i, j, step, t + 3 * lanes, d, at_d, falls_b)
+    at_a, at_c = if_above(b, a, at_b, at_a), if_above(d, c, at_d, at_c)
+    a, c = larger(a, b), larger(c, d)
+    at_a, a = if_above(c, a, at_c, at_a), larger(a, c)
+    return int(place_of_largest(a, at_a + load(places, 0))), largest_of(a), largest_of(larger(falls_a, falls_b))
+
+
+@inlined
+def pair_gains(
+    K: Array, F: Array, down: Array, diag: Array, i: int, top: float, own: float, scale: float, t: int,
+    squares: Any, curvatures: Any, at: Any,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """The larger of what i and each from t on gain as a pair, and the best so far: a square by a curvature each."""
+    violated = larger(load(down, t) - load(F, t) + top, 0)
+    square = violated * violated
+    curvature = larger(multiply_add(load(K, i, t), -2 * scale, multiply_add(load(diag, t), scale, own)), LEAST_CURVATURE)
+    mine, theirs = square * curvatures, squares * curvature  # a / b > c / d, without a division
+    return (
+        if_above(mine, theirs, square, squares),
+        if_above(mine, theirs, curvature, curvatures),
+        if_above(mine, theirs, t, at),
+    )
+
+
+@piece
+def fall_best(
+    K: Array, F: Array, down: Array, diag: Array, places: Array, i: int, top: float, scale: float
+) -> tuple[int, Any]:
+    """The j with which i gains most, and that gain; curvatures are in parts of the largest K_ii."""
+    lanes = BYTES // F.itemsize
+    own = diag[i] * scale
+    a = b = c = d = at_a = at_b = at_c = at_d = filled(F, 0)
+    of_a = of_b = of_c = of_d = filled(F, 1)
+    for t in range(0, F.size, 4 * lanes):
+        a, of_a, at_a = pair_gains(K, F, down, diag, i, top, own, scale, t, a, of_a, at_a)
+        b, of_b, at_b = pair_gains(K, F, down, diag, i, top, own, scale, t + lanes, b, of_b, at_b)
+        c, of_c, at_c = pair_gains(K, F, down, diag, i, top, own, scale, t + 2 * lanes, c, of_c, at_c)
+        d, of_d, at_d = pair_gains(K, F, down, diag, i, top, own, scale, t + 3 * lanes, d, of_d, at_d)
+    a, b, c, d = a / of_a, b / of_b, c / of_c, d / of_d
+    at_a, at_c = if_above(b, a, at_b, at_a), if_above(d, c, at_d, at_c)
+    a, c = larger(a, b), larger(c, d)
+    at_a, a = if_above(c, a, at_c, at_a), larger(a, c)
+    return int(place_of_largest(a, at_a + load(places, 0))), largest_of(a)
 
 
 @finitely_compiled
@@ -77,37 +114,26 @@ def pair_descent(
     `diag` is the diagonal of K with r added. K and F are float32 or float64, their length a multiple of CHUNK: pad with
     points that cannot move. beta, lo, hi, eps are float64. F and beta are changed in place.
     """
-    n = F.size
-    real = F.dtype.type  # every number in the loops below is of the type of F: a mixture would be slow and inexact
-    zero = real(0)
-    up, down = np.empty_like(F), np.empty_like(F)
-    rise, fall, gain, folded = np.empty_like(F), np.empty_like(F), np.empty_like(F), np.empty_like(F)
-    least_curvature = max(real(LEAST_CURVATURE) * largest(diag, folded), real(TINY))
-    for t in range(n):
+    real = F.dtype.type  # every number in the passes is of the type of F: a mixture would be slow and inexact
+    up, down, places = np.empty_like(F), np.empty_like(F), np.arange(BYTES // F.itemsize).astype(F.dtype)
+    size = max(diag.max(), real(np.finfo(F.dtype).tiny))
+    scale, least_curvature = real(1.0 / size), LEAST_CURVATURE * size
+    for t in range(F.size):
         offsets(t, beta, lo, hi, eps, up, down)
-    violation = 0.0
+    violation, i, j, step = 0.0, 0, 0, real(0)
     for number in range(max_steps + 1):
-        for t in range(n):
-            rise[t] = F[t] + up[t]
-        for t in range(n):
-            fall[t] = -F[t] - down[t]
-        top = largest(rise, folded)
-        violation = float(top) + float(largest(fall, folded))
+        i, top, fall = rise_most(K, F, up, down, places, i, j, step)
+        violation = float(top) + float(fall)
         if violation <= tol or number == max_steps:
             return number, violation
-        i = place_of(top, rise)
-        Ki, di = K[i], diag[i]
-        for t in range(n):
-            violated = max(top + fall[t], zero)
-            gain[t] = violated * violated / max(di + diag[t] - (Ki[t] + Ki[t]), least_curvature)
-        best = largest(gain, folded)
-        if best <= zero:
+        j, best = fall_best(K, F, down, diag, places, i, top, scale)
+        if best <= 0:
             return number, violation
-        j = place_of(best, gain)
-        curvature = max(float(di) + float(diag[j]) - 2.0 * float(Ki[j]), float(least_curvature))
+        di, fall = diag[i], down[j] - F[j]
+        curvature = max(float(di) + float(diag[j]) - 2.0 * float(K[i, j]), least_curvature)
         room_i = -beta[i] if beta[i] < 0 and eps[i] > 0 else hi[i] - beta[i]
         room_j = beta[j] if beta[j] > 0 and eps[j] > 0 else beta[j] - lo[j]
-        size = (float(top) + float(fall[j])) / curvature
+        size = (float(top) + float(fall)) / curvature
         if size < room_i and size < room_j:
             beta[i] += size
             beta[j] -= size
@@ -123,9 +149,7 @@ def pair_descent(
             beta[i] += size
         offsets(i, beta, lo, hi, eps, up, down)
         offsets(j, beta, lo, hi, eps, up, down)
-        Kj, step = K[j], real(size)
-        for t in range(n):
-            F[t] -= step * (Ki[t] - Kj[t])
-        F[i] -= step * (di - Ki[i])  # r, where there is one
-        F[j] += step * (diag[j] - Kj[j])
+        step = real(size)
+        F[i] -= step * (di - K[i, i])  # r, where there is one
+        F[j] += step * (diag[j] - K[j, j])
     return max_steps, violation
