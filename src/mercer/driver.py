@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from .interrupt import interruptible
-from .parallel import one_blas_thread
+from .parallel import helpers_kept
 from .problem import Problem
 from .solution import Certificate, Solution, Status, Step
 from .solvers import Iterate, Solver, choose
 from .solvers import solver as as_solver
 from .types import Array
 
+_AIM = 0.7  # of the tolerance: rounding in the values of a solver takes some
 _SINGLE_FROM = 1e-5  # tolerances of at least this allow float32 kernel values in the certificate
 _PROMPT = 0.5  # seconds that a certificate may take after Ctrl-C
 _BETTER = 0.99  # an earlier iterate is given back where its objective was below this part of the last one's
@@ -47,7 +48,7 @@ def solve(
     chosen.check(problem)
     run = _Run(problem, tol, max_iter, time_limit, callback)
     beta = start.beta if isinstance(start, Solution) else start
-    with interruptible() as interrupt, one_blas_thread():
+    with interruptible() as interrupt, helpers_kept():
         generator = chosen.iterates(problem, beta)
         scores: Array | None = None
         while True:
@@ -78,7 +79,7 @@ class _Run:
         self.deadline = None if time_limit is None else self.began + time_limit
         self.status: Status | None = None
         self.history: list[Step] = []
-        self.aim = 0.25 * tol  # what the solver's own gap must be before a certificate is worth its while
+        self.aim = _AIM * tol  # what the solver's own gap must be before a certificate is worth its while
         self.beta, self.b, self.scale = np.zeros(problem.n), 0.0, 1.0
         self.dual_beta: Array | None = None
         self.certificate: Certificate | None = None
@@ -112,6 +113,8 @@ class _Run:
 
     def _measure(self, iterate: Iterate) -> Step:
         """The objective as the solver sees it."""
+        if iterate.gap is not None and iterate.dual is not None:
+            return self._step(iterate, iterate.dual + iterate.gap, iterate.dual)
         problem, scores = self.problem, iterate.scores
         if scores is None:
             scores = problem.gram @ iterate.beta
@@ -123,6 +126,9 @@ class _Run:
             dual = problem.dual(iterate.beta, scores)
             if iterate.dual is not None:  # the gap is a sum over points, each as good as its own score; the dual is not
                 primal, dual = iterate.dual + (primal - dual), iterate.dual
+        return self._step(iterate, primal, dual)
+
+    def _step(self, iterate: Iterate, primal: float, dual: float) -> Step:
         seconds = perf_counter() - self.began
         return Step(len(self.history) + 1, primal, dual, int(np.count_nonzero(iterate.beta)), seconds)
 

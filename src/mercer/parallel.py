@@ -1,8 +1,9 @@
 """Threads over blocks: the one place where Mercer runs in parallel.
 
-Compiled loops and BLAS release the GIL, so plain threads use all cores. The threads live for one call (a pool kept
-across a fork would hang), BLAS is held to one thread meanwhile, and the number of threads is what BLAS may use:
-whoever limits BLAS (threadpoolctl, OMP_NUM_THREADS, joblib's workers) limits Mercer too.
+Compiled loops and BLAS release the GIL, so plain threads use all cores. The threads live for one call, or, within
+`helpers_kept`, until its end (a pool kept for longer would hang across a fork). BLAS is held to one thread meanwhile,
+and the number of threads is what BLAS may use: whoever limits BLAS (threadpoolctl, OMP_NUM_THREADS, joblib's workers)
+limits Mercer too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
-from functools import cache
+from functools import cache, partial
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 Task = TypeVar("Task")
@@ -47,9 +49,10 @@ def thread_count() -> int:
 
 
 class _Place(threading.local):
-    """Where a thread is: at work on a task of `for_each`, or not."""
+    """Where a thread is: at work on a task of `for_each`, or not; and the helpers that it keeps."""
 
     in_task = False
+    crew: _Crew | None = None
 
 
 _place = _Place()
@@ -99,6 +102,59 @@ def one_blas_thread() -> Iterator[None]:
         _one_blas_thread.leave()
 
 
+class _Crew:
+    """Threads that wait for work. Each is told by a lock of its own: there is no faster way to wake it up."""
+
+    def __init__(self) -> None:
+        self.process = os.getpid()
+        self.jobs: list[SimpleQueue[Callable[[], None] | None]] = []
+        self.threads: list[threading.Thread] = []
+        self.finished: SimpleQueue[None] = SimpleQueue()
+
+    def call(self, number: int, job: Callable[[], None]) -> None:
+        """Let one of the helpers do this job; `wait` for each of them."""
+        if number == len(self.jobs):
+            self.jobs.append(SimpleQueue())
+            self.threads.append(threading.Thread(target=self._serve, args=(self.jobs[number],), daemon=True))
+            self.threads[number].start()
+        self.jobs[number].put(job)
+
+    def wait(self) -> None:
+        """Until one job is done."""
+        self.finished.get()
+
+    def _serve(self, jobs: SimpleQueue[Callable[[], None] | None]) -> None:
+        while (job := jobs.get()) is not None:
+            try:
+                job()
+            finally:
+                self.finished.put(None)
+
+    def dismiss(self) -> None:
+        """Send all of them home."""
+        if self.process != os.getpid():  # a child of a fork has none
+            return
+        for jobs in self.jobs:
+            jobs.put(None)
+        for thread in self.threads:
+            thread.join()
+
+
+@contextmanager
+def helpers_kept() -> Iterator[None]:
+    """A context in which BLAS has one thread, and the threads of `for_each` wait for its next call in this thread."""
+    with one_blas_thread():
+        if _place.crew is not None and _place.crew.process == os.getpid():
+            yield
+            return
+        _place.crew = crew = _Crew()
+        try:
+            yield
+        finally:
+            _place.crew = None
+            crew.dismiss()
+
+
 def for_each(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) -> None:
     """Run `work` on every task, on so many threads; the first error (or Ctrl-C) stops the rest and is raised."""
     if threads <= 1:
@@ -128,17 +184,18 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) 
                 errors.append(error)
 
     # Each helper sees the caller's context, such as NumPy's error state.
-    helpers = [threading.Thread(target=copy_context().run, args=(worker,), daemon=True) for _ in range(threads - 1)]
-    with one_blas_thread():
+    with helpers_kept():
+        crew, called = _place.crew, 0
+        assert crew is not None
         try:
-            for helper in helpers:
-                helper.start()
+            for number in range(threads - 1):
+                crew.call(number, partial(copy_context().run, worker))
+                called += 1
             worker()
         except BaseException as error:  # Ctrl-C between two tasks of the main thread
             errors.append(error)
         finally:
-            for helper in helpers:
-                if helper.ident is not None:
-                    helper.join()
+            for _ in range(called):
+                crew.wait()
     if errors:
         raise errors[0]

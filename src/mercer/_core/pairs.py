@@ -21,7 +21,8 @@ from .compile import finitely_compiled, inlined, piece
 from .vectors import BYTES, filled, if_above, larger, largest_of, load, multiply_add, store
 
 FORBIDDEN = 1e30
-LEAST_CURVATURE = 1e-12  # in parts of the largest K_ii
+LEAST_CURVATURE = 1e-12  # in parts of the largest K_ii,
+TINY = 1e-25  # or of this
 
 
 @finitely_compiled
@@ -75,7 +76,9 @@ def pair_gains(
     """The larger of what i and each from t on gain as a pair, and the best so far: a square by a curvature each."""
     violated = larger(load(down, t) - load(F, t) + top, 0)
     square = violated * violated
-    curvature = larger(multiply_add(load(K, i, t), -2 * scale, multiply_add(load(diag, t), scale, own)), LEAST_CURVATURE)
+    curvature = larger(
+        multiply_add(load(K, i, t), -2 * scale, multiply_add(load(diag, t), scale, own)), LEAST_CURVATURE
+    )
     mine, theirs = square * curvatures, squares * curvature  # a / b > c / d, without a division
     return (
         if_above(mine, theirs, square, squares),
@@ -116,7 +119,7 @@ def pair_descent(
     """
     real = F.dtype.type  # every number in the passes is of the type of F: a mixture would be slow and inexact
     up, down, places = np.empty_like(F), np.empty_like(F), np.arange(BYTES // F.itemsize).astype(F.dtype)
-    size = max(diag.max(), real(np.finfo(F.dtype).tiny))
+    size = max(diag.max(), real(TINY))
     scale, least_curvature = real(1.0 / size), LEAST_CURVATURE * size
     for t in range(F.size):
         offsets(t, beta, lo, hi, eps, up, down)

@@ -14,9 +14,14 @@ _TILE = 32
 
 
 @exactly_compiled
-def extremes(F: Array, beta: Array, lo: Array, hi: Array, eps: Array, rise: Array, fall: Array) -> tuple[float, float]:
-    """The gain of raising and of lowering each coefficient (FORBIDDEN at a bound), the largest and the smallest."""
-    top, bottom = -FORBIDDEN, FORBIDDEN
+def extremes(
+    F: Array, beta: Array, lo: Array, hi: Array, eps: Array, rise: Array, fall: Array
+) -> tuple[float, float, int]:
+    """The gain of raising and of lowering each coefficient (FORBIDDEN at a bound), the largest and the smallest.
+
+    The last number is that of the coefficients between their bounds.
+    """
+    top, bottom, free = -FORBIDDEN, FORBIDDEN, 0
     for t in range(F.size):
         up = F[t] - eps[t] if beta[t] >= 0 else F[t] + eps[t]
         down = F[t] - eps[t] if beta[t] > 0 else F[t] + eps[t]
@@ -24,21 +29,40 @@ def extremes(F: Array, beta: Array, lo: Array, hi: Array, eps: Array, rise: Arra
         fall[t] = down if beta[t] > lo[t] else FORBIDDEN
         top = max(top, rise[t])
         bottom = min(bottom, fall[t])
-    return top, bottom
+        free += lo[t] < beta[t] < hi[t]
+    return top, bottom, free
 
 
 @exactly_compiled
-def choose_largest(gain: Array, sign: float, floor: float, taken: Array, chosen: Array, start: int, most: int) -> int:
-    """Put the places of (about) the `most` largest sign * gain - floor > 0 into `chosen`, from `start` on.
+def shares(F: Array, beta: Array, r: Array, eps: Array, lo: Array, hi: Array, b: float) -> float:
+    """The gap: the sum over points of C loss(f) + h(beta) + beta f, from F = q - r beta - K beta.
+
+    With g = q - f, C loss(f) is the largest value of g s - r/2 s^2 - eps |s|, and -h(beta) - beta f that of s = beta.
+    """
+    total = 0.0
+    for t in range(F.size):
+        own = beta[t]
+        g = F[t] + r[t] * own - b
+        excess = max(abs(g) - eps[t], 0.0)
+        if r[t] > 0.0:
+            s = min(max(np.copysign(excess / r[t], g), lo[t]), hi[t])
+        elif excess > 0.0:
+            s = hi[t] if g > 0.0 else lo[t]
+        else:
+            s = min(max(0.0, lo[t]), hi[t])
+        total += g * (s - own) - 0.5 * r[t] * (s * s - own * own) - eps[t] * (abs(s) - abs(own))
+    return total
+
+
+@exactly_compiled
+def choose_largest(
+    gain: Array, sign: float, floor: float, highest: float, taken: Array, chosen: Array, start: int, most: int
+) -> int:
+    """Put the places of (about) the `most` largest sign * gain - floor > 0, none > highest, into `chosen` from `start`.
 
     By counting in bins, and evenly spread over those in the last bin; places that are `taken` are left out, and what is
     chosen becomes taken. The new length is returned.
     """
-    highest = 0.0
-    for t in range(gain.size):
-        value = sign * gain[t] - floor
-        if value > highest and not taken[t]:
-            highest = value
     if highest <= 0.0:
         return start
     counts = np.zeros(_BINS + 1, np.int64)
@@ -46,7 +70,7 @@ def choose_largest(gain: Array, sign: float, floor: float, taken: Array, chosen:
     for t in range(gain.size):
         value = sign * gain[t] - floor
         if value > 0.0 and not taken[t]:
-            counts[int(value * scale)] += 1
+            counts[min(int(value * scale), _BINS)] += 1
     above, last = 0, _BINS
     while last > 0 and above + counts[last] < most:
         above += counts[last]
@@ -57,7 +81,7 @@ def choose_largest(gain: Array, sign: float, floor: float, taken: Array, chosen:
     for t in range(gain.size):
         value = sign * gain[t] - floor
         if value > 0.0 and not taken[t]:
-            place = int(value * scale)
+            place = min(int(value * scale), _BINS)
             take = place > last
             if place == last:
                 take = (seen * wanted) // available != ((seen + 1) * wanted) // available

@@ -110,9 +110,9 @@ class Gram(ABC):
         values = self.rows(index)
         return Held(values, np.arange(len(values)), [(0, self.n, 0)])
 
-    def worth_keeping(self, index: Any) -> Array | None:
-        """Which of these rows are held already, where others are as cheap to compute as to keep; None: keep all."""
-        return None
+    def worth_keeping(self, index: Any, often: Any) -> Any:
+        """Which of these rows to keep: all, unless they are cheap to compute. `often` are those needed again soon."""
+        return np.ones(len(index), np.bool_)
 
     def combination(self, index: Any, v: Array) -> Array:
         """sum_i v_i K_i over these rows, none of which is kept."""

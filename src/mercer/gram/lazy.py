@@ -129,8 +129,10 @@ class LazyGram(Gram):
         with self._lock:
             return Held(self.cache.values, self.cache.slots_for(index, self._compute), [(0, self.n, 0)])
 
-    def worth_keeping(self, index: Any) -> Array | None:
-        return np.asarray(self.cache.slot_of[index] >= 0) if self.prepared.cheap else None
+    def worth_keeping(self, index: Any, often: Any) -> Any:
+        if self.prepared.cheapest:
+            return np.zeros(len(index), np.bool_)
+        return (self.cache.slot_of[index] >= 0) | often | (not self.prepared.cheap)
 
     def combination(self, index: Any, v: Array) -> Array:
         if not self.prepared.cheap:
@@ -141,7 +143,11 @@ class LazyGram(Gram):
         """See Gram.block; computed anew, which is faster than to look for the rows."""
         points = take(self.points, as_index(index, self.n))
         out = np.empty((count(points), count(points)), self.dtype) if out is None else out
-        fill_rows(self.kernel.prepare(points, self.dtype), points, out, np.arange(count(points)), self.scratch)
+        columns, rows = self.kernel.prepare(points, self.dtype), np.arange(count(points))
+        if columns.cheap:  # by one thread: that another one has written the values costs more than to compute them
+            columns.fill(columns.ready(points), out, rows, slice(0, columns.n), columns.n)
+        else:
+            fill_rows(columns, points, out, rows, self.scratch)
         return out
 
     def narrow(self, index: Any) -> LazyGram:

@@ -60,7 +60,7 @@ class Dense(_Fast):
     """Dense points, taken from their mean (float32) and packed in panels: no pass through memory between the steps."""
 
     MOST_DOUBLE = 128  # coordinates; with more, float64 distances are faster by matrix products
-    MOST_CHEAP = 128
+    MOST_CHEAP, MOST_CHEAPEST = 128, 24
 
     def __init__(self, kernel: Any, points: Points, dtype: Any, centre: Array | None = None) -> None:
         from .._core.gaussian import PANEL
@@ -68,7 +68,7 @@ class Dense(_Fast):
         super().__init__(kernel, points, dtype)
         self.by_products = self.dtype == np.float32  # in float64, differences: no digit is lost
         self.unit = PANEL[self.dtype.itemsize]
-        self.cheap = width(points) <= self.MOST_CHEAP
+        self.cheap, self.cheapest = width(points) <= self.MOST_CHEAP, width(points) <= self.MOST_CHEAPEST
         whole = dense(cut(points, slice(0, self.n), dtype))
         if centre is None:
             centre = whole.mean(axis=0, dtype=np.float64) if self.by_products else np.zeros(whole.shape[1])

@@ -207,7 +207,8 @@ class Prepared:
     `Kernel.prepare` (see columns.py). Both methods are the work of one thread.
     """
 
-    cheap = False  # True where to compute a value again costs no more than to keep it
+    cheap = False  # True where to compute a value again costs no more than to keep it,
+    cheapest = False  # and less than to read it from memory
     unit = 1  # a part of the columns had better be a multiple of this
 
     def __init__(self, kernel: Kernel, points: Points, dtype: Any) -> None:

@@ -20,9 +20,9 @@ REGISTRY: dict[str, type[Solver]] = {}
 class Iterate:
     """Where a solver stands: coefficients, K beta as the solver believes it to be (None: not known), b, the dual value.
 
-    partial: some of K beta is not up to date. done: the solver can do no more until it is sent K beta, recomputed.
-    dual_beta: a feasible dual point, where beta is none; the dual value is then that of this point. An iterate is valid
-    until the next one.
+    gap: primal minus dual, where the solver knows it. partial: some of K beta is not up to date. done: the solver can
+    do no more until it is sent K beta, recomputed. dual_beta: a feasible dual point, where beta is none; the dual value
+    is then that of this point. An iterate is valid until the next one.
     """
 
     beta: Array
@@ -32,6 +32,7 @@ class Iterate:
     partial: bool = False
     done: bool = False
     dual_beta: Array | None = None
+    gap: float | None = None
 
 
 class Solver(Parameters):

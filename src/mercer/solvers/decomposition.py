@@ -104,6 +104,7 @@ class _Descent:
     top: float
     bottom: float
     violation: float
+    free: int  # the number of coefficients between their bounds
     kept: Any  # the last working set
     block: Array | None  # K of all points in play, where they are one working set
     rejoin_at: float  # the violation at which those left out come back
@@ -135,12 +136,15 @@ class _Descent:
 
     def iterate(self) -> Iterate:
         """Coefficients and K beta of all points."""
+        from .._core.working_set import shares
+
         self._write()
         t = self.problem.terms
         scores = t.q - t.r * self.all_beta - self.all_F
         b = 0.5 * (self.top + self.bottom) if self.problem.bias else 0.0
         done = self._at_floor() and not self.stale
-        return Iterate(self.all_beta, scores, b, self.dual, partial=self.stale, done=done)
+        gap = None if self.hard else shares(self.all_F, self.all_beta, t.r, t.eps, t.lo, t.hi, b)
+        return Iterate(self.all_beta, scores, b, self.dual, partial=self.stale, done=done, gap=gap)
 
     def round(self) -> None:
         """Choose a working set, solve for it, and update F."""
@@ -175,14 +179,12 @@ class _Descent:
 
     def _working_set(self) -> Any:
         """All points, where they are few; else those kept from the last round, and the worst of the others."""
-        from .._core.pairs import FORBIDDEN
         from .._core.working_set import choose_largest
 
         n = self.active.size
         if n <= self._whole():
             return np.arange(n)
-        free = np.count_nonzero((self.rise > -FORBIDDEN) & (self.fall < FORBIDDEN))
-        limit = min(self.limit * (2 if free > self.limit else 1), self.gram.most_held, self._largest())
+        limit = min(self.limit * (2 if self.free > self.limit else 1), self.gram.most_held, self._largest())
         taken = np.zeros(n, np.bool_)
         W = np.empty(limit, np.int64)
         kept = self.kept[-(limit // 2) :] if limit >= 4 else self.kept[:0]
@@ -190,8 +192,8 @@ class _Descent:
         W[:size] = kept
         taken[kept] = True
         half = (limit - size) // 2
-        size = choose_largest(self.rise, 1.0, self.bottom, taken, W, size, half)
-        size = choose_largest(self.fall, -1.0, -self.top, taken, W, size, half)
+        size = choose_largest(self.rise, 1.0, self.bottom, self.violation, taken, W, size, half)
+        size = choose_largest(self.fall, -1.0, -self.top, self.violation, taken, W, size, half)
         return W[:size]
 
     def _largest(self) -> int:
@@ -248,16 +250,13 @@ class _Descent:
         self.stale = self.active.size < self.problem.n
 
     def _subtract_rows(self, rows: Any, delta: Array) -> None:
-        """F -= K delta. A coefficient at a bound seldom moves again: its row is kept only if that is worth it."""
-        keep = self.gram.worth_keeping(rows)
-        if keep is not None:
-            beta, t = self.beta[rows], self.terms
-            keep |= (beta > t.lo[rows]) & (beta < t.hi[rows])
-            if not keep.all():
-                self.F -= self.gram.combination(rows[~keep], delta[~keep])
-            rows, delta = rows[keep], delta[keep]
-        if rows.size:
-            self._subtract(self.gram.held(rows), delta)
+        """F -= K delta. A coefficient at a bound seldom moves again: its row may not be worth keeping."""
+        beta, t = self.beta[rows], self.terms
+        keep = self.gram.worth_keeping(rows, (beta > t.lo[rows]) & (beta < t.hi[rows]))
+        if not keep.all():
+            self.F -= self.gram.combination(rows[~keep], delta[~keep])
+        if keep.any():
+            self._subtract(self.gram.held(rows[keep]), delta[keep])
 
     def _subtract(self, held: Held, delta: Array) -> None:
         """F -= K delta, by all cores where it is worth it."""
@@ -276,7 +275,7 @@ class _Descent:
         from .._core.working_set import extremes
 
         t = self.terms
-        self.top, self.bottom = extremes(self.F, self.beta, t.lo, t.hi, t.eps, self.rise, self.fall)
+        self.top, self.bottom, self.free = extremes(self.F, self.beta, t.lo, t.hi, t.eps, self.rise, self.fall)
         if not self.problem.bias:
             self.top, self.bottom = max(self.top, 0.0), min(self.bottom, 0.0)
         self.violation = self.top - self.bottom
@@ -293,7 +292,7 @@ class _Descent:
         if norm > 0.0 and total > 0.0:
             factor = total / norm
             self.beta *= factor
-            self.F = self.terms.q - factor * scores
+            self.F[:] = self.terms.q - factor * scores
             self.dual = 0.5 * total * factor
 
     # Who is in play.
@@ -329,13 +328,16 @@ class _Descent:
         everyone = active.size == self.problem.n
         self.active, self.gram, self.rejoin_at = active, gram, -1.0
         self.terms = t if everyone else Terms(t.q[active], t.r[active], t.eps[active], t.lo[active], t.hi[active])
-        self.beta, self.F = self.all_beta[active], self.all_F[active]
+        self.beta, self.F = self.all_beta, self.all_F
+        if not everyone:
+            self.beta, self.F = self.beta[active], self.F[active]
         self.rise, self.fall = np.empty_like(self.F), np.empty_like(self.F)
         self.kept, self.block = np.empty(0, np.int64), None
         self._look()
 
     def _write(self) -> None:
-        self.all_beta[self.active], self.all_F[self.active] = self.beta, self.F
+        if self.active.size < self.problem.n:
+            self.all_beta[self.active], self.all_F[self.active] = self.beta, self.F
 
 
 class _Scratch(threading.local):
