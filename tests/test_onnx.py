@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from mercer import SVC, SVR, OneClassSVM
+from mercer import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, OneClassSVM
 from mercer.io.onnx import to_onnx
 from mercer.kernels import FromFunction
 
@@ -37,6 +37,11 @@ def assert_same(machine, path, X, tolerance=1e-7) -> None:
         return
     np.testing.assert_allclose(found["decision"], machine.decision_function(X), rtol=tolerance, atol=tolerance)
     np.testing.assert_array_equal(found["label"], machine.predict(X))
+    if "probabilities" in found:
+        np.testing.assert_allclose(found["probabilities"], machine.predict_proba(X), atol=tolerance)
+        extreme = run(path, 1e3 * X)["probabilities"]
+        np.testing.assert_allclose(extreme, machine.predict_proba(1e3 * X), atol=tolerance)
+    assert ("probabilities" in found) == hasattr(machine, "predict_proba")
 
 
 def three_classes(n=90):
@@ -67,6 +72,10 @@ def test_labels(tmp_path, labels):
     "machine",
     [
         SVC(multiclass="ovr"),
+        LinearSVC(C=0.01),
+        make_pipeline(StandardScaler(), LinearSVC(bias="penalised", loss="hinge")),
+        make_pipeline(StandardScaler(), KernelLogistic()),
+        make_pipeline(StandardScaler(), KernelLogistic("linear")),
         make_pipeline(StandardScaler(), SVC("rbf(gamma=0.5)")),
         make_pipeline(MinMaxScaler(), SVC("linear", bias=False)),
     ],
@@ -82,6 +91,19 @@ def test_classifiers(tmp_path, machine):
 )
 def test_regressors(tmp_path, machine):
     assert_same(machine.fit(*curve()), tmp_path / "m.onnx", vectors(50, seed=2))
+
+
+@pytest.mark.parametrize("machine", [KernelLogistic(), LinearSVC(), SVC("linear")], ids=str)
+def test_two_classes(tmp_path, machine):
+    assert_same(machine.fit(*two_classes()), tmp_path / "m.onnx", vectors(50, seed=2))
+
+
+@pytest.mark.parametrize("machine", [KernelRidge(), KernelRidge("linear", bias=True), KernelRidge("poly")], ids=str)
+def test_ridge(tmp_path, machine):
+    X, t = curve()
+    assert_same(machine.fit(X, t), tmp_path / "m.onnx", vectors(50, seed=2))
+    assert_same(machine.fit(X, np.column_stack([t, -t, t**2])), tmp_path / "m.onnx", vectors(50, seed=2))
+    assert_same(make_pipeline(StandardScaler(), machine).fit(X, t), tmp_path / "m.onnx", vectors(50, seed=2))
 
 
 def test_one_class(tmp_path):

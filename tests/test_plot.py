@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import mercer
-from mercer import SVC, SVR, OneClassSVM, plot
+from mercer import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, OneClassSVM, plot
 from mercer.features import PolarMap, PolynomialMap, RandomFourier
 from mercer.kernels import Gaussian, Linear
 
@@ -136,6 +136,10 @@ def test_points_with_weights_inside_the_margin_are_at_their_bound():
         SVC(bias=False, kernel="laplacian"),
         make_pipeline(StandardScaler(), SVC("poly")),
         GridSearchCV(SVC(), {"C": [1, 2]}, cv=2),
+        LinearSVC(),
+        make_pipeline(StandardScaler(), LinearSVC(loss="hinge", bias="penalised")),
+        KernelLogistic(),
+        KernelRidge(),
         svm.SVC(),
         svm.LinearSVC(),
         KNeighborsClassifier(),
@@ -195,6 +199,24 @@ def test_other_data_than_that_of_the_training_has_no_support_vectors():
     machine = SVC().fit(X, y)
     assert not scatters(plot.boundary(machine, X + 0.1, y), "free")
     assert scatters(plot.boundary(machine, X, y), "free")
+
+
+def test_bounds_with_balanced_classes():
+    X, y = plane()
+    y[X[:, 1] > 0.5] = 0
+    machine = SVC(class_weight="balanced").fit(X, y)
+    found = sum(len(one.get_offsets()) for one in scatters(plot.boundary(machine, X, y), "at the bound"))
+    signed = np.where(y == 1, 1, -1) * machine.decision_function(X)
+    assert found == np.sum(signed < 0.95) > 5
+
+
+def test_support_vectors_of_linear_machines():
+    X, y = plane()
+    machine = LinearSVC().fit(X, y)
+    ax = plot.boundary(machine, X, y)
+    assert sum(len(one.get_offsets()) for one in scatters(ax, "free")) == len(machine.support_)
+    assert set(contours(ax)) == {-1.0, 0.0, 1.0}
+    assert not scatters(plot.boundary(machine, 1.1 * X, y), "free")
 
 
 def test_boundary_errors():

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators import SVC, SVR, OneClassSVM
+from ..estimators import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, OneClassSVM
 from ..estimators.base import Machine
 from ..estimators.multiclass import class_slices, pairs
 from ..estimators.one_class import ROUNDING
@@ -31,7 +31,8 @@ _INSTALL = "ONNX export needs the packages skl2onnx and onnx: pip install 'merce
 def to_onnx(estimator: Any, path: str | os.PathLike[str], dtype: Any = np.float64) -> Path:
     """Write a fitted machine, or a pipeline that ends in one, as an ONNX model with one input X, rows of `dtype`.
 
-    A classifier's outputs are `label` and `decision`, the values of decision_function; a regressor's is `prediction`.
+    A classifier's outputs are `label` and `decision`, the values of decision_function, and `probabilities` where it has
+    them; a regressor's is `prediction`.
     """
     try:
         import skl2onnx
@@ -65,11 +66,16 @@ def _scores(ops: Operators, machine: Any, X: Any) -> Any:
     """f(x) of each problem, as columns."""
     if machine._coef is not None:
         return ops.Add(ops.MatMul(X, _double(machine._coef.T)), _double(machine.intercept_))
-    vectors = machine.support_vectors_
+    return _sums(ops, machine, X, machine.support_vectors_, _columns(machine))
+
+
+def _sums(ops: Operators, machine: Any, X: Any, vectors: Any, coefficients: Array) -> Any:
+    """sum_i beta_i k(x_i, x) + b for each column of coefficients."""
     vectors = _double(vectors.toarray() if is_sparse(vectors) else vectors)
-    if len(vectors) == 0:
-        return ops.Add(ops.MatMul(X, np.zeros((machine.n_features_in_, 1))), _double(machine.intercept_))
-    return ops.Add(ops.MatMul(block(machine.kernel_, ops, X, vectors), _columns(machine)), _double(machine.intercept_))
+    if len(vectors) == 0:  # f is constant
+        vectors, coefficients = np.zeros((1, machine.n_features_in_)), np.zeros((1, coefficients.shape[1]))
+    sums = ops.MatMul(block(machine.kernel_, ops, X, vectors), coefficients)
+    return ops.Add(sums, _double(np.atleast_1d(machine.intercept_)))
 
 
 def _columns(machine: Any) -> Array:
@@ -105,8 +111,26 @@ def _classify(ops: Operators, machine: Any, X: Any) -> dict[str, Any]:
     return {"label": ops.Gather(_plain(machine.classes_), winner), "decision": decision}
 
 
+def _estimate(ops: Operators, machine: Any, X: Any) -> dict[str, Any]:
+    """A classifier with probabilities: 1 / (1 + exp(-f)) of each class, divided by their sum."""
+    found = _classify(ops, machine, X)
+    f = found["decision"]
+    if machine.classes_.size == 2:
+        f = ops.MatMul(ops.Unsqueeze(f, np.array([1])), np.array([[-1.0, 1.0]]))
+    soft = ops.Log(ops.Add(ops.Exp(ops.Neg(ops.Abs(f))), np.ones(1)))  # log(1 + exp(-f)), which never overflows
+    logarithm = ops.Neg(ops.Add(ops.Max(ops.Neg(f), np.zeros(1)), soft))
+    return found | {"probabilities": ops.Softmax(logarithm, axis=1)}
+
+
 def _regress(ops: Operators, machine: Any, X: Any) -> dict[str, Any]:
     return {"prediction": ops.Squeeze(_scores(ops, machine, X), np.array([1]))}
+
+
+def _regress_ridge(ops: Operators, machine: Any, X: Any) -> dict[str, Any]:
+    several = machine.dual_coef_.ndim == 2
+    coefficients = _double(machine.dual_coef_ if several else machine.dual_coef_[:, None])
+    values = _sums(ops, machine, X, machine.X_fit_, coefficients)
+    return {"prediction": values if several else ops.Squeeze(values, np.array([1]))}
 
 
 def _find_outliers(ops: Operators, machine: Any, X: Any) -> dict[str, Any]:
@@ -117,7 +141,10 @@ def _find_outliers(ops: Operators, machine: Any, X: Any) -> dict[str, Any]:
     return {"label": ops.Sub(np.array([1]), ops.Mul(outlier, np.array([2]))), "decision": decision}
 
 
-_CONVERTERS = {SVC: _classify, SVR: _regress, OneClassSVM: _find_outliers}
+_CONVERTERS = {
+    SVC: _classify, LinearSVC: _classify, KernelLogistic: _estimate, SVR: _regress, KernelRidge: _regress_ridge,
+    OneClassSVM: _find_outliers,
+}  # fmt: skip
 
 
 def _double(values: Any) -> Array:
@@ -146,14 +173,16 @@ def _register() -> None:
 def _output_types(machine: Any) -> dict[str, Any]:
     from skl2onnx.common.data_types import DoubleTensorType, Int64TensorType, StringTensorType
 
-    if isinstance(machine, SVR):
-        return {"prediction": DoubleTensorType([None])}
+    if not hasattr(machine, "classes_") and not isinstance(machine, OneClassSVM):
+        several = machine.dual_coef_.shape[1:] if isinstance(machine, KernelRidge) else ()
+        return {"prediction": DoubleTensorType([None, *several])}
     if isinstance(machine, OneClassSVM):
         return {"label": Int64TensorType([None]), "decision": DoubleTensorType([None])}
     kinds = {"i": Int64TensorType, "f": DoubleTensorType, "U": StringTensorType}
     k = machine.classes_.size
     label = kinds[_plain(machine.classes_).dtype.kind]([None])
-    return {"label": label, "decision": DoubleTensorType([None] if k == 2 else [None, k])}
+    found = {"label": label, "decision": DoubleTensorType([None] if k == 2 else [None, k])}
+    return found | ({"probabilities": DoubleTensorType([None, k])} if hasattr(machine, "predict_proba") else {})
 
 
 def _declare_outputs(scope: Any, machine: Any, inputs: Any, custom_parsers: Any = None) -> Any:

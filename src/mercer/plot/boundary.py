@@ -181,18 +181,27 @@ def _draw_points(ax: Any, estimator: Any, X: Any, uv: Array, codes: Array, names
 def _support(estimator: Any, X: Any) -> Support | None:
     """The support vectors, where the rows of X are what the estimator was trained on."""
     support, machine = support_of(estimator), last_step(estimator)
-    if support is None or support.rows.max(initial=-1) >= X.shape[0] or not hasattr(machine, "support_vectors_"):
+    if support is None or support.rows.max(initial=-1) >= X.shape[0]:
         return None
     estimator = getattr(estimator, "best_estimator_", estimator)
     rows = X.iloc[support.rows] if hasattr(X, "iloc") else X[support.rows]
     if support.rows.size == 0:
         return support
     seen = estimator[:-1].transform(rows) if hasattr(estimator, "steps") and len(estimator.steps) > 1 else rows
-    seen, vectors = (
-        np.asarray(part.toarray() if hasattr(part, "toarray") else part, np.float64)
-        for part in (seen, machine.support_vectors_)
-    )
-    return support if seen.shape == vectors.shape and np.allclose(seen, vectors, rtol=1e-5, atol=1e-8) else None
+    seen = _dense(seen)
+    if hasattr(machine, "support_vectors_"):
+        same = seen.shape == machine.support_vectors_.shape and _close(seen, _dense(machine.support_vectors_))
+    else:  # a linear machine: its weights are made of the support vectors
+        same = hasattr(machine, "coef_") and _close(machine.dual_coef_ @ seen, machine.coef_)
+    return support if same else None
+
+
+def _dense(part: Any) -> Array:
+    return np.asarray(part.toarray() if hasattr(part, "toarray") else part, np.float64)
+
+
+def _close(a: Array, b: Array) -> bool:
+    return bool(np.allclose(a, b, rtol=1e-5, atol=1e-8 + 1e-6 * float(np.abs(b).max(initial=0.0))))
 
 
 def _draw_values(ax: Any, grid: _Grid, uv: Array, y: Any, legend: bool) -> None:

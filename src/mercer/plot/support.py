@@ -24,7 +24,9 @@ class Support:
     bound: Array
     """Whether alpha = |beta| is at its upper bound C_i."""
     limit: float
-    """C; infinite where there is none."""
+    """C; infinite where it is not known, or where there is none."""
+    bounded: bool
+    """Whether alpha has an upper bound at all."""
 
     @property
     def alpha(self) -> Array:
@@ -42,24 +44,33 @@ def support_of(estimator: Any) -> Support | None:
     largest = np.abs(layout).argmax(axis=0) if layout.size else np.zeros(0, np.intp)
     beta = layout[largest, np.arange(layout.shape[1])]
     limit = _limit(machine)
-    return Support(np.asarray(machine.support_), beta, np.abs(beta) >= (1 - _AT_BOUND) * limit, float(np.max(limit)))
+    bound = np.abs(beta) >= (1 - _AT_BOUND) * limit
+    return Support(np.asarray(machine.support_), beta, bound, float(np.max(limit)), _is_bounded(machine))
 
 
 def inside_margin(support: Support, signed: Array) -> Array:
     """Which are at their bound, also by y f(x) of each: sample weights change the bounds, and are not kept."""
-    return np.asarray(support.bound | (signed < 1 - _INSIDE))
+    return np.asarray(support.bound | ((signed < 1 - _INSIDE) & support.bounded))
+
+
+def _is_bounded(machine: Any) -> bool:
+    """Not for the hard margin, and not for squared losses."""
+    return bool(np.isfinite(getattr(machine, "C", np.inf))) and getattr(machine, "loss", "hinge") == "hinge"
 
 
 def _limit(machine: Any) -> Any:
-    """C of each support vector, or of all: with the weight of its class where classes have weights."""
-    if not hasattr(machine, "C"):
-        return 1.0 if hasattr(machine, "nu") else np.inf
+    """C of each support vector, or of all: with the weight of its class where classes have weights that are known."""
+    if hasattr(machine, "nu") and not hasattr(machine, "C"):
+        return 1.0
+    if not _is_bounded(machine):
+        return np.inf
     weight = getattr(machine, "class_weight", None)
-    if weight is None or not np.isfinite(machine.C):
+    if weight is None:
         return float(machine.C)
+    if not hasattr(machine, "n_support_"):
+        return np.inf
     if isinstance(weight, str):
-        if not hasattr(machine, "class_weight_"):
-            return np.inf
-        return machine.C * np.repeat(machine.class_weight_, machine.n_support_)
+        known = getattr(machine, "class_weight_", None)  # scikit-learn's
+        return np.inf if known is None else machine.C * np.repeat(known, machine.n_support_)
     values = compute_class_weight(weight, classes=machine.classes_, y=machine.classes_)
     return machine.C * np.repeat(values, machine.n_support_)
