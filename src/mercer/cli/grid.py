@@ -171,7 +171,7 @@ def _row(grid: Grid, i: int, X: Any, y: Array, targets: str, splits: Any, deadli
     """Score all C of one gamma; the Gram matrix is computed once, and each fold starts from the C before."""
     shareable = getattr(type(grid.machine), "fit", None) is Machine.fit
     gram = _shared(grid.kernel(i), X, grid.machine.memory) if shareable else None
-    parts = None if gram is None else [Part(gram, y, train) for train, _ in splits]
+    parts = None if gram is None else [Part(gram, y, train, test) for train, test in splits]
     for j in range(len(grid.Cs)):
         values = []
         for number, (train, test) in enumerate(splits):
@@ -184,7 +184,8 @@ def _row(grid: Grid, i: int, X: Any, y: Array, targets: str, splits: Any, deadli
             fitted = candidate.fit(X[train], y[train]) if parts is None else parts[number].fit(candidate)
             if exit_of(fitted) is Exit.INTERRUPTED:
                 raise KeyboardInterrupt
-            found = scores(targets, y[test], fitted.predict(X[test]))
+            predicted = fitted.predict(X[test]) if parts is None else parts[number].predict(fitted)
+            found = scores(targets, y[test], predicted)
             grid.score = next(iter(found))
             values.append(found[grid.score])
         grid.scored[i, j] = values

@@ -13,6 +13,7 @@ EXAMPLES = """\
   mercer tune iris.csv --C-range 1 100 --gamma-range 0.01 1 --steps 7 --picture grid.png
   mercer tune houses.csv --model svr -o houses.mercer          and train the best on all rows
 """
+_ROUGH = 1e-3  # the gap to reach where none is asked for: enough to tell which is best
 
 
 def add_arguments(parser: Any) -> None:
@@ -33,6 +34,8 @@ def add_arguments(parser: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, encode, score the grid, draw it, train the best."""
+    from sklearn.base import clone
+
     from ..io import DataError
     from .data import read_training
     from .exits import Exit, UsageError
@@ -44,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     limit, arguments.time_limit = arguments.time_limit, None  # for all fits together
     machine = machine_of(arguments)
     targets = targets_of(machine)
+    rough = machine if arguments.tol else clone(machine).set_params(tol=max(machine.tol, _ROUGH))
     if targets == "nothing":
         raise UsageError(f"{arguments.model} has no target to be scored by, so that nothing can be tuned.")
     table, y, target = read_training(arguments, targets)
@@ -51,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise DataError(f"{table.source} has {table.n} rows, too few for {arguments.cv} folds.")
     X = prepared(arguments, table, getattr(machine, "kernel", None))
     try:
-        grid = Grid.of(machine, X, arguments.C_range, arguments.gamma_range, arguments.steps)
+        grid = Grid.of(rough, X, arguments.C_range, arguments.gamma_range, arguments.steps)
         code = search(arguments, grid, X, y, targets, limit)
     except (DataError, UsageError):
         raise
@@ -73,7 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output and code is Exit.FINE:
         from ..io import save
 
-        chosen = fit(arguments, pipeline_of(arguments, grid.candidate(*best), table), table, y)
+        machine = grid.candidate(*best).set_params(tol=machine.tol)
+        chosen = fit(arguments, pipeline_of(arguments, machine, table), table, y)
         save(
             chosen,
             arguments.output,

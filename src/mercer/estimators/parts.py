@@ -1,4 +1,4 @@
-"""Machines trained on parts of one Gram matrix: what a cross-validation needs."""
+"""Machines trained and tested on parts of one Gram matrix: what a cross-validation needs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..gram import DenseGram
-from ..kernels.points import take, width
+from ..gram.base import as_index
+from ..kernels import Precomputed
 from ..progress import Watch
 from ..solution import Solution
 from ..types import Array, Index
@@ -17,34 +18,45 @@ from .machines import fit_machines
 
 
 class Part:
-    """Some rows of a Gram matrix, with their targets, copied out of it once for any number of fits.
+    """The rows of a Gram matrix that one fold trains on and tests on, for any number of machines with its kernel.
 
-    Each fit starts where the one before it ended: along growing C that is near the answer.
+    The values that the fold trains on are copied out of the matrix once. Each fit starts where the one before it ended:
+    along growing C that is near the answer.
     """
 
-    def __init__(self, gram: DenseGram, y: Array, rows: Index) -> None:
-        self.whole, self.y, self.rows = gram, y, rows
-        self.gram: Any = None
+    def __init__(self, gram: DenseGram, y: Array, train: Index, test: Index) -> None:
+        self.whole, self.y, self.train, self.test = gram, y, train, test
+        self.gram: DenseGram | None = None
         self.order: Any = None
         self.before: list[Solution] = []
 
     def fit(self, machine: Machine) -> Machine:
-        """Fit the machine, whose kernel must be that of the matrix."""
+        """Fit the machine; it then has the kernel Precomputed(), for `predict`."""
         machine._check()
-        order, group, tasks = machine._plan(self.y[self.rows], np.ones(self.rows.size))
-        rows = self.rows if order is None else self.rows[order]
-        if self.gram is None:
-            self.gram, self.order = self.whole.narrow(rows), rows
-        elif not np.array_equal(rows, self.order):
-            raise ValueError("The machines that are fitted on one part must have the same classes.")
+        order, group, tasks = machine._plan(self.y[self.train], np.ones(self.train.size))
+        order = np.arange(self.train.size) if order is None else order
+        if self.gram is None or not np.array_equal(order, self.order):
+            rows = self.train[order]
+            self.gram, self.order, self.before = _Values.of_matrix(self.whole.entries(rows, rows)), order, []
         deadline = None if machine.time_limit is None else perf_counter() + machine.time_limit
         self.before = fit_machines(
             self.gram, tasks, machine._solver(), tol=machine.tol, max_iter=machine.max_iter, deadline=deadline,
             watch=Watch(), starts=[solution.beta for solution in self.before] or None,
         )  # fmt: skip
-        points = take(self.whole.points, rows)
-        machine.n_features_in_ = width(points)
-        machine._keep(
-            Training(self.whole.kernel, points, rows, self.whole.n, group, tuple(tasks)), self.before, self.gram
-        )
+        machine.n_features_in_ = n = self.train.size
+        machine._keep(Training(Precomputed(), self.gram.matrix, order, n, group, tuple(tasks)), self.before, self.gram)
         return machine
+
+    def predict(self, machine: Any) -> Array:
+        """The predictions of a machine that was fitted here, for the rows to test on."""
+        return np.asarray(machine.predict(self.whole.entries(self.test, self.train)))
+
+
+class _Values(DenseGram):
+    """Values that are not computed again: a certificate is then as good as they are, which is enough to compare."""
+
+    def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
+        return self @ v if rows is None else np.asarray(self.matrix[as_index(rows, self.n)] @ v)
+
+    def subset(self, index: Any) -> Any:
+        return _Values.of_matrix(self.block(index))
