@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, OneClassSVM
+from mercer import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, LinearSVC, OneClassSVM, Perceptron
 from mercer.kernels import Linear, Polynomial
 
 TIGHT = {"tol": 1e-10}
@@ -27,6 +27,13 @@ TIGHT = {"tol": 1e-10}
         LinearSVC(bias="penalised", **TIGHT),
         KernelRidge(),
         KernelRidge(Polynomial(), alpha=0.1, bias=True),
+        Perceptron(),
+        Perceptron(eta=0.5, bias=True, shuffle=True, random_state=0),
+        KernelPerceptron(),
+        KernelPerceptron("linear", bias=True),
+        KernelPerceptron(Polynomial(), "averaged", shuffle=True, random_state=0),
+        KernelPerceptron(variant="voted"),
+        KernelPerceptron(variant="averaged", budget=20),
     ]
 )
 def test_scikit_learn_contract(estimator, check):

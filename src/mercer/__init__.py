@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import estimators, explain, features, gram, io, kernels, losses, plot, solvers
     from .driver import solve
-    from .estimators import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, OneClassSVM
+    from .estimators import (
+        SVC,
+        SVR,
+        KernelLogistic,
+        KernelPerceptron,
+        KernelRidge,
+        LinearSVC,
+        OneClassSVM,
+        Perceptron,
+    )
     from .estimators.judge import certify
     from .function import RKHSFunction
     from .gram import evidence, gram_of
@@ -19,9 +28,11 @@ __all__ = [
     "SVC",
     "SVR",
     "KernelLogistic",
+    "KernelPerceptron",
     "KernelRidge",
     "LinearSVC",
     "OneClassSVM",
+    "Perceptron",
     "Problem",
     "RKHSFunction",
     "certify",
@@ -44,7 +55,8 @@ __all__ = [
 
 _HOME = {
     "SVC": "estimators", "SVR": "estimators", "OneClassSVM": "estimators", "KernelLogistic": "estimators",
-    "KernelRidge": "estimators", "LinearSVC": "estimators", "certify": "estimators.judge",
+    "KernelRidge": "estimators", "LinearSVC": "estimators", "Perceptron": "estimators",
+    "KernelPerceptron": "estimators", "certify": "estimators.judge",
     "Problem": "problem", "RKHSFunction": "function", "evidence": "gram", "gram_of": "gram", "kernel": "kernels",
     "solve": "driver", "save": "io", "load": "io",
 }  # fmt: skip

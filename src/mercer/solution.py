@@ -22,6 +22,10 @@ class Status(Enum):
     APPROXIMATE = (
         "approximate: landmarks stand for all points; take more of them, or raise tol if the gap is small enough"
     )
+    NOT_SEPARATED = (
+        "every pass made mistakes: the data may not be separable; raise max_epochs, or choose another kernel"
+    )
+    INSEPARABLE = "inseparable: no f has every point on its side, and here is the proof; choose another kernel"
     STALLED = "stalled: rounding errors hide any further progress; scale the data, or raise tol"
     INDEFINITE = "the kernel is not positive definite, so the gap bounds nothing: the answer may be a local one"
     EXAMINED = "examined: an answer that was given, not found here"

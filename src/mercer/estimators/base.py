@@ -152,10 +152,10 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
             points = X if rows.size == n and order is None else take(X, rows)
         return Training(kernel.resolve(points, weight[rows]), points, rows, n, group, tuple(tasks))
 
-    def _admit_both(self, X: Points, y: Any, kernel: Kernel) -> tuple[Any, Any]:
+    def _admit_both(self, X: Points, y: Any, kernel: Kernel, reset: bool = True) -> tuple[Any, Any]:
         """Points and targets, checked."""
         if kernel.domain in (Domain.VECTORS, Domain.VALUES):
-            checks = self._vector_checks(kernel)
+            checks = self._vector_checks(kernel) | {"reset": reset}
             if self.targets == "nothing":
                 return validate_data(self, X, **checks), None
             X, y = validate_data(self, X, y, y_numeric=self.targets == "numbers", **checks)

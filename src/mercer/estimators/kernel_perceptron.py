@@ -1,0 +1,241 @@
+"""The perceptron with a kernel."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.callback import with_callbacks
+
+from ..gram import unformed
+from ..kernels import Gaussian, Kernel, Linear
+from ..kernels import kernel as as_kernel
+from ..kernels.evaluate import block as kernel_block
+from ..kernels.points import Domain, count, stack, take
+from ..losses import HardMargin
+from ..online import Dual, Held, MarginCertificate, Outcome, margin_certificate, one_pass
+from ..online.rows import rows_of
+from ..params import require_integer
+from ..solution import Inseparable, Status
+from ..types import Array, Index, Points
+from .base import Machine, Training
+from .callbacks import Hooks
+from .checks import require_choice
+from .labels import classes_of
+from .machines import Task
+from .online import Online
+
+_SAMPLE = 256  # rows on which the rounding of float32 kernel values is measured
+_STRIP = 2_000_000  # kernel values for votes that are computed at a time
+
+
+class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
+    """Where y_i f(x_i) <= 0, alpha_i += 1, with f(x) = sum_i alpha_i y_i k(x_i, x); passes until one makes no mistake.
+
+    bias=True is the kernel k + 1. Of three or more classes, each is told from the rest. Data that cannot be separated
+    ends at the limit, or earlier with a proof: when f is again what it was before.
+
+    variant "plain" predicts with the last f; "averaged" with the mean of all f, one for each point seen; "voted" with
+    the signs of all f, each counting as often as it was right. They learn alike and differ in what they remember.
+
+    Parameters
+    ----------
+    kernel : an object, or the same thing as text: "(1 + linear)**2".
+    variant : "plain", "averaged" or "voted".
+    max_epochs : passes, at most.
+    bias : whether the kernel is k + 1.
+    budget : how many points may be held, None for any number. Where one more is needed, the point is forgotten whose
+        removal changes f least, |beta_i| |phi(x_i)|; of equals, the one that has been held longest. With it an endless
+        stream runs in bounded memory. Votes need every f there was, so "voted" takes no budget.
+    shuffle : whether each pass has an order of its own, drawn with random_state; else that of X.
+    trace : whether to keep every update in `trace_`: epoch, row of X, its score, its alpha afterwards.
+    time_limit : seconds. verbose : whether to show the progress on stderr.
+
+    Attributes
+    ----------
+    mistakes_ : alpha, the mistakes on each row of X (for each class, of more than two).
+    support_, support_vectors_, dual_coef_, intercept_, coef_, classes_, kernel_ : the f to predict with, as in SVC with
+        "ovr" (of "voted", the last f).
+    certificate_, certificates_ : bounds on the margin; of several machines those of the worst, and all.
+    solution_ : with the history, a step for each pass. n_iter_ : the passes. trace_ : see above.
+    """
+
+    targets: ClassVar[str] = "labels"
+    parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel}
+    _held: Held
+    _sequence: Array
+
+    def __init__(
+        self,
+        kernel: Any = Gaussian(),  # noqa: B008
+        variant: str = "plain",
+        max_epochs: int = 100,
+        bias: bool = False,
+        budget: int | None = None,
+        shuffle: bool = False,
+        trace: bool = False,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.variant = variant
+        self.max_epochs = max_epochs
+        self.bias = bias
+        self.budget = budget
+        self.shuffle = shuffle
+        self.trace = trace
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Points, y: Any) -> Self:
+        """Learn from points X of classes y; see `certificate_` for what is proved."""
+        began = perf_counter()
+        training = self._training(X, y, None)
+        Y = np.stack([task.y for task in training.tasks])
+        hooks = Hooks(self, len(Y), X, y, None)
+        learner = self._learner(training.kernel, None, training.points, Y, None)
+        outcome = self._learn(learner, hooks, began)
+        kept, held = learner.remaining()
+        self._keep_points(training.kernel, take(training.points, kept), kept, held, learner)
+        beta = np.zeros(Y.shape)
+        beta[:, kept] = self.dual_coef_
+        certificates = self._certified(training, Y, beta, outcome)
+        self._conclude(learner, outcome, beta, self.intercept_, certificates)
+        self.shape_fit_ = (training.n, *([self.n_features_in_] if hasattr(self, "n_features_in_") else []))
+        self._warn()
+        hooks.close()
+        return self
+
+    def partial_fit(self, X: Points, y: Any, classes: Any = None) -> Self:
+        """Learn from one pass over a piece of a stream; all `classes` are named with the first piece.
+
+        The kernel's parameters are found from the first piece. mistakes_ and trace_ are of this piece, and support_
+        says after how many points of the stream each was first held. There is no certificate: mercer.certify gives one
+        for any data.
+        """
+        first = not hasattr(self, "dual_coef_")
+        self._check()
+        kernel = as_kernel(self.kernel) if first else self.kernel_
+        if kernel.domain is Domain.VALUES:
+            raise ValueError("partial_fit needs points: kernel values of a stream have no fixed columns.")
+        X, y = self._admit_both(X, y, kernel, reset=first)
+        Y = self._sides(self._group(y, classes))
+        kernel = kernel.resolve(X)
+        points, held = (None, None) if first else (self.support_vectors_, self._held)
+        learner = self._learner(kernel, points, X, Y, held)
+        one_pass(learner, next(self._orders(count(X))), np.ones(len(Y), np.bool_), 1, None)
+        kept, held = learner.remaining()
+        points = X if points is None else stack(points, X)
+        self._keep_points(kernel, take(points, kept), held.since, held, learner)
+        self._forget_fit(learner)
+        return self
+
+    def decision_function(self, X: Points) -> Array:
+        """f(x), positive for classes_[1]; of more classes, a column for each. Of "voted", the mean of the votes."""
+        scores = self._votes(X) if self.variant == "voted" else self._scores(X)
+        return np.asarray(scores[:, 0]) if self.classes_.size == 2 else scores
+
+    def predict(self, X: Points) -> Array:
+        """The class of each point."""
+        scores = self.decision_function(X)
+        return np.asarray(self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)])
+
+    def _check(self) -> None:
+        super()._check()
+        require_choice(self, "variant", ("plain", "averaged", "voted"))
+        if self.budget is not None:
+            require_integer(self, "budget", at_least=1)
+            if self.variant == "voted":
+                raise ValueError("variant='voted' needs every f there was, so it takes no budget: use 'averaged'.")
+
+    def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
+        self.classes_, group = classes_of(self, y)
+        parts = zip(self._sides(group), self._names(), strict=True)
+        return None, group, [Task(side, HardMargin(), weight, bias=False, name=name) for side, name in parts]
+
+    def _learner(self, kernel: Kernel, points: Points, X: Points, Y: Array, held: Held | None) -> Dual:
+        return Dual(
+            rows_of(kernel, points, X), Y, held, bias=bool(self.bias), budget=self.budget,
+            sequence=self.variant == "voted", trace=bool(self.trace),
+        )  # fmt: skip
+
+    def _keep_points(self, kernel: Kernel, points: Points, numbers: Index, held: Held, learner: Dual) -> None:
+        """What predictions are made of, and what the next piece of a stream goes on from."""
+        weights = held.averaged_weights if self.variant == "averaged" else held.weights
+        self.kernel_, self._held = kernel, held
+        self.support_, self.support_vectors_ = numbers, points
+        self.dual_coef_ = weights * held.signs
+        self.intercept_ = float(self.bias) * self.dual_coef_.sum(axis=1)
+        self.n_support_ = np.count_nonzero(self.dual_coef_, axis=1)
+        self._coef = self._linear_weights() if isinstance(kernel, Linear) else None
+        if self.variant == "voted":
+            self._remember_votes(learner)
+
+    # What is proved.
+
+    def _certified(self, training: Training, Y: Array, beta: Array, outcome: Outcome) -> list[MarginCertificate]:
+        """Bounds on the margin, recomputed from the kernel and the points."""
+        gram, bias = unformed(training.kernel, training.points), float(self.bias)
+        single = gram.dtype == np.float32 and gram.n > 2 * _SAMPLE
+        products = gram.recompute(beta.T, dtype=np.float32 if single else np.float64)
+        errors = np.zeros(len(Y))
+        if single:
+            sample = np.linspace(0, gram.n - 1, _SAMPLE).astype(int)
+            errors = 3.0 * np.abs(products[sample] - gram.recompute(beta.T, sample)).max(axis=0)
+        scores = products.T + bias * beta.sum(axis=1)[:, None]
+        norms = np.sqrt(np.maximum((beta * scores).sum(axis=1) + errors * np.abs(beta).sum(axis=1), 0.0))
+        certificates = []
+        for c, name in enumerate(self._names()):
+            proof, status = outcome.proofs[c], outcome.statuses[c]
+            if proof is not None:
+                signed = proof.weights * Y[c]
+                square = float(signed @ gram.product64(signed)) + bias * float(signed.sum()) ** 2
+                proof = Inseparable(proof.weights, float(np.sqrt(max(square, 0.0))), proof.bound)
+                if proof.distance > proof.bound:  # it was rounding
+                    proof, status = None, Status.NOT_SEPARATED
+            weight = float(np.abs(beta[c]).sum())
+            certificates.append(
+                margin_certificate(scores[c], Y[c], float(norms[c]), weight, status, proof, float(errors[c]), name)
+            )
+        return certificates
+
+    # Votes.
+
+    def _remember_votes(self, learner: Dual) -> None:
+        """Of each machine: the points of its mistakes in order, their labels, and how long each f was kept."""
+        earlier = self._sequence if learner.before else np.zeros((3, 0), np.int64)
+        sequence = np.concatenate([earlier, *(np.stack(part) for part in learner.sequence or ())], axis=1)
+        kept, _ = learner.remaining()
+        place = np.full(learner.weights.shape[1], -1)
+        place[kept] = np.arange(kept.size)
+        sequence[1] = place[sequence[1]]
+        self._sequence, self._seen = sequence, learner.seen
+
+    def _votes(self, X: Points) -> Array:
+        from .._core.perceptron import cast_votes
+
+        X = self._admit(X)
+        out = np.zeros((count(X), len(self.dual_coef_)))
+        step = max(1, _STRIP // max(1, len(self.support_)))
+        for start in range(0, count(X), step):
+            rows = slice(start, start + step)
+            if len(self.support_) == 0:
+                break
+            K = self._values(X[rows])
+            for c in range(out.shape[1]):
+                _, points, times = self._sequence[:, self._sequence[0] == c]
+                lasting = np.diff(times, append=self._seen).astype(np.float64)
+                sign = self._held.signs[c, points]
+                cast_votes(K, float(self.bias), points, sign, lasting, out[rows, c])
+        return out / max(1, self._seen)
+
+    def _values(self, X: Points) -> Array:
+        """k(x, x_i) for the points that are held, in float64."""
+        if self.kernel_.domain is Domain.VALUES:
+            return np.ascontiguousarray(X[:, self.support_], np.float64)
+        return kernel_block(self.kernel_, X, self.support_vectors_).astype(np.float64, copy=False)

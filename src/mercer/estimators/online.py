@@ -1,0 +1,120 @@
+"""What the perceptrons share: labels of each machine, orders of the points, and what is said of a fit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..online import Learner, MarginCertificate, Outcome, Update, train
+from ..progress import Line, Watches
+from ..solution import Solution, Status
+from ..types import Array, Index
+from .callbacks import Hooks
+from .checks import require, require_choice
+from .labels import name_of
+
+
+class Online:
+    """A classifier that learns from its mistakes, a machine for two classes, or for each class against the rest."""
+
+    classes_: Array
+    max_epochs: int
+    bias: bool
+    shuffle: bool
+    trace: bool
+    time_limit: float | None
+    random_state: Any
+    verbose: bool
+
+    def _check(self) -> None:
+        for name in ("bias", "shuffle", "trace"):
+            require_choice(self, name, (True, False))
+        whole = "a whole number, 1 or more"
+        require(self, "max_epochs", whole, lambda value: isinstance(value, Integral) and int(value) >= 1)
+        if self.time_limit is not None:
+            require(self, "time_limit", "None or a number of seconds greater than 0", lambda value: value > 0)
+
+    def _sides(self, group: Index) -> Array:
+        """The labels for each machine: +1 for classes_[1] of two, or for the machine's own class among more."""
+        first = [1] if self.classes_.size == 2 else range(self.classes_.size)
+        return np.stack([np.where(group == c, 1.0, -1.0) for c in first])
+
+    def _names(self) -> list[str]:
+        """What each machine tells apart."""
+        return [""] if self.classes_.size == 2 else [f"{name_of(c)} against the rest" for c in self.classes_]
+
+    def _orders(self, n: int) -> Iterator[Index]:
+        """The order of the points in each pass: as they are, or drawn anew."""
+        generator = check_random_state(self.random_state) if self.shuffle else None
+        while True:
+            yield np.arange(n) if generator is None else generator.permutation(n)
+
+    def _group(self, y: Array, classes: Any) -> Index:
+        """The class of each point in a piece of a stream, the classes being named with the first piece."""
+        check_classification_targets(y)
+        if not hasattr(self, "classes_"):
+            if classes is None:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            named = np.unique(classes)
+            if named.size < 2:
+                raise ValueError(f"{type(self).__name__} needs at least two classes, not only {name_of(named[0])}.")
+            self.classes_ = named
+        elif classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
+            raise ValueError(f"classes={classes!r} are not those of the first call to partial_fit, {self.classes_}.")
+        unknown = np.setdiff1d(y, self.classes_)
+        if unknown.size:
+            raise ValueError(f"y holds {name_of(unknown[0])}, which is none of the classes {self.classes_}.")
+        return np.searchsorted(self.classes_, y)
+
+    def _learn(self, learner: Learner, hooks: Hooks, began: float) -> Outcome:
+        """Pass after pass, with whoever watches."""
+        machines, n = learner.Y.shape
+        deadline = None if self.time_limit is None else began + self.time_limit
+        with ExitStack() as stack:
+            line = [stack.enter_context(Line(type(self).__name__, machines))] if self.verbose else []
+            watch = Watches([hooks, *line])
+            return train(learner, self._orders(n), max_epochs=int(self.max_epochs), deadline=deadline, watch=watch)
+
+    def _conclude(
+        self, learner: Learner, outcome: Outcome, betas: Array, b: Array, certificates: list[MarginCertificate]
+    ) -> None:
+        """The attributes that tell of a fit."""
+        solutions = tuple(
+            Solution(beta, float(own), certificate, history, outcome.seconds)
+            for beta, own, certificate, history in zip(betas, b, certificates, outcome.histories, strict=True)
+        )
+        self.solution_ = solutions[0] if len(solutions) == 1 else solutions
+        self.certificates_ = tuple(certificates)
+        self.certificate_ = min(certificates, key=lambda certificate: certificate.lower)
+        self.n_iter_ = outcome.epochs
+        self._count(learner)
+
+    def _count(self, learner: Learner) -> None:
+        """alpha, of each machine where there are several, and the updates."""
+        self.mistakes_ = learner.alpha[0] if len(learner.alpha) == 1 else learner.alpha
+        if learner.trace is not None:
+            self.trace_: tuple[Update, ...] = tuple(learner.trace)
+
+    def _forget_fit(self, learner: Learner) -> None:
+        """After a piece of a stream: what was said of an earlier fit holds no more."""
+        for name in ("solution_", "certificate_", "trace_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        self.certificates_ = ()
+        self.n_iter_ = 1
+        self._count(learner)
+
+    def _warn(self) -> None:
+        """Say so, where the fit was broken off. That data is not separable is no failure: the certificate says it."""
+        for status in (Status.OUT_OF_TIME, Status.INTERRUPTED):
+            if any(certificate.status is status for certificate in self.certificates_):
+                message = f"{type(self).__name__}: {status}."
+                warnings.warn(message, ConvergenceWarning, stacklevel=4)  # past scikit-learn's wrapper of fit

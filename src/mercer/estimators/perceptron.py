@@ -1,0 +1,120 @@
+"""The perceptron, with its weights in the space of the points."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.utils.validation import validate_data
+
+from ..online import MarginCertificate, Primal, margin_certificate, one_pass
+from ..types import Array, Points
+from .callbacks import Hooks
+from .checks import require_positive
+from .labels import classes_of
+from .online import Online
+
+
+class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Where y_i <w, x_i> <= 0, w += eta y_i x_i; pass after pass over the points, until one makes no mistake.
+
+    bias=True gives every point one more coordinate, 1, whose weight is b. Of three or more classes, each is told from
+    the rest. Data that cannot be separated ends at the limit, or earlier with a proof: when w is again what it was
+    before. Memory-mapped arrays are read as they are.
+
+    Parameters
+    ----------
+    eta : the length of a step, > 0; without a start other than 0 it only scales w.
+    max_epochs : passes, at most.
+    bias : whether f(x) = <w, x> + b, or b = 0.
+    shuffle : whether each pass has an order of its own, drawn with random_state; else that of X.
+    trace : whether to keep every update in `trace_`: epoch, row of X, its score, its alpha afterwards.
+    time_limit : seconds. verbose : whether to show the progress on stderr.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_ : a row of weights for two classes, or for each class.
+    mistakes_ : alpha, the mistakes on each row of X (for each class, of more than two); w = eta sum alpha_i y_i x_i.
+    certificate_, certificates_ : bounds on the margin; of several machines those of the worst, and all.
+    solution_ : with the history, a step for each pass. n_iter_ : the passes. trace_ : see above.
+    """
+
+    def __init__(
+        self,
+        eta: float = 1.0,
+        max_epochs: int = 1_000,
+        bias: bool = False,
+        shuffle: bool = False,
+        trace: bool = False,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.eta = eta
+        self.max_epochs = max_epochs
+        self.bias = bias
+        self.shuffle = shuffle
+        self.trace = trace
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Points, y: Any) -> Self:
+        """Learn from points X of classes y; see `certificate_` for what is proved."""
+        began = perf_counter()
+        X, y = self._admit(X, y, reset=True)
+        self.classes_, group = classes_of(self, y)
+        learner = self._learner(X, self._sides(group))
+        hooks = Hooks(self, len(learner.Y), X, y, None)
+        outcome = self._learn(learner, hooks, began)
+        scores, (norms, weights) = learner.scores(), learner.norms()
+        parts = zip(scores, learner.Y, self.eta * norms, self.eta * weights, strict=True)
+        certificates: list[MarginCertificate] = [
+            margin_certificate(*part, status, proof, name=name)
+            for part, status, proof, name in zip(parts, outcome.statuses, outcome.proofs, self._names(), strict=True)
+        ]
+        self._keep(learner)
+        beta = self.eta * learner.alpha * learner.Y
+        self._conclude(learner, outcome, beta, learner.b, certificates)
+        self._warn()
+        hooks.close()
+        return self
+
+    def partial_fit(self, X: Points, y: Any, classes: Any = None) -> Self:
+        """Learn from one pass over a piece of a stream; all `classes` are named with the first piece.
+
+        mistakes_ and trace_ are of this piece. There is no certificate: mercer.certify gives one for any data.
+        """
+        first = not hasattr(self, "coef_")
+        X, y = self._admit(X, y, reset=first)
+        learner = self._learner(X, self._sides(self._group(y, classes)), goes_on=not first)
+        one_pass(learner, next(self._orders(len(y))), np.ones(len(learner.Y), np.bool_), 1, None)
+        self._keep(learner)
+        self._forget_fit(learner)
+        return self
+
+    def _admit(self, X: Points, y: Any, reset: bool) -> tuple[Any, Any]:
+        self._check()
+        require_positive(self, "eta")
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
+        return X, y
+
+    def _learner(self, X: Any, Y: Array, goes_on: bool = False) -> Primal:
+        W, b, weight = np.zeros((len(Y), X.shape[1])), np.zeros(len(Y)), np.zeros(len(Y))
+        if goes_on:
+            W, b, weight = self.coef_.copy(), self.intercept_.copy(), self.n_mistakes_.astype(np.float64)
+        return Primal(X, Y, W, b, float(self.eta), bool(self.bias), weight, bool(self.trace))
+
+    def _keep(self, learner: Primal) -> None:
+        self.coef_, self.intercept_ = learner.W, learner.b
+        self.n_mistakes_ = learner.norms()[1].astype(np.int64)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,174 @@
+"""Pass after pass over the points: limits, clock, Ctrl-C, history, and the proof that it will never end.
+
+A perceptron whose f comes back to where it was before has made mistakes meanwhile whose y phi(x) add up to zero: a
+convex combination of them is zero, so that no f separates the classes (and with a fixed order it goes round for ever).
+The f after some pass is remembered, a later one after twice as many passes (Brent), and each new one compared with it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..interrupt import interruptible
+from ..progress import Watch
+from ..solution import Inseparable, Status, Step
+from ..types import Array, Index
+from .margin import INSEPARABLE, as_objectives, bounds
+
+
+class Update(NamedTuple):
+    """A mistake: in which pass, on which row of X, its score, its alpha afterwards; of which machine of several."""
+
+    epoch: int
+    point: int
+    score: float
+    alpha: int
+    machine: int = 0
+
+
+class Learner(ABC):
+    """Machines of two classes each that learn side by side from the points of one X."""
+
+    alpha: Array
+    """The mistakes of each machine on each row of X."""
+
+    made: Array
+    """The mistakes of each machine in this pass."""
+
+    Y: Array
+    """The labels -1 and +1 of each row of X, for each machine."""
+
+    trace: list[Update] | None
+
+    @abstractmethod
+    def pieces(self, order: Index, active: Array, epoch: int) -> Iterator[None]:
+        """One pass, in bounded pieces of work, after each of which everything is as it should be."""
+
+    @abstractmethod
+    def scores(self) -> Array:
+        """f(x_i) of each machine for each row of X, as it is now."""
+
+    @abstractmethod
+    def norms(self) -> tuple[Array, Array]:
+        """|f| of each machine, divided by eta, and M, the sum of its weights."""
+
+    @abstractmethod
+    def support(self, machine: int) -> int:
+        """How many points have a weight in f."""
+
+    @abstractmethod
+    def state(self, machine: int) -> Any:
+        """What `distance` compares with."""
+
+    @abstractmethod
+    def distance(self, machine: int, state: Any) -> float:
+        """|f - f'| / eta for an earlier f'."""
+
+    @property
+    @abstractmethod
+    def size(self) -> float:
+        """The largest |phi(x_i)|."""
+
+    def note(self, epoch: int, rows: Index, made: Array, scores: Array) -> None:
+        """Count the mistakes on some rows, each of which was seen once."""
+        self.made += made.sum(axis=1)
+        self.alpha[:, rows] += made
+        if self.trace is not None:
+            for p, c in np.argwhere(made.T).tolist():
+                self.trace.append(Update(epoch, int(rows[p]), float(scores[c, p]), int(self.alpha[c, rows[p]]), c))
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """How each machine ended: its status, the proof where there is one, its history; and the passes made."""
+
+    statuses: list[Status]
+    proofs: list[Inseparable | None]
+    histories: list[tuple[Step, ...]]
+    epochs: int
+    seconds: float
+
+
+def train(
+    learner: Learner, orders: Iterator[Index], *, max_epochs: int, deadline: float | None, watch: Watch
+) -> Outcome:
+    """Passes until none makes a mistake, a proof that this cannot be, or a limit."""
+    began = perf_counter()
+    machines = len(learner.Y)
+    statuses: list[Status | None] = [None] * machines
+    proofs: list[Inseparable | None] = [None] * machines
+    histories: list[list[Step]] = [[] for _ in range(machines)]
+    memories = [_Remembered(learner, c) for c in range(machines)]
+    stop: Status | None = None
+    epoch = 0
+    while stop is None and None in statuses:
+        epoch += 1
+        active = np.array([status is None for status in statuses])
+        stop = one_pass(learner, next(orders), active, epoch, deadline)
+        scores, (norms, weights) = learner.scores(), learner.norms()
+        for c in np.flatnonzero(active):
+            primal, dual = as_objectives(*bounds(learner.Y[c] * scores[c], norms[c], weights[c]))
+            step = Step(epoch, primal, dual, learner.support(int(c)), perf_counter() - began)
+            histories[c].append(step)
+            proofs[c] = memories[c].proof()
+            if proofs[c] is not None:
+                statuses[c] = Status.INSEPARABLE
+            elif stop is None and learner.made[c] == 0:
+                statuses[c] = Status.CONVERGED
+            if watch.round(int(c), step):
+                stop = stop or Status.INTERRUPTED
+        if stop is None and epoch >= max_epochs:
+            stop = Status.NOT_SEPARATED
+    ended = [stop if status is None else status for status in statuses]
+    return Outcome(
+        [status for status in ended if status is not None],
+        proofs,
+        [tuple(steps) for steps in histories],
+        epoch,
+        perf_counter() - began,
+    )
+
+
+def one_pass(learner: Learner, order: Index, active: Array, epoch: int, deadline: float | None) -> Status | None:
+    """A pass; gives back why it was broken off, if it was."""
+    learner.made[:] = 0
+    with interruptible() as interrupt:
+        for _ in learner.pieces(order, active, epoch):
+            if interrupt.asked:
+                return Status.INTERRUPTED
+            if deadline is not None and perf_counter() >= deadline:
+                return Status.OUT_OF_TIME
+    return None
+
+
+class _Remembered:
+    """An earlier f of a machine, to compare later ones with."""
+
+    def __init__(self, learner: Learner, machine: int) -> None:
+        self.learner, self.machine = learner, machine
+        self.age, self.until = 0, 1
+        self._remember()
+
+    def _remember(self) -> None:
+        self.state, self.alpha = self.learner.state(self.machine), self.learner.alpha[self.machine].copy()
+
+    def proof(self) -> Inseparable | None:
+        """Why no f separates the classes, if f is again what it was."""
+        weights = self.learner.alpha[self.machine] - self.alpha
+        total = float(weights.sum())
+        if total > 0.0:
+            bound = INSEPARABLE * self.learner.size
+            distance = self.learner.distance(self.machine, self.state) / total
+            if distance <= bound:
+                return Inseparable(weights / total, distance, bound)
+        self.age += 1
+        if self.age == self.until:
+            self.age, self.until = 0, 2 * self.until
+            self._remember()
+        return None

@@ -1,0 +1,115 @@
+"""Kernel values between points that a perceptron holds and the points that it is shown."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..kernels import Kernel
+from ..kernels.evaluate import SCRATCH, add_up_rows, block, diagonal, fill_rows, prepared
+from ..kernels.points import Domain, common_dtype, count, stack, take
+from ..parallel import for_each, thread_count
+from ..types import Array, Index, Points
+
+_HELD = 4_000_000  # values; so few are computed once and held
+_BUFFER = 64_000_000  # bytes of rows that are computed at a time
+_WORTH_THREADS = 2_000_000  # values; smaller updates stay in one thread
+_ROOM = 2**28  # bytes that prepared points may take
+
+
+class Rows(ABC):
+    """k(u_i, x_j) for points u (those held before, then those of X) and x (those of X)."""
+
+    @abstractmethod
+    def entries(self, index: Index, columns: Index) -> Array:
+        """k(u_i, x_j) for some i and j."""
+
+    @abstractmethod
+    def add(self, F: Array, index: Index, v: Array) -> None:
+        """F_j += sum_i v_i k(u_i, x_j) for all j, in each row of F with the row of v."""
+
+    @abstractmethod
+    def squares(self) -> Array:
+        """k(u_i, u_i)."""
+
+
+def rows_of(kernel: Kernel, held: Points | None, X: Points) -> Rows:
+    """All values at once, where they are few or given; else some rows at a time."""
+    if kernel.domain is Domain.VALUES:
+        return _Matrix(X, X.diagonal().astype(np.float64))
+    points = X if held is None else stack(held, X)
+    if count(points) * count(X) <= _HELD:
+        X = _double(X)
+        K = block(kernel, X) if held is None else block(kernel, _double(points), X)
+        return _Matrix(K, diagonal(kernel, _double(points)))
+    return _Streamed(kernel, points, X)
+
+
+class _Matrix(Rows):
+    """All values, held."""
+
+    def __init__(self, K: Array, diagonal: Array) -> None:
+        self.K, self.diagonal = K, diagonal
+
+    def entries(self, index: Index, columns: Index) -> Array:
+        return np.ascontiguousarray(self.K[np.ix_(index, columns)], np.float64)
+
+    def add(self, F: Array, index: Index, v: Array) -> None:
+        F += v @ self.K[index]
+
+    def squares(self) -> Array:
+        return self.diagonal
+
+
+class _Streamed(Rows):
+    """Rows computed when they are needed, and forgotten."""
+
+    def __init__(self, kernel: Kernel, points: Points, X: Points) -> None:
+        self.kernel, self.points = kernel, points
+        self.columns = prepared(kernel, X, common_dtype(X), _ROOM)
+        self.buffer = np.empty((0, count(X)), self.columns.dtype)
+
+    def entries(self, index: Index, columns: Index) -> Array:
+        X = take(self.columns.points, columns)
+        out = np.empty((index.size, columns.size), self.columns.dtype)
+        A = take(self.points, index)
+        fill_rows(self.kernel.prepare(X, self.columns.dtype), A, out, np.arange(index.size), SCRATCH)
+        return out.astype(np.float64, copy=False)
+
+    def add(self, F: Array, index: Index, v: Array) -> None:
+        if self.columns.cheap:
+            for part, weights in zip(F, v, strict=True):
+                used = np.flatnonzero(weights)
+                if used.size:
+                    part += add_up_rows(self.columns, take(self.points, index[used]), weights[used])
+            return
+        step = max(1, _BUFFER // (self.columns.n * self.columns.dtype.itemsize))
+        if len(self.buffer) < min(step, index.size):
+            self.buffer = np.empty((min(step, index.size), self.columns.n), self.columns.dtype)
+        for start in range(0, index.size, step):
+            some = index[start : start + step]
+            places = np.arange(some.size)
+            fill_rows(self.columns, take(self.points, some), self.buffer, places, SCRATCH)
+            for part, weights in zip(F, v[:, start : start + step], strict=True):
+                self._add_held(part, places, weights)
+
+    def _add_held(self, F: Array, places: Index, weights: Array) -> None:
+        """By all cores, where it is worth it."""
+        from .._core.working_set import subtract_rows
+
+        used = np.flatnonzero(weights)
+        pieces = thread_count() if F.size * used.size >= _WORTH_THREADS else 1
+        spans = list(pairwise(np.linspace(0, F.size, pieces + 1).astype(int).tolist()))
+        delta, rows = -weights[used], places[used]
+        for_each(spans, lambda span: subtract_rows(F, self.buffer, rows, delta, *span, 0), pieces)
+
+    def squares(self) -> Array:
+        return diagonal(self.kernel, self.points).astype(np.float64)
+
+
+def _double(X: Points) -> Any:
+    """Numbers in float64; objects as they are."""
+    return X.astype(np.float64, copy=False) if hasattr(X, "dtype") and X.dtype.kind == "f" else X
