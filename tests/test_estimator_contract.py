@@ -33,7 +33,7 @@ TIGHT = {"tol": 1e-10}
         KernelPerceptron("linear", bias=True),
         KernelPerceptron(Polynomial(), "averaged", shuffle=True, random_state=0),
         KernelPerceptron(variant="voted"),
-        KernelPerceptron(variant="averaged", budget=20),
+        KernelPerceptron(budget=100),
     ]
 )
 def test_scikit_learn_contract(estimator, check):

@@ -16,26 +16,25 @@ def learn_block(
 ) -> tuple[int, int]:
     """On a mistake at point i of a block, F_j += y_i K_ij for all points j of the block.
 
-    Ends before a mistake on a `new` point, once there is room for no more of them. Gives back where it ended, and the
-    room left.
+    Ends at a mistake on a `new` point that there is no room for: it is noted, but F is not changed. Gives back where it
+    ended, and the room left.
     """
     machines, n = F.shape
     for i in range(start, n):
         wrong = False
         for c in range(machines):
             made[c, i] = active[c] and Y[c, i] * F[c, i] <= 0.0
+            scores[c, i] = F[c, i]
             wrong = wrong or made[c, i]
         if not wrong:
             continue
         if new[i]:
             if room == 0:
-                made[:, i] = False
                 return i, room
             room -= 1
             new[i] = False
         for c in range(machines):
             if made[c, i]:
-                scores[c, i] = F[c, i]
                 part, row, y = F[c], K[i], Y[c, i]
                 for j in range(n):
                     part[j] += y * row[j]

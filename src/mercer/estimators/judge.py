@@ -17,6 +17,7 @@ from ..types import Array, Points
 from .base import Machine, Training
 from .certificates import worst
 from .foreign import as_machine, ridge_kernel
+from .online import Online
 from .ridge_certificate import certified, of_all
 
 _ROUNDING = 1e-14  # of a sum, in parts of the sum of sizes
@@ -30,9 +31,12 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
     The primal value is that of the estimator's own coefficients and intercept. The dual value is that of the same
     coefficients, moved into their bounds and to their sum where rounding has taken them out. Of several problems
     (classes, targets) it is the certificate of the worst, and its `parts` holds all of them. On other data than that of
-    the training the gap is large, or the shapes do not fit and that is an error.
+    the training the gap is large, or the shapes do not fit and that is an error. A Perceptron or KernelPerceptron is
+    judged on any data: see MarginCertificate.
     """
     check_is_fitted(estimator)
+    if isinstance(estimator, Online):
+        return estimator.certified(X, y)
     if "KernelRidge" in {cls.__name__ for cls in type(estimator).__mro__}:
         return _certify_ridge(estimator, X, y, sample_weight)
     machine = _translated(estimator, X)

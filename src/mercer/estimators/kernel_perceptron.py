@@ -13,19 +13,20 @@ from ..gram import unformed
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import block as kernel_block
-from ..kernels.points import Domain, count, stack, take
+from ..kernels.evaluate import product
+from ..kernels.points import Domain, common_dtype, count, stack, take
 from ..losses import HardMargin
-from ..online import Dual, Held, MarginCertificate, Outcome, margin_certificate, one_pass
+from ..online import Dual, Held, MarginCertificate, margin_certificate, one_pass
 from ..online.rows import rows_of
 from ..params import require_integer
 from ..solution import Inseparable, Status
 from ..types import Array, Index, Points
-from .base import Machine, Training
+from .base import Machine
 from .callbacks import Hooks
 from .checks import require_choice
 from .labels import classes_of
 from .machines import Task
-from .online import Online
+from .online import Online, confirmed
 
 _SAMPLE = 256  # rows on which the rounding of float32 kernel values is measured
 _STRIP = 2_000_000  # kernel values for votes that are computed at a time
@@ -48,7 +49,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
     bias : whether the kernel is k + 1.
     budget : how many points may be held, None for any number. Where one more is needed, the point is forgotten whose
         removal changes f least, |beta_i| |phi(x_i)|; of equals, the one that has been held longest. With it an endless
-        stream runs in bounded memory. Votes need every f there was, so "voted" takes no budget.
+        stream runs in bounded memory. The mean and the votes of all f need all their points: they take no budget.
     shuffle : whether each pass has an order of its own, drawn with random_state; else that of X.
     trace : whether to keep every update in `trace_`: epoch, row of X, its score, its alpha afterwards.
     time_limit : seconds. verbose : whether to show the progress on stderr.
@@ -104,7 +105,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         self._keep_points(training.kernel, take(training.points, kept), kept, held, learner)
         beta = np.zeros(Y.shape)
         beta[:, kept] = self.dual_coef_
-        certificates = self._certified(training, Y, beta, outcome)
+        certificates = self._certificates(training.points, Y, outcome.statuses, outcome.proofs)
         self._conclude(learner, outcome, beta, self.intercept_, certificates)
         self.shape_fit_ = (training.n, *([self.n_features_in_] if hasattr(self, "n_features_in_") else []))
         self._warn()
@@ -150,8 +151,10 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         require_choice(self, "variant", ("plain", "averaged", "voted"))
         if self.budget is not None:
             require_integer(self, "budget", at_least=1)
-            if self.variant == "voted":
-                raise ValueError("variant='voted' needs every f there was, so it takes no budget: use 'averaged'.")
+            if self.variant != "plain":
+                raise ValueError(
+                    f"variant={self.variant!r} needs all points of all f there were, so it takes no budget: use 'plain'."
+                )
 
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         self.classes_, group = classes_of(self, y)
@@ -178,31 +181,49 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
 
     # What is proved.
 
-    def _certified(self, training: Training, Y: Array, beta: Array, outcome: Outcome) -> list[MarginCertificate]:
+    def _admit_again(self, X: Points, y: Any) -> tuple[Any, Any]:
+        return self._admit_both(X, y, self.kernel_, reset=False)
+
+    def _certificates(
+        self, X: Points, Y: Array, statuses: list[Status], proofs: list[Inseparable | None]
+    ) -> list[MarginCertificate]:
         """Bounds on the margin, recomputed from the kernel and the points."""
-        gram, bias = unformed(training.kernel, training.points), float(self.bias)
-        single = gram.dtype == np.float32 and gram.n > 2 * _SAMPLE
-        products = gram.recompute(beta.T, dtype=np.float32 if single else np.float64)
-        errors = np.zeros(len(Y))
-        if single:
-            sample = np.linspace(0, gram.n - 1, _SAMPLE).astype(int)
-            errors = 3.0 * np.abs(products[sample] - gram.recompute(beta.T, sample)).max(axis=0)
-        scores = products.T + bias * beta.sum(axis=1)[:, None]
-        norms = np.sqrt(np.maximum((beta * scores).sum(axis=1) + errors * np.abs(beta).sum(axis=1), 0.0))
-        certificates = []
-        for c, name in enumerate(self._names()):
-            proof, status = outcome.proofs[c], outcome.statuses[c]
-            if proof is not None:
-                signed = proof.weights * Y[c]
-                square = float(signed @ gram.product64(signed)) + bias * float(signed.sum()) ** 2
-                proof = Inseparable(proof.weights, float(np.sqrt(max(square, 0.0))), proof.bound)
-                if proof.distance > proof.bound:  # it was rounding
-                    proof, status = None, Status.NOT_SEPARATED
-            weight = float(np.abs(beta[c]).sum())
-            certificates.append(
-                margin_certificate(scores[c], Y[c], float(norms[c]), weight, status, proof, float(errors[c]), name)
+        beta = self.dual_coef_
+        scores, errors = self._examined(X)
+        held, more = self._examined(X[self.support_] if self._values_given() else self.support_vectors_)
+        weights = np.abs(beta).sum(axis=1)
+        norms = np.sqrt(np.maximum((beta * held).sum(axis=1) + more * weights, 0.0))
+        parts = zip(scores, Y, norms, weights, statuses, proofs, errors, self._names(), strict=True)
+        return [
+            margin_certificate(
+                f, y, float(norm), float(weight), *self._confirmed(X, y, status, proof), float(error), name
             )
-        return certificates
+            for f, y, norm, weight, status, proof, error, name in parts
+        ]
+
+    def _examined(self, X: Points) -> tuple[Array, Array]:
+        """f(x) of each machine, and by how much it may be wrong: float32 values are compared with float64 ones."""
+        if len(self.support_) == 0:
+            return np.zeros((len(self.dual_coef_), count(X))), np.zeros(len(self.dual_coef_))
+        sums = self._sums(X, slice(None))
+        errors = np.zeros(sums.shape[1])
+        if not self._values_given() and common_dtype(X, self.support_vectors_) == np.float32:
+            sample = np.linspace(0, count(X) - 1, min(count(X), _SAMPLE)).astype(int)
+            exact = product(self.kernel_, take(X, sample), self.support_vectors_, self.dual_coef_.T, np.float64)
+            errors = 3.0 * np.abs(sums[sample] - exact).max(axis=0)
+        return sums.T + self.intercept_[:, None], errors
+
+    def _confirmed(
+        self, X: Points, y: Array, status: Status, proof: Inseparable | None
+    ) -> tuple[Status, Inseparable | None]:
+        if proof is None:
+            return status, None
+        signed = proof.weights * y
+        square = float(signed @ unformed(self.kernel_, X).product64(signed))
+        return confirmed(status, proof, square + float(self.bias) * float(signed.sum()) ** 2)
+
+    def _values_given(self) -> bool:
+        return self.kernel_.domain is Domain.VALUES
 
     # Votes.
 
@@ -236,6 +257,6 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
 
     def _values(self, X: Points) -> Array:
         """k(x, x_i) for the points that are held, in float64."""
-        if self.kernel_.domain is Domain.VALUES:
+        if self._values_given():
             return np.ascontiguousarray(X[:, self.support_], np.float64)
         return kernel_block(self.kernel_, X, self.support_vectors_).astype(np.float64, copy=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -15,8 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..online import Learner, MarginCertificate, Outcome, Update, train
 from ..progress import Line, Watches
-from ..solution import Solution, Status
-from ..types import Array, Index
+from ..solution import Inseparable, Solution, Status
+from ..types import Array, Index, Points
 from .callbacks import Hooks
 from .checks import require, require_choice
 from .labels import name_of
@@ -83,6 +84,25 @@ class Online:
             watch = Watches([hooks, *line])
             return train(learner, self._orders(n), max_epochs=int(self.max_epochs), deadline=deadline, watch=watch)
 
+    def _certificates(
+        self, X: Points, Y: Array, statuses: list[Status], proofs: list[Inseparable | None]
+    ) -> list[MarginCertificate]:
+        """What f, as it is kept, proves of the margin of points X with labels Y."""
+        raise NotImplementedError
+
+    def _admit_again(self, X: Points, y: Any) -> tuple[Any, Any]:
+        """Points and classes for a machine that is fitted."""
+        raise NotImplementedError
+
+    def certified(self, X: Points, y: Any) -> MarginCertificate:
+        """What f proves of these points; of several machines, the worst. The upper bound is one for the points that
+        were learned from.
+        """
+        X, y = self._admit_again(X, y)
+        Y = self._sides(self._group(y, None))
+        statuses: list[Status] = [Status.EXAMINED] * len(Y)
+        return _worst(self._certificates(X, Y, statuses, [None] * len(Y)))
+
     def _conclude(
         self, learner: Learner, outcome: Outcome, betas: Array, b: Array, certificates: list[MarginCertificate]
     ) -> None:
@@ -93,7 +113,7 @@ class Online:
         )
         self.solution_ = solutions[0] if len(solutions) == 1 else solutions
         self.certificates_ = tuple(certificates)
-        self.certificate_ = min(certificates, key=lambda certificate: certificate.lower)
+        self.certificate_ = _worst(certificates)
         self.n_iter_ = outcome.epochs
         self._count(learner)
 
@@ -118,3 +138,15 @@ class Online:
             if any(certificate.status is status for certificate in self.certificates_):
                 message = f"{type(self).__name__}: {status}."
                 warnings.warn(message, ConvergenceWarning, stacklevel=4)  # past scikit-learn's wrapper of fit
+
+
+def confirmed(status: Status, proof: Inseparable | None, square: float) -> tuple[Status, Inseparable | None]:
+    """The proof with its squared distance as it was computed anew; none, where it was rounding."""
+    if proof is None:
+        return status, None
+    proof = replace(proof, distance=float(np.sqrt(max(square, 0.0))))
+    return (status, proof) if proof.distance <= proof.bound else (Status.NOT_SEPARATED, None)
+
+
+def _worst(certificates: list[MarginCertificate]) -> MarginCertificate:
+    return min(certificates, key=lambda certificate: certificate.lower)

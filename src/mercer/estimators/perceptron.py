@@ -12,11 +12,12 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.validation import validate_data
 
 from ..online import MarginCertificate, Primal, margin_certificate, one_pass
+from ..solution import Inseparable, Status
 from ..types import Array, Points
 from .callbacks import Hooks
 from .checks import require_positive
 from .labels import classes_of
-from .online import Online
+from .online import Online, confirmed
 
 
 class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -72,13 +73,8 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         learner = self._learner(X, self._sides(group))
         hooks = Hooks(self, len(learner.Y), X, y, None)
         outcome = self._learn(learner, hooks, began)
-        scores, (norms, weights) = learner.scores(), learner.norms()
-        parts = zip(scores, learner.Y, self.eta * norms, self.eta * weights, strict=True)
-        certificates: list[MarginCertificate] = [
-            margin_certificate(*part, status, proof, name=name)
-            for part, status, proof, name in zip(parts, outcome.statuses, outcome.proofs, self._names(), strict=True)
-        ]
         self._keep(learner)
+        certificates = self._certificates(X, learner.Y, outcome.statuses, outcome.proofs)
         beta = self.eta * learner.alpha * learner.Y
         self._conclude(learner, outcome, beta, learner.b, certificates)
         self._warn()
@@ -103,6 +99,28 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         require_positive(self, "eta")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
         return X, y
+
+    def _admit_again(self, X: Points, y: Any) -> tuple[Any, Any]:
+        return self._admit(X, y, reset=False)
+
+    def _certificates(
+        self, X: Points, Y: Array, statuses: list[Status], proofs: list[Inseparable | None]
+    ) -> list[MarginCertificate]:
+        scores = np.asarray(X @ self.coef_.T + self.intercept_, np.float64).T
+        norms = np.hypot(np.linalg.norm(self.coef_, axis=1), float(self.bias) * self.intercept_)
+        parts = zip(scores, Y, norms, self.eta * self.n_mistakes_, statuses, proofs, self._names(), strict=True)
+        return [
+            margin_certificate(f, y, float(norm), float(weight), *self._confirmed(X, y, status, proof), name=name)
+            for f, y, norm, weight, status, proof, name in parts
+        ]
+
+    def _confirmed(
+        self, X: Points, y: Array, status: Status, proof: Inseparable | None
+    ) -> tuple[Status, Inseparable | None]:
+        if proof is None:
+            return status, None
+        signed = proof.weights * y
+        return confirmed(status, proof, float(((X.T @ signed) ** 2).sum() + float(self.bias) * signed.sum() ** 2))
 
     def _learner(self, X: Any, Y: Array, goes_on: bool = False) -> Primal:
         W, b, weight = np.zeros((len(Y), X.shape[1])), np.zeros(len(Y)), np.zeros(len(Y))

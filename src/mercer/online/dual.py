@@ -110,14 +110,17 @@ class Dual(Learner):
             self.count += room - left
             wrong = start + np.flatnonzero(made[:, start:stop].any(axis=0))
             changes.append(self._take(places[wrong], made[:, wrong], self.seen + wrong))
-            self.note(epoch, block[wrong], made[:, wrong], scores[:, wrong])
-            if stop < len(block):
-                point = self._least()
-                changes.append((point, -self.weights[:, point] * self.signs[:, point]))
+            if stop < len(block):  # one mistake more, once there is room for it
+                point, late = self._least(), np.array([stop])
+                changes.append(self._forget(point))
                 F += changes[-1][1] * self._entries(point, block)
-                self._forget(point)
-                new[places == point] = True
-            start = stop
+                new[places == point], new[stop] = True, False
+                changes.append(self._take(places[late], made[:, late], self.seen + late))
+                F += changes[-1][1] * K[stop]
+                self.count += 1
+                wrong = np.append(wrong, stop)
+            self.note(epoch, block[wrong], made[:, wrong], scores[:, wrong])
+            start = stop + 1
         self._add(np.concatenate([index for index, _ in changes]), np.concatenate([v for _, v in changes], axis=1))
 
     def _take(self, points: Index, made: Array, times: Index) -> tuple[Index, Array]:
@@ -137,10 +140,13 @@ class Dual(Learner):
         change = np.sqrt((self.weights[:, points] ** 2).sum(axis=0)) * self.sizes[points]
         return points[[np.lexsort((self.since[points], change))[0]]]
 
-    def _forget(self, point: Index) -> None:
+    def _forget(self, point: Index) -> tuple[Index, Array]:
+        """Hold a point no more; the change of the coefficients is given back."""
+        change = -self.weights[:, point] * self.signs[:, point]
         self.weights[:, point], self.stamps[:, point] = 0.0, 0.0
         self.count -= 1
         self.forgotten += 1
+        return point, change
 
     def _entries(self, points: Index, columns: Index) -> Array:
         return self.rows.entries(points, columns) + self.bias

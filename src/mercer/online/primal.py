@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,6 @@ class Primal(Learner):
         w, b = state
         return float(np.hypot(np.linalg.norm(self.W[machine] - w), self.bias * (self.b[machine] - b))) / self.eta
 
-    @property
+    @cached_property
     def size(self) -> float:
         return float(np.sqrt(squared_norms(self.X).max() + self.bias))
