@@ -28,7 +28,7 @@ TIGHT = {"tol": 1e-10}
         KernelRidge(),
         KernelRidge(Polynomial(), alpha=0.1, bias=True),
         Perceptron(),
-        Perceptron(eta=0.5, bias=True, shuffle=True, random_state=0),
+        Perceptron(eta=0.5, max_epochs=100, bias=True, shuffle=True, random_state=0),
         KernelPerceptron(),
         KernelPerceptron("linear", bias=True),
         KernelPerceptron(Polynomial(), "averaged", shuffle=True, random_state=0),

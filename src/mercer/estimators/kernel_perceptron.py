@@ -153,7 +153,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
             require_integer(self, "budget", at_least=1)
             if self.variant != "plain":
                 raise ValueError(
-                    f"variant={self.variant!r} needs all points of all f there were, so it takes no budget: use 'plain'."
+                    f"variant={self.variant!r} needs all points of all f there were, so it takes no budget."
                 )
 
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
