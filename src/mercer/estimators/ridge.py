@@ -133,10 +133,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
             raise ValueError(f"KernelRidge: {solver!r} is not a solver of ridge regression.")
         return solver, ""
 
-    def _admit_both(self, X: Points, y: Any, kernel: Kernel) -> tuple[Any, Any]:
+    def _admit_both(self, X: Points, y: Any, kernel: Kernel, reset: bool = True) -> tuple[Any, Any]:
         """Points and targets, checked; there may be a column for each target."""
         if kernel.domain in (Domain.VECTORS, Domain.VALUES):
-            X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, **self._vector_checks(kernel))
+            checks = self._vector_checks(kernel) | {"reset": reset}
+            X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, **checks)
         else:
             X, y = objects(X), _numbers(y)
             check_consistent_length(range(count(X)), y)
