@@ -36,14 +36,16 @@ def test_document(document, tmp_path, monkeypatch, capsys):
         assert (tmp_path / Path(picture).name).stat().st_size > 5000
 
 
-def test_the_command_line_of_the_readme(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("document", ["README.md", "docs/command_line.md"])
+def test_lines_of_shell(document, tmp_path, monkeypatch, capsys):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    lines = re.findall(r"(?m)^mercer .*", (ROOT / "README.md").read_text())
+    lines = re.findall(r"(?m)^mercer .*", (ROOT / document).read_text())
     assert len(lines) >= 5
     for line in lines:
         assert main(shlex.split(line, comments=True)[1:]) == 0, line
-    assert {"iris.mercer", "out.csv", "grid.png", "iris.png"} <= {path.name for path in tmp_path.iterdir()}
+    written = {name for line in lines for name in re.findall(r"(?:-o|--picture) (\S+)", line)}
+    assert written <= {path.name for path in tmp_path.iterdir()}
 
 
 def _rounded(text: str) -> str:

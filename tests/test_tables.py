@@ -62,6 +62,11 @@ def test_quotes_blank_lines_and_other_endings():
     np.testing.assert_array_equal(table('"1","2"\n"3","4"\n').column(1), [2, 4])
 
 
+def test_decimal_commas():
+    found = table("a;b\n1,5;x,1\n-2;y\n,25e1;x,1\n")
+    assert found.column(0).tolist() == [1.5, -2, 2.5] and found.column(1).tolist() == ["x,1", "y", "x,1"]
+
+
 def test_missing_values_are_seen():
     found = table("a,b,c\n1,NA,x\n?,2,\n3,nan,z\n")
     np.testing.assert_array_equal(found.column(0), [1, np.nan, 3])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Collection, Sequence
 from io import StringIO
 
@@ -12,6 +13,7 @@ from ..types import Array
 from .tables import MISSING, DataError, Table, number, typed
 
 LOOK = 30  # lines from which delimiter and header are seen
+_DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+([eE][-+]?\d+)?")
 
 
 def separated(
@@ -108,5 +110,10 @@ def _rows(text: str, mark: str, width: int, name: str) -> list[list[str]]:
             continue
         if len(row) != width:
             raise DataError(f"{name}: line {line} has {len(row)} cells, but the first one has {width}.")
-        rows.append(row)
+        rows.append([_with_point(cell) for cell in row] if mark == ";" else row)
     return rows
+
+
+def _with_point(cell: str) -> str:
+    """A number with a decimal comma, as it is written where ; separates columns, with a point."""
+    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell.strip()) else cell
