@@ -3,10 +3,25 @@
 Needs SymPy: `pip install 'mercer[explain]'`.
 """
 
+from .exact import NotByHandError
+from .kernel_trick import kernel_trick
+from .lagrangian import lagrangian
 from .perceptron import perceptron
 from .render.json import read as from_json
 from .ridge import ridge
-from .steps import Section, Solution, Step
+from .steps import Report, Section, Solution, Step
 from .svm import svm
 
-__all__ = ["Section", "Solution", "Step", "from_json", "perceptron", "ridge", "svm"]
+__all__ = [
+    "NotByHandError",
+    "Report",
+    "Section",
+    "Solution",
+    "Step",
+    "from_json",
+    "kernel_trick",
+    "lagrangian",
+    "perceptron",
+    "ridge",
+    "svm",
+]

@@ -58,3 +58,7 @@ SERIES_FROM_ZERO = say(
     "The series starts at k = 0, its exponent is negative, and {} is a vector with a component for each k, not a sum.",
     Call("φ", (Symbol("x"),)),
 )
+GENERAL_DUAL = say(
+    "Some notes call this the general form of the dual problem. It is the Lagrangian; the dual is what remains after "
+    "optimising it over the variables."
+)

@@ -261,7 +261,7 @@ def scaled(factor: Fraction | int, body: Formula) -> Formula:
         return body
     if isinstance(body, Number) and body.value == 1:
         return Number(factor)
-    return Number(factor) * body
+    return Negative(body) if factor == -1 and not isinstance(body, Number) else Number(factor) * body
 
 
 def combination(factors: Sequence[Fraction | int], bodies: Sequence[Formula]) -> Formula:
@@ -275,7 +275,8 @@ def combination(factors: Sequence[Fraction | int], bodies: Sequence[Formula]) ->
 
 def product(*factors: Writable) -> Formula:
     """a b c, with factors of 1 left out."""
-    kept = [f for f in map(formula, factors) if not (isinstance(f, Number) and f.value == 1)]
+    flat = [part for factor in factors for part in _factors(formula(factor))]
+    kept = [part for part in flat if part != Number(Fraction(1))]
     if not kept:
         return Number(Fraction(1))
     return kept[0] if len(kept) == 1 else Product(tuple(kept))

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...kernels import Kernel
 from ...kernels import kernel as as_kernel
-from .. import cases, formula, perceptron, picture, steps
+from .. import cases, formula, optimality, perceptron, picture, steps
 from ..algebraic import from_sympy
 from ..meaning import value as meaning
 from . import latex, text
@@ -18,7 +18,7 @@ from . import latex, text
 _FORMAT = "mercer worked solution"
 _CLASSES: dict[str, Any] = {
     cls.__name__: cls
-    for module in (formula, steps, cases, perceptron, picture)
+    for module in (formula, steps, cases, optimality, perceptron, picture)
     for cls in vars(module).values()
     if isinstance(cls, type) and is_dataclass(cls) and cls.__module__ == module.__name__
 }

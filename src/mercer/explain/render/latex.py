@@ -78,7 +78,8 @@ def math(body: Formula, level: int = 0) -> str:
         case Transposed(inner):
             return rf"{math(inner, ATOM)}^{{\top}}"
         case Inner(left, right):
-            return rf"\langle {math(left)}, {math(right)} \rangle"
+            big = (r"\left", r"\right") if is_tall(left) or is_tall(right) else ("", "")
+            return rf"{big[0]}\langle {math(left)}, {math(right)} {big[1]}\rangle"
         case Norm(inner):
             return rf"\lVert {math(inner)} \rVert" if not is_tall(inner) else rf"\left\lVert {math(inner)} \right\rVert"
         case Call(name, arguments):

@@ -33,7 +33,7 @@ def lines(body: Formula, width: int, measure: Callable[[Formula], int]) -> list[
     result: list[Line] = []
     for sign, member in zip(body.signs, rest, strict=True):
         result += _broken(left if not result else None, sign, member, room, measure)
-    return result
+    return result if len(result) > 1 else [Line(None, "", body)]
 
 
 def _broken(

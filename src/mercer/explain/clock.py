@@ -1,0 +1,42 @@
+"""A limit on the time that algebra may take: a computation that does not end is the worst answer."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .exact import NotByHandError
+
+Value = TypeVar("Value")
+
+
+class _OutOfTime(BaseException):
+    """Not an Exception, so that no library swallows it."""
+
+
+def within(seconds: float, what: str, function: Callable[[], Value]) -> Value:
+    """function(), or a clear refusal once it has used so many seconds of this thread's processor time.
+
+    A profiling hook looks at the clock at every call of a function: it works in any thread and on every system, and
+    algebra in Python is nothing but such calls.
+    """
+    deadline = time.thread_time() + seconds
+    before = sys.getprofile()
+
+    def look(frame: Any, event: str, argument: Any) -> None:
+        if time.thread_time() > deadline:
+            sys.setprofile(before)
+            raise _OutOfTime
+
+    sys.setprofile(look)
+    try:
+        return function()
+    except _OutOfTime:
+        raise NotByHandError(
+            f"{what} was not done within {seconds:g} s: too hard to work out by hand. Make it smaller, or use a "
+            "numerical solver."
+        ) from None
+    finally:
+        sys.setprofile(before)

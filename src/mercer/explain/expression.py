@@ -1,0 +1,134 @@
+"""Formulas as text: "max x*y", "x + y <= 4" become SymPy's expressions. Names, numbers, arithmetic; never eval."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from .exact import fraction, sympy
+
+_LONGEST = 500
+_HIGHEST = 12
+_FUNCTIONS = ("sqrt", "exp", "log")
+_GREEK = ("alpha", "beta", "gamma", "delta", "eta", "mu", "xi", "sigma", "phi")
+_NAME = re.compile(r"[A-Za-z](_?\d+)?|(" + "|".join(_GREEK) + r")(_?\d+)?|[A-Za-z]+_[A-Za-z0-9]+")
+_SENSES = {"max": "max", "maximise": "max", "maximize": "max", "min": "min", "minimise": "min", "minimize": "min"}
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """body = 0 or body <= 0; `given` is how it was written: left, sign, right."""
+
+    body: Any
+    equality: bool
+    given: tuple[Any, str, Any]
+
+
+def expression(source: Any, what: str) -> Any:
+    """The expression: a text, a number, or SymPy's own."""
+    sp = sympy()
+    if isinstance(source, sp.Expr):
+        return source.xreplace({symbol: sp.Symbol(symbol.name, real=True) for symbol in source.free_symbols})
+    if not isinstance(source, str):
+        number = fraction(source, what)
+        return sp.Rational(number.numerator, number.denominator)
+    if len(source) > _LONGEST:
+        raise ValueError(f"{what} has {len(source)} characters; at most {_LONGEST} are read.")
+    plain = source.replace("^", "**").replace("\N{MINUS SIGN}", "-").replace("·", "*")
+    plain = re.sub(r"(?<![A-Za-z_\d.])(\d+(?:\.\d+)?)\s*(?=[A-Za-z(])", r"\1*", plain)  # 2x is 2*x
+    try:
+        tree = ast.parse(plain.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ValueError(f"{what} cannot be read: {source!r}. Write it as in x**2 + 2*x*y - 1.") from None
+    value = _built(tree, source, what)
+    if value.has(sp.zoo, sp.nan, sp.oo, sp.I):
+        raise ValueError(f"{what} divides by zero or is not real: {source!r}.")
+    return value
+
+
+def _built(node: ast.expr, source: str, what: str) -> Any:
+    sp = sympy()
+
+    def of(part: ast.expr) -> Any:
+        return _built(part, source, what)
+
+    match node:
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+            exact = fraction(number, what)
+            return sp.Rational(exact.numerator, exact.denominator)
+        case ast.Name(id=name):
+            return _symbol(name, what)
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return -of(inner)
+        case ast.UnaryOp(op=ast.UAdd(), operand=inner):
+            return of(inner)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return of(left) + of(right)
+        case ast.BinOp(left=left, op=ast.Sub(), right=right):
+            return of(left) - of(right)
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            return of(left) * of(right)
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            return of(left) / of(right)
+        case ast.BinOp(left=left, op=ast.Pow(), right=right):
+            exponent = of(right)
+            if not exponent.is_Rational or abs(exponent) > _HIGHEST:
+                raise ValueError(f"{what}: an exponent must be a number of at most {_HIGHEST}, not {exponent}.")
+            return of(left) ** exponent
+        case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]) if name in _FUNCTIONS:
+            return getattr(sp, name)(of(argument))
+    text = ast.unparse(node)
+    raise ValueError(f"{what}: {text!r} is not understood. Use names, numbers, + - * / ** and {', '.join(_FUNCTIONS)}.")
+
+
+def _symbol(name: str, what: str) -> Any:
+    if name in _FUNCTIONS:
+        raise ValueError(f"{what}: {name} is a function: write {name}(x).")
+    if not _NAME.fullmatch(name):
+        product = "*".join(name)
+        raise ValueError(
+            f"{what}: {name!r} could be one name or a product. Write {product}, or one letter with an index."
+        )
+    return sympy().Symbol(name, real=True)
+
+
+def objective(source: Any, sense: str | None) -> tuple[str, Any]:
+    """The sense, "max" or "min", and the expression."""
+    if isinstance(source, str):
+        word, _, rest = source.strip().partition(" ")
+        if word.lower() in _SENSES:
+            if sense is not None and _SENSES[word.lower()] != _sense(sense):
+                raise ValueError(f"The objective says {word!r}, but sense is {sense!r}.")
+            sense, source = _SENSES[word.lower()], rest
+    if sense is None:
+        raise ValueError('Say whether to maximise or minimise: "max x*y" or "min x**2 + y**2", or sense="max".')
+    return _sense(sense), expression(source, "the objective")
+
+
+def _sense(sense: str) -> str:
+    if sense not in _SENSES:
+        raise ValueError(f'sense must be "max" or "min", not {sense!r}.')
+    return _SENSES[sense]
+
+
+def constraint(source: Any) -> Constraint:
+    """A text such as "x + y = 4" or "x >= 0", or SymPy's Eq, Le, Ge."""
+    sp = sympy()
+    if isinstance(source, str):
+        plain = source.replace("≤", "<=").replace("≥", ">=").replace("==", "=")
+        parts = re.split(r"(<=|>=|=|<|>)", plain)
+        if len(parts) != 3:
+            raise ValueError(f"A constraint has one sign, =, <= or >=, and two sides: {source!r} has not.")
+        left, sign, right = parts
+    elif isinstance(source, sp.Eq | sp.Le | sp.Ge | sp.Lt | sp.Gt):
+        left, right = source.lhs, source.rhs
+        sign = {sp.Eq: "=", sp.Le: "<=", sp.Ge: ">=", sp.Lt: "<", sp.Gt: ">"}[type(source)]
+    else:
+        raise TypeError(f'A constraint is a text such as "x + y = 4", or SymPy\'s Eq, Le or Ge, not {source!r}.')
+    if sign in ("<", ">"):
+        raise ValueError(f"{source!s:.60}: a strict inequality leaves out its boundary, where optima lie. Use {sign}=.")
+    sides = expression(left, "a constraint"), expression(right, "a constraint")
+    body = sides[1] - sides[0] if sign == ">=" else sides[0] - sides[1]
+    return Constraint(sp.expand(body), sign == "=", (sides[0], sign, sides[1]))
