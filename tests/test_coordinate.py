@@ -12,7 +12,7 @@ from mercer.driver import solve
 from mercer.features import PolynomialMap
 from mercer.gram import LinearGram, LowRankGram, gram_of
 from mercer.kernels import Gaussian, Linear
-from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Logistic, OneClass, Squared, SquaredHinge
+from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, OneClass, Squared, SquaredHinge
 from mercer.problem import Problem
 from mercer.solution import Status
 from mercer.solvers import QP, CoordinateDescent, Decomposition, coordinate, proximal, solver
@@ -167,8 +167,6 @@ def test_what_it_does_not_serve():
         solve(Problem(linear, y, HardMargin()), CoordinateDescent())
     with pytest.raises(ValueError, match="with a mass"):
         solve(Problem(linear, y, OneClass(), mass=3.0), CoordinateDescent())
-    with pytest.raises(ValueError, match="quadratic dual"):
-        solve(Problem(linear, y, Logistic()), CoordinateDescent())
     assert solver("coordinate_descent(newton=false, random_state=3)") == CoordinateDescent(False, 3)
 
 

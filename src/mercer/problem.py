@@ -27,6 +27,7 @@ _TINY = 1e-300  # objectives below this are zero
 _SAMPLE = 256  # rows on which rounding is measured, at most
 _LEAST = 512  # points; for fewer, all is float64
 _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
+_KINK = 1e-9  # so far left and right of a bias its slopes are looked at
 _INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the largest of them
 _INSEPARABLE = 1e-7  # two convex combinations that are nearer than this, relative to the size of the points, meet
 
@@ -131,6 +132,26 @@ class Problem:
             return 0.0
         low, high = self.loss.best_bias(self.y, scores, self.C, self.mass)
         return 0.5 * (low + high)
+
+    def dual_point(self, scores: Array) -> tuple[float, Array]:
+        """The best b for K beta = scores, and the dual point there: minus C_i times the slopes of the loss.
+
+        Where the bias sits on kinks, slopes left and right of it are mixed until the sum is right.
+        """
+        b = self.best_bias(scores)
+
+        def slopes(b: float) -> Array:
+            return np.asarray(-self.C * self.loss.slope(self.y, scores + b))
+
+        point = slopes(b)
+        if not self.bias or point.sum() == self.mass:
+            return b, point
+        width = _KINK * (1.0 + abs(b) + float(np.abs(scores).max()))
+        left, right = slopes(b - width), slopes(b + width)
+        more, less = float(left.sum()) - self.mass, float(right.sum()) - self.mass
+        if more > less and more >= 0.0 >= less:
+            point = (more * right - less * left) / (more - less)
+        return b, point
 
     def violation(self, beta: Array, scores: Array) -> float:
         """By how much the optimality conditions fail: the largest gain of a move that the bounds allow.

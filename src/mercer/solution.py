@@ -27,6 +27,7 @@ class Status(Enum):
     )
     INSEPARABLE = "inseparable: no f has every point on its side, and here is the proof; choose another kernel"
     STALLED = "stalled: rounding errors hide any further progress; scale the data, or raise tol"
+    DIVERGED = "diverged: the steps are too long; take shorter ones, or Automatic()"
     INDEFINITE = "the kernel is not positive definite, so the gap bounds nothing: the answer may be a local one"
     EXAMINED = "examined: an answer that was given, not found here"
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..types import Array
 from .compile import compiled
-from .linear import EPS, HI, LO, Q, R
+from .descent import EPS, HI, LO, Q, R
 
 
 @compiled

@@ -7,16 +7,25 @@ from .coordinate import CoordinateDescent
 from .decomposition import Decomposition
 from .newton import Newton, NystromNewton
 from .qp import QP
+from .steps import Automatic, Constant, InverseSqrt, InverseTime
+from .stochastic import StochasticSubgradient
+from .subgradient import Subgradient
 
 __all__ = [
     "QP",
+    "Automatic",
     "Cholesky",
+    "Constant",
     "CoordinateDescent",
     "Decomposition",
+    "InverseSqrt",
+    "InverseTime",
     "Iterate",
     "Newton",
     "NystromNewton",
     "Solver",
+    "StochasticSubgradient",
+    "Subgradient",
     "choose",
     "solver",
 ]

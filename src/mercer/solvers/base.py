@@ -12,8 +12,8 @@ from ..problem import Problem
 from ..solution import Status
 from ..types import Array
 
-REGISTRY: dict[str, type[Solver]] = {}
-"""Every solver that can be written as text, by its names."""
+REGISTRY: dict[str, type[Parameters]] = {}
+"""Every solver, and every step rule of a solver, that can be written as text, by its names."""
 
 
 @dataclass(frozen=True, eq=False)

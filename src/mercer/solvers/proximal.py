@@ -39,7 +39,7 @@ class ProximalNewton:
     """Where the method stands: v and w = Z'v, the weight of the constant column or the bias, and f = Z w + theirs."""
 
     def __init__(self, design: Design, points: Array, beta: Array, w: Array, b: float, free_bias: bool) -> None:
-        from .._core.linear import R
+        from .._core.descent import R
 
         self.design, self.points, self.free_bias = design, points, free_bias
         self.v, self.centre, self.w = beta.copy(), beta.copy(), w.copy()

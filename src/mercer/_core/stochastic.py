@@ -1,0 +1,130 @@
+"""Stochastic subgradient steps: one point at a time, w <- (1 - step) w + step n s_i z_i.
+
+w = scale sum u_i z_i, so that a step changes one number for all of w, and one row. The sum of all beta = scale u so far
+is `passed` u - `late`: the sum of all scales, and what each change of u came too late for. It is added to `sums` before
+the scale becomes tiny. The slopes s_i are added up too: their means are a dual point.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..types import Array
+from .compile import compiled
+from .descent import EPS, HI, LO, LOGISTIC, Q, R
+
+SCALE, PASSED, STEPS, BIAS, TOTAL = range(5)  # of `numbers`: what is said above, the bias, and the sum of u
+_SMALL = 1e-9  # scales below this are multiplied out
+
+
+@compiled
+def slope_point(p: Array, f: float) -> Any:
+    """Minus C_i times the slope of the loss at f."""
+    if p[R] == LOGISTIC:
+        return p[Q] * (p[HI] - p[LO]) / (1.0 + np.exp(p[Q] * f))
+    g = p[Q] - f
+    if p[R] > 0.0:
+        g = g - p[EPS] if g > p[EPS] else g + p[EPS] if g < -p[EPS] else 0.0
+        return min(max(g / p[R], p[LO]), p[HI])
+    return p[HI] if g > p[EPS] else p[LO] if g < -p[EPS] else 0.0
+
+
+@compiled
+def settle(u: Array, late: Array, sums: Array, numbers: Array) -> None:
+    """Add up beta so far."""
+    for i in range(u.size):
+        sums[i] += numbers[PASSED] * u[i] - late[i]
+        late[i] = 0.0
+    numbers[PASSED] = 0.0
+
+
+@compiled
+def _shrink(step: float, u: Array, image: Array, late: Array, sums: Array, numbers: Array) -> None:
+    """beta <- (1 - step) beta."""
+    scale = numbers[SCALE] * (1.0 - step)
+    if scale < _SMALL:
+        settle(u, late, sums, numbers)
+        u *= scale
+        image *= scale
+        numbers[TOTAL] *= scale
+        scale = 1.0
+    numbers[SCALE] = scale
+
+
+@compiled
+def _join(
+    i: int, s: float, step: float, u: Array, late: Array, slopes: Array, visits: Array, numbers: Array,
+    bias_rate: float, mass: float,
+) -> Any:  # fmt: skip
+    """Add step n s to beta_i: the change of u_i."""
+    n = u.size
+    change = step * n * s / numbers[SCALE]
+    u[i] += change
+    late[i] += change * numbers[PASSED]
+    slopes[i] += s
+    visits[i] += 1.0
+    numbers[TOTAL] += change
+    numbers[BIAS] += bias_rate * step * (n * s - mass)
+    numbers[PASSED] += numbers[SCALE]
+    numbers[STEPS] += 1.0
+    return change
+
+
+@compiled
+def dense_draws(
+    X: Array, points: Array, order: Array, steps: Array, u: Array, w: Array, late: Array, sums: Array,
+    slopes: Array, visits: Array, numbers: Array, constant: float, bias_rate: float, mass: float,
+) -> None:  # fmt: skip
+    """A step for each point of the order; w is sum u_i x_i."""
+    for k in range(order.size):
+        i = order[k]
+        row = X[i]
+        dot = constant * numbers[TOTAL]
+        for j in range(w.size):
+            dot += row[j] * w[j]
+        s = slope_point(points[i], numbers[SCALE] * dot + numbers[BIAS])
+        _shrink(steps[k], u, w, late, sums, numbers)
+        change = _join(i, s, steps[k], u, late, slopes, visits, numbers, bias_rate, mass)
+        if change != 0.0:
+            for j in range(w.size):
+                w[j] += change * row[j]
+
+
+@compiled
+def sparse_draws(
+    begin: Array, column: Array, value: Array, points: Array, order: Array, steps: Array, u: Array, w: Array,
+    late: Array, sums: Array, slopes: Array, visits: Array, numbers: Array, constant: float, bias_rate: float,
+    mass: float,
+) -> None:  # fmt: skip
+    """As `dense_draws`."""
+    for k in range(order.size):
+        i = order[k]
+        dot = constant * numbers[TOTAL]
+        for e in range(begin[i], begin[i + 1]):
+            dot += value[e] * w[column[e]]
+        s = slope_point(points[i], numbers[SCALE] * dot + numbers[BIAS])
+        _shrink(steps[k], u, w, late, sums, numbers)
+        change = _join(i, s, steps[k], u, late, slopes, visits, numbers, bias_rate, mass)
+        if change != 0.0:
+            for e in range(begin[i], begin[i + 1]):
+                w[column[e]] += change * value[e]
+
+
+@compiled
+def kernel_draws(
+    rows: Array, points: Array, order: Array, steps: Array, u: Array, scores: Array, late: Array, sums: Array,
+    slopes: Array, visits: Array, numbers: Array, constant: float, bias_rate: float, mass: float,
+) -> None:  # fmt: skip
+    """As `dense_draws`, with rows[k] = K of the point order[k] and scores = K u."""
+    for k in range(order.size):
+        i = order[k]
+        dot = scores[i] + constant * numbers[TOTAL]
+        s = slope_point(points[i], numbers[SCALE] * dot + numbers[BIAS])
+        _shrink(steps[k], u, scores, late, sums, numbers)
+        change = _join(i, s, steps[k], u, late, slopes, visits, numbers, bias_rate, mass)
+        if change != 0.0:
+            row = rows[k]
+            for j in range(scores.size):
+                scores[j] += change * row[j]

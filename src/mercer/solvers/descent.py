@@ -1,0 +1,135 @@
+"""Descent: passes that take one coefficient after the other to its best value, and what `solve` is told after them.
+
+A free bias asks for sum beta = 0. That is met by the proximal point method: K + c stands for K, which penalises how
+far the bias is from its last value, and after each round the bias moves by c sum beta, until that is 0. What `solve` is
+told is always feasible: the side with the larger sum is scaled down.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..problem import Problem
+from ..types import Array
+from .base import Iterate
+from .rows import Features, Kernels, random_words, table_of
+
+_MOST_PASSES = 4  # over all points, in one round
+_LEAST_VISITS = 0.05  # a pass costs at least this part of one over all points
+_ENOUGH = 0.1  # a round ends when the largest gain has fallen to this part
+_IDLE = 1e-13  # gains below this part of the first are rounding
+
+
+class Descent:
+    """Where the descent stands: beta, its image (see rows.py), the bias, and who is left in play.
+
+    With `shrink`, points that are optimal by a wide margin are left out for the rest of a round, and a round is several
+    passes. With `draws`, points are drawn at random, instead of a new order for each pass.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rows: Features | Kernels,
+        start: Array | None,
+        seed: int | None,
+        *,
+        shrink: bool = True,
+        draws: bool = False,
+    ) -> None:
+        self.problem, self.rows, self.shrink, self.draws = problem, rows, shrink, draws
+        n = problem.n
+        self.beta = np.clip(np.zeros(n) if start is None else np.array(start, np.float64), *problem.bounds)
+        self.image = rows.image(self.beta)
+        # With this much of a constant, a round moves the bias by about the scores of a point, or by 1.
+        extra = max(float(rows.diag.mean()), 1.0 / float(problem.C.sum())) if problem.bias else 0.0
+        self.bias = np.array([extra or rows.constant, self.beta.sum()])
+        self.points = table_of(problem, rows.diag + extra)
+        self.order, self.size = np.arange(n), n
+        self.words = random_words(seed)
+        self.b, self.margin, self.first, self.rounds = 0.0, np.inf, 0.0, 0
+        self.best_primal, self.gap, self.passes_per_digit = np.inf, np.inf, 0.0
+        self.idle = False
+
+    def round(self) -> None:
+        """Some passes over the points in play; then all of them are looked at."""
+        n, visits, began = self.problem.n, 0.0, 0.0
+        self.rounds += 1
+        while visits < (min(self.rounds, _MOST_PASSES) if self.shrink else 1) * n:
+            visits += max(self.size, _LEAST_VISITS * n)
+            worst = self._pass()
+            began = began or worst
+            if worst <= _ENOUGH * began:
+                break
+        self._look()
+        self._measure(visits / n)
+
+    def _pass(self) -> float:
+        """One pass, and its largest gain."""
+        from .._core.descent import draw, shuffle
+
+        if self.draws:
+            draw(self.order, self.words)
+        else:
+            shuffle(self.order, self.size, self.words)
+        self.size, worst = self.rows.descend(
+            self.points, self.beta, self.image, self.order, self.size, self.bias, self.b, self.margin
+        )
+        self.margin = worst if self.shrink else np.inf
+        return worst
+
+    def _look(self) -> None:
+        """All scores, the next bias, who is in play, and whether there is anything left to gain."""
+        from .._core.descent import in_play
+
+        self.scores = self.rows.scores(self.image)
+        moved = self.bias[0] * self.bias[1]
+        if self.problem.bias:
+            self.b += moved
+        else:
+            self.scores += moved
+        f = self.scores + (self.b + moved if self.problem.bias else 0.0)
+        if self.draws:
+            self.order = np.arange(self.problem.n)
+        self.size, worst = in_play(f, self.points, self.beta, self.order, self.margin)
+        self.first = max(self.first, worst)
+        unbalanced = abs(self.bias[1]) if self.problem.bias else 0.0
+        self.idle = worst <= _IDLE * self.first and unbalanced <= _IDLE * float(np.abs(self.beta).sum())
+
+    def _measure(self, passes: float) -> None:
+        """The dual value, and how many passes make the gap a tenth."""
+        problem = self.problem
+        self.dual_beta, image = self.beta, self.image
+        if problem.bias:
+            self.dual_beta = balanced(self.beta)
+            image = self.rows.image(self.dual_beta)
+        self.dual = self.value(self.dual_beta, image)
+        self.best_primal = min(self.best_primal, problem.primal(self.beta, self.b, self.scores))
+        before, self.gap = self.gap, self.best_primal - self.dual
+        fallen = np.log10(before / self.gap) if 0.0 < self.gap < before < np.inf else 0.0
+        self.passes_per_digit = passes / max(fallen, 1e-3)
+
+    def value(self, beta: Array, image: Array) -> float:
+        """The dual value of a feasible beta with this image."""
+        norm = self.rows.norm(image, beta) + self.rows.constant * float(beta.sum()) ** 2
+        return 0.0 - 0.5 * norm - float(self.problem.conjugates(beta).sum())
+
+    def iterate(self) -> Iterate:
+        """What `solve` is told."""
+        if self.problem.bias:
+            return Iterate(self.beta, self.scores, self.b, self.dual, done=self.idle, dual_beta=self.dual_beta)
+        return Iterate(self.beta, self.scores, 0.0, done=self.idle)
+
+
+def nothing(problem: Problem) -> Iterate:
+    """f = b: the least that is to be beaten, and the first iterate of these methods."""
+    return Iterate(np.zeros(problem.n), np.zeros(problem.n))
+
+
+def balanced(beta: Array) -> Array:
+    """The coefficients with the larger side, positive or negative, scaled down until the sum is 0."""
+    up, down = float(beta[beta > 0].sum()), -float(beta[beta < 0].sum())
+    if up == down:
+        return beta
+    large, small = (1.0, down / up) if up > down else (-1.0, up / down)
+    return np.where(large * beta > 0.0, small * beta, beta)
