@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
+import threading
 
 import numpy as np
 import pytest
@@ -360,6 +363,60 @@ def test_limits_and_watchers(capsys, way):
         assert model.certificate_.status is Status.OUT_OF_TIME and model.n_iter_ == 1
     KernelPerceptron("linear", max_epochs=3, verbose=True).fit(X, y)
     assert "KernelPerceptron  round 1" in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_with_what_there_is(monkeypatch):
+    monkeypatch.setattr(dual, "_BLOCK", 7)
+    monkeypatch.setattr(rows, "_HELD", 0)
+    X, y = two_classes(60)
+    calls = []
+
+    def kernel(x, z):
+        calls.append(1)
+        if len(calls) == 3000:
+            os.kill(os.getpid(), signal.SIGINT)
+        return float(x @ z)
+
+    model = KernelPerceptron(FromFunction(kernel))
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model.fit(X, y)
+    assert model.certificate_.status is Status.INTERRUPTED and model.mistakes_.any()
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        endless = Perceptron(max_epochs=10**9).fit(X, y)
+    assert endless.certificate_.status is Status.INTERRUPTED and endless.n_iter_ >= 1
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+class _Told:
+    """scikit-learn's callback, as far as it is asked."""
+
+    def __init__(self):
+        self.tasks = []
+
+    def setup(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context, **data):
+        self.tasks.append(context.task_name)
+
+    def on_fit_task_end(self, estimator, context, **data):
+        return False
+
+    def teardown(self, estimator, context):
+        pass
+
+
+def test_callbacks_are_told():
+    X, y = separable(40)
+    for model in (Perceptron(), KernelPerceptron()):
+        told = _Told()
+        model.set_callbacks(told).fit(X, y)
+        assert told.tasks.count("round") == model.n_iter_
+        told = _Told()
+        model.set_callbacks(told).fit(X, np.arange(len(y)) % 3)
+        assert told.tasks.count("problem") == 3
 
 
 def test_settings_that_make_no_sense():

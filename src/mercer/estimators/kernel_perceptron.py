@@ -106,10 +106,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         beta = np.zeros(Y.shape)
         beta[:, kept] = self.dual_coef_
         certificates = self._certificates(training.points, Y, outcome.statuses, outcome.proofs)
-        self._conclude(learner, outcome, beta, self.intercept_, certificates)
-        self.shape_fit_ = (training.n, *([self.n_features_in_] if hasattr(self, "n_features_in_") else []))
-        self._warn()
-        hooks.close()
+        self._conclude(learner, outcome, beta, self.intercept_, certificates, hooks)
         return self
 
     def partial_fit(self, X: Points, y: Any, classes: Any = None) -> Self:

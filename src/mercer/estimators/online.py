@@ -104,9 +104,15 @@ class Online:
         return _worst(self._certificates(X, Y, statuses, [None] * len(Y)))
 
     def _conclude(
-        self, learner: Learner, outcome: Outcome, betas: Array, b: Array, certificates: list[MarginCertificate]
+        self,
+        learner: Learner,
+        outcome: Outcome,
+        betas: Array,
+        b: Array,
+        certificates: list[MarginCertificate],
+        hooks: Hooks,
     ) -> None:
-        """The attributes that tell of a fit."""
+        """The attributes that tell of a fit, and the end of it."""
         solutions = tuple(
             Solution(beta, float(own), certificate, history, outcome.seconds)
             for beta, own, certificate, history in zip(betas, b, certificates, outcome.histories, strict=True)
@@ -116,6 +122,10 @@ class Online:
         self.certificate_ = _worst(certificates)
         self.n_iter_ = outcome.epochs
         self._count(learner)
+        self._warn()
+        for number, solution in enumerate(solutions):
+            hooks.done(number, solution)
+        hooks.close()
 
     def _count(self, learner: Learner) -> None:
         """alpha, of each machine where there are several, and the updates."""
@@ -137,7 +147,7 @@ class Online:
         for status in (Status.OUT_OF_TIME, Status.INTERRUPTED):
             if any(certificate.status is status for certificate in self.certificates_):
                 message = f"{type(self).__name__}: {status}."
-                warnings.warn(message, ConvergenceWarning, stacklevel=4)  # past scikit-learn's wrapper of fit
+                warnings.warn(message, ConvergenceWarning, stacklevel=5)  # past scikit-learn's wrapper of fit
 
 
 def confirmed(status: Status, proof: Inseparable | None, square: float) -> tuple[Status, Inseparable | None]:

@@ -76,9 +76,7 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         self._keep(learner)
         certificates = self._certificates(X, learner.Y, outcome.statuses, outcome.proofs)
         beta = self.eta * learner.alpha * learner.Y
-        self._conclude(learner, outcome, beta, learner.b, certificates)
-        self._warn()
-        hooks.close()
+        self._conclude(learner, outcome, beta, learner.b, certificates, hooks)
         return self
 
     def partial_fit(self, X: Points, y: Any, classes: Any = None) -> Self:

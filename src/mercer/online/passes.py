@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..interrupt import interruptible
+from ..parallel import helpers_kept
 from ..progress import Watch
 from ..solution import Inseparable, Status, Step
 from ..types import Array, Index
@@ -99,52 +100,68 @@ def train(
     learner: Learner, orders: Iterator[Index], *, max_epochs: int, deadline: float | None, watch: Watch
 ) -> Outcome:
     """Passes until none makes a mistake, a proof that this cannot be, or a limit."""
-    began = perf_counter()
-    machines = len(learner.Y)
-    statuses: list[Status | None] = [None] * machines
-    proofs: list[Inseparable | None] = [None] * machines
-    histories: list[list[Step]] = [[] for _ in range(machines)]
-    memories = [_Remembered(learner, c) for c in range(machines)]
-    stop: Status | None = None
-    epoch = 0
-    while stop is None and None in statuses:
-        epoch += 1
-        active = np.array([status is None for status in statuses])
-        stop = one_pass(learner, next(orders), active, epoch, deadline)
-        scores, (norms, weights) = learner.scores(), learner.norms()
-        for c in np.flatnonzero(active):
-            primal, dual = as_objectives(*bounds(learner.Y[c] * scores[c], norms[c], weights[c]))
-            step = Step(epoch, primal, dual, learner.support(int(c)), perf_counter() - began)
-            histories[c].append(step)
-            proofs[c] = memories[c].proof()
-            if proofs[c] is not None:
-                statuses[c] = Status.INSEPARABLE
-            elif stop is None and learner.made[c] == 0:
-                statuses[c] = Status.CONVERGED
-            if watch.round(int(c), step):
-                stop = stop or Status.INTERRUPTED
-        if stop is None and epoch >= max_epochs:
-            stop = Status.NOT_SEPARATED
-    ended = [stop if status is None else status for status in statuses]
-    return Outcome(
-        [status for status in ended if status is not None],
-        proofs,
-        [tuple(steps) for steps in histories],
-        epoch,
-        perf_counter() - began,
-    )
+    run = _Run(learner, watch)
+    with interruptible(), helpers_kept():
+        while run.stop is None and None in run.statuses:
+            run.stop = one_pass(learner, next(orders), run.active(), run.epoch + 1, deadline)
+            run.look()
+            if run.stop is None and run.epoch >= max_epochs:
+                run.stop = Status.NOT_SEPARATED
+    return run.outcome()
 
 
 def one_pass(learner: Learner, order: Index, active: Array, epoch: int, deadline: float | None) -> Status | None:
     """A pass; gives back why it was broken off, if it was."""
     learner.made[:] = 0
-    with interruptible() as interrupt:
+    with interruptible() as interrupt, helpers_kept():
         for _ in learner.pieces(order, active, epoch):
             if interrupt.asked:
                 return Status.INTERRUPTED
             if deadline is not None and perf_counter() >= deadline:
                 return Status.OUT_OF_TIME
     return None
+
+
+class _Run:
+    """The passes so far, and how each machine stands: a status None is one that goes on."""
+
+    def __init__(self, learner: Learner, watch: Watch) -> None:
+        self.learner, self.watch = learner, watch
+        self.began, self.epoch = perf_counter(), 0
+        machines = len(learner.Y)
+        self.stop: Status | None = None
+        self.statuses: list[Status | None] = [None] * machines
+        self.proofs: list[Inseparable | None] = [None] * machines
+        self.histories: list[list[Step]] = [[] for _ in range(machines)]
+        self.earlier = [_Remembered(learner, machine) for machine in range(machines)]
+
+    def active(self) -> Array:
+        """Which machines go on."""
+        return np.array([status is None for status in self.statuses])
+
+    def look(self) -> None:
+        """After a pass: the bounds that it gives, and whether a machine has come to its end."""
+        self.epoch += 1
+        learner = self.learner
+        scores, (norms, weights) = learner.scores(), learner.norms()
+        for c in np.flatnonzero(self.active()).tolist():
+            primal, dual = as_objectives(*bounds(learner.Y[c] * scores[c], norms[c], weights[c]))
+            step = Step(self.epoch, primal, dual, learner.support(c), perf_counter() - self.began)
+            self.histories[c].append(step)
+            self.proofs[c] = self.earlier[c].proof()
+            if self.proofs[c] is not None:
+                self.statuses[c] = Status.INSEPARABLE
+            elif self.stop is None and learner.made[c] == 0:
+                self.statuses[c] = Status.CONVERGED
+            if self.watch.round(c, step):
+                self.stop = self.stop or Status.INTERRUPTED
+
+    def outcome(self) -> Outcome:
+        """How it ended."""
+        ended = [self.stop if status is None else status for status in self.statuses]
+        statuses = [status for status in ended if status is not None]
+        histories = [tuple(steps) for steps in self.histories]
+        return Outcome(statuses, self.proofs, histories, self.epoch, perf_counter() - self.began)
 
 
 class _Remembered:

@@ -1,0 +1,92 @@
+"""One pass of KernelPerceptron over a data set, beside the time of computing once the n x M block of kernel values of
+the M points that it stores.
+
+The block is computed in the faster of two ways: `kernel(X, stored)`, which makes it in new memory; and row by row with
+prepared columns, as solvers do, into memory that is used again. "fit" is the pass and the certificate, for which the
+block is computed once more; "ratio" is fit / block. Every figure is the best of the repeats.
+
+    python benchmarks/perceptron.py --data FOLDER      a folder with load.py and the data sets
+    python benchmarks/perceptron.py                    synthetic points of the same shapes
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from mercer import KernelPerceptron
+from mercer.kernels import Gaussian, Kernel
+from mercer.kernels.evaluate import fill_rows
+
+SETS = {"a9a": (0.05, 32561, 123), "ijcnn1": (2.0, 49990, 22), "mnist": (0.02, 60000, 784)}
+REPEATS = 3
+
+
+def points(name: str, folder: str | None) -> tuple[Any, Any]:
+    """Points and labels, in float32."""
+    _, n, d = SETS[name]
+    if folder is not None:
+        sys.path.insert(0, folder)
+        from load import load  # type: ignore[import-not-found]
+
+        X, y, _, _ = load(name)
+        return X, (y == y.max()) if len(np.unique(y)) == 2 else (y % 2 == 0)
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(n, d)).astype(np.float32)
+    X = (X > 1.2).astype(np.float32) if name == "a9a" else X / np.sqrt(d)
+    score = X @ generator.normal(size=d)
+    return X, score > np.median(score)
+
+
+def best(work: Any) -> float:
+    """The least of some times."""
+    times = []
+    for _ in range(REPEATS):
+        began = perf_counter()
+        work()
+        times.append(perf_counter() - began)
+    return min(times)
+
+
+def block_by_rows(kernel: Kernel, X: Any, stored: Any) -> None:
+    """k of every stored point and every point of X, 512 rows at a time."""
+    columns = kernel.prepare(X, np.float32)
+    buffer = np.empty((512, X.shape[0]), np.float32)
+    for start in range(0, stored.shape[0], 512):
+        rows = stored[start : start + 512]
+        fill_rows(columns, rows, buffer, np.arange(rows.shape[0]))
+
+
+def compare(name: str, kernel: Kernel, X: Any, y: Any) -> None:
+    """One line of the table."""
+    model = KernelPerceptron(kernel, max_epochs=1)
+    model.fit(X, y)
+    stored = model.support_vectors_
+    whole = best(lambda: model.fit(X, y))
+    learning = model.solution_.seconds
+    block = min(best(lambda: kernel(X, stored)), best(lambda: block_by_rows(kernel, X, stored)))
+    print(
+        f"{name:8} {X.shape[0]:7} {model.support_.size:7} {block:9.3f} s {learning:9.3f} s {whole:9.3f} s "
+        f"{whole / block:6.2f}  {model.score(X, y):8.3f}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """All data sets."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", help="a folder with load.py and the data sets")
+    parser.add_argument("sets", nargs="*", default=list(SETS))
+    arguments = parser.parse_args()
+    print(f"{'set':8} {'n':>7} {'M':>7} {'block':>11} {'pass':>11} {'fit':>11} {'ratio':>6}  {'accuracy':>8}")
+    for name in arguments.sets:
+        X, y = points(name, arguments.data)
+        compare(name, Gaussian(SETS[name][0]), X, y)
+
+
+if __name__ == "__main__":
+    main()
