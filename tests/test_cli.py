@@ -11,6 +11,7 @@ from sklearn.datasets import dump_svmlight_file, load_diabetes, load_iris
 
 import mercer
 from mercer.cli import main
+from mercer.cli.machines import MACHINES
 from mercer.cli.main import VERBS
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -70,22 +71,39 @@ def test_train_as_json(run):
     assert data["rows"] == 150 and 0.9 < data["cross_validation"]["accuracy"] <= 1
 
 
-@pytest.mark.parametrize(
-    ("given", "score"),
-    [
-        (["iris.csv", "--model", "svc", "--class-weight", "balanced"], "accuracy"),
-        (["iris.csv", "--model", "logistic"], "accuracy"),
-        (["sugar.tsv", "--model", "svr", "--C", "100", "--epsilon", "5"], "R2"),
-        (["sugar.tsv", "--model", "ridge", "--alpha", "0.5"], "R2"),
-    ],
-    ids=lambda value: "" if isinstance(value, str) else value[2],
-)
-def test_every_machine(run, given, score):
-    code, out, _ = run("train", *given, "-o", "m.mercer", "--json", "--quiet")
+TRAINED = {
+    "svc": ["iris.csv", "--class-weight", "balanced"],
+    "logistic": ["iris.csv"],
+    "linear-svc": ["iris.csv", "--bias", "no"],
+    "perceptron": ["iris.csv", "--kernel", "rbf(gamma=1)", "--max-iter", "50"],
+    "svr": ["sugar.tsv", "--C", "100", "--epsilon", "5"],
+    "ridge": ["sugar.tsv", "--alpha", "0.5"],
+    "oneclass": ["iris.csv", "--nu", "0.1", "--drop", "species"],
+}
+
+
+@pytest.mark.parametrize("model", MACHINES)
+def test_every_machine(run, model):
+    given = TRAINED[model]
+    code, out, _ = run("train", *given, "--model", model, "-o", "m.mercer", "--json", "--quiet")
     data = json.loads(out)
-    assert code == 0 and score in data["held_out"] and data["certificate"]["converged"]
-    code, out, _ = run("evaluate", "m.mercer", given[0], "--json")
-    assert code == 0 and json.loads(out)["scores"][score] > 0.1
+    assert code == 0 and data["certificate"]["converged"] and data["certificate"]["words"]
+    assert run("inspect", "m.mercer")[0] == 0
+    assert run("predict", "m.mercer", given[0])[0] == 0
+    if model != "oneclass":
+        score = "R2" if given[0] == "sugar.tsv" else "accuracy"
+        assert score in data["held_out"]
+        code, out, _ = run("evaluate", "m.mercer", given[0], "--json")
+        assert code == 0 and json.loads(out)["scores"][score] > 0.1
+
+
+def test_perceptrons(run):
+    code, out, _ = run("train", "iris.csv", "--model", "perceptron", "--max-iter", "9", "--quiet", "-o", "p.mercer")
+    assert code == 4 and "some points are on the wrong side" in out and "may not be separable" in out
+    code, out, _ = run("inspect", "p.mercer")
+    assert code == 0 and "Perceptron" in out
+    code, _, err = run("tune", "iris.csv", "--model", "perceptron")
+    assert code == 2 and "neither C nor alpha" in err
 
 
 def test_machines_without_target(run):
@@ -236,6 +254,8 @@ def test_tune(run, files):
     assert abs(json.loads(out)["cross_validation"]["accuracy"] - best["score"]) < 0.02
     code, out, _ = run("tune", "sugar.tsv", "--model", "ridge", "--steps", "2", "--cv", "2", "--json", "--quiet")
     assert code == 0 and "alpha" in json.loads(out)["best"]
+    code, out, _ = run("tune", "iris.csv", "--model", "linear-svc", "--steps", "2", "--cv", "2", "--json", "--quiet")
+    assert code == 0 and json.loads(out)["best"]["score"] > 0.8
     code, out, _ = run("tune", "iris.csv", "--kernel", "linear", "--steps", "2", "--cv", "2", "--picture", "path.svg")
     assert code == 0 and "<svg" in (files / "path.svg").read_text()
     code, _, err = run("tune", "iris.csv", "--model", "oneclass")

@@ -17,7 +17,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, RobustScaler, StandardScaler
 
 import mercer
-from mercer import SVC, SVR, OneClassSVM
+from mercer import (
+    SVC,
+    SVR,
+    KernelLogistic,
+    KernelPerceptron,
+    KernelRidge,
+    LinearSVC,
+    OneClassSVM,
+    Perceptron,
+)  # fmt: skip
 from mercer.features import Nystrom, PolynomialMap, PrototypeMap, RandomFourier, SpectralMap
 from mercer.io import ModelError, StorageError
 from mercer.io.models import _digest, _from_npy, dumps, loads, read_manifest
@@ -42,6 +51,15 @@ MODELS = {
     "qp": lambda: SVC(solver="qp(solver=clarabel)").fit(X[TWO], y[TWO]),
     "hard margin": lambda: SVC("linear", C=float("inf")).fit(X[TWO], y[TWO]),
     "weights": lambda: SVC().fit(X, y, sample_weight=np.arange(150) % 3),
+    "logistic": lambda: KernelLogistic().fit(X, WORDS),
+    "linear": lambda: LinearSVC(bias="penalised").fit(X, y),
+    "ridge": lambda: KernelRidge(alpha=0.1, bias=True).fit(X_numbers, t),
+    "ridge of two targets": lambda: KernelRidge("linear + 1").fit(X_numbers, np.column_stack([t, -t])),
+    "perceptron": lambda: Perceptron(max_epochs=3, trace=True, bias=True).fit(X, y),
+    "kernel perceptron": lambda: KernelPerceptron("rbf(gamma=2)", trace=True).fit(X, WORDS),
+    "averaged": lambda: KernelPerceptron("linear", "averaged", shuffle=True, random_state=0).fit(X, y),
+    "voted": lambda: KernelPerceptron(variant="voted", bias=True, max_epochs=5).fit(X, y),
+    "stream": lambda: KernelPerceptron(budget=9).partial_fit(X[::2], y[::2], [0, 1, 2]).partial_fit(X[1::2], y[1::2]),
     "features": lambda: SVC(FromFeatures(PolynomialMap(degree=2).fit(X))).fit(X, y),
     "svr": lambda: SVR(C=100.0, random_state=np.random.default_rng(0)).fit(X_numbers, t),
     "one class": lambda: OneClassSVM(nu=0.2).fit(X),
@@ -92,6 +110,22 @@ def test_what_was_learned_comes_back():
     np.testing.assert_array_equal(loaded.solution_[2].beta, model.solution_[2].beta)
     assert mercer.certify(loaded, X, y).relative_gap < 1e-4
     loaded.fit(X, y)  # it can be trained again
+
+
+def test_every_estimator_can_be_saved():
+    held = {type(step) for make in MODELS.values() for _, step in getattr(make(), "steps", [("", make())])}
+    for name in mercer.estimators.__all__:
+        estimator = getattr(mercer.estimators, name)
+        if hasattr(estimator, "fit"):
+            assert estimator in held, f"add {name} to mercer.io.registry, and to MODELS here"
+
+
+def test_a_stream_goes_on():
+    model = MODELS["stream"]()
+    loaded = loads(dumps(model))
+    for machine in (model, loaded):
+        machine.partial_fit(X[::3], y[::3])
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
 
 
 def test_precomputed_kernel():
@@ -191,7 +225,7 @@ def same_or_refused(data, points, expected):
     return False
 
 
-@pytest.mark.parametrize("name", ["standard", "sparse", "hard margin"])
+@pytest.mark.parametrize("name", ["standard", "sparse", "hard margin", "voted", "ridge"])
 def test_random_damage(name):
     model = MODELS[name]()
     data = dumps(model)
@@ -261,7 +295,7 @@ JUNK = [None, True, -1, 0, 10**30, 1e308, "", "x" * 200, "os.system", [], {}, [[
         "verbose": False, "transform_input": None}, "fitted": {}}]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["standard", "sparse"])
+@pytest.mark.parametrize("name", ["standard", "sparse", "voted", "perceptron", "ridge"])
 def test_forged_manifests(name):
     """Somebody who also forges the hashes gets a clean error, or a model that fails or predicts cleanly."""
     model = MODELS[name]()
@@ -301,9 +335,10 @@ def test_forged_manifests(name):
     assert loaded < 700 and not wordy and not huge
 
 
-def test_forged_arrays():
+@pytest.mark.parametrize("name", ["three classes", "voted"])
+def test_forged_arrays(name):
     """Arrays exchanged, cut, or of other shapes, with the hashes made right."""
-    model = MODELS["three classes"]()
+    model = MODELS[name]()
     contents = entries(dumps(model))
     names = [name for name in contents if name.endswith(".npy")]
     rng = random.Random(2)

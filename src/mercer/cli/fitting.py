@@ -85,6 +85,17 @@ def certificates(machine: Any) -> tuple[Any, ...]:
 def certificate_data(machine: Any) -> dict[str, Any]:
     """The worst certificate, for JSON."""
     certificate = machine.certificate_
-    names = ("primal", "dual", "gap", "relative_gap", "kkt_violation", "feasibility", "rounding", "converged")
+    names = (
+        "primal",
+        "dual",
+        "gap",
+        "relative_gap",
+        "kkt_violation",
+        "feasibility",
+        "rounding",
+        "converged",
+        "lower",
+        "upper",
+    )
     values = {name: getattr(certificate, name) for name in names if hasattr(certificate, name)}
     return values | {"status": certificate.status.name.lower(), "words": certificate.words()}

@@ -14,12 +14,16 @@ MACHINES = {
     "oneclass": "OneClassSVM",
     "ridge": "KernelRidge",
     "logistic": "KernelLogistic",
+    "perceptron": "Perceptron",
     "linear-svc": "LinearSVC",
 }
 """The name on the command line: the class in mercer."""
 
+_WITH_KERNEL = {"perceptron": "KernelPerceptron"}
+"""What it is where a kernel is named."""
+
 _SETTINGS = (
-    "C", "epsilon", "nu", "alpha", "class_weight", "solver", "tol", "time_limit", "max_iter", "memory",
+    "C", "epsilon", "nu", "alpha", "bias", "class_weight", "solver", "tol", "time_limit", "max_iter", "memory",
 )  # fmt: skip
 _LIBSVM_KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
@@ -36,6 +40,7 @@ def add_machine(parser: Any) -> None:
     unit = number("a number with 0 < nu <= 1", lambda value: 0 < value <= 1)
     group.add_argument("--nu", type=unit, metavar="X", help="oneclass: the part of outliers, at most")
     group.add_argument("--alpha", type=not_negative, metavar="X", help="ridge: lambda")
+    group.add_argument("--bias", choices=("yes", "no"), help="whether b is free (default: the machine's own)")
     group.add_argument("--class-weight", choices=("balanced",), help="classes count alike, whatever their size")
     group.add_argument("--solver", metavar="TEXT", help="such as 'qp(solver=clarabel)'")
     libsvm = parser.add_argument_group("as in LIBSVM")
@@ -73,13 +78,19 @@ def machine_of(arguments: argparse.Namespace) -> Any:
     """The unfitted machine; settings that were not given are the machine's own."""
     from .. import estimators
 
-    machine = getattr(estimators, MACHINES[arguments.model])()
+    named = any(value is not None for value in (arguments.kernel, arguments.libsvm_kernel, arguments.gamma))
+    classes = MACHINES | (_WITH_KERNEL if named else {})
+    machine = getattr(estimators, classes[arguments.model])()
     known = machine.get_params(deep=False)
     settings = {name: getattr(arguments, name, None) for name in _SETTINGS}
     settings = {name: value for name, value in settings.items() if value is not None}
+    if "bias" in settings:
+        settings["bias"] = settings["bias"] == "yes"
+    if "max_epochs" in known and "max_iter" in settings:
+        settings["max_epochs"] = settings.pop("max_iter")
     if "kernel" in known:
         settings["kernel"] = kernel_of(arguments)
-    elif arguments.kernel or arguments.libsvm_kernel or arguments.gamma:
+    elif named:
         raise UsageError(f"{arguments.model} has no kernel: it is linear.")
     for name in settings:
         if name not in known:

@@ -34,8 +34,6 @@ def add_arguments(parser: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, encode, score the grid, draw it, train the best."""
-    from sklearn.base import clone
-
     from ..io import DataError
     from .data import read_training
     from .exits import Exit, UsageError
@@ -47,7 +45,6 @@ def run(arguments: argparse.Namespace) -> int:
     limit, arguments.time_limit = arguments.time_limit, None  # for all fits together
     machine = machine_of(arguments)
     targets = targets_of(machine)
-    rough = machine if arguments.tol else clone(machine).set_params(tol=max(machine.tol, _ROUGH))
     if targets == "nothing":
         raise UsageError(f"{arguments.model} has no target to be scored by, so that nothing can be tuned.")
     table, y, target = read_training(arguments, targets)
@@ -55,7 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise DataError(f"{table.source} has {table.n} rows, too few for {arguments.cv} folds.")
     X = prepared(arguments, table, getattr(machine, "kernel", None))
     try:
-        grid = Grid.of(rough, X, arguments.C_range, arguments.gamma_range, arguments.steps)
+        grid = Grid.of(
+            machine if arguments.tol else _rough(machine), X, arguments.C_range, arguments.gamma_range, arguments.steps
+        )
         code = search(arguments, grid, X, y, targets, limit)
     except (DataError, UsageError):
         raise
@@ -87,6 +86,12 @@ def run(arguments: argparse.Namespace) -> int:
         data["output"] = arguments.output
     show(arguments, data, lambda out: _render(out, grid, data))
     return code
+
+
+def _rough(machine: Any) -> Any:
+    from sklearn.base import clone
+
+    return clone(machine).set_params(tol=max(machine.tol, _ROUGH)) if hasattr(machine, "tol") else machine
 
 
 def _render(out: Any, grid: Any, data: dict[str, Any]) -> None:

@@ -4,8 +4,8 @@ A value is itself where JSON has it (null, true, 3, 0.1, "text", a list), or an 
 
     {"float": "inf"}  {"scalar": [dtype, value]}  {"tuple": [...]}  {"dict": [[key, value], ...]}  {"labels": [...]}
     {"few": [dtype, [...]]}  {"array": "03-dual_coef_.npy"}  {"sparse": [size, mask, values]}  {"csr": [...]}
-    {"kernel": "rbf(gamma=0.5)"}  {"features": estimator}  {"solver": "qp()"}  {"status": "CONVERGED"}  {"steps": {...}}
-    {"value": "Certificate", "fields": {...}}  {"same": 0}
+    {"kernel": "rbf(gamma=0.5)"}  {"features": estimator}  {"solver": "qp()"}  {"status": "CONVERGED"}
+    {"value": "Certificate", "fields": {...}}  {"same": 0}  {"records": "Step", "columns": {...}}
     {"estimator": "SVC", "parameters": {...}, "fitted": {...}}
 """
 
@@ -22,11 +22,11 @@ import numpy as np
 from ..kernels import FromFeatures, Kernel
 from ..kernels import kernel as as_kernel
 from ..kernels.points import is_sparse
-from ..solution import Certificate, Status, Step
+from ..solution import Certificate, Status
 from ..solvers import Solver
 from ..solvers import solver as as_solver
 from ..types import Array
-from .registry import ESTIMATORS, VALUES, class_of, name_of, require_consistent
+from .registry import ESTIMATORS, RECORDS, VALUES, class_of, name_of, require_consistent
 
 _KINDS = "biufU"  # of arrays: true and false, whole numbers, numbers, text
 _DEEPEST = 50
@@ -62,13 +62,19 @@ class Writer:
         if isinstance(value, list):
             return [self.encode(item, name) for item in value]
         if isinstance(value, tuple):
-            if value and all(type(item) is Step for item in value):
-                columns = {f.name: np.array([getattr(step, f.name) for step in value]) for f in fields(Step)}
-                return {"steps": {key: self.array(column, f"history_{key}") for key, column in columns.items()}}
+            if len({type(item) for item in value}) == 1 and name_of(value[0], RECORDS):
+                return self.records(value, name)
             return {"tuple": [self.encode(item, name) for item in value]}
         if isinstance(value, dict):
             return {"dict": [[self.encode(key, name), self.encode(item, name)] for key, item in value.items()]}
         return self.object(value, name)
+
+    def records(self, value: tuple[Any, ...], name: str) -> Any:
+        """A tuple of equals, as columns."""
+        names = type(value[0]).__match_args__
+        columns = {key: np.array([getattr(item, key) for item in value]) for key in names}
+        encoded = {key: self.array(column, f"{name}_{key}") for key, column in columns.items()}
+        return {"records": type(value[0]).__name__, "columns": encoded}
 
     def object(self, value: Any, name: str) -> Any:
         """Kernels, solvers, certificates, estimators."""
@@ -121,8 +127,8 @@ class Writer:
             raise StorageError(f"A model file cannot hold {name}, an array of {value.dtype}.")
         if value.ndim == 1 and value.size <= _FEW:
             return {"few": [value.dtype.str, [self.encode(item, name) for item in value.tolist()]]}
-        if value.ndim == 1 and value.size > _WORTH_PACKING and value.dtype == np.float64:
-            mask = value.view(np.uint64) != 0  # also keeps -0.0
+        if value.ndim == 1 and value.size > _WORTH_PACKING and value.dtype.kind in "if":
+            mask = np.ascontiguousarray(value).view(np.uint8).reshape(value.size, -1).any(axis=1)  # also keeps -0.0
             if 2 * np.count_nonzero(mask) < value.size:
                 parts = (np.packbits(mask), value[mask])
                 return {"sparse": [value.size, *(self.array(p, name) for p in parts)]}
@@ -208,7 +214,7 @@ class Reader:
         mask = np.unpackbits(_a(np.ndarray, packed))
         if not 0 <= mask.size - _a(int, size) < 8 or mask[size:].any() or mask.sum() != len(values):
             raise ValueError("a vector of mostly zeros does not add up")
-        out = np.zeros(size)
+        out = np.zeros(size, values.dtype)
         out[mask[:size].astype(bool)] = values
         return out
 
@@ -224,11 +230,12 @@ class Reader:
         matrix.check_format(full_check=True)
         return matrix
 
-    def steps(self, columns: dict[str, Any]) -> tuple[Step, ...]:
-        if list(columns) != [f.name for f in fields(Step)]:
-            raise ValueError("its history has other columns than expected")
-        lists = [self.decode(column).tolist() for column in columns.values()]
-        return tuple(Step(*row) for row in zip(*lists, strict=True))
+    def records(self, name: str, columns: dict[str, Any]) -> tuple[Any, ...]:
+        cls = class_of(name, RECORDS)
+        if not set(columns) <= set(cls.__match_args__):
+            raise ValueError(f"its table of {name} has other columns than expected")
+        lists = {key: self.decode(column).tolist() for key, column in columns.items()}
+        return tuple(cls(**dict(zip(lists, row, strict=True))) for row in zip(*lists.values(), strict=True))
 
     def dataclass(self, name: str, nodes: dict[str, Any]) -> Any:
         cls = class_of(name, VALUES)
@@ -310,7 +317,7 @@ _RULES: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "features": ((), lambda reader, node: FromFeatures(reader.decode(node))),
     "solver": ((), lambda reader, text: as_solver(_a(str, text))),
     "status": ((), lambda reader, name: Status[name]),
-    "steps": ((), Reader.steps),
+    "records": (("columns",), Reader.records),
     "same": ((), lambda reader, number: reader.values[_a(int, number)]),
     "value": (("fields",), Reader.dataclass),
     "estimator": (("parameters", "fitted"), Reader.estimator),

@@ -25,6 +25,7 @@ from .codec import Reader, StorageError, Writer
 FORMAT, SCHEMA = "mercer model", 1
 _MANIFEST = "manifest.json"
 _MOST_ENTRIES = 20_000
+_LONGEST_MESSAGE = 200
 _LONGEST = 2**40  # side of an array
 _DTYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
 _THEN = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
@@ -108,7 +109,7 @@ def _guarded(work: Any, name: str) -> Any:
     except (zipfile.BadZipFile, EOFError):
         raise ModelError(f"{name} is no model file of Mercer, or it is damaged.") from None
     except Exception as error:  # a file can be wrong in more ways than can be listed
-        what = str(error).split("\n")[0].rstrip(".") or type(error).__name__
+        what = (str(error).split("\n")[0].rstrip(".") or type(error).__name__)[:_LONGEST_MESSAGE]
         what = f"{what} is missing" if isinstance(error, KeyError) else what
         raise ModelError(f"{name} cannot be loaded: {what}.") from None
 

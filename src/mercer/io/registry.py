@@ -26,6 +26,8 @@ ESTIMATORS: dict[str, tuple[str, dict[str, str]]] = {
         "mercer.estimators",
         _LABELS | {"_coef": "p d", "intercept_": "p", "dual_coef_": "p s", "support_": "s"},
     ),
+    "Perceptron": ("mercer.estimators", _LABELS | {"coef_": "p d", "intercept_": "p"}),
+    "KernelPerceptron": ("mercer.estimators", _LABELS | _MACHINE | {"dual_coef_": "p s"}),
     "KernelRidge": ("mercer.estimators", {"X_fit_": "n d", "dual_coef_": "n m?", "intercept_": "m?"}),
     "PolynomialMap": ("mercer.features", {}),
     "PolarMap": ("mercer.features", {}),
@@ -51,9 +53,14 @@ VALUES = {
     "RidgeCertificate": "mercer.estimators.ridge_certificate",
     "Solution": "mercer.solution",
     "Inseparable": "mercer.solution",
+    "MarginCertificate": "mercer.online",
+    "Held": "mercer.online",
     "Monomials": "mercer.features.monomials",
 }
 """Frozen dataclasses that fitted estimators hold."""
+
+RECORDS = {"Step": "mercer.solution", "Update": "mercer.online"}
+"""Small values of which estimators hold long tuples: stored as columns."""
 
 
 def name_of(value: Any, table: Any) -> str | None:
@@ -90,6 +97,22 @@ def require_consistent(name: str, estimator: Any) -> None:
         value = state.get(attribute)
         if isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all():
             raise ValueError(f"{attribute} of {name} holds values that are no finite numbers")
+
+    if state.get("_held") is not None:
+        _require_votes(state)
+
+
+def _require_votes(state: dict[str, Any]) -> None:
+    """What a perceptron with a kernel goes on from, and votes with."""
+    held, shape = state["_held"], np.shape(state["dual_coef_"])
+    if {np.shape(held.signs), np.shape(held.weights), np.shape(held.stamps)} != {shape}:
+        raise ValueError("the points that a perceptron holds do not go with its coefficients")
+    sequence = state.get("_sequence")
+    if sequence is None:
+        return
+    inside = sequence.ndim == 2 and len(sequence) == 3 and sequence.dtype.kind == "i"
+    if not inside or not all(((part >= 0) & (part < n)).all() for part, n in zip(sequence[:2], shape, strict=True)):
+        raise ValueError("the votes of a perceptron are of points that it does not hold")
 
 
 def _values_given(state: dict[str, Any]) -> bool:

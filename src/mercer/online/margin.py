@@ -37,8 +37,12 @@ class MarginCertificate(Certificate):
         name = f"{self.name}: " if self.name else ""
         if self.proof is not None:
             return f"{name}{self.status}\n  {self.proof}"
+        return f"{name}{self.status}\n  {self.words()}"
+
+    def words(self) -> str:
+        """What is proved, in one phrase."""
         what = "every point is on its side" if self.lower > 0.0 else "some points are on the wrong side"
-        return f"{name}{self.status}\n  {what}; margin of f {self.lower:.4g}, and no f has more than {self.upper:.4g}"
+        return f"{what}; margin of f {self.lower:.4g}, and no f has more than {self.upper:.4g}"
 
 
 def bounds(margins: Array, norm: float, weight: float) -> tuple[float, float]:
