@@ -194,11 +194,27 @@ def test_boundary_of_a_table_with_words():
     assert sum(len(one.get_offsets()) for one in scatters(ax, "free")) > 0
 
 
-def test_other_data_than_that_of_the_training_has_no_support_vectors():
+@pytest.mark.parametrize(
+    "machine", [SVC(), make_pipeline(StandardScaler(), SVC()), OneClassSVM(), svm.SVC(), make_pipeline(SVR(C=0.01))]
+)
+def test_support_vectors_on_other_data(machine):
+    """They are where they were in training, of the class that they had."""
+    X, y = plane(classes=3)
+    machine.fit(X, y)
+    vectors = X[(machine[-1] if hasattr(machine, "steps") else machine).support_]
+    ax = plot.boundary(machine, X[:20] + 0.1)
+    marks = [one for one in ax.collections if isinstance(one, PathCollection)]
+    found = np.vstack(
+        [one.get_offsets() for one in marks if one.get_label() in ("free", "at the bound")] or [marks[-1].get_offsets()]
+    )
+    np.testing.assert_allclose(np.sort(found, axis=0), np.sort(vectors, axis=0), atol=1e-9)
+
+
+def test_support_vectors_that_are_lost():
     X, y = plane()
-    machine = SVC().fit(X, y)
-    assert not scatters(plot.boundary(machine, X + 0.1, y), "free")
+    machine = make_pipeline(PolynomialMap(), SVC("linear")).fit(X, y)
     assert scatters(plot.boundary(machine, X, y), "free")
+    assert not scatters(plot.boundary(machine, X + 0.1, y), "free")
 
 
 def test_bounds_with_balanced_classes():

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.ndimage import gaussian_filter
 from sklearn.base import is_outlier_detector
 from sklearn.utils.validation import check_is_fitted
 
 from ..types import Array
 from .plane import Plane, as_points, plane_of
 from .style import INK, areas, axes, class_name, colour, last_step, legend_below, legend_outside, lightened, shape
-from .support import Support, inside_margin, support_of
+from .support import Located, inside_margin, located_support
 
 _FINE = 360  # points of the grid along each axis
 _POINT, _LARGEST = 16.0, 110.0  # areas of markers, in square points
+_MANY = 500  # points; of more, each is smaller
 _MARGINS = ("SVC", "LinearSVC", "NuSVC")  # machines for which y f(x) = 1 means something
 
 
@@ -38,9 +40,9 @@ def boundary(
     drawn where they fall on the plane.
 
     The line is f = 0, the dashed lines are the margins f = -1 and f = 1. Support vectors are as large as alpha, filled
-    where they are free (0 < alpha < C) and hollow at the bound C; they are marked where X is what the estimator was
-    trained on. Any estimator with predict will do, pipelines too: a classifier of any number of classes, an outlier
-    detector, or a regressor, whose values are shown by colour.
+    where they are free (0 < alpha < C) and hollow at the bound C. They are drawn also on other data than that of the
+    training, unless a step of a pipeline cannot be undone. Any estimator with predict will do: a classifier of any
+    number of classes, an outlier detector, or a regressor, whose values are shown by colour.
     """
     check_is_fitted(estimator)
     X = as_points(X)
@@ -53,12 +55,12 @@ def boundary(
     classes = getattr(estimator, "classes_", None)
     if classes is None and not is_outlier_detector(estimator):
         _draw_values(ax, grid, uv, y, legend)
-        _mark_regression(ax, uv, _support(estimator, X), legend)
+        _mark_regression(ax, plane, located_support(estimator, X), legend)
         handles = []
     else:
         found, names = _codes(estimator, X, y, classes)
         handles = _draw_regions(ax, grid, names, last_step(estimator))
-        handles = _draw_points(ax, estimator, X, uv, found, names) + handles
+        handles = _draw_points(ax, estimator, X, plane, found, names) + handles
     ax.set(xlabel=plane.labels[0], ylabel=plane.labels[1], xlim=grid.limits[0], ylim=grid.limits[1])
     if title:
         ax.set_title(title)
@@ -118,8 +120,9 @@ def _draw_regions(ax: Any, grid: _Grid, names: list[str], machine: Any) -> list[
         ax.pcolormesh(
             grid.u, grid.v, codes, cmap=tints, vmin=-0.5, vmax=len(names) - 0.5, shading="nearest", rasterized=True
         )
-        for number in range(len(names)):
-            ax.contour(grid.u, grid.v, codes == number, levels=[0.5], colors=INK, linewidths=1.0)
+        for number in range(len(names)):  # smoothed, since the grid would show in the lines
+            inside = gaussian_filter((codes == number).astype(np.float64), 1.5, mode="nearest")
+            ax.contour(grid.u, grid.v, inside, levels=[0.5], colors=INK, linewidths=1.4)
         boundary_line.set_label("boundary")
         return [boundary_line]
     f = grid.scores
@@ -135,40 +138,41 @@ def _draw_regions(ax: Any, grid: _Grid, names: list[str], machine: Any) -> list[
     return [boundary_line, Line2D([], [], color=INK, linewidth=1.1, linestyle="dashed", label="margins, f(x) = ±1")]
 
 
-def _draw_points(ax: Any, estimator: Any, X: Any, uv: Array, codes: Array, names: list[str]) -> list[Any]:
+def _draw_points(ax: Any, estimator: Any, X: Any, plane: Plane, codes: Array, names: list[str]) -> list[Any]:
     """The points of each class, and the support vectors as large as alpha; the entries of the legend."""
     from matplotlib.lines import Line2D
 
-    support = _support(estimator, X)
+    uv, located = plane.coordinates(X), located_support(estimator, X)
     plain = np.ones(len(uv), bool)
-    if support is not None:
-        plain[support.rows] = False
+    if located is not None and located.rows is not None:
+        plain[located.rows] = False
+    share = max(min(1.0, _MANY / len(uv)), 0.25)  # of the area, where there are many points
     handles = []
     for number, name in enumerate(names):
         own = codes == number
         style: dict[str, Any] = {"marker": shape(number), "color": colour(number)}
-        ax.scatter(*uv[own & plain].T, s=_POINT, linewidths=0, alpha=0.75, zorder=2, **style)
+        ax.scatter(*uv[own & plain].T, s=share * _POINT, linewidths=0, alpha=0.75, zorder=2, **style)
         handles.append(Line2D([], [], linestyle="", markersize=6, label=name, **style))
-    if support is None or support.rows.size == 0:
+    if located is None or located.support.rows.size == 0:
         return handles
-    bound = support.bound
-    if len(names) == 2 and type(last_step(estimator)).__name__ in _MARGINS:
-        f = np.asarray(estimator.decision_function(X))[support.rows]
-        bound = inside_margin(support, np.where(codes[support.rows] == 1, f, -f))
-    sizes = areas(support.alpha, _LARGEST, _POINT)
+    of_class = located.classes() if located.rows is None else codes[located.rows]
+    bound = located.support.bound
+    if len(names) == 2 and type(located.machine).__name__ in _MARGINS:
+        f = np.asarray(located.machine.decision_function(located.vectors))
+        bound = inside_margin(located.support, np.where(of_class == 1, f, -f))
+    places, sizes = plane.coordinates(located.points), areas(located.support.alpha, share * _LARGEST, share * _POINT)
     for number in range(len(names)):
-        own = codes[support.rows] == number
         for at_bound in (True, False):
-            chosen = own & (bound == at_bound)
+            chosen = (of_class == number) & (bound == at_bound)
             fill = (lightened(colour(number), 0.9), colour(number)) if at_bound else (colour(number), INK)
             ax.scatter(
-                *uv[support.rows[chosen]].T, s=sizes[chosen], marker=shape(number), facecolors=[fill[0]],
-                edgecolors=[fill[1]], linewidths=1.2, zorder=3 if at_bound else 4,
-                label="at the bound" if at_bound else "free",
+                *places[chosen].T, s=sizes[chosen], marker=shape(number), facecolors=[fill[0]], edgecolors=[fill[1]],
+                linewidths=1.2, zorder=3 if at_bound else 4, label="at the bound" if at_bound else "free",
             )  # fmt: skip
     grey = "#8A8A8A"
+    kind = "free support vectors" if located.support.bounded else "support vectors"
     pieces: dict[str, dict[str, Any]] = {
-        "free support vectors": {"markerfacecolor": grey, "markeredgecolor": INK},
+        kind: {"markerfacecolor": grey, "markeredgecolor": INK},
         "at the bound C": {"markerfacecolor": "white", "markeredgecolor": grey},
     }
     shown = [not bound.all(), bool(bound.any())]
@@ -176,32 +180,6 @@ def _draw_points(ax: Any, estimator: Any, X: Any, uv: Array, codes: Array, names
         if there:
             handles.append(Line2D([], [], linestyle="", marker="o", markersize=8, label=label, **look))
     return [*handles, Line2D([], [], linestyle="", label="(their area: alpha)")]
-
-
-def _support(estimator: Any, X: Any) -> Support | None:
-    """The support vectors, where the rows of X are what the estimator was trained on."""
-    support, machine = support_of(estimator), last_step(estimator)
-    if support is None or support.rows.max(initial=-1) >= X.shape[0]:
-        return None
-    estimator = getattr(estimator, "best_estimator_", estimator)
-    rows = X.iloc[support.rows] if hasattr(X, "iloc") else X[support.rows]
-    if support.rows.size == 0:
-        return support
-    seen = estimator[:-1].transform(rows) if hasattr(estimator, "steps") and len(estimator.steps) > 1 else rows
-    seen = _dense(seen)
-    if hasattr(machine, "support_vectors_"):
-        same = seen.shape == machine.support_vectors_.shape and _close(seen, _dense(machine.support_vectors_))
-    else:  # a linear machine: its weights are made of the support vectors
-        same = hasattr(machine, "coef_") and _close(machine.dual_coef_ @ seen, machine.coef_)
-    return support if same else None
-
-
-def _dense(part: Any) -> Array:
-    return np.asarray(part.toarray() if hasattr(part, "toarray") else part, np.float64)
-
-
-def _close(a: Array, b: Array) -> bool:
-    return bool(np.allclose(a, b, rtol=1e-5, atol=1e-8 + 1e-6 * float(np.abs(b).max(initial=0.0))))
 
 
 def _draw_values(ax: Any, grid: _Grid, uv: Array, y: Any, legend: bool) -> None:
@@ -218,12 +196,13 @@ def _draw_values(ax: Any, grid: _Grid, uv: Array, y: Any, legend: bool) -> None:
         ax.figure.colorbar(filled, ax=ax, label="f(x), and the targets of the points", shrink=0.9)
 
 
-def _mark_regression(ax: Any, uv: Array, support: Support | None, legend: bool) -> None:
+def _mark_regression(ax: Any, plane: Plane, located: Located | None, legend: bool) -> None:
     """Rings around the support vectors, their area in proportion to alpha."""
-    if support is None or support.rows.size == 0:
+    if located is None or located.support.rows.size == 0:
         return
-    sizes = 40.0 + areas(support.alpha, _LARGEST, 0.0)
+    sizes = 40.0 + areas(located.support.alpha, _LARGEST, 0.0)
     label = "support vectors (the ring grows with alpha)"
-    ax.scatter(*uv[support.rows].T, s=sizes, facecolors="none", edgecolors=INK, linewidths=1.0, zorder=3, label=label)
+    places = plane.coordinates(located.points)
+    ax.scatter(*places.T, s=sizes, facecolors="none", edgecolors=INK, linewidths=1.0, zorder=3, label=label)
     if legend:
         legend_below(ax)

@@ -48,22 +48,86 @@ def support_of(estimator: Any) -> Support | None:
     return Support(np.asarray(machine.support_), beta, bound, float(np.max(limit)), _is_bounded(machine))
 
 
+@dataclass(frozen=True, eq=False)
+class Located:
+    """Support vectors and where they are."""
+
+    support: Support
+    machine: Any
+    vectors: Array
+    """As the machine sees them: behind the other steps of a pipeline."""
+    points: Any
+    """As the user gave them."""
+    rows: Array | None
+    """Their rows in the data at hand; None where that is not what the machine was trained on."""
+
+    def classes(self) -> Array:
+        """The number of the class of each: they are sorted by class; of an outlier detector, what it says of them."""
+        if hasattr(self.machine, "classes_"):
+            return np.repeat(np.arange(len(self.machine.classes_)), self.machine.n_support_)
+        return np.asarray(self.machine.predict(self.vectors) < 0).astype(int)
+
+
+def located_support(estimator: Any, X: Any) -> Located | None:
+    """The support vectors, among the rows of X if it is what the estimator was trained on; None where they are lost."""
+    support, machine = support_of(estimator), last_step(estimator)
+    if support is None:
+        return None
+    estimator = getattr(estimator, "best_estimator_", estimator)
+    before = estimator[:-1] if hasattr(estimator, "steps") and len(estimator.steps) > 1 else None
+    vectors = _dense(machine.support_vectors_) if hasattr(machine, "support_vectors_") else None
+    if support.rows.size > 0 and support.rows.max() < X.shape[0]:
+        points = X.iloc[support.rows] if hasattr(X, "iloc") else X[support.rows]
+        seen = _dense(points if before is None else before.transform(points))
+        if vectors is None:  # a linear machine: its weights are made of the support vectors
+            same = hasattr(machine, "coef_") and _close(machine.dual_coef_ @ seen, machine.coef_)
+        else:
+            same = seen.shape == vectors.shape and _close(seen, vectors)
+        if same:
+            return Located(support, machine, seen, points, support.rows)
+    if vectors is None or (hasattr(machine, "classes_") and np.sum(machine.n_support_) != len(vectors)):
+        return None
+    found = _undone(before, vectors)
+    return None if found is None or found.shape[1] != X.shape[1] else Located(support, machine, vectors, found, None)
+
+
+def _undone(before: Any, vectors: Array) -> Array | None:
+    """Points that the steps of a pipeline map to these; None where a step cannot be undone."""
+    if before is None:
+        return vectors
+    try:
+        points = _dense(before.inverse_transform(vectors))
+        return points if _close(_dense(before.transform(points)), vectors) else None
+    except (AttributeError, ValueError, TypeError):
+        return None
+
+
+def _dense(part: Any) -> Array:
+    return np.asarray(part.toarray() if hasattr(part, "toarray") else part, np.float64)
+
+
+def _close(a: Array, b: Array) -> bool:
+    return bool(np.allclose(a, b, rtol=1e-5, atol=1e-8 + 1e-6 * float(np.abs(b).max(initial=0.0))))
+
+
 def inside_margin(support: Support, signed: Array) -> Array:
     """Which are at their bound, also by y f(x) of each: sample weights change the bounds, and are not kept."""
     return np.asarray(support.bound | ((signed < 1 - _INSIDE) & support.bounded))
 
 
 def _is_bounded(machine: Any) -> bool:
-    """Not for the hard margin, and not for squared losses."""
-    return bool(np.isfinite(getattr(machine, "C", np.inf))) and getattr(machine, "loss", "hinge") == "hinge"
+    """Not for the hard margin, and not for smooth losses."""
+    if hasattr(machine, "predict_proba") or getattr(machine, "loss", "hinge") == "squared_hinge":
+        return False
+    return hasattr(machine, "nu") or bool(np.isfinite(getattr(machine, "C", np.inf)))
 
 
 def _limit(machine: Any) -> Any:
     """C of each support vector, or of all: with the weight of its class where classes have weights that are known."""
-    if hasattr(machine, "nu") and not hasattr(machine, "C"):
-        return 1.0
     if not _is_bounded(machine):
         return np.inf
+    if not hasattr(machine, "C"):  # one class
+        return 1.0
     weight = getattr(machine, "class_weight", None)
     if weight is None:
         return float(machine.C)
