@@ -169,7 +169,7 @@ def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets:
 
 def _row(grid: Grid, i: int, X: Any, y: Array, targets: str, splits: Any, deadline: float | None) -> Exit:
     """Score all C of one gamma; the Gram matrix is computed once, and each fold starts from the C before."""
-    shareable = getattr(type(grid.machine), "fit", None) is Machine.fit and hasattr(grid.machine, "kernel")
+    shareable = getattr(type(grid.machine), "fit", None) is Machine.fit and hasattr(grid.machine, "memory")
     gram = _shared(grid.kernel(i), X, grid.machine.memory) if shareable else None
     parts = None if gram is None else [Part(gram, y, train, test) for train, test in splits]
     for j in range(len(grid.Cs)):
