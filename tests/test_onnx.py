@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from mercer import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, OneClassSVM
+from mercer import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, LinearSVC, OneClassSVM, Perceptron
 from mercer.io.onnx import to_onnx
 from mercer.kernels import FromFunction
 
@@ -68,11 +68,14 @@ def test_labels(tmp_path, labels):
     assert_same(SVC().fit(X, labels[(y > 0).astype(int)]), tmp_path / "m.onnx", X)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     "machine",
     [
         SVC(multiclass="ovr"),
         LinearSVC(C=0.01),
+        make_pipeline(StandardScaler(), Perceptron(bias=True, max_epochs=3)),
+        make_pipeline(StandardScaler(), KernelPerceptron(variant="averaged", bias=True, max_epochs=3)),
         make_pipeline(StandardScaler(), LinearSVC(bias="penalised", loss="hinge")),
         make_pipeline(StandardScaler(), KernelLogistic()),
         make_pipeline(StandardScaler(), KernelLogistic("linear")),
@@ -93,7 +96,11 @@ def test_regressors(tmp_path, machine):
     assert_same(machine.fit(*curve()), tmp_path / "m.onnx", vectors(50, seed=2))
 
 
-@pytest.mark.parametrize("machine", [KernelLogistic(), LinearSVC(), SVC("linear")], ids=str)
+@pytest.mark.parametrize(
+    "machine",
+    [KernelLogistic(), LinearSVC(), SVC("linear"), KernelPerceptron(), KernelPerceptron("poly", variant="averaged")],
+    ids=str,
+)
 def test_two_classes(tmp_path, machine):
     assert_same(machine.fit(*two_classes()), tmp_path / "m.onnx", vectors(50, seed=2))
 
@@ -128,6 +135,8 @@ def test_errors(tmp_path, monkeypatch):
         to_onnx(SVC("normalized(poly)").fit(X, y), tmp_path / "m.onnx")
     with pytest.raises(ValueError, match="rows of numbers"):
         to_onnx(SVC(FromFunction(lambda x, z: float(x @ z))).fit(X, y), tmp_path / "m.onnx")
+    with pytest.raises(ValueError, match="variant='averaged'"):
+        to_onnx(KernelPerceptron(variant="voted").fit(X, y), tmp_path / "m.onnx")
     with pytest.raises(ValueError, match="float64 or float32"):
         to_onnx(SVC().fit(X, y), tmp_path / "m.onnx", dtype=int)
     monkeypatch.setitem(sys.modules, "skl2onnx", None)

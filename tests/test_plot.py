@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import mercer
-from mercer import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, OneClassSVM, plot
+from mercer import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, LinearSVC, OneClassSVM, Perceptron, plot
 from mercer.features import PolarMap, PolynomialMap, RandomFourier
 from mercer.kernels import Gaussian, Linear
 
@@ -127,6 +127,7 @@ def test_points_with_weights_inside_the_margin_are_at_their_bound():
     assert np.all(np.abs(machine.dual_coef_[0])[signed[machine.support_] < 0.95] > 0.5 - 1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     "machine",
     [
@@ -140,6 +141,8 @@ def test_points_with_weights_inside_the_margin_are_at_their_bound():
         make_pipeline(StandardScaler(), LinearSVC(loss="hinge", bias="penalised")),
         KernelLogistic(),
         KernelRidge(),
+        Perceptron(bias=True),
+        KernelPerceptron("poly"),
         svm.SVC(),
         svm.LinearSVC(),
         KNeighborsClassifier(),

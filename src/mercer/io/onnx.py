@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, OneClassSVM
+from ..estimators import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, LinearSVC, OneClassSVM, Perceptron
 from ..estimators.base import Machine
 from ..estimators.multiclass import class_slices, pairs
 from ..estimators.one_class import ROUNDING
@@ -44,7 +44,7 @@ def to_onnx(estimator: Any, path: str | os.PathLike[str], dtype: Any = np.float6
     if not isinstance(machine, tuple(_CONVERTERS)):
         known = ", ".join(cls.__name__ for cls in _CONVERTERS)
         raise TypeError(f"No ONNX form is known of {type(machine).__name__}: the last step must be one of {known}.")
-    _require_vectors(machine)
+    _require_written(machine)
     tensors = {np.dtype(np.float64): DoubleTensorType, np.dtype(np.float32): FloatTensorType}
     if np.dtype(dtype) not in tensors:
         raise ValueError(f"dtype must be float64 or float32, not {dtype!r}.")
@@ -54,9 +54,13 @@ def to_onnx(estimator: Any, path: str | os.PathLike[str], dtype: Any = np.float6
     return write_whole(path, model.SerializeToString())
 
 
-def _require_vectors(machine: Any) -> None:
+def _require_written(machine: Any) -> None:
     if isinstance(machine, Machine) and machine.kernel_.domain is not Domain.VECTORS:
         raise ValueError(f"An ONNX model takes rows of numbers, and {machine.kernel_!r} is not a kernel of such.")
+    if getattr(machine, "variant", None) == "voted":
+        raise ValueError(
+            "The votes of a perceptron cannot be written as an ONNX model: fit it with variant='averaged'."
+        )
 
 
 # What a machine computes, in operators.
@@ -64,8 +68,9 @@ def _require_vectors(machine: Any) -> None:
 
 def _scores(ops: Operators, machine: Any, X: Any) -> Any:
     """f(x) of each problem, as columns."""
-    if machine._coef is not None:
-        return ops.Add(ops.MatMul(X, _double(machine._coef.T)), _double(machine.intercept_))
+    weights = getattr(machine, "coef_", None)  # of a linear machine
+    if weights is not None:
+        return ops.Add(ops.MatMul(X, _double(weights.T)), _double(machine.intercept_))
     return _sums(ops, machine, X, machine.support_vectors_, _columns(machine))
 
 
@@ -142,8 +147,8 @@ def _find_outliers(ops: Operators, machine: Any, X: Any) -> dict[str, Any]:
 
 
 _CONVERTERS = {
-    SVC: _classify, LinearSVC: _classify, KernelLogistic: _estimate, SVR: _regress, KernelRidge: _regress_ridge,
-    OneClassSVM: _find_outliers,
+    SVC: _classify, LinearSVC: _classify, Perceptron: _classify, KernelPerceptron: _classify, KernelLogistic: _estimate,
+    SVR: _regress, KernelRidge: _regress_ridge, OneClassSVM: _find_outliers,
 }  # fmt: skip
 
 

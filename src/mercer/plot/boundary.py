@@ -156,6 +156,8 @@ def _draw_points(ax: Any, estimator: Any, X: Any, plane: Plane, codes: Array, na
     if located is None or located.support.rows.size == 0:
         return handles
     of_class = located.classes() if located.rows is None else codes[located.rows]
+    if of_class is None:
+        return handles
     bound = located.support.bound
     if len(names) == 2 and type(located.machine).__name__ in _MARGINS:
         f = np.asarray(located.machine.decision_function(located.vectors))

@@ -18,7 +18,7 @@ def path(results: Any, *, x: str | None = None, ax: Any = None, title: str | Non
     mean score, with a band of one standard deviation over the folds, along the parameter that `x` names (by default the
     one with the most values), and a line for each value of a second parameter.
     """
-    if hasattr(results, "alphas") and hasattr(results, "errors"):
+    if hasattr(results, "alphas") and hasattr(results, "errors") and hasattr(results, "best"):
         return _draw_errors(results, axes(ax), title)
     scores = scores_of(results)
     chosen = scores.choose(2, [] if x is None else [x])
@@ -46,19 +46,23 @@ def path(results: Any, *, x: str | None = None, ax: Any = None, title: str | Non
 
 
 def _draw_errors(results: Any, ax: Any, title: str | None) -> Any:
+    """The leave-one-out error of each target along lambda."""
     alphas, errors = np.asarray(results.alphas, np.float64), np.asarray(results.errors, np.float64)
-    if alphas.ndim != 1 or errors.shape[:1] != alphas.shape:
-        raise ValueError(f"One error for each lambda is expected: {alphas.shape} and {errors.shape}.")
     order = np.argsort(alphas)
-    alphas, errors = alphas[order], errors.reshape(alphas.size, -1).mean(axis=1)[order]
-    ax.plot(alphas, errors, color=colour(0), marker="o" if alphas.size <= 60 else "", markersize=4, linewidth=1.8)
-    at = int(np.nanargmin(errors))
-    _mark(ax, alphas[at], errors[at])
+    alphas, errors = alphas[order], errors.reshape(alphas.size, -1)[order]
+    at = int(np.argmin(np.abs(alphas - results.best)))
+    for number, error in enumerate(errors.T[: len(COLOURS)]):
+        style = {"color": colour(number), "marker": shape(number) if alphas.size <= 60 else ""}
+        ax.plot(alphas, error, markersize=4, linewidth=1.8, label=f"target {number}", **style)
+        _mark(ax, alphas[at], error[at])
     ax.set_xscale("log")
-    if errors[errors > 0].size and np.nanmax(errors) > 20 * np.nanmin(errors[errors > 0]):
+    if errors.min() > 0 and errors.max() > 20 * errors.min():
         ax.set_yscale("log")
     ax.set(xlabel=r"$\lambda$", ylabel="mean squared leave-one-out error")
-    ax.set_title(title or f"best {errors[at]:.4g} at lambda = {alphas[at]:.3g}", fontsize=None if title else "medium")
+    found = f"best {', '.join(f'{error:.4g}' for error in errors[at][:3])} at lambda = {alphas[at]:.3g}"
+    ax.set_title(title or found, fontsize=None if title else "medium")
+    if errors.shape[1] > 1:
+        legend_outside(ax, ax.get_legend_handles_labels()[0])
     return ax
 
 

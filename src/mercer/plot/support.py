@@ -61,11 +61,14 @@ class Located:
     rows: Array | None
     """Their rows in the data at hand; None where that is not what the machine was trained on."""
 
-    def classes(self) -> Array:
-        """The number of the class of each: they are sorted by class; of an outlier detector, what it says of them."""
-        if hasattr(self.machine, "classes_"):
-            return np.repeat(np.arange(len(self.machine.classes_)), self.machine.n_support_)
-        return np.asarray(self.machine.predict(self.vectors) < 0).astype(int)
+    def classes(self) -> Array | None:
+        """The number of the class of each, as far as that can be known without their labels."""
+        if not hasattr(self.machine, "classes_"):  # an outlier detector: what it says of them
+            return np.where(self.machine.predict(self.vectors) < 0, 1, 0)
+        k, sizes = len(self.machine.classes_), np.asarray(getattr(self.machine, "n_support_", ()), np.intp)
+        if k == 2:
+            return (self.support.beta > 0).astype(int)
+        return np.repeat(np.arange(k), sizes) if len(sizes) == k and sizes.sum() == len(self.vectors) else None
 
 
 def located_support(estimator: Any, X: Any) -> Located | None:
@@ -85,10 +88,10 @@ def located_support(estimator: Any, X: Any) -> Located | None:
             same = seen.shape == vectors.shape and _close(seen, vectors)
         if same:
             return Located(support, machine, seen, points, support.rows)
-    if vectors is None or (hasattr(machine, "classes_") and np.sum(machine.n_support_) != len(vectors)):
+    found = None if vectors is None else _undone(before, vectors)
+    if vectors is None or found is None or found.shape[1] != X.shape[1]:
         return None
-    found = _undone(before, vectors)
-    return None if found is None or found.shape[1] != X.shape[1] else Located(support, machine, vectors, found, None)
+    return Located(support, machine, vectors, found, None)
 
 
 def _undone(before: Any, vectors: Array) -> Array | None:
