@@ -288,6 +288,8 @@ def test_missing_values_filled():
     encoder = Encoder(missing="fill").fit(table("a,b\n1,x\n,\n4,x\n10,y\n"))
     out = encoder.transform(table("a,b\n,x\n5,\n"))
     np.testing.assert_array_equal(out, [[4, 1, 0, 0], [5, 0, 0, 1]])
+    encoder = Encoder(missing="fill").fit(table("a,b\n1,x\n4,y\n"))
+    np.testing.assert_array_equal(encoder.transform(table("a,b\n5,\n", header=True)), [[5, 0, 0]])
 
 
 def test_numbers_that_are_categories():

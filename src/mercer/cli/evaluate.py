@@ -61,7 +61,8 @@ def _render(out: Any, data: dict[str, Any]) -> None:
     if len(data["labels"]) > _FEW_CLASSES:
         out.print(f"{len(data['labels'])} classes: the table of mistakes is in --json.")
         return
-    table = Table(title="rows: the truth; columns: the prediction", title_justify="left", box=None, pad_edge=False)
+    out.print("rows: the truth; columns: the prediction", soft_wrap=True)
+    table = Table(box=None, pad_edge=False)
     table.add_column("")
     for label in data["labels"]:
         table.add_column(str(label), justify="right")

@@ -17,10 +17,14 @@ def pipeline_of(arguments: argparse.Namespace, machine: Any, table: Table) -> An
     """The unfitted pipeline of a machine for such a table."""
     from sklearn.pipeline import Pipeline
 
-    missing = "fill" if arguments.missing == "fill" else "error"
-    steps: list[tuple[str, Any]] = [("encode", Encoder(tuple(arguments.categorical), missing))]
+    steps: list[tuple[str, Any]] = [("encode", encoder_of(arguments))]
     scaler = _scaler(arguments.scale, getattr(machine, "kernel", None), table.sparse)
     return Pipeline([*steps, *([("scale", scaler)] if scaler is not None else []), ("model", machine)])
+
+
+def encoder_of(arguments: argparse.Namespace) -> Encoder:
+    """The unfitted encoder."""
+    return Encoder(tuple(arguments.categorical), "fill" if arguments.missing == "fill" else "error")
 
 
 def _scaler(scale: str, kernel: Any, sparse: bool) -> Any:
@@ -45,8 +49,7 @@ def _on_histograms(kernel: Any) -> bool:
 
 def prepared(arguments: argparse.Namespace, table: Table, kernel: Any) -> Any:
     """The points of a table, encoded and scaled for a kernel, without a machine."""
-    encoder = Encoder(tuple(arguments.categorical), "fill" if arguments.missing == "fill" else "error")
-    X = encoder.fit(table).transform(table)
+    X = encoder_of(arguments).fit(table).transform(table)
     scaler = _scaler(arguments.scale, kernel, table.sparse)
     return X if scaler is None else scaler.fit_transform(X)
 

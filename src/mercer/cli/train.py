@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..io import DataError, save
     from .data import last_step, read_training
     from .exits import Exit, UsageError
-    from .fitting import certificate_data, exit_of, fit, pipeline_of
+    from .fitting import certificate_data, encoder_of, exit_of, fit, pipeline_of
     from .machines import machine_of, targets_of
     from .output import note, plain, show
     from .scores import hold_out
@@ -50,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     machine = machine_of(arguments)
     targets = targets_of(machine)
     table, y, target = read_training(arguments, targets)
+    encoder_of(arguments).fit(table).transform(table)  # what is wrong anywhere is said before anything is trained
     n = table.n
     size = arguments.test_size
     if size is None:

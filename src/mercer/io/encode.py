@@ -31,7 +31,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     categorical : names of columns of numbers that are categories.
-    missing : "error", or "fill": the median for numbers, a category of their own for text.
+    missing : "error", or "fill": the median for numbers, a category of its own for text (zeros, where none was missing
+        in training).
 
     Attributes
     ----------
@@ -117,7 +118,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.missing == "error" and None in texts:
             self._refuse_missing(table, column, name)
         found = sorted({text for text in texts if text is not None})
-        found += [""] if self.missing == "fill" else []  # what is missing is a category too
+        found += [""] if None in texts else []  # what is missing is a category too
         if len(found) > _MOST_CATEGORIES or (table.n > _FEW_ROWS and len(found) > 0.5 * table.n):
             raise DataError(
                 f"{table.source}: column {name!r} is text with {len(found)} different values in {table.n} rows, "
@@ -195,17 +196,15 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _indicators(self, table: Table, place: int, name: str) -> Array:
         """A column of 0 and 1 for each category."""
         texts, known = _categories(table.column(place)), self.categories_[name]
-        places: dict[str | None, int] = {category: j for j, category in enumerate(known)}
-        if "" in places:
-            places[None] = places[""]
+        places: dict[str | None, int] = {category or None: j for j, category in enumerate(known)}
         block = np.zeros((table.n, len(known)))
         unseen = []
         for row, text in enumerate(texts):
             if text in places:
                 block[row, places[text]] = 1.0
-            elif text is None:
+            elif text is None and self.missing == "error":
                 self._refuse_missing(table, np.array(texts, dtype=object), name)
-            else:
+            elif text is not None:
                 unseen.append((row, text))
         if unseen:
             row, text = unseen[0]
