@@ -316,6 +316,14 @@ def test_explain(run, files):
     code, out, _ = run("explain", "points.csv", "--format", "markdown")
     assert code == 0 and ("3/8" in out or "{3}{8}" in out)
     assert json.loads(run("explain", "1,3:+ 2,1:+ 0,1:-", "--C", "1/2", "--json")[1])
+    for given, words in [
+        (["1:1 2:3/2 3:2", "--kind", "ridge", "--lambda", "1/2"], "λ"),
+        (["0,0:- 0,1:+ 1,0:+ 1,1:-", "--kind", "perceptron", "--kernel", "poly(degree=2)"], "pass"),
+        (["1,2 3,4", "--kind", "kernel-trick", "--kernel", "poly(degree=2)"], "144"),
+        (["max x*y", "x + y = 4", "--kind", "lagrangian"], "λ"),
+    ]:
+        code, out, err = run("explain", *given)
+        assert code == 0 and words in out.lower(), err
     for given, code, words in [
         ([], 2, "Give points"),
         (["1,3:+ 2,1"], 3, "'2,1' is not a point"),

@@ -32,18 +32,14 @@ def add_arguments(parser: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read, encode, scale, train, certify, score, save."""
+    """Read, encode, scale, train, certify, save, score."""
     from time import perf_counter
 
-    import numpy as np
-
-    from ..io import DataError, save
     from .data import last_step, read_training
     from .exits import Exit, UsageError
-    from .fitting import certificate_data, encoder_of, exit_of, fit, pipeline_of
+    from .fitting import encoder_of, exit_of, fit, pipeline_of
     from .machines import machine_of, targets_of
-    from .output import note, plain, show
-    from .scores import hold_out
+    from .output import note, show
 
     if arguments.cv and arguments.test_size:
         raise UsageError("--cv trains on all rows and --test-size on a part of them: give one of the two.")
@@ -51,18 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     targets = targets_of(machine)
     table, y, target = read_training(arguments, targets)
     encoder_of(arguments).fit(table).transform(table)  # what is wrong anywhere is said before anything is trained
-    n = table.n
-    size = arguments.test_size
-    if size is None:
-        size = 0.0 if arguments.cv or y is None or n < _LEAST_ROWS else 0.2
-    train = test = np.arange(n)
-    if size > 0.0 and y is not None:
-        if not 1 <= round(size * n) <= n - 2:
-            raise DataError(f"{table.source} has {n} rows, too few to hold out a part of {size:g}.")
-        train, test = hold_out(targets, y, n, size, arguments.seed)
-    if arguments.cv and arguments.cv > n:
-        raise DataError(f"{table.source} has {n} rows, too few for {arguments.cv} folds.")
-
+    train, test = _split(arguments, table, y, targets)
     pipeline = pipeline_of(arguments, machine, table)
     began = perf_counter()
     fit(arguments, pipeline, table.take(train), None if y is None else y[train])
@@ -70,31 +55,56 @@ def run(arguments: argparse.Namespace) -> int:
     machine = last_step(pipeline)
     code = exit_of(machine)
 
-    data: dict[str, Any] = {
-        "model": arguments.model, "target": target, "rows": int(train.size), "features": int(table_width(table)),
-        "kernel": repr(machine.kernel_) if hasattr(machine, "kernel_") else None,
-        "support_vectors": len(machine.support_) if hasattr(machine, "support_") else None,
-        "seconds": seconds, "certificate": certificate_data(machine),
-    }  # fmt: skip
-    notes = plain({key: data[key] for key in ("model", "target", "rows", "certificate")})
-    if arguments.output:
-        save(pipeline, arguments.output, notes)
-        data["output"] = arguments.output
-    if code not in (Exit.INTERRUPTED,) and _has_answer(machine):
-        data |= _scored(arguments, pipeline, targets, table, y, test if size > 0 and y is not None else None)
-        if arguments.output and ("held_out" in data or "cross_validation" in data):
-            save(
-                pipeline, arguments.output, notes | {k: data[k] for k in ("held_out", "cross_validation") if k in data}
-            )
+    data = {"model": arguments.model, "target": target, "rows": len(train), "seconds": seconds} | _learned(machine)
+    _save(arguments, pipeline, data)  # before it is scored, which takes a while with --cv
+    if code is not Exit.INTERRUPTED and _has_answer(machine):
+        data |= _scored(arguments, pipeline, targets, table, y, test)
+        _save(arguments, pipeline, data)
     if not arguments.output:
         note(arguments, "note: the model is not saved; give -o model.mercer.")
     show(arguments, data, lambda out: _render(out, data))
     return code
 
 
-def table_width(table: Any) -> int:
-    """The number of columns."""
-    return int(table.matrix.shape[1]) if table.sparse else len(table.names)
+def _split(arguments: argparse.Namespace, table: Any, y: Any, targets: str) -> tuple[Any, Any]:
+    """The rows to train on, and those that are held out (None: none are)."""
+    import numpy as np
+
+    from ..io import DataError
+    from .scores import hold_out
+
+    n, size = table.n, arguments.test_size
+    if arguments.cv and arguments.cv > n:
+        raise DataError(f"{table.source} has {n} rows, too few for {arguments.cv} folds.")
+    if size is None:
+        size = 0.0 if arguments.cv or n < _LEAST_ROWS else 0.2
+    if size == 0.0 or y is None:
+        return np.arange(n), None
+    if not 1 <= round(size * n) <= n - 2:
+        raise DataError(f"{table.source} has {n} rows, too few to hold out a part of {size:g}.")
+    return hold_out(targets, y, n, size, arguments.seed)
+
+
+def _learned(machine: Any) -> dict[str, Any]:
+    """What there is to say of a fitted machine."""
+    from .fitting import certificate_data
+
+    data: dict[str, Any] = {"features": int(machine.n_features_in_), "certificate": certificate_data(machine)}
+    if hasattr(machine, "kernel_"):
+        data["kernel"] = repr(machine.kernel_)
+    if hasattr(machine, "support_"):
+        data["support_vectors"] = len(machine.support_)
+    return data
+
+
+def _save(arguments: argparse.Namespace, pipeline: Any, data: dict[str, Any]) -> None:
+    from ..io import save
+    from .output import plain
+
+    if arguments.output:
+        kept = ("model", "target", "rows", "held_out", "cross_validation")
+        save(pipeline, arguments.output, {key: plain(data[key]) for key in kept if key in data})
+        data["output"] = arguments.output
 
 
 def _has_answer(machine: Any) -> bool:
@@ -155,11 +165,11 @@ def _render(out: Any, data: dict[str, Any]) -> None:
     from .scores import in_words
 
     certificate = data["certificate"]
-    rows = {"model": f"{data['model']}, {data['rows']} rows, {data['features']} columns"}
-    rows["model"] += f", target {data['target']!r}" if data["target"] else ""
-    if data["kernel"]:
+    target = f", target {data['target']!r}" if data["target"] else ""
+    rows = {"model": f"{data['model']}, {data['rows']} rows, {data['features']} features{target}"}
+    if "kernel" in data:
         rows["kernel"] = data["kernel"]
-    if data["support_vectors"] is not None:
+    if "support_vectors" in data:
         rows["support vectors"] = str(data["support_vectors"])
     rows["time"] = f"{data['seconds']:.2f} s"
     rows["certificate"] = certificate["words"]
