@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import matplotlib
 
@@ -302,6 +303,11 @@ def test_convergence_of_machines():
     _, ax = plt.subplots()
     assert plot.convergence(SVC().fit(X, y), ax=ax) is ax
     plot.convergence(make_pipeline(StandardScaler(), SVC("linear")).fit(X, y))
+    for machine in (LinearSVC(), KernelLogistic(), KernelPerceptron("poly", max_epochs=9), Perceptron(max_epochs=9)):
+        with warnings.catch_warnings(action="ignore"):
+            machine.fit(X, y == 1)
+        plot.convergence(machine)
+        plot.convergence(machine, "seconds")
     with pytest.raises(TypeError, match="not KMeans"):
         plot.convergence(KMeans())
     with pytest.raises(ValueError, match="no history"):
@@ -310,7 +316,9 @@ def test_convergence_of_machines():
         plot.convergence(SVC().fit(X, y), "hours")
 
 
-@pytest.mark.parametrize("machine", [SVC(C=0.5), SVC(C=float("inf")), SVR(), OneClassSVM(), svm.SVC()], ids=str)
+@pytest.mark.parametrize(
+    "machine", [SVC(C=0.5), SVC(C=float("inf")), SVR(), OneClassSVM(), KernelPerceptron(), svm.SVC()], ids=str
+)
 def test_alphas(machine):
     X, y = plane()
     machine.fit(X, y)

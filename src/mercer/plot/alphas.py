@@ -32,8 +32,8 @@ def alphas(estimator: Any, *, ax: Any = None, title: str | None = None) -> Any:
             if chosen.any():
                 ax.bar(
                     places[chosen], beta[chosen], width=0.8 if few else 1.0, color=_fill(number, at_bound),
-                    edgecolor=colour(number), linewidth=0.8 if few else 0.0, label=_label(number, at_bound),
-                    hatch="//" if at_bound and few else None,
+                    edgecolor=colour(number), linewidth=0.8 if few else 0.0, hatch="//" if at_bound and few else None,
+                    label=_label(number, at_bound, support.bounded),
                 )  # fmt: skip
     ax.axhline(0.0, color=INK, linewidth=0.8)
     if np.isfinite(support.limit) and bound.any():
@@ -52,12 +52,14 @@ def _fill(number: int, at_bound: bool) -> Any:
     return lightened(colour(number), 0.75) if at_bound else colour(number)
 
 
-def _label(number: int, at_bound: bool) -> str:
-    return f"{'positive' if number else 'negative'}, {'at the bound' if at_bound else 'free'}"
+def _label(number: int, at_bound: bool, bounded: bool) -> str:
+    sign = "positive" if number else "negative"
+    return f"{sign}, {'at the bound' if at_bound else 'free'}" if bounded else sign
 
 
 def _counts(estimator: Any, support: Support) -> str:
     """How many points are of which kind."""
-    n = getattr(last_step(estimator), "shape_fit_", (support.rows.size,))[0]
+    shape = getattr(last_step(estimator), "shape_fit_", None)
     count, at_bound = support.rows.size, int(support.bound.sum())
-    return f"{count} support vectors of {n} points: {count - at_bound} free, {at_bound} at the bound"
+    text = f"{count} support vectors" + (f" of {shape[0]} points" if shape else "")
+    return f"{text}: {count - at_bound} free, {at_bound} at the bound" if support.bounded else text

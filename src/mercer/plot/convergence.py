@@ -33,22 +33,29 @@ def convergence(fit: Any, x: str = "rounds", *, ax: Any = None, title: str | Non
     bound = np.maximum.accumulate(np.where(np.isfinite(dual), dual, -np.inf))
     shown = np.isfinite(best) & np.isfinite(bound)
     ax.fill_between(at[shown], bound[shown], best[shown], color=lightened(colour(0), 0.88), linewidth=0)
-    ax.plot(at, primal, color=colour(1), marker=marker, markersize=4, linewidth=1.6, label="primal")
+    name = "primal" if np.isfinite(primal).any() else "primal (infinite so far)"
+    ax.plot(at, primal, color=colour(1), marker=marker, markersize=4, linewidth=1.6, label=name)
     ax.plot(at, dual, color=colour(0), marker=marker and "s", markersize=4, linewidth=1.6, label="dual")
     ax.set(xlabel="round" if x == "rounds" else "seconds", ylabel="objective")
     _scale(ax, primal, dual)
-    right = ax.twinx()
-    positive = gap > 0
-    right.plot(at[positive], gap[positive], color=INK, linestyle="dotted", linewidth=1.6, label="relative gap")
-    right.set_yscale("log")
-    right.set_ylabel("relative gap (dotted)")
-    ax.plot([], [], color=INK, linestyle="dotted", linewidth=1.6, label="relative gap (right axis)")
+    _draw_gap(ax, at, gap)
     if x == "rounds":
         ax.xaxis.get_major_locator().set_params(integer=True)
     if title:
         ax.set_title(title)
     legend_below(ax)
     return ax
+
+
+def _draw_gap(ax: Any, at: Array, gap: Array) -> None:
+    """The relative gap on an axis of its own, with its line in the legend of the other."""
+    shown = (gap > 0) & np.isfinite(gap)
+    if not shown.any():
+        return
+    right, look = ax.twinx(), {"color": INK, "linestyle": "dotted", "linewidth": 1.6}
+    right.plot(at[shown], gap[shown], **look)
+    right.set(yscale="log", ylabel="relative gap (dotted)")
+    ax.plot([], [], label="relative gap (right axis)", **look)
 
 
 def _history(fit: Any) -> Sequence[Step]:
@@ -66,13 +73,15 @@ def _history(fit: Any) -> Sequence[Step]:
 
 def _scale(ax: Any, primal: Array, dual: Array) -> None:
     """Logarithmic where values are positive and far apart; otherwise a window around the last three quarters."""
-    top, bottom = float(np.max(primal, where=np.isfinite(primal), initial=-np.inf)), float(dual[-1])
+    bottom = float(dual[-1])
+    top = float(np.max(primal, where=np.isfinite(primal), initial=bottom))
     if bottom > 0 and (top > _FAR * bottom or dual.min() < bottom / _FAR):
         least = float(np.min(dual, where=dual > 0, initial=bottom))
         ax.set_yscale("log", nonpositive="mask")
         ax.set_ylim(0.8 * max(least, bottom / _SHOWN), 1.25 * min(top, _SHOWN * bottom))
     elif np.isfinite(top) and np.isfinite(bottom):
         late = slice(len(primal) // 4, None)
-        low, high = float(dual[late].min()), float(primal[late].max())
+        low = float(np.min(dual[late], where=np.isfinite(dual[late]), initial=bottom))
+        high = float(np.max(primal[late], where=np.isfinite(primal[late]), initial=bottom))
         pad = 0.08 * (high - low) or 0.05 * abs(high) or 1.0
         ax.set_ylim(low - pad, high + pad)
