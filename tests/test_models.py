@@ -12,6 +12,7 @@ from hashlib import sha256
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_regression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, RobustScaler, StandardScaler
@@ -31,6 +32,8 @@ from mercer.features import Nystrom, PolynomialMap, PrototypeMap, RandomFourier,
 from mercer.io import ModelError, StorageError
 from mercer.io.models import _digest, _from_npy, dumps, loads, read_manifest
 from mercer.kernels import FromFeatures, FromFunction, Precomputed
+
+from .zoo import FEATURES, KERNELS
 
 X, y = load_iris(return_X_y=True)
 X_numbers, t = make_regression(60, 4, random_state=0)
@@ -118,6 +121,28 @@ def test_every_estimator_can_be_saved():
         estimator = getattr(mercer.estimators, name)
         if hasattr(estimator, "fit"):
             assert estimator in held, f"add {name} to mercer.io.registry, and to MODELS here"
+
+
+@pytest.mark.parametrize("phi", FEATURES, ids=repr)
+def test_feature_maps(phi):
+    fitted = clone(phi).fit(X)
+    loaded = loads(dumps(fitted))
+    np.testing.assert_array_equal(loaded.transform(X), fitted.transform(X))
+    np.testing.assert_array_equal(loaded.kernel_(X[:9]), fitted.kernel_(X[:9]))
+
+
+@pytest.mark.parametrize("specimen", KERNELS, ids=lambda specimen: repr(specimen.kernel))
+def test_kernels(specimen):
+    """What is written as text comes back; what is somebody's own code or values is refused."""
+    kernel = specimen.kernel
+    if isinstance(kernel, FromFeatures) and hasattr(kernel.phi, "transform"):
+        points = specimen.points(9)
+        np.testing.assert_array_equal(loads(dumps(SVC(kernel))).kernel(points), kernel(points))
+    elif "<" not in repr(kernel):
+        assert loads(dumps(SVC(kernel))).kernel == kernel
+    else:
+        with pytest.raises(StorageError, match="cannot hold"):
+            dumps(SVC(kernel))
 
 
 def test_a_stream_goes_on():

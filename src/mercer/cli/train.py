@@ -58,8 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
     data = {"model": arguments.model, "target": target, "rows": len(train), "seconds": seconds} | _learned(machine)
     _save(arguments, pipeline, data)  # before it is scored, which takes a while with --cv
     if code is not Exit.INTERRUPTED and _has_answer(machine):
-        data |= _scored(arguments, pipeline, targets, table, y, test)
-        _save(arguments, pipeline, data)
+        try:
+            data |= _scored(arguments, pipeline, targets, table, y, test)
+            _save(arguments, pipeline, data)
+        except KeyboardInterrupt:  # the machine is there, without its scores
+            code = Exit.INTERRUPTED
     if not arguments.output:
         note(arguments, "note: the model is not saved; give -o model.mercer.")
     show(arguments, data, lambda out: _render(out, data))
