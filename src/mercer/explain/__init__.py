@@ -4,6 +4,7 @@ Needs SymPy: `pip install 'mercer[explain]'`.
 """
 
 from .exact import NotByHandError
+from .exercise import Exercise, exercise
 from .kernel_trick import kernel_trick
 from .lagrangian import lagrangian
 from .perceptron import perceptron
@@ -13,11 +14,13 @@ from .steps import Report, Section, Solution, Step
 from .svm import svm
 
 __all__ = [
+    "Exercise",
     "NotByHandError",
     "Report",
     "Section",
     "Solution",
     "Step",
+    "exercise",
     "from_json",
     "kernel_trick",
     "lagrangian",

@@ -209,10 +209,14 @@ class Listing(Formula):
 
 @dataclass(frozen=True)
 class Chain(Formula):
-    """a = b = c, or with <, <=, >, >=, != and ~ (about) between them."""
+    """a = b = c, or with <, <=, >, >=, != and ~ (about) between them.
+
+    A claim says that this is so; what is no claim is a condition that is put up, and may turn out not to hold.
+    """
 
     members: tuple[Formula, ...]
     signs: tuple[str, ...]
+    claim: bool = True
 
 
 SIGNS = ("=", "<", "<=", ">", ">=", "!=", "~", ":=")
@@ -231,6 +235,12 @@ def chain(*parts: Any) -> Chain:
     if any(sign not in SIGNS for sign in signs) or len(members) != len(signs) + 1:
         raise ValueError(f"A chain is a, sign, b, sign, c ... with signs {' '.join(SIGNS)}, not {parts!r}.")
     return Chain(tuple(formula(member) for member in members), tuple(signs))
+
+
+def condition(*parts: Any) -> Chain:
+    """The same as a chain, but as a condition that is yet to be met."""
+    written = chain(*parts)
+    return Chain(written.members, written.signs, claim=False)
 
 
 def equals(*members: Any) -> Chain:

@@ -23,6 +23,7 @@ from .formula import (
     Words,
     chain,
     combination,
+    condition,
     equals,
     point,
     signed,
@@ -102,11 +103,11 @@ def _plain(body: Any) -> str:
 
 def _written(c: Constraint) -> Chain:
     left, sign, right = c.given
-    return chain(from_sympy(left), sign, from_sympy(right))
+    return condition(from_sympy(left), sign, from_sympy(right))
 
 
 def _standard(c: Constraint) -> Chain:
-    return chain(from_sympy(c.body), "=" if c.equality else "<=", 0)
+    return condition(from_sympy(c.body), "=" if c.equality else "<=", 0)
 
 
 def _problem(program: Program) -> Section:
@@ -165,16 +166,16 @@ def _stationarity(program: Program) -> Section:
     steps = [
         Step(
             say("At an optimum the derivatives by the variables are zero:"),
-            tuple(equals(Derivative(_Lambda, v), slope, 0) for v, slope in gradient),
+            tuple(condition(Derivative(_Lambda, v), "=", slope, "=", 0) for v, slope in gradient),
             assertion=claims(*(equals(Derivative(_Lambda, v), slope) for v, slope in gradient), given={_Lambda: whole}),
         )
     ]
     if program.equalities:
         words = say("The derivatives by the multipliers give the equalities back:")
-        steps.append(Step(words, tuple(equals(from_sympy(h), 0) for h in program.equalities)))
+        steps.append(Step(words, tuple(condition(from_sympy(h), "=", 0) for h in program.equalities)))
     if program.inequalities:
         pairs = zip(program.mus, program.inequalities, strict=True)
-        products = [equals(Product((as_symbol(m), signed(from_sympy(g))[1])), 0) for m, g in pairs]
+        products = [condition(Product((as_symbol(m), signed(from_sympy(g))[1])), "=", 0) for m, g in pairs]
         signs = Listing(tuple(chain(as_symbol(m), ">=", 0) for m in program.mus), ",  ")
         words = say("An inequality that is not active has the multiplier 0, and no multiplier is negative:")
         steps.append(Step(words, (*products, signs)))

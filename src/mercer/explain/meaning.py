@@ -135,6 +135,21 @@ def holds(claim: Chain, where: Where | None = None) -> bool:
     return all(_related(left, claim.signs[i:j], right) for (i, left), (j, right) in pairwise(known))
 
 
+def contradicts_itself(shown: Chain) -> bool:
+    """Whether numbers that stand side by side in what is shown are not related as it says."""
+    if not shown.claim:
+        return False
+    known: list[tuple[int, Any]] = []
+    for position, member in enumerate(shown.members):
+        try:
+            number = value(member)
+        except NoValueError:
+            continue
+        if not number.free_symbols:
+            known.append((position, number))
+    return not all(_related(left, shown.signs[i:j], right) for (i, left), (j, right) in pairwise(known))
+
+
 def _related(left: Any, signs: tuple[str, ...], right: Any) -> bool:
     for sign in ("!=", "~", "<", ">", "<=", ">="):
         if sign in signs:

@@ -20,7 +20,6 @@ from .formula import (
     Norm,
     Number,
     Product,
-    Root,
     Symbol,
     Words,
     chain,
@@ -31,7 +30,7 @@ from .formula import (
     point,
 )
 from .gram import gram, is_polynomial, read_kernel
-from .letters import about, f_of, k, over, w, x_, y_
+from .letters import about, f_of, k, over, root_of, w, x_, y_
 from .picture import Picture
 from .setting import Setting, added
 from .steps import All, Assertion, Prose, Section, Solution, Step, Table, claims, say
@@ -306,8 +305,8 @@ def _certificate(e: Setting, run: Run) -> Section:
     square = e.dual.squared_norm(alpha)
     least = min(sign * f for sign, f in zip(e.y, run.scores(run.alpha), strict=True))
     mistakes = Number(Fraction(sum(run.alpha)))
-    norm, m = Root(Number(square)), Symbol("m")
-    lower, upper = Number(least) / norm, norm / (mistakes if run.eta == 1 else Number(run.eta) * mistakes)
+    m = Symbol("m")
+    lower, upper = root_of(least**2 / square), root_of(square / (run.eta * mistakes.value) ** 2)
     rough = [about(part) or part for part in (lower, upper)]
     beta = column(e.beta(alpha))
     u = Symbol("u", bold=True)

@@ -12,8 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .formula import Chain, Formula, Symbol, formula
-from .meaning import holds
+from .formula import Chain, Formula, Listing, Symbol, formula
+from .meaning import contradicts_itself, holds
 
 if TYPE_CHECKING:
     from .picture import Picture
@@ -108,10 +108,42 @@ class Step:
     assertion: Assertion | None = None
     footnotes: tuple[Prose, ...] = ()
 
+    def check(self) -> bool:
+        """Whether its assertion holds, and whether the numbers that it shows agree with each other."""
+        if any(contradicts_itself(relation) for relation in self.shown()):
+            return False
+        return self.assertion is None or self.assertion.check()
+
     @cached_property
     def checked(self) -> bool:
-        """Whether its assertion holds; True where it makes none."""
-        return self.assertion is None or self.assertion.check()
+        """The result of `check`, kept."""
+        return self.check()
+
+    @property
+    def mark(self) -> bool | None:
+        """What is printed beside it: checked, wrong, or nothing where it asserts nothing."""
+        return None if self.assertion is None and self.checked else self.checked
+
+    def shown(self) -> Iterator[Chain]:
+        """Every relation that the reader sees."""
+        sentences = [self.statement, self.reason]
+        for body in self.mathematics:
+            if isinstance(body, Table):
+                sentences += [cell for row in body.rows for cell in row]
+            else:
+                sentences.append(Prose((body,)))
+        for sentence in sentences:
+            for part in sentence.parts:
+                if isinstance(part, Formula):
+                    yield from _relations(part)
+
+
+def _relations(body: Formula) -> Iterator[Chain]:
+    if isinstance(body, Chain):
+        yield body
+    elif isinstance(body, Listing):
+        for item in body.items:
+            yield from _relations(item)
 
 
 @dataclass(frozen=True)
@@ -168,10 +200,9 @@ class Solution:
         return [step.assertion for step in self.steps() if step.assertion is not None]
 
     def check(self) -> Report:
-        """Check every assertion anew, in exact arithmetic."""
-        asserting = [step for step in self.steps() if step.assertion is not None]
-        failures = tuple(step for step in asserting if step.assertion is not None and not step.assertion.check())
-        return Report(len(asserting), failures)
+        """Check every step anew, in exact arithmetic: what it asserts, and the numbers that it shows."""
+        failures = tuple(step for step in self.steps() if not step.check())
+        return Report(len(self.assertions()), failures)
 
     def to_text(self, width: int = 100) -> str:
         """Plain text for a terminal."""

@@ -27,6 +27,7 @@ from .formula import (
     chain,
     column,
     combination,
+    condition,
     equals,
     matrix,
     point,
@@ -215,7 +216,7 @@ def elimination(e: Setting) -> Section:
     slopes = [combination([r.g[i], *(-h for h in r.H[i])], [_ONE, *kept]) for i in range(e.n - 1)]
     partial = Step(
         say("If no bound on a multiplier were active, the maximum would be where the partial derivatives are zero:"),
-        tuple(equals(Derivative(L, a), slope, 0) for a, slope in zip(kept, slopes, strict=True)),
+        tuple(condition(Derivative(L, a), "=", slope, "=", 0) for a, slope in zip(kept, slopes, strict=True)),
         assertion=claims(
             *(equals(Derivative(L, a), slope) for a, slope in zip(kept, slopes, strict=True)),
             given={L: total - HALF * form},
@@ -228,7 +229,7 @@ def _system(e: Setting, r: Reduced) -> list[Step]:
     """The linear system that the derivatives make, and what becomes of its solution."""
     symbols = alphas(e.n)
     H, kept = matrix(r.H), symbols[:-1]
-    system = equals(H * column(kept), column(r.g))
+    system = condition(H * column(kept), "=", column(r.g))
     outcome = solve(r.H, r.g)
     if outcome.particular is None:
         c = Transposed(column(outcome.contradiction or ()))

@@ -24,7 +24,8 @@ STYLE = """
 .mercer .formula math { padding: 0.1rem 0; }
 .mercer mtable.aligned > mtr > mtd { text-align: left; padding: 0.25rem 0.1rem; }
 .mercer mtable.aligned > mtr > mtd:first-child { text-align: right; }
-.mercer mtd { padding: 0.15rem 0.4rem; }
+.mercer mtable.aligned > mtr > mtd:nth-child(2) { padding: 0.25rem 0.3em; }
+.mercer mtd { padding: 0.22em 0.4em; }
 .mercer .table { overflow-x: auto; margin: 0.7rem 0; }
 .mercer table { border-collapse: collapse; margin: 0 auto; font-size: 0.95rem; line-height: 1.4; }
 .mercer th { text-align: left; font-weight: 600; border-bottom: 1.5px solid #1d2433; padding: 0.25rem 0.7rem; }
@@ -93,9 +94,9 @@ def fragment(solution: Solution) -> str:
     notes = Footnotes()
     out = [f'<article class="mercer"><style>{STYLE}</style>', f"<h1>{escape(solution.title)}</h1>"]
     if solution.picture is not None:
-        caption = (
-            "Boundary f = 0 (dark), margins f = ±1, support vectors ringed" if solution.picture.alpha else "The data"
-        )
+        margins = ", margins f = ±1" if solution.picture.margins else ""
+        drawn = f"Boundary f = 0 (dark){margins}; points with a multiplier are ringed"
+        caption = drawn if solution.picture.alpha is not None else "The data"
         out.append(f"<figure>{svg.draw(solution.picture)}<figcaption>{caption}</figcaption></figure>")
     for count, section in enumerate(solution.sections, 1):
         out += _section(section, 2, f'<span class="place">{count}</span>', notes)
@@ -127,10 +128,8 @@ def _section(section: Section, depth: int, place: str, notes: Footnotes) -> list
 
 def _step(step: Step, notes: Footnotes) -> str:
     marks = "".join(f'<sup><a href="#note{number}">{number}</a></sup>' for number in notes.numbers(step))
-    check = ""
-    if step.assertion is not None:
-        good = '<span class="check" title="checked by machine, exactly">✓ checked</span>'
-        check = good if step.checked else '<span class="wrong">✗ this does not hold</span>'
+    good = '<span class="check" title="checked by machine, exactly">✓ checked</span>'
+    check = {None: "", True: good, False: '<span class="wrong">✗ this does not hold</span>'}[step.mark]
     why = f"({prose(step.reason)})" if step.reason else ""
     closing = " ".join(part for part in (why, check) if part)
     blocks = "\n".join(_block(body) for body in step.mathematics)

@@ -10,18 +10,19 @@ from typing import Any
 
 from ...kernels import Kernel
 from ...kernels import kernel as as_kernel
-from .. import cases, formula, optimality, perceptron, picture, steps
+from .. import cases, formula, optimality, picture, steps
 from ..algebraic import from_sympy
 from ..meaning import value as meaning
+from ..perceptron import Look, Run
 from . import latex, text
 
 _FORMAT = "mercer worked solution"
 _CLASSES: dict[str, Any] = {
     cls.__name__: cls
-    for module in (formula, steps, cases, optimality, perceptron, picture)
+    for module in (formula, steps, cases, optimality, picture)
     for cls in vars(module).values()
     if isinstance(cls, type) and is_dataclass(cls) and cls.__module__ == module.__name__
-}
+} | {"Look": Look, "Run": Run}
 _SHOWN_ONLY = ("kind", "as_text", "as_latex", "checked")
 
 
@@ -53,8 +54,8 @@ def _encode(value: Any) -> Any:
         shown: dict[str, Any] = {"kind": type(value).__name__}
         if isinstance(value, formula.Chain):
             shown |= {"as_text": text.in_line(value), "as_latex": latex.math(value)}
-        if isinstance(value, steps.Step) and value.assertion is not None:
-            shown["checked"] = value.checked
+        if isinstance(value, steps.Step) and value.mark is not None:
+            shown["checked"] = value.mark
         return shown | {field.name: _encode(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {"map": {key: _encode(entry) for key, entry in value.items()}}

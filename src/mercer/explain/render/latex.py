@@ -270,6 +270,12 @@ def document(solution: Solution) -> str:
     """The whole solution as a document."""
     notes = Footnotes()
     body = [_section(section, 0, notes) for section in solution.sections]
+    colour = "checked" if all(step.checked for step in solution.steps()) else "wrong"
+    end = (
+        [rf"\bigskip\par\noindent\textcolor{{{colour}}}{{\small {escape(verdict(solution))}}}"]
+        if verdict(solution)
+        else []
+    )
     return "\n".join(
         [
             _PREAMBLE + rf"\title{{{escape(solution.title)}}}",
@@ -277,7 +283,7 @@ def document(solution: Solution) -> str:
             r"\begin{document}",
             r"\maketitle\vspace{-4em}",
             *body,
-            rf"\bigskip\par\noindent\textcolor{{checked}}{{\small {escape(verdict(solution))}}}",
+            *end,
             r"\end{document}",
             "",
         ]
@@ -297,7 +303,7 @@ def _step(step: Step, notes: Footnotes) -> str:
     for number in notes.numbers(step):
         marks += rf"\footnotemark[{number}]" if number <= known else rf"\footnote{{{prose(notes.notes[number - 1])}}}"
     out = [prose(step.statement) + marks, *(_block(body) for body in step.mathematics)]
-    check = "" if step.assertion is None else r"\checked" if step.checked else r"\fails"
+    check = {None: "", True: r"\checked", False: r"\fails"}[step.mark]
     why = rf"\reason{{({prose(step.reason)})}}" if step.reason else ""
     closing = " ".join(part for part in (why, check) if part)
     if closing:

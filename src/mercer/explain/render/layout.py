@@ -68,10 +68,8 @@ class Footnotes:
 
 def verdict(solution: Solution) -> str:
     """One line about what was checked."""
-    steps = [step for step in solution.steps() if step.assertion is not None]
-    wrong = sum(1 for step in steps if not step.checked)
-    if not steps:
-        return ""
+    count = len(solution.assertions())
+    wrong = sum(1 for step in solution.steps() if not step.checked)
     if wrong:
-        return f"{wrong} of the {len(steps)} assertions of this solution do NOT hold."
-    return f"All {len(steps)} assertions of this solution were checked by machine, in exact arithmetic."
+        return f"{wrong} of the {count} checked steps of this solution do NOT hold."
+    return f"All {count} assertions of this solution were checked by machine, in exact arithmetic." if count else ""

@@ -68,7 +68,7 @@ def _section(section: Section, depth: int, place: str, notes: Footnotes) -> list
 def _step(step: Step, notes: Footnotes) -> list[str]:
     marks = "".join(f"[^{number}]" for number in notes.numbers(step))
     out = [prose(step.statement) + marks, *(_block(body) for body in step.mathematics)]
-    check = "" if step.assertion is None else "✓ checked" if step.checked else "**✗ this does not hold**"
+    check = {None: "", True: "✓ checked", False: "**✗ this does not hold**"}[step.mark]
     why = f"*({prose(step.reason)})*" if step.reason else ""
     closing = " ".join(part for part in (why, check) if part)
     return [*out, closing] if closing else out

@@ -31,7 +31,7 @@ from ..formula import (
     Words,
     signed,
 )
-from .binding import ATOM, POWER, PRODUCT, binding, needed_in_product, starts_with_number
+from .binding import ATOM, POWER, PRODUCT, binding, is_tall, needed_in_product, starts_with_number
 from .layout import Line, lines
 from .text import GREEK, SIGNS, bold, measure
 
@@ -58,7 +58,7 @@ _MINUS = _operator("−", form="prefix")
 def math(body: Formula, level: int = 0) -> str:
     """The formula as MathML, in parentheses where it binds less tightly than `level`."""
     if binding(body) < level:
-        return _fenced("(", math(body), ")")
+        return _fenced("(", math(body), ")", tall=is_tall(body))
     match body:
         case Number(value):
             return _number(value)
@@ -83,15 +83,15 @@ def math(body: Formula, level: int = 0) -> str:
         case Root(inner):
             return _tag("msqrt", math(inner))
         case Matrix(rows):
-            return _fenced("[", _table([[math(entry) for entry in row] for row in rows]), "]")
+            return _fenced("[", _table([[math(entry) for entry in row] for row in rows]), "]", tall=True)
         case Point(entries):
-            return _fenced("(", *_between([math(entry) for entry in entries], _operator(",")), ")")
+            return _fenced("(", *_between([math(entry) for entry in entries], _operator(",")), ")", tall=is_tall(body))
         case Transposed(inner):
             return _tag("msup", math(inner, ATOM), _tag("mi", "⊤"))
         case Inner(left, right):
-            return _fenced("⟨", math(left), _operator(","), math(right), "⟩")
+            return _fenced("⟨", math(left), _operator(","), math(right), "⟩", tall=is_tall(left) or is_tall(right))
         case Norm(inner):
-            return _fenced("‖", math(inner), "‖")
+            return _fenced("‖", math(inner), "‖", tall=is_tall(inner))
         case Call(name, arguments):
             head = _tag("mi", escape(name)) if isinstance(name, str) else math(name)
             return _row(head, _fenced("(", *_between([math(argument) for argument in arguments], _operator(",")), ")"))
@@ -128,8 +128,14 @@ def _symbol(body: Symbol) -> str:
     own = _tag("mi", bold(letter) if body.bold else escape(letter))
     if not body.index:
         return own
-    kind = "mn" if body.index.isdigit() else "mi"
-    return _tag("msub", own, _tag(kind, escape(body.index)))
+    return _tag("msub", own, _index(body.index))
+
+
+def _index(index: str) -> str:
+    """1, i or ij below a letter: letters stand one by one, so that they are slanted."""
+    if index.isdigit():
+        return _tag("mn", index)
+    return _row(*(_tag("mi", escape(letter)) for letter in index))
 
 
 def summed(terms: tuple[Formula, ...], continued: bool = False) -> str:
@@ -160,14 +166,14 @@ def _product(factors: tuple[Formula, ...]) -> str:
 def _series(index: str, lower: str, upper: str) -> str:
     sign = _operator("∑")
     if not lower:
-        return _tag("munder", sign, _tag("mi", escape(",".join(index) if index.isalpha() else index)))
+        return _tag("munder", sign, _row(*_between([_tag("mi", escape(letter)) for letter in index], _operator(","))))
     below = _row(_tag("mi", escape(index)), _operator("="), _tag("mn", escape(lower)))
     return _tag("munderover", sign, below, _tag("mi", escape(upper)))
 
 
-def _fenced(left: str, *inside: str) -> str:
+def _fenced(left: str, *inside: str, tall: bool = False) -> str:
     *body, right = inside
-    close = {"fence": "true", "lspace": "0", "rspace": "0"}
+    close = {"stretchy": "true" if tall else "false", "lspace": "0", "rspace": "0"}
     return _row(_operator(left, form="prefix", **close), *body, _operator(right, form="postfix", **close))
 
 

@@ -306,11 +306,11 @@ def _step(step: Step, width: int, notes: Footnotes) -> list[str]:
     out = textwrap.wrap(prose(step.statement) + marks, width)
     for body in step.mathematics:
         out += ["", *("    " + row for row in block(body, width - 4))]
-    check = "" if step.assertion is None else "✓ checked" if step.checked else "✗ THIS DOES NOT HOLD"
+    check = {None: "", True: "✓ checked", False: "✗ THIS DOES NOT HOLD"}[step.mark].replace(" ", "\N{NO-BREAK SPACE}")
     why = f"({prose(step.reason)})" if step.reason else ""
     closing = " ".join(part for part in (why, check) if part)
     if closing and step.mathematics:
         out.append("")
     if closing:
         out += textwrap.wrap(closing, width, initial_indent="  ", subsequent_indent="  ")
-    return [row.rstrip() for row in out]
+    return [row.rstrip().replace("\N{NO-BREAK SPACE}", " ") for row in out]

@@ -1,0 +1,200 @@
+"""New exercises with answers in small fractions: a sheet of questions, and the answer sheet apart from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from ..kernels import Linear, Polynomial
+from .algebra import solve
+from .cases import Finding
+from .exact import fraction, labels, sympy
+from .formula import Formula, Number, Symbol, equals, point
+from .gram import gram
+from .letters import lam, x_, y_
+from .perceptron import follow, perceptron
+from .picture import Picture
+from .ridge import ridge
+from .setting import Setting
+from .steps import Prose, Section, Solution, Step, Table, say
+from .svm import svm
+from .svm_dual import kernel_formula
+
+_TRIES = 20_000
+_LARGEST_DENOMINATOR, _LARGEST = 12, 9
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """An exercise: the sheet with the questions, and the worked solution."""
+
+    seed: int
+    kind: str
+    sheet: Solution
+    answer: Solution
+
+    def save(self, folder: str | Path, suffix: str = ".html") -> tuple[Path, Path]:
+        """Write sheet and answer into a folder, in the format that the suffix names."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        name = f"exercise_{self.kind}_{self.seed}"
+        return self.sheet.save(folder / f"{name}{suffix}"), self.answer.save(folder / f"{name}_answer{suffix}")
+
+    def __str__(self) -> str:
+        return str(self.sheet)
+
+    def __repr__(self) -> str:
+        return f"<Exercise {self.kind} {self.seed}: .sheet has the questions, .answer the worked solution>"
+
+    def _repr_html_(self) -> str:
+        return self.sheet._repr_html_()
+
+
+def exercise(seed: int = 0, kind: str = "svm") -> Exercise:
+    """A new exercise for each seed: kind is "svm", "soft" (a soft margin), "xor", "perceptron" or "ridge"."""
+    sympy()
+    if kind not in _KINDS:
+        raise ValueError(f"kind must be one of {', '.join(_KINDS)}, not {kind!r}.")
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise TypeError(f"The seed must be a whole number, not {seed!r}.")
+    random = Random(f"{kind} {seed}")  # a text, so that every kind has exercises of its own
+    for _ in range(_TRIES):
+        made = _KINDS[kind](random)
+        if made is not None:
+            sheet, answer = made
+            return Exercise(
+                seed, kind, Solution(f"Exercise {seed}: {sheet.title}", sheet.sections, {}, sheet.picture), answer
+            )
+    raise AssertionError(f"no exercise found for kind {kind!r} and seed {seed}")
+
+
+Made = tuple[Solution, Solution] | None
+
+
+def _points(random: Random, n: int, low: int = -3, high: int = 4) -> list[tuple[int, int]]:
+    cells = [(u, v) for u in range(low, high + 1) for v in range(low, high + 1)]
+    return random.sample(cells, n)
+
+
+def _small(values: Any) -> bool:
+    return all(v.denominator <= _LARGEST_DENOMINATOR and abs(v) <= _LARGEST for v in values)
+
+
+def _svm(random: Random) -> Made:
+    n = random.choice([3, 3, 4])
+    return _machine(_points(random, n), [1, -1, *(random.choice([1, -1]) for _ in range(n - 2))], None, Linear())
+
+
+def _soft(random: Random) -> Made:
+    n = random.choice([3, 4])
+    C = random.choice([Fraction(1, 4), Fraction(1, 2), Fraction(1)])
+    return _machine(_points(random, n), [1, -1, *(random.choice([1, -1]) for _ in range(n - 2))], C, Linear())
+
+
+def _xor(random: Random) -> Made:
+    n = random.choice([3, 4])
+    signs = [1, -1, *(random.choice([1, -1]) for _ in range(n - 2))]
+    return _machine(_points(random, n, -2, 2), signs, None, Polynomial())
+
+
+def _machine(X: list[tuple[int, int]], y: list[int], C: Fraction | None, kernel: Any) -> Made:
+    points, K = gram(kernel, X)
+    setting = Setting(points, labels(y, len(X)), K, C, kernel)
+    optimal = [verdict for verdict in setting.verdicts if verdict.finding is Finding.OPTIMAL]
+    if len(optimal) != 1 or optimal[0].alpha is None or optimal[0].b is None or optimal[0].interval is not None:
+        return None
+    alpha, b = optimal[0].alpha, optimal[0].b
+    if sum(1 for a in alpha if a) < 3:
+        return None  # two points alone make too short a calculation
+    weights = setting.w(alpha) if setting.linear else ()
+    if not _small((*alpha, *weights, b)) or not setting.dual.squared_norm(alpha):
+        return None
+    margin = "the hard margin" if C is None else f"a soft margin, C = {C}"
+    asked = [
+        "Write down the Gram matrix, with the labels.",
+        "Write down the dual problem, and use the equality to eliminate one multiplier.",
+        "Set the partial derivatives to zero. Do the values satisfy the bounds? If not, go through the cases.",
+        "Which points are support vectors?",
+        "Find w." if setting.linear else "Write f as a polynomial in the coordinates.",
+        "Find the intercept, as b and as t.",
+        "Find the margin.",
+        "Check all KKT conditions, and that primal and dual have the same value.",
+    ]
+    words = f"Solve the support vector machine with {margin} by hand, exactly. The kernel is {{}}."
+    sheet = _sheet(
+        "support vector machine", say(words, kernel_formula(kernel)), X, _signs(y), asked, Picture.of(setting)
+    )
+    return sheet, svm(X, y, C, kernel)
+
+
+def _perceptron(random: Random) -> Made:
+    n = random.choice([3, 4])
+    X, y = _points(random, n), [1, -1, *(random.choice([1, -1]) for _ in range(n - 2))]
+    points, K = gram(Linear(), X)
+    run = follow(K, tuple(y), Fraction(1), most=8)
+    if not run.converged or not 3 <= sum(run.alpha) <= 6:
+        return None
+    asked = [
+        "Run the perceptron from w = 0 with step 1, point by point, until a pass makes no mistake.",
+        "Run the dual form beside it. What do the alphas count?",
+        "Find w from the alphas.",
+        "Between which bounds does the run show the widest margin to lie?",
+    ]
+    setting = Setting(points, labels(y, n), K, None, Linear())
+    lead = say("Follow the perceptron, in its primal and in its dual form.")
+    sheet = _sheet("perceptron", lead, X, _signs(y), asked, Picture.of(setting))
+    return sheet, perceptron(X, y)
+
+
+def _ridge(random: Random) -> Made:
+    X = random.sample(range(-2, 4), 3)
+    t = [random.randint(-3, 4) for _ in X]
+    weight = random.choice([1, 2, 3])
+    points = [(u, 1) for u in X]
+    _, K = gram(Linear(), points)
+    shifted = [[v + (weight if i == j else 0) for j, v in enumerate(row)] for i, row in enumerate(K)]
+    a = solve(shifted, [Fraction(v) for v in t]).particular
+    assert a is not None
+    if not _small(a) or len(set(t)) == 1:
+        return None
+    asked = [
+        "Write down the Gram matrix K.",
+        "Invert K plus lambda times the identity, and find a.",
+        "Find w from a, and the line that it stands for (the last coordinate is always 1).",
+        "Find the predictions and residuals. How do the residuals go with a?",
+        "Solve the normal equations of the primal, and compare.",
+    ]
+    lead = say("Fit kernel ridge regression with the linear kernel and {}, by hand and exactly.", equals(lam, weight))
+    sheet = _sheet("kernel ridge regression", lead, points, _column(Symbol("t", "i"), t), asked, None)
+    return sheet, ridge(points, t, weight)
+
+
+def _column(head: Formula, values: list[int]) -> tuple[Formula, list[Formula]]:
+    return head, [Number(Fraction(value)) for value in values]
+
+
+def _signs(y: list[int]) -> tuple[Formula, list[Formula]]:
+    return _column(y_("i"), y)
+
+
+def _sheet(
+    title: str, lead: Prose, X: Any, column: tuple[Formula, list[Formula]], asked: list[str], picture: Picture | None
+) -> Solution:
+    numbers: list[Formula] = [Number(Fraction(i + 1)) for i in range(len(X))]
+    points: list[Formula] = [point([fraction(v) for v in x]) for x in X]
+    table = Table.of_columns([(Symbol("i"), numbers), (x_("i"), points), column])
+    questions = tuple(Step(say(f"{place}. {text}")) for place, text in enumerate(asked, 1))
+    return Solution(title, (Section("The data", (Step(lead, (table,)),)), Section("Questions", questions)), {}, picture)
+
+
+_KINDS: dict[str, Callable[[Random], Made]] = {
+    "svm": _svm,
+    "soft": _soft,
+    "xor": _xor,
+    "perceptron": _perceptron,
+    "ridge": _ridge,
+}
