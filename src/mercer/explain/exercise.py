@@ -44,6 +44,28 @@ class Exercise:
         name = f"exercise_{self.kind}_{self.seed}"
         return self.sheet.save(folder / f"{name}{suffix}"), self.answer.save(folder / f"{name}_answer{suffix}")
 
+    # On its own an exercise is its sheet.
+
+    def to_text(self, width: int = 100) -> str:
+        """See Solution.to_text."""
+        return self.sheet.to_text(width)
+
+    def to_markdown(self) -> str:
+        """See Solution.to_markdown."""
+        return self.sheet.to_markdown()
+
+    def to_latex(self) -> str:
+        """See Solution.to_latex."""
+        return self.sheet.to_latex()
+
+    def to_html(self) -> str:
+        """See Solution.to_html."""
+        return self.sheet.to_html()
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """See Solution.to_json."""
+        return self.sheet.to_json(indent)
+
     def __str__(self) -> str:
         return str(self.sheet)
 
