@@ -324,8 +324,16 @@ def test_explain(run, files):
     ]:
         code, out, err = run("explain", *given)
         assert code == 0 and words in out.lower(), err
+    code, _, err = run("explain", "--exercise", "7", "--answer", "-o", "sheet.html")
+    assert code == 0 and "sheet_answer.html" in err
+    assert (files / "sheet.html").read_text() != (files / "sheet_answer.html").read_text()
+    code, sheet, _ = run("explain", "--exercise", "7")
+    assert code == 0 and "Exercise 7" in sheet and sheet == run("explain", "--exercise", "7")[1]
+    assert run("explain", "--exercise", "7", "--kind", "ridge", "--json")[0] == 0
     for given, code, words in [
         ([], 2, "Give points"),
+        (["1,3:+ 2,1:-", "--kind", "xor"], 2, "for --exercise"),
+        (["--exercise", "7", "--kind", "lagrangian"], 3, "kind must be one of"),
         (["1,3:+ 2,1"], 3, "'2,1' is not a point"),
         (["1,3:+ 2,1:+"], 3, ""),
         (["1,3:+ 2,x:-"], 3, "x"),

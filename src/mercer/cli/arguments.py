@@ -28,6 +28,11 @@ not_negative = number("a number of at least 0", lambda value: 0 <= value < float
 part = number("a part between 0 and 1, such as 0.2", lambda value: 0 <= value < 1)
 
 
+def positive_or_loo(text: str) -> float | str:
+    """A type for argparse: a number greater than 0, or the word loo."""
+    return text if text == "loo" else finite_positive(text)
+
+
 def whole(least: int) -> Callable[[str], int]:
     """A type for argparse: a whole number of at least so much."""
 

@@ -16,16 +16,16 @@ EXAMPLES = """\
   mercer explain "1:1 2:3/2 3:2" --kind ridge --lambda 1/2          kernel ridge regression
   mercer explain "1,2 3,4" --kind kernel-trick --kernel "poly(degree=2)"
   mercer explain "max x*y" "x + y = 4" --kind lagrangian
-  mercer explain --exercise 7                                       a new exercise; --answer solves it
+  mercer explain --exercise 7 --answer -o sheet.html                a new exercise; its solution: sheet_answer.html
 """
-KINDS = ("svm", "perceptron", "ridge", "kernel-trick", "lagrangian")
+KINDS = ("svm", "perceptron", "ridge", "kernel-trick", "lagrangian", "soft", "xor")
 FORMATS = {"text": ".txt", "markdown": ".md", "latex": ".tex", "html": ".html", "json": ".json"}
 
 
 def add_arguments(parser: Any) -> None:
     """What explain is told."""
     parser.add_argument("problem", metavar="DATA", nargs="*", help="a table, or points such as '1,3:+ 2,1:+ 0,1:-'")
-    parser.add_argument("--kind", choices=KINDS, default="svm", help="default: svm")
+    parser.add_argument("--kind", choices=KINDS, default="svm", help="default: svm; soft and xor are for --exercise")
     add_kernel(parser)
     parser.add_argument("--C", "-c", dest="C", metavar="X", help="svm: the soft margin (default: the hard one)")
     parser.add_argument("--lambda", dest="lam", metavar="X", default="1", help="ridge (default: 1)")
@@ -45,12 +45,15 @@ def run(arguments: argparse.Namespace) -> int:
     from .exits import Exit
     from .output import note
 
-    text = "\n".join(_written(sheet, arguments) for sheet in _sheets(arguments))
-    if arguments.output:
-        write_whole(arguments.output, text)
-        note(arguments, f"written to {arguments.output}.")
-    else:
-        print(text)
+    for ending, sheet in _sheets(arguments).items():
+        text = _written(sheet, arguments)
+        if arguments.output:
+            path = Path(arguments.output)
+            path = path.with_name(path.stem + ending + path.suffix)
+            write_whole(path, text)
+            note(arguments, f"written to {path}.")
+        else:
+            print(text)
     return Exit.FINE
 
 
@@ -62,8 +65,8 @@ def _written(sheet: Any, arguments: argparse.Namespace) -> str:
     return str(getattr(sheet, f"to_{kind}")())
 
 
-def _sheets(arguments: argparse.Namespace) -> list[Any]:
-    """What is to be written."""
+def _sheets(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What is to be written, by what is added to the name of its file."""
     from ..io import DataError
     from .exits import UsageError
 
@@ -73,11 +76,11 @@ def _sheets(arguments: argparse.Namespace) -> list[Any]:
         raise UsageError(f"Worked solutions need SymPy: pip install 'mercer[explain]' ({error}).") from None
     try:
         if arguments.exercise is not None:
-            made = explain.exercise(arguments.exercise)
-            return [made, *([made.answer] if arguments.answer else [])]
+            made = explain.exercise(arguments.exercise, arguments.kind)
+            return {"": made} | ({"_answer": made.answer} if arguments.answer else {})
         if not arguments.problem:
             raise UsageError("Give points, such as '1,3:+ 2,1:+ 0,1:-', a table, or --exercise SEED.")
-        return [_solved(arguments, explain)]
+        return {"": _solved(arguments, explain)}
     except (DataError, UsageError):
         raise
     except ImportError as error:
@@ -101,6 +104,8 @@ def _solved(arguments: argparse.Namespace, explain: Any) -> Any:
         if len(points) != 2 or not kernel:
             raise UsageError("The kernel trick needs two points, such as '1,2 3,4', and --kernel.")
         return explain.kernel_trick(kernel["kernel"], *points)
+    if arguments.kind in ("soft", "xor"):
+        raise UsageError(f"--kind {arguments.kind} is for --exercise; a soft margin is --C, another one --kernel.")
     X, y = _points(first, arguments)
     if arguments.kind == "ridge":
         return explain.ridge(X, y, arguments.lam, **kernel)

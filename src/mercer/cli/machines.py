@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_kernel, finite_positive, not_negative, number, positive, whole
+from .arguments import add_kernel, finite_positive, not_negative, number, positive, positive_or_loo, whole
 from .exits import UsageError
 
 MACHINES = {
@@ -39,7 +39,12 @@ def add_machine(parser: Any) -> None:
     group.add_argument("--epsilon", type=not_negative, metavar="X", help="svr: the half width of the tube")
     unit = number("a number with 0 < nu <= 1", lambda value: 0 < value <= 1)
     group.add_argument("--nu", type=unit, metavar="X", help="oneclass: the part of outliers, at most")
-    group.add_argument("--alpha", type=not_negative, metavar="X", help="ridge: lambda")
+    group.add_argument(
+        "--alpha",
+        type=positive_or_loo,
+        metavar="X",
+        help="ridge: lambda; loo: the one with the least leave-one-out error",
+    )
     group.add_argument("--bias", choices=("yes", "no"), help="whether b is free (default: the machine's own)")
     group.add_argument("--class-weight", choices=("balanced",), help="classes count alike, whatever their size")
     group.add_argument("--solver", metavar="TEXT", help="such as 'qp(solver=clarabel)'")

@@ -21,10 +21,14 @@ def add_arguments(parser: Any) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="where the CSV goes (default: stdout)")
     parser.add_argument("--decision", action="store_true", help="also the values of the decision function")
     parser.add_argument("--proba", action="store_true", help="also the probability of each class")
+    parser.add_argument("--std", action="store_true", help="also the standard deviation (ridge)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Load, read, predict, write."""
+    from functools import partial
+    from inspect import signature
+
     from ..io.atomic import write_whole
     from .data import last_step, points_for, read
     from .exits import Exit, UsageError
@@ -40,6 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.decision and not hasattr(machine, "decision_function"):
         raise UsageError(f"{type(machine).__name__} has no decision function: its predictions are its values.")
+    if arguments.std and "return_std" not in signature(machine.predict).parameters:
+        raise UsageError(f"{type(machine).__name__} has no standard deviation: train with --model ridge.")
     table = read(arguments, model)
     points = points_for(model, table)
     columns = {"prediction": used(arguments, model.predict, points, table)}
@@ -47,6 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
         columns |= _columns("decision", used(arguments, model.decision_function, points, table), machine)
     if arguments.proba:
         columns |= _columns("probability", used(arguments, model.predict_proba, points, table), machine)
+    if arguments.std:
+        columns["std"] = used(arguments, partial(model.predict, return_std=True), points, table)[1]
     text = _csv(columns)
     if arguments.output:
         write_whole(arguments.output, text)
