@@ -244,3 +244,44 @@ def gaussian_both_ways(
         if not same:
             for j in range(min(width, below.size - first)):
                 below[first + j] += total[j]
+
+
+@exactly_compiled
+def gaussian_pull(
+    A: Array, a_levels: Array, Z: Array, z_levels: Array, gamma: float, products: bool,
+    coefficients: Array, t: Array, weight: Array, e: Array, out: Array,
+) -> None:  # fmt: skip
+    """e_i <- t_i - sum_j k(a_i, z_j) coefficients_j, and out_j += sum_i weight_i e_i k(a_i, z_j): each value used twice.
+
+    Sums over a panel or a group are in the precision of the points, those over panels and groups in float64.
+    """
+    panels, width = Z.shape[0], Z.shape[2]
+    lanes = width // 3
+    tiles, total = np.empty((panels, GROUP, width), A.dtype), np.zeros(panels * width)
+    factors, pulls = np.zeros(panels * width, A.dtype), np.zeros(GROUP, A.dtype)
+    factors[: coefficients.size] = coefficients
+    for g in range(A.shape[0]):
+        rows = min(GROUP, e.size - g * GROUP)
+        for row in range(rows):
+            e[g * GROUP + row] = t[g * GROUP + row]
+        for m in range(panels):
+            tile, first = tiles[m], m * width
+            gaussian_tile(A, a_levels, g, Z, z_levels, m, gamma, products, tile)
+            x, y, z = load(factors, first), load(factors, first + lanes), load(factors, first + 2 * lanes)
+            for row in range(rows):
+                a, b, c = load(tile, row, 0), load(tile, row, lanes), load(tile, row, 2 * lanes)
+                e[g * GROUP + row] -= sum_of(multiply_add(a, x, multiply_add(b, y, c * z)))
+        for row in range(GROUP):
+            pulls[row] = weight[g * GROUP + row] * e[g * GROUP + row] if row < rows else 0.0
+        for m in range(panels):
+            tile, first = tiles[m], m * width
+            p = q = r = filled(tile, 0)
+            for row in range(GROUP):
+                p, q, r = add_dots(
+                    load(tile, row, 0), load(tile, row, lanes), load(tile, row, 2 * lanes), pulls[row], p, q, r
+                )
+            add_to(total, first, p)
+            add_to(total, first + lanes, q)
+            add_to(total, first + 2 * lanes, r)
+    for j in range(out.size):
+        out[j] += total[j]

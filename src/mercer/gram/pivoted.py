@@ -1,4 +1,9 @@
-"""Randomly pivoted Cholesky (Chen, Epperly, Tropp, Webber 2022): good landmarks from a few rows of K."""
+"""Randomly pivoted Cholesky: good landmarks from a few rows of K.
+
+Chen, Epperly, Tropp, Webber 2022; several pivots at a time as in Epperly, Tropp, Webber 2024: they are drawn together
+and each is accepted with the probability that it would have been drawn after the ones before it. So pivots have the
+same distribution as one by one, and nearly all of the work is products of matrices.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,9 @@ from ..kernels.evaluate import diagonal, fill_block
 from ..kernels.points import count, take
 from ..types import Array, Points
 
+_TOGETHER = 100  # pivots drawn at a time
+_NEGLIGIBLE = 1e-12  # of the largest diagonal entry: what is left is rounding
+
 
 def pivoted_cholesky(kernel: Kernel, X: Points, rank: int, generator: np.random.Generator) -> tuple[Array, Array]:
     """F (n x r) and r <= rank distinct pivots with K ~ F F', each drawn in proportion to the diagonal of K - F F'.
@@ -18,20 +26,59 @@ def pivoted_cholesky(kernel: Kernel, X: Points, rank: int, generator: np.random.
     """
     n = count(X)
     residual = diagonal(kernel, X).astype(np.float64)
-    row = np.empty((1, n))
-    negligible = 1e-12 * max(float(residual.max(initial=0.0)), 0.0)
-    F = np.zeros((n, min(rank, n)), order="F")
-    pivots: list[int] = []
-    for r in range(F.shape[1]):
+    negligible = _NEGLIGIBLE * max(float(residual.max(initial=0.0)), 0.0)
+    F = np.empty((min(rank, n), n))  # transposed
+    pivots = np.empty(0, np.intp)
+    while pivots.size < len(F):
         residual[residual <= negligible] = 0.0
         total = residual.sum()
         if total <= 0.0:
             break
-        pivot = int(generator.choice(n, p=residual / total))
-        fill_block(kernel, take(X, [pivot]), X, row)
-        column = row[0] - F[:, :r] @ F[pivot, :r]
-        F[:, r] = column / np.sqrt(residual[pivot])
-        residual -= F[:, r] ** 2
-        residual[pivot] = 0.0
-        pivots.append(pivot)
-    return F[:, : len(pivots)], np.array(pivots, np.intp)
+        r = pivots.size
+        drawn = generator.choice(n, min(_TOGETHER, len(F) - r), p=residual / total)
+        before = F[:r, drawn].T
+        left = kernel_block(kernel, take(X, drawn), take(X, drawn)) - before @ before.T
+        accepted, L = _accepted(left, residual[drawn], negligible, generator)
+        if accepted.size == 0:  # what seemed to be left of them was rounding
+            residual[drawn] = 0.0
+            continue
+        chosen = drawn[accepted]
+        rows = kernel_block(kernel, take(X, chosen), X)
+        rows -= before[accepted] @ F[:r]
+        new = F[r : r + chosen.size]
+        new[...] = _divided(rows, L)
+        residual -= np.einsum("ij,ij->j", new, new)
+        residual[chosen] = 0.0
+        pivots = np.concatenate([pivots, chosen])
+    return F[: pivots.size].T, pivots
+
+
+def kernel_block(kernel: Kernel, A: Points, B: Points) -> Array:
+    """k(a_i, b_j) in float64, for admitted points."""
+    out = np.empty((count(A), count(B)))
+    fill_block(kernel, A, B, out)
+    return out
+
+
+def _accepted(left: Array, drawn_with: Array, negligible: float, generator: np.random.Generator) -> tuple[Array, Array]:
+    """Which of the drawn points are accepted, and the Cholesky factor of what is left of K between these."""
+    chances = generator.random(len(left))
+    columns: list[Array] = []
+    accepted: list[int] = []
+    for i in range(len(left)):
+        now = left[i, i]
+        if now <= negligible or now < chances[i] * drawn_with[i]:
+            continue
+        column = left[:, i] / np.sqrt(now)
+        columns.append(column)
+        accepted.append(i)
+        left = left - np.outer(column, column)
+    index = np.array(accepted, np.intp)
+    return index, np.tril(np.array(columns).reshape(index.size, len(left)).T[index])
+
+
+def _divided(rows: Array, L: Array) -> Array:
+    """L^-1 rows."""
+    from scipy.linalg import solve_triangular
+
+    return np.asarray(solve_triangular(L, rows, lower=True, check_finite=False))

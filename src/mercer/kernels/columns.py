@@ -118,6 +118,16 @@ class Dense(_Fast):
             sides = (np.ascontiguousarray(v[:, j]), np.ascontiguousarray(w[:, j]), above[:, j], below[:, j])
             gaussian_both_ways(*packed, *self.columns, self.gamma, self.by_products, *sides, rows is self)
 
+    def pull(self, A: Points, coefficients: Array, T: Array, weight: Array) -> tuple[Array, Array]:
+        """K'We and e = T - K coefficients for the rows A, by this thread; columns of T and e are targets."""
+        from .._core.gaussian import gaussian_pull
+
+        pulled, e, packed = np.zeros((coefficients.shape[1], self.n)), np.empty(T.T.shape), self.ready(A)
+        for c, t, own, out in zip(coefficients.T, T.T, e, pulled, strict=True):
+            t = np.ascontiguousarray(t)
+            gaussian_pull(*packed, *self.columns, self.gamma, self.by_products, c.copy(), t, weight, own, out)
+        return pulled.T, e.T
+
 
 class ZerosAndOnes(_Fast):
     """Points of zeros and ones, such as categories in one-hot code: 64 coordinates to a word, distances by counting."""

@@ -3,9 +3,11 @@
 from .auto import choose
 from .base import Iterate, Solver, solver
 from .cholesky import Cholesky
+from .conjugate_gradient import ConjugateGradient
 from .coordinate import CoordinateDescent
 from .decomposition import Decomposition
 from .newton import Newton, NystromNewton
+from .nystrom_cg import NystromCG
 from .qp import QP
 from .steps import Automatic, Constant, InverseSqrt, InverseTime
 from .stochastic import StochasticSubgradient
@@ -15,6 +17,7 @@ __all__ = [
     "QP",
     "Automatic",
     "Cholesky",
+    "ConjugateGradient",
     "Constant",
     "CoordinateDescent",
     "Decomposition",
@@ -22,6 +25,7 @@ __all__ = [
     "InverseTime",
     "Iterate",
     "Newton",
+    "NystromCG",
     "NystromNewton",
     "Solver",
     "StochasticSubgradient",

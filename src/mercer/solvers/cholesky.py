@@ -13,7 +13,8 @@ from ..gram import Gram
 from ..kernels.evaluate import cut, fill_rows
 from ..params import suggestion
 from ..types import Array
-from .linear import Block, Blocks, Columns, RidgeSolver, System, conjugate_gradients, held, working
+from .conjugate import Columns, conjugate_gradients, norms
+from .linear import Block, Blocks, RidgeSolver, System, held, working
 from .triangular import Factor, NotDefiniteError
 
 _PRECISE = 1500  # up to so many points the factor is float64 from the start
@@ -47,7 +48,7 @@ class Cholesky(RidgeSolver):
 
     def blocks(self, system: System, tol: float) -> Blocks:
         """See RidgeSolver: the answer, and a better one where a more precise factor is still to be had."""
-        columns = Columns.zero(system)
+        columns = Columns.zero(system.right)
         for dtype, shift in self._attempts(system):
             factor = Factor(system.n, dtype, partial(_fill, system.gram, system.r + shift))
             best = partial(_of_first_points, system, factor)
@@ -58,11 +59,12 @@ class Cholesky(RidgeSolver):
                 continue
             for better in refined(system, factor, columns):
                 columns = better
-                yield system.block(columns.V, columns.KV)
+                yield system.block(columns.V, columns.AV)
             if not columns.fresh:
-                columns = Columns.of(system, columns.V, system.product(columns.V))
-            yield system.block(columns.V, columns.KV, final=True)
-            if dtype == "float64" or columns.relative(system) <= min(tol, _GOOD):
+                AV = system.apply(columns.V)
+                columns = Columns(columns.V, AV, system.right - AV)
+            yield system.block(columns.V, columns.AV, final=True)
+            if dtype == "float64" or columns.relative(system.sizes) <= min(tol, _GOOD):
                 return
 
     def _attempts(self, system: System) -> Iterator[tuple[str, float]]:
@@ -81,13 +83,13 @@ def refined(system: System, factor: Factor, columns: Columns) -> Iterator[Column
     """Conjugate gradients with this factor as preconditioner, until rounding hides any further progress."""
 
     def nearly_done(columns: Columns) -> bool:
-        return columns.relative(system) <= _LAST * _rounding(system, columns)
+        return columns.relative(system.sizes) <= _LAST * _rounding(system, columns)
 
     best, slow = np.inf, 0
-    steps = conjugate_gradients(system, columns, factor.solve, system.product, nearly_done)
+    steps = conjugate_gradients(system.right, columns, system.apply, factor.solve, nearly_done)
     for columns in islice(steps, _STEPS[factor.dtype.name]):
         yield columns
-        now = columns.relative(system)
+        now = columns.relative(system.sizes)
         slow = slow + 1 if now > _SLOW * best else 0
         best = min(best, now)
         if columns.stuck or slow >= _PATIENCE or now <= _CLOSE * _rounding(system, columns):
@@ -97,7 +99,7 @@ def refined(system: System, factor: Factor, columns: Columns) -> Iterator[Column
 def _rounding(system: System, columns: Columns) -> float:
     """The relative residual that rounding of sums over n values is likely to leave."""
     largest = float(np.abs(system.gram.diag()).max())
-    sizes = np.sqrt(np.einsum("ij,ij->j", columns.V, columns.V) * system.n) * largest / system.sizes
+    sizes = norms(columns.V) * np.sqrt(system.n) * largest / system.sizes
     return float(np.finfo(float).eps * (1.0 + sizes.max()))
 
 

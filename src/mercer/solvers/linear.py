@@ -21,10 +21,10 @@ from ..losses import Squared
 from ..problem import Problem
 from ..types import Array
 from .base import Iterate, Solver
+from .conjugate import norms
 
 _TIGHT = 1e-10  # the relative residual to reach, where nobody names one
 _CONSTANT = 1e-14  # a target that varies by no more than this part of its mean is constant
-_NEARLY = 0.1  # a last step so near to 1 is taken as 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,20 +62,27 @@ class System:
     @cached_property
     def sizes(self) -> Array:
         """|t| of each column of `right`; 1 where it is 0."""
-        sizes = np.sqrt(np.einsum("ij,ij->j", self.right, self.right))
-        return np.where(sizes > 0.0, sizes, 1.0)
+        sizes = norms(self.right)
+        return np.asarray(np.where(sizes > 0.0, sizes, 1.0))
 
     def product(self, V: Array, dtype: Any = np.float64) -> Array:
-        """K V from the kernel and the points."""
+        """K V from the kernel and the points; where float32 values will do, from those that are held."""
         gram = self.gram
+        if isinstance(gram, DenseGram) and dtype == np.float32 == gram.dtype:
+            return (gram.matrix @ V.astype(np.float32)).astype(np.float64)
         if isinstance(gram, LowRankGram):
             return gram.recompute(V)
         if held(gram):
             return gram @ V
         return symmetric_product(gram.kernel, gram.points, V, dtype, gram.scratch)
 
-    def block(self, V: Array, KV: Array | None, **rest: Any) -> Block:
-        """beta and b from columns A^-1 [t, 1], and K beta from K times these."""
+    def apply(self, V: Array, dtype: Any = np.float64) -> Array:
+        """A V = (K + diag(r)) V."""
+        return np.asarray(self.product(V, dtype) + self.r[:, None] * V)
+
+    def block(self, V: Array, AV: Array | None, **rest: Any) -> Block:
+        """beta and b from columns V = A^-1 [t, 1], and K beta from A V."""
+        KV = None if AV is None else AV - self.r[:, None] * V
         if not self.bias:
             return Block(V, KV, self.centre, **rest)
         u, v = V[:, -1:], V[:, :-1]
@@ -98,7 +105,7 @@ class System:
     def relative(self, residual: Array) -> Array:
         """|residual| / |t| of each target, t centred where b is free."""
         m = self.T.shape[1]
-        return np.asarray(np.sqrt(np.einsum("ij,ij->j", residual, residual)) / self.sizes[:m])
+        return np.asarray(norms(residual) / self.sizes[:m])
 
 
 def held(gram: Gram) -> TypeGuard[DenseGram]:
@@ -152,73 +159,3 @@ def working(system: System, best: Callable[[], Block] | None = None) -> Block:
     """What there is before anything is known."""
     zeros = np.zeros(system.T.shape)
     return Block(zeros, zeros, system.centre, working=True, best=best)
-
-
-@dataclass(eq=False)
-class Columns:
-    """V, K V and the residual [t, 1] - (K + diag(r)) V, column by column, as conjugate gradients go on.
-
-    fresh: K V is a product with V itself, not a sum of products.
-    """
-
-    V: Array
-    KV: Array
-    R: Array
-    fresh: bool = True
-    stuck: bool = False
-
-    @classmethod
-    def of(cls, system: System, V: Array, KV: Array) -> Columns:
-        """These columns, with their residual."""
-        return cls(V, KV, system.right - KV - system.r[:, None] * V)
-
-    @classmethod
-    def zero(cls, system: System) -> Columns:
-        """Where everything begins."""
-        return cls.of(system, np.zeros(system.shape), np.zeros(system.shape))
-
-    def relative(self, system: System) -> float:
-        """The largest |residual| / |t|."""
-        return float((np.sqrt(_inner(self.R, self.R)) / system.sizes).max())
-
-
-def conjugate_gradients(
-    system: System,
-    columns: Columns,
-    precondition: Callable[[Array], Array],
-    product: Callable[[Array], Array],
-    last: Callable[[Columns], bool] = lambda columns: False,
-) -> Iterator[Columns]:
-    """Better columns, one step each time; every column has its own step.
-
-    The preconditioner need be neither exact nor quite the same each time (Polak and Ribière's formula). Products are
-    taken with V + P, not with the direction P: in a `last` step, which need not be the best one and is taken as 1, that
-    gives K V afresh.
-    """
-    r, V, KV, R = system.r[:, None], columns.V, columns.KV, columns.R
-    P = precondition(R)
-    slope = _inner(R, P)
-    while True:
-        further = product(V + P)
-        KP = further - KV
-        curvature = _inner(P, KP + r * P)
-        good = (curvature > 0.0) & (slope > 0.0) & np.isfinite(curvature)
-        step = np.where(good, slope / np.where(good, curvature, 1.0), 0.0)
-        fresh = last(columns) and bool((np.abs(step - 1.0) < _NEARLY).all())
-        before = R
-        if fresh:
-            V, KV = V + P, further
-            R = system.right - KV - r * V
-        else:
-            V, KV, R = V + step * P, KV + step * KP, R - step * (KP + r * P)
-        columns = Columns(V, KV, R, fresh, stuck=not good.any())
-        yield columns
-        Z = precondition(R)
-        after = _inner(R, Z)
-        turn = np.where(slope > 0.0, (after - _inner(before, Z)) / np.where(slope > 0.0, slope, 1.0), 0.0)
-        P, slope = Z + np.maximum(turn, 0.0) * P, after
-
-
-def _inner(A: Array, B: Array) -> Array:
-    """The inner products of columns."""
-    return np.asarray(np.einsum("ij,ij->j", A, B))

@@ -1,0 +1,78 @@
+"""Conjugate gradients for A V = B with a positive definite A, column by column, with a preconditioner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..types import Array
+
+_NEARLY = 0.1  # a last step so near to 1 is taken as 1
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Where conjugate gradients stand: V, A V, and the residual B - A V.
+
+    fresh: A V is a product with V itself, not a sum of products. stuck: no column had a direction to go.
+    """
+
+    V: Array
+    AV: Array
+    R: Array
+    fresh: bool = True
+    stuck: bool = False
+
+    @classmethod
+    def zero(cls, B: Array) -> Columns:
+        """Where everything begins."""
+        return cls(np.zeros(B.shape), np.zeros(B.shape), B)
+
+    def relative(self, sizes: Array) -> float:
+        """The largest |residual|, in parts of these sizes of the columns of B."""
+        return float((norms(self.R) / sizes).max())
+
+
+def conjugate_gradients(
+    B: Array,
+    columns: Columns,
+    apply: Callable[[Array], Array],
+    precondition: Callable[[Array], Array],
+    last: Callable[[Columns], bool] = lambda columns: False,
+) -> Iterator[Columns]:
+    """Better columns, one step each time; every column has its own step.
+
+    The preconditioner need be neither exact nor quite the same each time (Polak and Ribière's formula). The product of
+    a `last` step, which need not be the best one and is taken as 1, is that with V + P: so A V is fresh.
+    """
+    P = precondition(columns.R)
+    slope = inner_products(columns.R, P)
+    while True:
+        V, R = columns.V, columns.R
+        further = apply(V + P) if last(columns) else None
+        AP = apply(P) if further is None else further - columns.AV
+        curvature = inner_products(P, AP)
+        good = (curvature > 0.0) & (slope > 0.0) & np.isfinite(curvature)
+        step = np.where(good, slope / np.where(good, curvature, 1.0), 0.0)
+        if further is not None and bool((np.abs(step - 1.0) < _NEARLY).all()):
+            columns = Columns(V + P, further, B - further)
+        else:
+            AV = columns.AV + step * AP
+            columns = Columns(V + step * P, AV, R - step * AP, fresh=False, stuck=not good.any())
+        yield columns
+        Z = precondition(columns.R)
+        after = inner_products(columns.R, Z)
+        turn = np.where(slope > 0.0, (after - inner_products(R, Z)) / np.where(slope > 0.0, slope, 1.0), 0.0)
+        P, slope = Z + np.maximum(turn, 0.0) * P, after
+
+
+def inner_products(A: Array, B: Array) -> Array:
+    """Of columns."""
+    return np.asarray(np.einsum("ij,ij->j", A, B))
+
+
+def norms(A: Array) -> Array:
+    """Of columns."""
+    return np.sqrt(inner_products(A, A))

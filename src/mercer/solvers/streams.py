@@ -1,0 +1,192 @@
+"""Rows of training data that pass by in pieces, and sums over their features: never more than a few rows at a time.
+
+A row has features g(x): explicit ones, or k(x, l) for landmarks l. All that ridge regression in features needs to know
+of the rows are sums over them, such as G'Ce for the errors e = t - G c of coefficients c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels import Kernel
+from ..kernels.columns import Dense
+from ..kernels.evaluate import cut, fill_rows
+from ..kernels.points import count, is_sparse, take
+from ..parallel import for_each, thread_count
+from ..types import Array, Points
+
+_TILE = 500_000  # values that one thread works on at a time
+_BLOCK = 8_000_000  # values that are multiplied with each other at a time
+_FEW = 4  # columns; so few are multiplied one by one, which is faster
+
+
+class Piece(NamedTuple):
+    """Some rows: points, targets (a column for each), weights."""
+
+    X: Points
+    T: Array
+    weight: Array
+
+    def rows(self, part: Any) -> Piece:
+        """Some of these rows."""
+        X = self.X[part] if isinstance(part, slice) else take(self.X, part)
+        return Piece(X, self.T[part], self.weight[part])
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """Pieces that can be read again and again, with n rows in all."""
+
+    pieces: Callable[[], Iterator[Piece]]
+    n: int
+    targets: int
+
+
+class Features:
+    """g(x): explicit features of a kernel, or its values at landmarks."""
+
+    def __init__(self, kernel: Kernel, landmarks: Points | None, size: int) -> None:
+        self.kernel, self.landmarks, self.size = kernel, landmarks, size
+        self._columns: dict[Any, Any] = {}
+
+    def ready(self, dtype: Any) -> Any:
+        """The landmarks, made ready once for each precision; None where there are none."""
+        dtype = np.dtype(dtype)
+        if self.landmarks is not None and dtype not in self._columns:
+            self._columns[dtype] = self.kernel.prepare(cut(self.landmarks, slice(0, self.size), dtype), dtype)
+        return self._columns.get(dtype)
+
+    def block(self, X: Points, dtype: Any, buffer: Array | None = None) -> Any:
+        """g(x_i), a row for each point, by this thread; into the buffer, if one is given."""
+        X = cut(X, slice(0, count(X)), dtype)
+        if self.landmarks is None:
+            return self.kernel.features(X)
+        out = np.empty((count(X), self.size), dtype) if buffer is None else buffer[: count(X)]
+        columns = self.ready(dtype)
+        columns.fill(columns.ready(X), out, np.arange(count(X)), slice(0, self.size), self.size)
+        return out
+
+    def large_block(self, X: Points) -> Any:
+        """The same in float64, on all cores."""
+        if self.landmarks is None:
+            return self.block(X, np.float64)
+        out = np.empty((count(X), self.size))
+        fill_rows(self.ready(np.float64), X, out, np.arange(count(X)))
+        return out
+
+
+class Sums(NamedTuple):
+    """Over rows with errors e = t - G c: G'Ce, the sums of c e^2, c e and c, and G'C1 where it was asked for."""
+
+    pulled: Array
+    squares: Array
+    totals: Array
+    mass: float
+    firsts: Array
+
+    def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
+        return Sums(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+
+
+def sums(
+    stream: Stream,
+    features: Features,
+    coefficients: Array,
+    dtype: Any,
+    *,
+    centre: Array | None = None,
+    means: bool = False,
+) -> Sums:
+    """One pass over the rows; t is the target less its centre, or 0 without one.
+
+    Each thread has rows and a sum of its own, so that the same input on as many threads gives the same bits.
+    """
+    step = max(8, _TILE // features.size)
+    features.ready(dtype)
+    parts = [_sums_of_piece(piece, features, coefficients, dtype, centre, means, step) for piece in stream.pieces()]
+    return _added(parts)
+
+
+def _sums_of_piece(
+    piece: Piece, features: Features, coefficients: Array, dtype: Any, centre: Array | None, means: bool, step: int
+) -> Sums:
+    starts = range(0, count(piece.X), step)
+    threads = max(1, min(1 if features.kernel.serial else thread_count(), len(starts)))
+    found: list[Any] = [None] * threads
+
+    def work(thread: int) -> None:
+        buffer = None if features.landmarks is None else np.empty((step, features.size), dtype)
+        parts = []
+        for start in starts[thread::threads]:
+            rows = piece.rows(slice(start, start + step))
+            T = np.zeros((count(rows.X), coefficients.shape[1])) if centre is None else rows.T - centre
+            pulled, e, firsts = _pulled(features, rows, T, coefficients, dtype, means, buffer)
+            weighted = rows.weight[:, None] * e
+            squares = np.einsum("ij,ij->j", weighted, e)
+            parts.append(Sums(pulled, squares, weighted.sum(axis=0), float(rows.weight.sum()), firsts))
+        found[thread] = _added(parts)
+
+    for_each(range(threads), work, threads)
+    return _added(found)
+
+
+def _added(parts: list[Sums]) -> Sums:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+def _pulled(
+    features: Features, rows: Piece, T: Array, coefficients: Array, dtype: Any, means: bool, buffer: Array | None
+) -> tuple[Array, Array, Array]:
+    """G'Ce, e and (with `means`) G'C1 of these rows."""
+    columns = features.ready(dtype)
+    if isinstance(columns, Dense) and coefficients.shape[1] <= _FEW and not means:
+        pulled, e = columns.pull(cut(rows.X, slice(0, count(rows.X)), dtype), coefficients, T, rows.weight)
+        return pulled, e, np.zeros(1)
+    G = features.block(rows.X, dtype, buffer)
+    e = T - _product(G, coefficients.astype(dtype, copy=False))
+    pulled = _product(G.T, (rows.weight[:, None] * e).astype(dtype, copy=False))
+    firsts = np.asarray(G.T @ rows.weight.astype(dtype, copy=False), np.float64) if means else np.zeros(1)
+    return pulled, e, firsts
+
+
+def _product(G: Any, V: Array) -> Array:
+    """G V in float64; few columns one by one, which BLAS does faster."""
+    if is_sparse(G) or V.shape[1] > _FEW:
+        return np.asarray(G @ V, np.float64)
+    return np.stack([G @ np.ascontiguousarray(column) for column in V.T], axis=1).astype(np.float64)
+
+
+class Moments(NamedTuple):
+    """Over rows: G'CG, G'C1, G'C(t - centre), the sum of c (t - centre), and that of c."""
+
+    second: Array
+    first: Array
+    right: Array
+    totals: Array
+    mass: float
+
+
+def moments(stream: Stream, features: Features, centre: Array) -> Iterator[Moments]:
+    """What each block of rows adds to the normal equations."""
+    step = max(256, _BLOCK // features.size)
+    for piece in stream.pieces():
+        for start in range(0, count(piece.X), step):
+            rows = piece.rows(slice(start, start + step))
+            T, weight = rows.T - centre, rows.weight
+            root = np.sqrt(weight)[:, None]
+            G = features.large_block(rows.X)
+            if is_sparse(G):
+                G = G.multiply(root).tocsr()
+                second = (G.T @ G).toarray()
+            else:
+                G = G * root
+                second = G.T @ G
+            pulled = np.asarray(G.T @ (root * np.column_stack([np.ones(len(root)), T])))
+            yield Moments(second, pulled[:, 0], pulled[:, 1:], weight @ T, float(weight.sum()))

@@ -1,0 +1,189 @@
+"""Ridge regression in features z(x), whose rows pass by:
+
+    min J(w) = 1/2 sum_i c_i (w . z(x_i) + b - t_i)^2 + lambda/2 |w|^2,     (Z'CZ + lambda I) w = Z'C(t - b)
+
+z are explicit features of the kernel, or L^-1 k(landmarks, x) with K_landmarks = L L'. With residuals e = t - Zw - b and
+the dual point beta = C e / lambda, the gap of any w is |Z'C e - lambda w|^2 / (2 lambda): one pass over the rows gives
+the objective, the gap, and the right side of the next correction of w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ..types import Array
+from .conjugate import Columns, conjugate_gradients, inner_products, norms
+from .streams import Features, Moments, Stream, moments, sums
+
+_INNER = 1e-4  # the least part to which values in float32 can bring a residual
+_AIM = 0.2  # times the tolerance is what a gap must seem to be before it is recomputed in float64
+_LONGEST = 100  # steps between two recomputations
+_SLOW = 0.5  # a residual that shrinks to no less than this has reached what rounding allows
+_ROUNDS = 20  # recomputations, at most
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureProblem:
+    """The problem: rows, features, L (None: explicit features), lambda, whether b is free, the means of the targets."""
+
+    stream: Stream
+    features: Features
+    L: Array | None
+    penalty: float
+    bias: bool
+    centre: Array
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Features and targets."""
+        return self.features.size, self.stream.targets
+
+    def coefficients(self, w: Array) -> Array:
+        """c with w . z(x) = c . g(x)."""
+        from scipy.linalg import solve_triangular
+
+        return w if self.L is None else np.asarray(solve_triangular(self.L, w, lower=True, trans=1, check_finite=False))
+
+    def projected(self, g: Array) -> Array:
+        """sum_i v_i z(x_i) from sum_i v_i g(x_i)."""
+        from scipy.linalg import solve_triangular
+
+        return g if self.L is None else np.asarray(solve_triangular(self.L, g, lower=True, check_finite=False))
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """An answer, and what one pass over the rows has shown of it: a value for each target.
+
+    residual is Z'C e - lambda w; mean is the mean of z(x) (0 unless b is free). working: nothing was measured.
+    """
+
+    w: Array
+    b: Array
+    primal: Array
+    gap: Array
+    residual: Array
+    relative: Array
+    mean: Array
+    mass: float
+    working: bool = False
+    inverse: Callable[[Array], Array] | None = field(default=None, repr=False)
+    """v -> (Z'CZ + lambda I)^-1 v, where it is exact."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What one pass over the rows shows of weights w."""
+
+    w: Array
+    residual: Array
+    primal: Array
+    b: Array
+    mean: Array
+    mass: float
+
+
+def measured(problem: FeatureProblem, w: Array, mean: Array | None = None, dtype: Any = np.float64) -> Measured:
+    """One pass over the rows: the objective of w with its best b, and Z'C e - lambda w.
+
+    `mean` is the mean of z(x), where it is known already.
+    """
+    means = problem.bias and mean is None
+    found = sums(problem.stream, problem.features, problem.coefficients(w), dtype, centre=problem.centre, means=means)
+    pulled, b = problem.projected(found.pulled), np.zeros(w.shape[1])
+    if mean is None:
+        mean = problem.projected(found.firsts[:, None]) / found.mass if problem.bias else np.zeros((len(w), 1))
+    if problem.bias:
+        b = found.totals / found.mass
+        pulled = pulled - mean * found.totals
+    residual = pulled - problem.penalty * w
+    primal = 0.5 * (found.squares - found.totals * b) + 0.5 * problem.penalty * inner_products(w, w)
+    return Measured(w, residual, primal, b + problem.centre, mean, found.mass)
+
+
+def normal_equations(problem: FeatureProblem, stream: Stream) -> Iterator[tuple[Array, Array] | None]:
+    """Z'CZ and Z'Ct of these rows, centred where b is free; yields None while it works, and then both."""
+    total: Moments | None = None
+    for part in moments(stream, problem.features, problem.centre):
+        total = part if total is None else Moments(*(a + b for a, b in zip(total, part, strict=True)))
+        yield None
+    assert total is not None
+    second, right = total.second, total.right
+    if problem.bias:
+        second = second - np.outer(total.first, total.first) / total.mass
+        right = right - np.outer(total.first, total.totals) / total.mass
+    yield problem.projected(problem.projected(second).T), problem.projected(right)
+
+
+def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, tol: float) -> Iterator[Weights]:
+    """Better and better weights, from a preconditioner made of the rows of `sample`, which are 1 / scale of all.
+
+    Where they are all rows, corrections are exact but for rounding. Otherwise they are found by conjugate gradients
+    with values in `dtype`, until these promise a relative gap of less than tol.
+    """
+    from scipy.linalg import cho_factor, cho_solve
+
+    m, k = problem.size
+    zeros, unknown = np.zeros((m, k)), np.full(k, np.inf)
+    nothing = Weights(zeros, problem.centre, unknown, unknown, zeros, unknown, zeros[:, :1], 1.0, working=True)
+    found: tuple[Array, Array] | None = None
+    for found in normal_equations(problem, sample):
+        yield nothing
+    assert found is not None
+    matrix, right = scale * found[0], scale * found[1]
+    own = np.arange(m)
+    matrix[own, own] += problem.penalty
+    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+
+    def precondition(V: Array) -> Array:
+        return np.asarray(cho_solve(factor, V, check_finite=False))
+
+    w, before = precondition(right), np.inf
+    mean: Array | None = None
+    sizes = np.where(norms(right) > 0.0, norms(right), 1.0)
+    if scale != 1.0:
+        yield nothing
+        start = measured(problem, w, dtype=dtype)
+        for step in islice(_corrections(problem, start, precondition, dtype, tol), _LONGEST):
+            yield nothing
+            w = step
+    for _ in range(_ROUNDS):
+        now = measured(problem, w, mean)
+        mean = now.mean
+        relative = norms(now.residual) / sizes
+        inverse = precondition if scale == 1.0 else None
+        gap = norms(now.residual) ** 2 / (2.0 * problem.penalty)
+        yield Weights(w, now.b, now.primal, gap, now.residual, relative, now.mean, now.mass, inverse=inverse)
+        if relative.max() > _SLOW * before:
+            return
+        before = min(before, float(relative.max()))
+        if scale == 1.0:
+            w = w + precondition(now.residual)
+            continue
+        for step in islice(_corrections(problem, now, precondition, dtype, tol), _LONGEST):
+            yield nothing
+            w = step
+
+
+def _corrections(
+    problem: FeatureProblem, start: Measured, precondition: Callable[[Array], Array], dtype: Any, tol: float
+) -> Iterator[Array]:
+    """Weights by conjugate gradients from a measured point, until their gap seems to be small enough."""
+
+    def apply(P: Array) -> Array:
+        """(Z'CZ + lambda I) P, Z centred where b is free."""
+        found = sums(problem.stream, problem.features, problem.coefficients(P), dtype)
+        return np.asarray(problem.penalty * P - problem.projected(found.pulled) + start.mean * found.totals)
+
+    sizes = np.where(norms(start.residual) > 0.0, norms(start.residual), 1.0)
+    for inner in conjugate_gradients(start.residual, Columns.zero(start.residual), apply, precondition):
+        yield start.w + inner.V
+        primal = start.primal - 0.5 * inner_products(inner.V, start.residual + inner.R)
+        gap = norms(inner.R) ** 2 / (2.0 * problem.penalty)
+        if inner.stuck or inner.relative(sizes) <= _INNER or (gap <= _AIM * tol * primal).all():
+            return
