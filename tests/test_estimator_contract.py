@@ -34,6 +34,9 @@ TIGHT = {"tol": 1e-10}
         KernelPerceptron(Polynomial(), "averaged", shuffle=True, random_state=0),
         KernelPerceptron(variant="voted"),
         KernelPerceptron(budget=100),
+        KernelRidge(solver="conjugategradient", **TIGHT),
+        KernelRidge(solver="nystrom(landmarks=1000)", bias=True, random_state=0),
+        KernelRidge(loo=True, solver="cholesky"),
     ]
 )
 def test_scikit_learn_contract(estimator, check):

@@ -251,9 +251,9 @@ def gaussian_pull(
     A: Array, a_levels: Array, Z: Array, z_levels: Array, gamma: float, products: bool,
     coefficients: Array, t: Array, weight: Array, e: Array, out: Array,
 ) -> None:  # fmt: skip
-    """e_i <- t_i - sum_j k(a_i, z_j) coefficients_j, and out_j += sum_i weight_i e_i k(a_i, z_j): each value used twice.
+    """e_i <- t_i - sum_j k(a_i, z_j) coefficients_j, and out_j += sum_i weight_i e_i k(a_i, z_j).
 
-    Sums over a panel or a group are in the precision of the points, those over panels and groups in float64.
+    Each value is used twice. Sums over a panel or a group are in the precision of the points, others in float64.
     """
     panels, width = Z.shape[0], Z.shape[2]
     lanes = width // 3

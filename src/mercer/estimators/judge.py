@@ -19,6 +19,8 @@ from .certificates import worst
 from .foreign import as_machine, ridge_kernel
 from .online import Online
 from .ridge_certificate import certified, of_all
+from .ridge_data import of_arrays
+from .ridge_fit import certified_landmarks
 
 _ROUNDING = 1e-14  # of a sum, in parts of the sum of sizes
 _SPREADS = 50  # rounds of spreading what is lacking over the free coefficients
@@ -53,6 +55,8 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
 
 def _certify_ridge(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Certificate:
     own = isinstance(estimator, Machine)
+    if own and estimator.has_landmarks_:
+        return _certify_landmarks(estimator, X, y, sample_weight)
     kernel = estimator.kernel_ if own else ridge_kernel(estimator)
     coefficients = np.asarray(estimator.dual_coef_, np.float64)
     targets, n = np.asarray(y, np.float64), count(X)
@@ -78,6 +82,18 @@ def _certify_ridge(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Cer
         system = System(gram, targets[:, j : j + 1], penalty / weight[kept], bias)
         found += certified(system, Block(betas[:, j : j + 1], None, biases[j : j + 1]), penalty)
     return of_all(found)
+
+
+def _certify_landmarks(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Certificate:
+    """Of the problem that the landmarks pose, and of b as it is."""
+    T = np.asarray(y, np.float64)
+    if T.ndim != np.ndim(estimator.dual_coef_) or len(T) != count(X):
+        raise ValueError(f"certify needs the data of the training; X has {count(X)} rows, and y the shape {T.shape}.")
+    weight, kernel = row_weights(sample_weight, len(T)), estimator.kernel_
+    kept = np.flatnonzero(weight)
+    points = take(admit(X, kernel.domain), kept)
+    data = of_arrays(points, T.reshape(len(T), -1)[kept], weight[kept], bool(estimator.bias))
+    return of_all(certified_landmarks(estimator, data))
 
 
 _OTHER_WEIGHTS = "The estimator has coefficients for points of weight 0: sample_weight is not what it was fitted with."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Self
 
@@ -12,22 +12,26 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from ..gram import DenseGram, Gram, unformed
-from ..kernels import Gaussian, Kernel
+from ..features.base import random_generator
+from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import product
 from ..kernels.points import Domain, count, objects, take
-from ..progress import Line, Watches
-from ..solution import Solution
-from ..solvers import Cholesky
-from ..solvers.linear import RidgeSolver, System
-from ..types import Array, Points
+from ..memory import parse_bytes
+from ..progress import Line, Watch, Watches
+from ..solvers import ConjugateGradient, NormalEquations, NystromCG
+from ..solvers.linear import RidgeSolver
+from ..solvers.ridge_auto import choose_ridge
+from ..types import Array, Index, Points
 from .base import Machine, _sample_weights
 from .callbacks import Hooks
 from .checks import require_choice, require_limits, require_positive
 from .definite import doubted
 from .ridge_certificate import of_all
-from .ridge_run import solve_system
+from .ridge_data import Data, is_chunks, of_arrays, of_chunks
+from .ridge_fit import Answer, Limited, fit_features, fit_system, path_of
+from .ridge_path import RidgePath
+from .ridge_spread import FactorSpread
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[misc]
@@ -38,32 +42,47 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
 
     Parameters
     ----------
-    kernel, solver : an object, or the same thing as text: "rbf(gamma=0.5) + linear", "cholesky(precision=float64)".
-        Without a solver, one is chosen by size and memory; solution_.reason says why.
-    alpha : lambda > 0.
+    kernel : an object, or the same thing as text: "rbf(gamma=0.5) + linear".
+    alpha : lambda > 0, or "loo": the one of `alphas` with the least leave-one-out error.
     bias : whether b is free.
+    solver : None (chosen by size and memory; solution_.reason says why), an object, or the same thing as text.
+        "cholesky": exact. "primal": exact, for kernels with fewer features than points (linear, polynomial,
+        FromFeatures). "conjugategradient": exact, without a factor, for tens of thousands of points.
+        "nystrom(landmarks=2000)": the best f that is a sum over landmarks, for any number of rows.
     tol : the relative residual, and the relative gap, to reach.
+    alphas : the grid of alpha="loo"; None is 50 values from 1e-8 to 1e3 times the mean of k(x, x).
+    loo : whether to find loo_residuals_. Takes about three times as long as the fit alone.
     memory : what the fit may take, such as "2GB".
-    time_limit, max_iter : seconds, and rounds.
+    time_limit, max_iter : seconds, and rounds. They are looked at between pieces of work, as is Ctrl-C. An
+        eigendecomposition (`path`, alpha="loo") is one piece, and cannot be interrupted: seconds for 2,000 points, a
+        minute or more for 6,000.
     random_state : the seed of solvers that draw at random.
     verbose : whether to show the progress on stderr.
 
     Attributes
     ----------
-    dual_coef_, intercept_ : beta and b; with a column, and an entry, for each of several targets.
-    X_fit_ : the points that f is a sum over.
+    dual_coef_, intercept_ : beta and b; with a column, and an entry, for each of several targets. With landmarks, the
+        coefficients of these.
+    X_fit_ : the points that f is a sum over: those of the training, or landmarks.
+    coef_ : w, where the kernel is linear.
     certificate_, certificates_ : how good the answer is, in values of J; of several targets the worst, and all of them.
     solution_ : the Solution; of several targets, all of them.
+    loo_residuals_ : t_i - f(x_i) of the f found without point i, where loo or alpha="loo" asked for it.
+    path_ : the errors over the grid, with alpha="loo".
     kernel_ : the kernel, with its parameters found. alpha_ : lambda. n_iter_ : the number of rounds.
+    has_landmarks_ : whether f is a sum over landmarks.
+    amplitude_ : t'beta / n, the prior variance under which the targets are most likely.
     """
 
     def __init__(
         self,
         kernel: Any = Gaussian(),  # noqa: B008
-        alpha: float = 1.0,
+        alpha: float | str = 1.0,
         bias: bool = False,
         solver: Any = None,
         tol: float = 1e-6,
+        alphas: Any = None,
+        loo: bool = False,
         memory: int | float | str = "2GB",
         time_limit: float | None = None,
         max_iter: int = 2_000,
@@ -75,6 +94,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         self.bias = bias
         self.solver = solver
         self.tol = tol
+        self.alphas = alphas
+        self.loo = loo
         self.memory = memory
         self.time_limit = time_limit
         self.max_iter = max_iter
@@ -83,93 +104,238 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Points, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find f from points X, targets y and weights (>= 0) of the points; see `certificate_` for how good it is."""
+        """Find f from points X, targets y and weights (>= 0) of the points; see `certificate_` for how good it is.
+
+        With landmarks, X may also stand for pieces of data that are read several times: a function that gives an
+        iterator of (X, y) or (X, y, sample_weight), or a list of them; y is then left out.
+        """
         began = perf_counter()
-        self._check()
-        kernel = as_kernel(self.kernel)
-        X, y = self._admit_both(X, y, kernel)
-        weight = _sample_weights(sample_weight, count(X))
-        rows = np.flatnonzero(weight)
-        points = _chosen(kernel, X, rows)
-        self.kernel_ = kernel.resolve(points, weight[rows])
-        self.alpha_ = float(self.alpha)
-        gram = _gram(self.kernel_, points)
-        system = System(gram, y.reshape(len(y), -1)[rows], self.alpha_ / weight[rows], bool(self.bias))
-        deadline = None if self.time_limit is None else began + self.time_limit
+        training = self._training_data(X, y, sample_weight)
         hooks = Hooks(self, 1, X, y, sample_weight)
+        if self.alpha == "loo":
+            self.path_ = self._path(training, self.alphas)
+            self.alpha_ = self.path_.best
+        else:
+            self.alpha_ = float(self.alpha)
+        deadline = None if self.time_limit is None else began + self.time_limit
         with ExitStack() as stack:
             line = [stack.enter_context(Line(type(self).__name__, 1))] if self.verbose else []
-            solver, reason = self._choice()
-            solutions = solve_system(
-                system, solver, self.alpha_, tol=self.tol, max_iter=self.max_iter, deadline=deadline,
-                watch=Watches([hooks, *line]),
-            )  # fmt: skip
-        solutions = [replace(solution, reason=reason) for solution in doubted(gram, solutions)]
-        self._keep_ridge(X, y, rows, solutions)
+            answer = self._solved(training, deadline, Watches([hooks, *line]))
+        self._keep_answer(training, answer)
         self._warn()
         hooks.close()
         return self
 
-    def predict(self, X: Points) -> Array:
-        """f(x)."""
+    def predict(self, X: Points, return_std: bool = False, amplitude: float | str = 1.0) -> Any:
+        """f(x) and, with return_std, the standard deviation of the latent f(x) in the Gaussian-process reading.
+
+        The prior has the covariance amplitude k(x, z), and the noise the variance amplitude lambda / w_i; "fitted" is
+        amplitude_. With landmarks and more rows than the solver's `sample`, it is estimated from that sample.
+        """
         X = self._admit(X)
-        if self.kernel_.domain is Domain.VALUES:
-            sums = np.asarray(X @ self.dual_coef_)
-        else:
-            sums = product(self.kernel_, X, self.X_fit_, self.dual_coef_)
-        return np.asarray(sums + self.intercept_)
+        mean = self._mean(X)
+        if not return_std:
+            return mean
+        factor = self.amplitude_ if amplitude == "fitted" else amplitude
+        if isinstance(factor, str) or not np.all(np.asarray(factor) >= 0):
+            raise ValueError(f"KernelRidge: amplitude must be a number >= 0 or 'fitted', not {amplitude!r}.")
+        deviation = np.sqrt(self._spread().variance(X))
+        return mean, deviation * np.sqrt(factor) if np.ndim(factor) == 0 else np.outer(deviation, np.sqrt(factor))
+
+    def path(self, X: Points, y: Any, alphas: Any = None, sample_weight: Any = None) -> RidgePath:
+        """The leave-one-out error for each lambda of a grid, from one eigendecomposition (that cannot be interrupted).
+
+        Of K for some thousands of points, or of Z'WZ where there are fewer explicit features; for more points, as seen
+        through landmarks. `alphas` are those of the estimator where none are given.
+        """
+        return self._path(self._training_data(X, y, sample_weight), self.alphas if alphas is None else alphas)
 
     def _check(self) -> None:
         require_limits(self)
-        require_positive(self, "alpha")
+        if self.alpha != "loo":
+            require_positive(self, "alpha")
         require_choice(self, "bias", (True, False))
+        require_choice(self, "loo", (True, False))
 
-    def _choice(self) -> tuple[RidgeSolver, str]:
-        """The solver, and why."""
-        solver = self._solver()
-        if solver is None:
-            return Cholesky(), "the factor fits in memory"
-        if not isinstance(solver, RidgeSolver):
-            raise ValueError(f"KernelRidge: {solver!r} is not a solver of ridge regression.")
-        return solver, ""
+    # Training data.
+
+    def _training_data(self, X: Points, y: Any, sample_weight: Any) -> _Training:
+        """Admit the data, leave out what has no weight, and find the kernel and the solver."""
+        self._check()
+        kernel, generator = as_kernel(self.kernel), random_generator(self.random_state)
+        if is_chunks(X, y):
+            return self._chunks(X, kernel, generator)
+        X, y = self._admit_both(X, y, kernel)
+        n = count(X)
+        weight = _sample_weights(sample_weight, n)
+        rows = np.flatnonzero(weight)
+        points = X
+        if rows.size < n:
+            points = X[np.ix_(rows, rows)] if kernel.domain is Domain.VALUES else take(X, rows)
+        kernel = kernel.resolve(points, weight[rows])
+        data = of_arrays(points, y.reshape(n, -1)[rows], weight[rows], bool(self.bias))
+        solver, reason = self._choice(kernel, points)
+        return _Training(kernel, solver, reason, data, X, y, rows, generator)
+
+    def _chunks(self, X: Any, kernel: Kernel, generator: np.random.Generator) -> _Training:
+        solver = NystromCG() if self.solver is None else self._solver()
+        if not isinstance(solver, NystromCG) or kernel.domain is not Domain.VECTORS:
+            raise ValueError(f"Data in pieces needs landmarks and vectors: solver='nystrom', not {solver!r}.")
+        several: list[bool] = []
+
+        def admit(points: Any, targets: Any, weight: Any) -> Any:
+            points, targets = self._admit_both(points, targets, kernel, reset=not several)
+            several.append(targets.ndim == 2)
+            weight = np.ones(count(points)) if weight is None else np.asarray(weight, np.float64)
+            if weight.shape != (count(points),) or not (np.isfinite(weight) & (weight >= 0)).all():
+                raise ValueError(f"The weights of a piece must be {count(points)} finite numbers >= 0.")
+            return points, targets.reshape(count(points), -1), weight
+
+        data = of_chunks(X, admit, bool(self.bias), solver.drawn(2**60), generator)
+        assert data.pool is not None
+        resolved = kernel.resolve(data.pool.X, data.pool.weight)
+        y = np.empty((0, data.stream.targets)) if several[0] else np.empty(0)
+        reason = "" if self.solver is not None else "the data comes in pieces"
+        return _Training(resolved, solver, reason, data, None, y, np.arange(data.stream.n), generator)
 
     def _admit_both(self, X: Points, y: Any, kernel: Kernel, reset: bool = True) -> tuple[Any, Any]:
         """Points and targets, checked; there may be a column for each target."""
         if kernel.domain in (Domain.VECTORS, Domain.VALUES):
-            checks = self._vector_checks(kernel) | {"reset": reset}
-            X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, **checks)
+            checks = self._vector_checks(kernel)
+            X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, reset=reset, **checks)
         else:
             X, y = objects(X), _numbers(y)
             check_consistent_length(range(count(X)), y)
         return X, np.asarray(y, np.float64)
 
-    def _keep_ridge(self, X: Points, y: Array, rows: Array, solutions: list[Solution]) -> None:
+    def _choice(self, kernel: Kernel, points: Points) -> tuple[RidgeSolver, str]:
+        """The solver, and why."""
+        solver = self._solver()
+        if solver is None:
+            return choose_ridge(kernel, points, parse_bytes(self.memory), factor=bool(self.loo))
+        if not isinstance(solver, RidgeSolver):
+            raise ValueError(f"KernelRidge: {solver!r} is not a solver of ridge regression.")
+        if self.loo and isinstance(solver, ConjugateGradient):
+            raise ValueError("KernelRidge: loo needs a factor, which ConjugateGradient does not have: use 'nystrom'.")
+        return solver, ""
+
+    # The answer.
+
+    def _solved(self, training: _Training, deadline: float | None, watch: Watch) -> Answer:
+        limited = Limited(self.tol, self.max_iter, deadline, watch)
+        if isinstance(training.solver, NormalEquations | NystromCG):
+            return fit_features(
+                training.kernel, training.solver, training.data, self.alpha_, bool(self.bias), bool(self.loo),
+                training.generator, limited,
+            )  # fmt: skip
+        answer = fit_system(
+            training.kernel, training.solver, training.data, self.alpha_, bool(self.bias), bool(self.loo),
+            parse_bytes(self.memory), limited,
+        )  # fmt: skip
+        return replace(answer, solutions=doubted(answer.gram, answer.solutions))
+
+    def _keep_answer(self, training: _Training, answer: Answer) -> None:
         """What was learned, as attributes."""
-        coefficients = np.zeros((len(y), len(solutions)))
-        coefficients[rows] = np.column_stack([solution.beta for solution in solutions])
+        y, rows = training.y, training.rows
+        solutions = [replace(solution, reason=training.reason) for solution in answer.solutions]
         several = y.ndim == 2
-        self.X_fit_ = X
+        self.kernel_ = training.kernel
+        coefficients = np.column_stack([solution.beta for solution in solutions])
+        if answer.points is None:  # the points of the training
+            whole = np.zeros((count(training.X), len(solutions)))
+            whole[rows] = coefficients
+            coefficients = whole
+        self.X_fit_ = training.X if answer.points is None else answer.points
         self.dual_coef_ = coefficients if several else coefficients[:, 0]
         biases = np.array([solution.b for solution in solutions])
         self.intercept_ = biases if several else biases[0]
         self.n_iter_ = max(1, solutions[0].iterations)
-        self.solution_ = tuple(solutions) if several else solutions[0]
+        self.solution_: Any = tuple(solutions) if several else solutions[0]
         self.certificates_ = tuple(solution.certificate for solution in solutions)
         self.certificate_ = of_all(self.certificates_)
+        most_likely = np.array([2.0 * c.primal / (self.alpha_ * training.data.stream.n) for c in self.certificates_])
+        self.amplitude_ = most_likely if several else most_likely[0]
+        self.has_landmarks_ = answer.points is not None
+        self._spread_ = answer.spread
+        self._training_ridge: Any = None if answer.spread is not None else (rows, self.alpha_ / training.data.weight)
+        self._feature_weights = answer.weights
+        self._coef = self._linear_coefficients(several) if isinstance(self.kernel_, Linear) else None
+        residuals = answer.loo_residuals
+        if residuals is None and self.alpha == "loo":
+            residuals = self.path_.residuals
+        if residuals is not None:
+            self._keep_loo(training, residuals, several)
+
+    def _keep_loo(self, training: _Training, residuals: Array, several: bool) -> None:
+        """Of rows without weight, which were left out anyway, the ordinary residuals."""
+        whole = residuals
+        if training.X is not None and training.rows.size < count(training.X):
+            whole = np.empty((count(training.X), residuals.shape[1]))
+            out = np.setdiff1d(np.arange(len(whole)), training.rows)
+            T = training.y.reshape(len(training.y), -1)
+            whole[training.rows] = residuals
+            whole[out] = T[out] - np.reshape(self._mean(take(training.X, out)), (out.size, -1))
+        self.loo_residuals_ = whole if several else whole[:, 0]
+
+    def _linear_coefficients(self, several: bool) -> Array:
+        """w = X'beta, as rows where there are several targets."""
+        found = self._feature_weights
+        w = np.asarray(self.X_fit_.T @ self.dual_coef_.reshape(count(self.X_fit_), -1)) if found is None else found
+        return np.ascontiguousarray(w.T) if several else w[:, 0]
+
+    def _mean(self, X: Points) -> Array:
+        """f(x) of admitted points."""
+        if self._feature_weights is not None:
+            Z: Any = self.kernel_.features(X)
+            sums = np.asarray(Z @ self._feature_weights)
+            return np.asarray((sums if np.ndim(self.intercept_) else sums[:, 0]) + self.intercept_, np.float64)
+        if self.kernel_.domain is Domain.VALUES:
+            return np.asarray(X @ self.dual_coef_ + self.intercept_)
+        return np.asarray(product(self.kernel_, X, self.X_fit_, self.dual_coef_, np.float64) + self.intercept_)
+
+    def _spread(self) -> Any:
+        """Whoever knows the variance; where the fit left no factor that is precise enough, it is made now, and kept."""
+        if self._spread_ is None:
+            if self.kernel_.domain is Domain.VALUES:
+                raise ValueError("return_std needs k(x, x) of the new points, which precomputed values do not have.")
+            rows, r = self._training_ridge
+            points = self.X_fit_ if rows.size == count(self.X_fit_) else take(self.X_fit_, rows)
+            self._spread_ = FactorSpread.of(self.kernel_, points, r, bool(self.bias), parse_bytes(self.memory))
+        return self._spread_
+
+    def _path(self, training: _Training, alphas: Any) -> RidgePath:
+        return path_of(
+            training.kernel, training.solver, training.data, _grid(training, alphas), bool(self.bias),
+            parse_bytes(self.memory), training.generator,
+        )  # fmt: skip
 
 
-def _chosen(kernel: Kernel, X: Points, rows: Array) -> Points:
-    """The points with these numbers; X itself where they are all."""
-    if rows.size == count(X):
-        return X
-    return X[np.ix_(rows, rows)] if kernel.domain is Domain.VALUES else take(X, rows)
+@dataclass(frozen=True, eq=False)
+class _Training:
+    """What is trained on, and by which solver."""
+
+    kernel: Kernel
+    solver: RidgeSolver
+    reason: str
+    data: Data
+    X: Any
+    """The user's points; None where they come in pieces."""
+    y: Array
+    rows: Index
+    """The rows with a weight."""
+    generator: np.random.Generator
 
 
-def _gram(kernel: Kernel, points: Points) -> Gram:
-    """K, of which the solvers form what they need; all of it where its values are given or slow to compute."""
-    if kernel.domain is Domain.VALUES or kernel.serial or not kernel.symmetric:
-        return DenseGram.compute(kernel, points, dtype=np.float64)
-    return unformed(kernel, points)
+def _grid(training: _Training, alphas: Any) -> Array:
+    """The values of lambda, checked."""
+    if alphas is None:
+        first = training.data.drawn(1000, np.random.default_rng(0)).X
+        values = np.diagonal(first) if training.kernel.domain is Domain.VALUES else training.kernel.diag(first)
+        return np.geomspace(1e-8, 1e3, 50) * (float(np.mean(np.abs(values))) or 1.0)
+    grid = np.array(alphas, np.float64)
+    if grid.ndim != 1 or grid.size == 0 or not (np.isfinite(grid) & (grid > 0)).all():
+        raise ValueError(f"alphas must be finite numbers > 0, not {alphas!r}.")
+    return grid
 
 
 def _numbers(y: Any) -> Any:

@@ -10,8 +10,10 @@ import numpy as np
 
 from ..losses import Squared
 from ..problem import Problem
-from ..solution import Certificate
+from ..solution import Certificate, Status
+from ..solvers.conjugate import norms
 from ..solvers.linear import Block, System
+from ..solvers.weights import FeatureProblem, Weights
 from ..types import Array
 from .certificates import WorstCertificate
 
@@ -20,15 +22,24 @@ from .certificates import WorstCertificate
 class RidgeCertificate(WorstCertificate):
     """What is proved of an answer, and how well it solves its equations.
 
-    relative_residual is |t - f(x) - lambda beta / w| / |t| over the training points (t centred where b is free). Of
-    several targets this is the one with the largest gap, and `parts` holds all of them.
+    relative_residual is |t - f(x) - lambda beta / w| / |t| over the training points (t centred where b is free); in
+    features, the residual of the normal equations in parts of that of f = 0. Of several targets this is the one with
+    the largest gap, and `parts` holds all of them.
+
+    With landmarks, all of this is about the problem that they pose: the best f that is a sum over landmarks. What is
+    known of the full problem is full_residual: the relative residual of its equations on a sample of rows, for
+    beta = w (t - f(x)) / lambda.
     """
 
     relative_residual: float = 0.0
+    full_residual: float | None = None
 
     def __str__(self) -> str:
         text = super().__str__() if self.parts else Certificate.__str__(self)
-        return f"{text}\n  relative residual {self.relative_residual:.1e}"
+        text = f"{text}\n  relative residual {self.relative_residual:.1e}"
+        if self.full_residual is None:
+            return text
+        return f"{text}\n  full problem, without landmarks: relative residual {self.full_residual:.1e} on a sample"
 
 
 def certified(system: System, block: Block, penalty: float) -> list[RidgeCertificate]:
@@ -41,6 +52,20 @@ def certified(system: System, block: Block, penalty: float) -> list[RidgeCertifi
         beta, b = np.ascontiguousarray(block.beta[:, j]), float(block.b[j] - system.centre[j])
         certificate, _, _ = problem.examine(beta, b, scores=np.ascontiguousarray(scores[:, j]))
         found.append(in_values_of_J(certificate, penalty, float(residual)))
+    return found
+
+
+def of_weights(problem: FeatureProblem, answer: Weights, status: Status, tol: float) -> list[RidgeCertificate]:
+    """The certificate of each target, from one pass over the rows."""
+    assert answer.measured is not None
+    found = []
+    violations = norms(answer.measured.residual) / problem.penalty  # f of w and that of beta differ by |z| times this
+    for j, primal in enumerate(answer.primal.tolist()):
+        certificate = RidgeCertificate(
+            primal, primal - float(answer.gap[j]), kkt_violation=float(violations[j]),
+            relative_residual=float(answer.relative[j]),
+        )  # fmt: skip
+        found.append(replace(certificate, status=Status.CONVERGED if certificate.relative_gap <= tol else status))
     return found
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from time import perf_counter
+
+import numpy as np
 
 from ..interrupt import Interrupt, interruptible
 from ..progress import Watch
 from ..solution import Solution, Status, Step
 from ..solvers.linear import Block, RidgeSolver, System
-from .ridge_certificate import RidgeCertificate, certified, objective
+from ..solvers.weights import FeatureProblem, Weights, measured
+from .ridge_certificate import RidgeCertificate, certified, objective, of_weights
 
 
 class Limits:
@@ -48,8 +52,8 @@ def solve_system(
     max_iter: int,
     deadline: float | None,
     watch: Watch,
-) -> list[Solution]:
-    """The solution for each target.
+) -> tuple[list[Solution], Block]:
+    """The solution for each target, and all of them as the solver gave them.
 
     Ends where both the relative gap and the relative residual are at most tol. Where rounding keeps the residual above,
     the gap alone decides whether the answer has converged.
@@ -77,10 +81,44 @@ def solve_system(
     seconds = perf_counter() - limits.began
     fates = [_fate(certificate, status or Status.STALLED, tol) for certificate in certificates]
     history = tuple(limits.history)
-    return [
+    solutions = [
         Solution(block.beta[:, j], float(block.b[j]), replace(certificate, status=fate), history, seconds, solver)
         for j, (certificate, fate) in enumerate(zip(certificates, fates, strict=True))
     ]
+    return solutions, block
+
+
+def solve_features(
+    problem: FeatureProblem,
+    answers: Iterator[Weights],
+    *,
+    tol: float,
+    max_iter: int,
+    deadline: float | None,
+    watch: Watch,
+) -> tuple[Weights, list[RidgeCertificate], tuple[Step, ...]]:
+    """The best weights, the certificate of each target, and the rounds: until every relative gap is at most tol."""
+    best: Weights | None = None
+    status: Status | None = None
+    with interruptible() as interrupt:
+        limits = Limits(interrupt, max_iter, deadline, watch)
+        for answer in answers:
+            if answer.working:
+                status = limits.why_stop()
+            else:
+                if best is None or (answer.gap <= best.gap).all():
+                    best = answer
+                primal = float(answer.primal.sum())
+                status = limits.step(primal, primal - float(answer.gap.sum()), problem.size[0])
+                if all(c.relative_gap <= tol for c in of_weights(problem, answer, Status.STALLED, tol)):
+                    status = Status.CONVERGED
+            if status is not None:
+                break
+    if best is None:  # stopped before anything was measured
+        best = Weights.of(problem, measured(problem, np.zeros(problem.size)), np.ones(problem.size[1]))
+        primal = float(best.primal.sum())
+        limits.step(primal, primal - float(best.gap.sum()), problem.size[0])
+    return best, of_weights(problem, best, status or Status.STALLED, tol), tuple(limits.history)
 
 
 def _fate(certificate: RidgeCertificate, status: Status, tol: float) -> Status:

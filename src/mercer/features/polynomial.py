@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from math import comb, factorial
+from math import comb
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from ..kernels import Polynomial
+from ..kernels.monomials import polynomial_features
 from ..types import Points
 from .base import FeatureMap, require_bearable
-from .monomials import Monomials
 
 
 class PolynomialMap(FeatureMap):
@@ -33,14 +33,8 @@ class PolynomialMap(FeatureMap):
         d, p = X.shape[1], int(self.degree)
         if p > 150:
             raise ValueError("PolynomialMap: from degree 171 on the factorials overflow; 150 is the largest offered.")
-        degrees = range(p + 1) if self.coef0 > 0 else [p]
         require_bearable(self, comb(d + p, p) if self.coef0 > 0 else comb(d + p - 1, p))
-        self.monomials_ = Monomials.of(d, degrees)
-        size = self.monomials_.degrees
-        multinomial = factorial(p) / (
-            self.monomials_.multiplicities * np.array([factorial(p - k) for k in size], float)
-        )
-        self.coefficients_ = np.sqrt(multinomial * float(self.gamma) ** size * float(self.coef0) ** (p - size))
+        self.monomials_, self.coefficients_ = polynomial_features(d, p, float(self.gamma), float(self.coef0))
         self._n_features_out = len(self.monomials_)
 
     def _map(self, X: Points) -> Any:

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Gaussian
+from ..kernels.monomials import Monomials
 from ..params import require_integer
 from ..types import Points
 from .base import FeatureMap, require_bearable
-from .monomials import Monomials
 
 
 class GaussianSeries(FeatureMap):

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import comb
 from typing import Any
+
+import numpy as np
 
 from ..params import require_integer, require_number
 from ..types import Array, Points
 from .base import Kernel, raise_to
+from .monomials import polynomial_features
 from .pairwise import dot, squared_norms
+from .points import is_sparse
+
+_MOST_FEATURES, _HIGHEST = 5000, 50  # monomials, and the degree: with more, the kernel itself is the better way
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,14 @@ class Polynomial(Kernel, names=("poly", "polynomial")):
         values = self.gamma * squared_norms(A) + self.coef0
         raise_to(values, self.degree)
         return values
+
+    def features(self, X: Points) -> Any:
+        """The monomials, where they are no more than some thousands and X is dense."""
+        d, p = X.shape[1], self.degree
+        if is_sparse(X) or self.coef0 < 0 or p > _HIGHEST or comb(d + p, p) > _MOST_FEATURES:
+            return None
+        monomials, factors = polynomial_features(d, p, float(self.gamma), float(self.coef0))
+        return monomials.evaluate(X, np.empty((len(X), len(monomials)), X.dtype)) * factors.astype(X.dtype)
 
     def reason(self) -> str | None:
         if self.coef0 < 0:

@@ -7,6 +7,7 @@ from .conjugate_gradient import ConjugateGradient
 from .coordinate import CoordinateDescent
 from .decomposition import Decomposition
 from .newton import Newton, NystromNewton
+from .normal_equations import NormalEquations
 from .nystrom_cg import NystromCG
 from .qp import QP
 from .steps import Automatic, Constant, InverseSqrt, InverseTime
@@ -25,6 +26,7 @@ __all__ = [
     "InverseTime",
     "Iterate",
     "Newton",
+    "NormalEquations",
     "NystromCG",
     "NystromNewton",
     "Solver",

@@ -50,7 +50,7 @@ class Cholesky(RidgeSolver):
         """See RidgeSolver: the answer, and a better one where a more precise factor is still to be had."""
         columns = Columns.zero(system.right)
         for dtype, shift in self._attempts(system):
-            factor = Factor(system.n, dtype, partial(_fill, system.gram, system.r + shift))
+            factor = Factor(system.n, dtype, partial(fill_columns, system.gram, system.r + shift))
             best = partial(_of_first_points, system, factor)
             try:
                 for _ in factor.steps():
@@ -63,7 +63,7 @@ class Cholesky(RidgeSolver):
             if not columns.fresh:
                 AV = system.apply(columns.V)
                 columns = Columns(columns.V, AV, system.right - AV)
-            yield system.block(columns.V, columns.AV, final=True)
+            yield system.block(columns.V, columns.AV, final=True, factor=factor)
             if dtype == "float64" or columns.relative(system.sizes) <= min(tol, _GOOD):
                 return
 
@@ -111,7 +111,7 @@ def _of_first_points(system: System, factor: Factor) -> Block:
     return system.block(V, None)
 
 
-def _fill(gram: Gram, r: Array, start: int, stop: int, out: Array) -> None:
+def fill_columns(gram: Gram, r: Array, start: int, stop: int, out: Array) -> None:
     """out <- the rows start ... n of the columns start ... stop of K + diag(r)."""
     own = np.arange(stop - start)
     if held(gram):

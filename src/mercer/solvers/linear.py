@@ -24,7 +24,6 @@ from .base import Iterate, Solver
 from .conjugate import norms
 
 _TIGHT = 1e-10  # the relative residual to reach, where nobody names one
-_CONSTANT = 1e-14  # a target that varies by no more than this part of its mean is constant
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +48,12 @@ class System:
     @cached_property
     def centre(self) -> Array:
         """What is taken from each target before, and added to b: its weighted mean, where b is free."""
-        weight = 1.0 / self.r
-        return np.asarray(weight @ self.T / weight.sum()) if self.bias else np.zeros(self.T.shape[1])
+        return weighted_mean(self.T, 1.0 / self.r) if self.bias else np.zeros(self.T.shape[1])
 
     @cached_property
     def right(self) -> Array:
-        """[t, 1], t centred; exactly 0 where it was constant."""
+        """[t, 1], t centred."""
         centred = self.T - self.centre
-        centred[:, np.abs(centred).max(axis=0) <= _CONSTANT * np.abs(self.centre)] = 0.0
         return np.column_stack([centred, np.ones(self.n)]) if self.bias else centred
 
     @cached_property
@@ -108,6 +105,12 @@ class System:
         return np.asarray(norms(residual) / self.sizes[:m])
 
 
+def weighted_mean(T: Array, weight: Array) -> Array:
+    """Of each column; of a constant one exactly its value, so that nothing is left of it."""
+    low, high = T.min(axis=0), T.max(axis=0)
+    return np.asarray(np.where(low == high, low, weight @ T / weight.sum()))
+
+
 def held(gram: Gram) -> TypeGuard[DenseGram]:
     """Whether K is given as it is, or the result of a user's function: not to be computed more than once."""
     return isinstance(gram, DenseGram) and (gram.kernel.serial or not gram.kernel.symmetric)
@@ -127,6 +130,8 @@ class Block:
     final: bool = False
     working: bool = False
     best: Callable[[], Block] | None = field(default=None, repr=False)
+    factor: Any = field(default=None, repr=False)
+    """The factor of K + diag(r), where the solver has one."""
 
 
 Blocks = Iterator[Block]

@@ -10,10 +10,10 @@ import numpy as np
 from ..gram.pivoted import kernel_block, pivoted_cholesky
 from ..kernels import Kernel
 from ..kernels.evaluate import diagonal
-from ..kernels.points import count, take
+from ..kernels.points import Chosen, count, take
 from ..params import require_integer, suggestion
-from ..types import Array, Points
-from .linear import RidgeSolver
+from ..types import Array, Index, Points
+from .linear import Block, Blocks, RidgeSolver, System, working
 from .streams import Features, Piece, Stream
 from .weights import FeatureProblem, Weights, answers
 
@@ -60,14 +60,36 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         """How many of n rows are drawn at random, for landmarks and preconditioner."""
         return min(n, max(_POOL * self.landmarks, 1000, self.sampled(n)))
 
-    def chosen(self, kernel: Kernel, pool: Points, generator: np.random.Generator) -> Points:
-        """The landmarks, from rows drawn at random."""
+    def chosen(self, kernel: Kernel, pool: Points, generator: np.random.Generator) -> Index:
+        """Which of the rows, drawn at random, are landmarks."""
         wanted = min(self.landmarks, count(pool))
         if self.selection == "uniform":
-            return take(pool, np.arange(wanted))
-        pool = take(pool, np.arange(min(count(pool), max(_POOL * self.landmarks, 1000))))
+            return np.arange(wanted)
+        pool = pool[0 : min(count(pool), max(_POOL * self.landmarks, 1000))]
         pivots = pivoted_cholesky(kernel, pool, wanted, generator)[1]
-        return take(pool, pivots if pivots.size else np.arange(1))
+        return pivots if pivots.size else np.arange(1)
+
+    def blocks(self, system: System, tol: float) -> Blocks:
+        """See RidgeSolver: coefficients of the landmarks, and none elsewhere; the gap is that of the full problem."""
+        generator = np.random.default_rng(self.random_state)
+        order = generator.permutation(system.n)[: self.drawn(system.n)]
+        gram, C = system.gram, 1.0 / system.r
+        whole = Piece(gram.points, system.T, C)
+        drawn = Piece(Chosen(gram.points, order)[0 : order.size], system.T[order], C[order])
+        yield working(system)
+        index = self.chosen(gram.kernel, drawn.X, generator)
+        stream = Stream(lambda: iter([whole]), system.n, system.T.shape[1])
+        landmarks = take(drawn.X, index)
+        problem, found = self.weights(
+            gram.kernel, landmarks, stream, drawn, 1.0, system.bias, system.centre, float(C.sum()), tol
+        )
+        for answer in found:
+            if answer.working:
+                yield working(system)
+                continue
+            beta = np.zeros(system.T.shape)
+            beta[order[index]] = problem.coefficients(answer.w)
+            yield Block(beta, None, answer.b, final=True)
 
     def weights(
         self, kernel: Kernel, landmarks: Points, stream: Stream, drawn: Piece, penalty: float, bias: bool,
@@ -77,7 +99,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         largest = float(diagonal(kernel, landmarks).max())
         noise = 10.0 * float(np.finfo(np.float32).eps) ** 2 * mass * largest / penalty
         single = stream.n > _PRECISE and noise <= _SINGLE
-        L = _root(kernel, landmarks, largest * max(1e-14 * count(landmarks), noise if single else 0.0))
+        L = root(kernel, landmarks, largest * max(1e-14 * count(landmarks), noise if single else 0.0))
         problem = FeatureProblem(stream, Features(kernel, landmarks, len(L)), L, penalty, bias, centre)
         rows = self.sampled(stream.n)
         if rows >= stream.n:
@@ -88,7 +110,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         return problem, answers(problem, sample, scale, np.float32 if single else np.float64, tol)
 
 
-def _root(kernel: Kernel, landmarks: Points, jitter: float) -> Array:
+def root(kernel: Kernel, landmarks: Points, jitter: float) -> Array:
     """L with L L' = K_landmarks + jitter I, the jitter raised where rounding needs it."""
     from scipy.linalg import LinAlgError, cholesky
 

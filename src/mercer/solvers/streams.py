@@ -88,8 +88,10 @@ class Sums(NamedTuple):
     mass: float
     firsts: Array
 
-    def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
-        return Sums(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+    def plus(self, other: Sums) -> Sums:
+        """Over the rows of both."""
+        added: Any = [mine + theirs for mine, theirs in zip(self, other, strict=True)]  # type: ignore[operator]
+        return Sums(*added)
 
 
 def sums(
@@ -100,20 +102,28 @@ def sums(
     *,
     centre: Array | None = None,
     means: bool = False,
+    errors: Array | None = None,
 ) -> Sums:
-    """One pass over the rows; t is the target less its centre, or 0 without one.
+    """One pass over the rows; t is the target less its centre, or 0 without one. e is kept in `errors`, if given.
 
     Each thread has rows and a sum of its own, so that the same input on as many threads gives the same bits.
     """
     step = max(8, _TILE // features.size)
     features.ready(dtype)
-    parts = [_sums_of_piece(piece, features, coefficients, dtype, centre, means, step) for piece in stream.pieces()]
+    seen = 0
+    parts = []
+    for piece in stream.pieces():
+        n = count(piece.X)
+        kept = None if errors is None else errors[seen : seen + n]
+        parts.append(_sums_of_piece(piece, features, coefficients, dtype, centre, means, step, kept))
+        seen += n
     return _added(parts)
 
 
 def _sums_of_piece(
-    piece: Piece, features: Features, coefficients: Array, dtype: Any, centre: Array | None, means: bool, step: int
-) -> Sums:
+    piece: Piece, features: Features, coefficients: Array, dtype: Any, centre: Array | None, means: bool, step: int,
+    errors: Array | None,
+) -> Sums:  # fmt: skip
     starts = range(0, count(piece.X), step)
     threads = max(1, min(1 if features.kernel.serial else thread_count(), len(starts)))
     found: list[Any] = [None] * threads
@@ -128,6 +138,8 @@ def _sums_of_piece(
             weighted = rows.weight[:, None] * e
             squares = np.einsum("ij,ij->j", weighted, e)
             parts.append(Sums(pulled, squares, weighted.sum(axis=0), float(rows.weight.sum()), firsts))
+            if errors is not None:
+                errors[start : start + step] = e
         found[thread] = _added(parts)
 
     for_each(range(threads), work, threads)
@@ -137,7 +149,7 @@ def _sums_of_piece(
 def _added(parts: list[Sums]) -> Sums:
     total = parts[0]
     for part in parts[1:]:
-        total = total + part
+        total = total.plus(part)
     return total
 
 
@@ -171,6 +183,11 @@ class Moments(NamedTuple):
     right: Array
     totals: Array
     mass: float
+
+    def plus(self, other: Moments) -> Moments:
+        """Over the rows of both."""
+        added: Any = [mine + theirs for mine, theirs in zip(self, other, strict=True)]  # type: ignore[operator]
+        return Moments(*added)
 
 
 def moments(stream: Stream, features: Features, centre: Array) -> Iterator[Moments]:

@@ -103,6 +103,22 @@ class Factor:
         with one_blas_thread():  # memory is the limit, and threads of BLAS would go on spinning beside ours
             return np.asarray(self.backward(self.forward(B / size)).astype(np.float64) * size)
 
+    def inverse_diagonal(self) -> Array:
+        """The diagonal of A^-1: the squared norms of the columns of L^-1, in twice the time of the factor."""
+        from scipy.linalg import solve_triangular
+
+        out = np.empty(self.n)
+        pieces = list(self._pieces())
+        for number, (first, last, _) in enumerate(pieces):
+            B = np.zeros((self.n - first, last - first), self.dtype)  # rows from `first` on: those above are 0
+            B[: last - first] = np.eye(last - first)
+            for start, stop, panel in pieces[number:]:
+                own = slice(start - first, stop - first)
+                B[own] = solve_triangular(panel[: stop - start], B[own], lower=True, check_finite=False)
+                B[stop - first :] -= panel[stop - start :] @ B[own]
+            out[first:last] = np.einsum("ij,ij->j", B, B)
+        return out
+
     def _pieces(self) -> Iterator[tuple[int, int, Array]]:
         for start, stop, panel in zip(self.starts, self.starts[1:], self.panels, strict=False):
             if stop <= self.ready:

@@ -2,7 +2,7 @@
 
     min J(w) = 1/2 sum_i c_i (w . z(x_i) + b - t_i)^2 + lambda/2 |w|^2,     (Z'CZ + lambda I) w = Z'C(t - b)
 
-z are explicit features of the kernel, or L^-1 k(landmarks, x) with K_landmarks = L L'. With residuals e = t - Zw - b and
+z are explicit features of the kernel, or L^-1 k(landmarks, x) with K_landmarks = L L'. With errors e = t - Zw - b and
 the dual point beta = C e / lambda, the gap of any w is |Z'C e - lambda w|^2 / (2 lambda): one pass over the rows gives
 the objective, the gap, and the right side of the next correction of w.
 """
@@ -20,7 +20,7 @@ from ..types import Array
 from .conjugate import Columns, conjugate_gradients, inner_products, norms
 from .streams import Features, Moments, Stream, moments, sums
 
-_INNER = 1e-4  # the least part to which values in float32 can bring a residual
+_INNER = 1e-3  # the least part to which values in float32 can bring a residual
 _AIM = 0.2  # times the tolerance is what a gap must seem to be before it is recomputed in float64
 _LONGEST = 100  # steps between two recomputations
 _SLOW = 0.5  # a residual that shrinks to no less than this has reached what rounding allows
@@ -57,28 +57,61 @@ class FeatureProblem:
 
 
 @dataclass(frozen=True, eq=False)
+class Inverse:
+    """v -> (L L')^-1 v."""
+
+    L: Array
+
+    def __call__(self, V: Array) -> Array:
+        from scipy.linalg import cho_solve
+
+        return np.asarray(cho_solve((self.L, True), V, check_finite=False))
+
+    def root(self, V: Array) -> Array:
+        """L^-1 v."""
+        from scipy.linalg import solve_triangular
+
+        return np.asarray(solve_triangular(self.L, V, lower=True, check_finite=False))
+
+
+@dataclass(frozen=True, eq=False)
 class Weights:
     """An answer, and what one pass over the rows has shown of it: a value for each target.
 
-    residual is Z'C e - lambda w; mean is the mean of z(x) (0 unless b is free). working: nothing was measured.
+    relative: the residual of the normal equations, in parts of that of w = 0.
     """
 
     w: Array
     b: Array
     primal: Array
     gap: Array
-    residual: Array
     relative: Array
-    mean: Array
-    mass: float
-    working: bool = False
-    inverse: Callable[[Array], Array] | None = field(default=None, repr=False)
-    """v -> (Z'CZ + lambda I)^-1 v, where it is exact."""
+    measured: Measured | None = None
+    inverse: Inverse | None = field(default=None, repr=False)
+    """(Z'CZ + lambda I)^-1; an estimate, where it was made from a sample of the rows."""
+
+    exact: bool = False
+    """Whether it was made from all of them."""
+
+    @classmethod
+    def of(cls, problem: FeatureProblem, now: Measured, relative: Array, *rest: Any) -> Weights:
+        """What was measured."""
+        gap = norms(now.residual) ** 2 / (2.0 * problem.penalty)
+        return cls(now.w, now.b, now.primal, gap, relative, now, *rest)
+
+    @property
+    def working(self) -> bool:
+        """Whether nothing was measured."""
+        return self.measured is None
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What one pass over the rows shows of weights w."""
+    """What one pass over the rows shows of weights w.
+
+    residual is Z'C e - lambda w; mean is the mean of z(x) (0 unless b is free), mass the sum of the weights; errors are
+    e of each row.
+    """
 
     w: Array
     residual: Array
@@ -86,6 +119,7 @@ class Measured:
     b: Array
     mean: Array
     mass: float
+    errors: Array
 
 
 def measured(problem: FeatureProblem, w: Array, mean: Array | None = None, dtype: Any = np.float64) -> Measured:
@@ -93,8 +127,11 @@ def measured(problem: FeatureProblem, w: Array, mean: Array | None = None, dtype
 
     `mean` is the mean of z(x), where it is known already.
     """
-    means = problem.bias and mean is None
-    found = sums(problem.stream, problem.features, problem.coefficients(w), dtype, centre=problem.centre, means=means)
+    errors = np.empty((problem.stream.n, w.shape[1]))
+    found = sums(
+        problem.stream, problem.features, problem.coefficients(w), dtype,
+        centre=problem.centre, means=problem.bias and mean is None, errors=errors,
+    )  # fmt: skip
     pulled, b = problem.projected(found.pulled), np.zeros(w.shape[1])
     if mean is None:
         mean = problem.projected(found.firsts[:, None]) / found.mass if problem.bias else np.zeros((len(w), 1))
@@ -103,14 +140,15 @@ def measured(problem: FeatureProblem, w: Array, mean: Array | None = None, dtype
         pulled = pulled - mean * found.totals
     residual = pulled - problem.penalty * w
     primal = 0.5 * (found.squares - found.totals * b) + 0.5 * problem.penalty * inner_products(w, w)
-    return Measured(w, residual, primal, b + problem.centre, mean, found.mass)
+    errors -= b
+    return Measured(w, residual, primal, b + problem.centre, mean, found.mass, errors)
 
 
 def normal_equations(problem: FeatureProblem, stream: Stream) -> Iterator[tuple[Array, Array] | None]:
     """Z'CZ and Z'Ct of these rows, centred where b is free; yields None while it works, and then both."""
     total: Moments | None = None
     for part in moments(stream, problem.features, problem.centre):
-        total = part if total is None else Moments(*(a + b for a, b in zip(total, part, strict=True)))
+        total = part if total is None else total.plus(part)
         yield None
     assert total is not None
     second, right = total.second, total.right
@@ -126,22 +164,19 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
     Where they are all rows, corrections are exact but for rounding. Otherwise they are found by conjugate gradients
     with values in `dtype`, until these promise a relative gap of less than tol.
     """
-    from scipy.linalg import cho_factor, cho_solve
+    from scipy.linalg import cho_factor
 
     m, k = problem.size
     zeros, unknown = np.zeros((m, k)), np.full(k, np.inf)
-    nothing = Weights(zeros, problem.centre, unknown, unknown, zeros, unknown, zeros[:, :1], 1.0, working=True)
-    found: tuple[Array, Array] | None = None
+    nothing = Weights(zeros, problem.centre, unknown, unknown, unknown)
+    matrix = right = zeros
     for found in normal_equations(problem, sample):
         yield nothing
-    assert found is not None
-    matrix, right = scale * found[0], scale * found[1]
+        if found is not None:
+            matrix, right = scale * found[0], scale * found[1]
     own = np.arange(m)
     matrix[own, own] += problem.penalty
-    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-
-    def precondition(V: Array) -> Array:
-        return np.asarray(cho_solve(factor, V, check_finite=False))
+    precondition = Inverse(cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)[0])
 
     w, before = precondition(right), np.inf
     mean: Array | None = None
@@ -156,9 +191,7 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
         now = measured(problem, w, mean)
         mean = now.mean
         relative = norms(now.residual) / sizes
-        inverse = precondition if scale == 1.0 else None
-        gap = norms(now.residual) ** 2 / (2.0 * problem.penalty)
-        yield Weights(w, now.b, now.primal, gap, now.residual, relative, now.mean, now.mass, inverse=inverse)
+        yield Weights.of(problem, now, relative, precondition, scale == 1.0)
         if relative.max() > _SLOW * before:
             return
         before = min(before, float(relative.max()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import factorial, prod
 from typing import Any
@@ -64,3 +65,16 @@ class Monomials:
             or "1"
             for v in self.variables
         ]
+
+
+@lru_cache(maxsize=8)
+def polynomial_features(d: int, degree: int, gamma: float, coef0: float) -> tuple[Monomials, Array]:
+    """Monomials and their factors: the features of (gamma <x, z> + coef0)^degree, coef0 >= 0, for d variables.
+
+    The factor of x^a is sqrt(p! / (a! (p - |a|)!) gamma^|a| coef0^(p - |a|)), with p the degree.
+    """
+    monomials = Monomials.of(d, range(degree + 1) if coef0 > 0 else [degree])
+    size = monomials.degrees
+    rest = np.array([factorial(degree - k) for k in size], float)
+    multinomial = factorial(degree) / (monomials.multiplicities * rest)
+    return monomials, np.sqrt(multinomial * gamma**size * coef0 ** (degree - size))

@@ -1,0 +1,113 @@
+"""Training data of kernel ridge regression: arrays, or pieces that somebody else reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..kernels.points import count, is_sparse, stack, take
+from ..solvers.linear import weighted_mean
+from ..solvers.streams import Piece, Stream
+from ..types import Array, Points
+
+_ROWS = 2**17  # of a piece of an array
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Rows with weights > 0, as a stream; `arrays` holds all of them where they are arrays."""
+
+    stream: Stream
+    mass: float
+    centre: Array
+    """The weighted mean of each target, or 0 where b is 0."""
+
+    arrays: Piece | None
+    pool: Piece | None = None
+    """Rows drawn at random, where there are no arrays."""
+
+    @property
+    def weight(self) -> Array:
+        """Of each row, where there are arrays."""
+        assert self.arrays is not None
+        return self.arrays.weight
+
+    def drawn(self, size: int, generator: np.random.Generator) -> Piece:
+        """So many rows at random; all of them, in random order, where there are not more."""
+        if self.arrays is None:
+            assert self.pool is not None
+            return self.pool.rows(slice(0, size))
+        return self.arrays.rows(generator.permutation(self.stream.n)[:size])
+
+
+def of_arrays(X: Points, T: Array, weight: Array, bias: bool) -> Data:
+    """Data that is there; no copies are made."""
+    whole, n = Piece(X, T, weight), count(X)
+
+    def pieces() -> Iterator[Piece]:
+        return (whole.rows(slice(start, start + _ROWS)) for start in range(0, n, _ROWS))
+
+    mass = float(weight.sum())
+    centre = weighted_mean(T, weight) if bias else np.zeros(T.shape[1])
+    return Data(Stream(pieces, n, T.shape[1]), mass, centre, whole)
+
+
+def of_chunks(
+    chunks: Any, admit: Callable[[Any, Any, Any], Any], bias: bool, most: int, generator: np.random.Generator
+) -> Data:
+    """Data that is read piece by piece, each time anew; `admit` checks what is read."""
+
+    def pieces() -> Iterator[Piece]:
+        for chunk in chunks() if callable(chunks) else chunks:
+            if not isinstance(chunk, tuple) or len(chunk) not in (2, 3):
+                raise ValueError("Each piece must be (X, y) or (X, y, sample_weight).")
+            piece = Piece(*admit(chunk[0], chunk[1], chunk[2] if len(chunk) == 3 else None))
+            kept = np.flatnonzero(piece.weight)
+            if kept.size:
+                yield piece if kept.size == piece.weight.size else piece.rows(kept)
+
+    n, mass, totals = 0, 0.0, np.zeros(1)
+    pool, keys = None, np.empty(0)
+    for piece in pieces():
+        n += count(piece.X)
+        mass += float(piece.weight.sum())
+        totals = totals + piece.weight @ piece.T
+        new = generator.random(count(piece.X))
+        pool, keys = _least(pool, keys, piece, new, most)
+    if pool is None:
+        raise ValueError("There are no pieces, or none with a row of positive weight: nothing to learn from.")
+    if next(pieces(), None) is None:
+        raise ValueError(
+            "The pieces could be read only once, and a fit reads them several times: give the function that makes the "
+            "iterator, or a list."
+        )
+    k = pool.T.shape[1]
+    return Data(Stream(pieces, n, k), mass, totals / mass if bias else np.zeros(k), None, pool)
+
+
+def _least(pool: Piece | None, keys: Array, piece: Piece, new: Array, most: int) -> tuple[Piece, Array]:
+    """Of the rows so far and the new ones those with the least keys, in order of these: rows drawn at random."""
+    if pool is not None and keys.size == most:  # most of the new ones will not be needed
+        few = np.flatnonzero(new < keys[-1])
+        if few.size == 0:
+            return pool, keys
+        piece, new = piece.rows(few), new[few]
+    both = piece if pool is None else _joined(pool, piece)
+    keys = np.concatenate([keys, new])
+    order = np.argsort(keys)[:most]
+    return Piece(take(both.X, order), both.T[order], both.weight[order]), keys[order]
+
+
+def _joined(a: Piece, b: Piece) -> Piece:
+    return Piece(stack(a.X, b.X), np.concatenate([a.T, b.T]), np.concatenate([a.weight, b.weight]))
+
+
+def is_chunks(X: Any, y: Any) -> bool:
+    """Whether X stands for pieces: a function that gives an iterator of them, or something to go through."""
+    if y is not None or is_sparse(X) or hasattr(X, "shape") or isinstance(X, str | bytes):
+        return False
+    listed = isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], tuple)
+    return callable(X) or listed or hasattr(X, "__next__")

@@ -1,0 +1,214 @@
+"""From data and a solver to an answer: on the Gram matrix, in explicit features, or through landmarks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..gram import DenseGram, Gram, unformed
+from ..kernels import Kernel
+from ..kernels.evaluate import block, stream_product
+from ..kernels.points import Domain, count, take
+from ..memory import format_bytes
+from ..progress import Watch
+from ..solution import Solution, Status
+from ..solvers import Cholesky, ConjugateGradient, NormalEquations, NystromCG
+from ..solvers.conjugate import norms
+from ..solvers.linear import RidgeSolver, System
+from ..solvers.normal_equations import width_of_features
+from ..solvers.nystrom_cg import root
+from ..solvers.streams import Features
+from ..solvers.triangular import factor_bytes
+from ..solvers.weights import FeatureProblem, Weights, measured
+from ..types import Array, Points
+from .ridge_certificate import RidgeCertificate, of_weights
+from .ridge_data import Data
+from .ridge_path import (
+    RidgePath,
+    exact_path,
+    low_rank_path,
+    residuals_from_factor,
+    residuals_from_weights,
+)
+from .ridge_run import solve_features, solve_system
+from .ridge_spread import WeightsSpread
+
+_LOOK = 256  # rows on which the equations of the full problem are looked at
+_PATH = 6000  # points, up to which all of K is decomposed
+_LANDMARKS = 1000  # of a path, where nobody names a number
+
+
+@dataclass(frozen=True)
+class Limited:
+    """What a fit has to reach, and where it ends."""
+
+    tol: float
+    max_iter: int
+    deadline: float | None
+    watch: Watch
+
+    def arguments(self) -> dict[str, Any]:
+        """As the loops take them."""
+        return {"tol": self.tol, "max_iter": self.max_iter, "deadline": self.deadline, "watch": self.watch}
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The solution of each target, and what else the fit has found."""
+
+    solutions: list[Solution]
+    gram: Any = None
+    points: Points = None
+    """What f is a sum over, where these are landmarks."""
+    weights: Array | None = None
+    """w in explicit features."""
+    spread: Any = None
+    loo_residuals: Array | None = None
+
+
+def fit_system(
+    kernel: Kernel,
+    solver: RidgeSolver,
+    data: Data,
+    penalty: float,
+    bias: bool,
+    loo: bool,
+    budget: int,
+    limited: Limited,
+) -> Answer:
+    """Solve (K + lambda diag(1/w)) beta + b = t."""
+    assert data.arrays is not None
+    X, T, weight = data.arrays
+    gram = _gram(kernel, X, solver, budget)
+    if isinstance(solver, Cholesky):
+        if loo:
+            solver = replace(solver, precision="float64")
+        _require_room(solver, gram.n, budget)
+    system = System(gram, T, penalty / weight, bias)
+    solutions, last = solve_system(system, solver, penalty, **limited.arguments())
+    residuals = None
+    if loo and last.factor is not None:
+        residuals = residuals_from_factor(last.factor, last.beta, bias)
+    return Answer(solutions, gram, loo_residuals=residuals)
+
+
+def _gram(kernel: Kernel, points: Points, solver: RidgeSolver, budget: int) -> Gram:
+    """K, of which the solvers form what they need; all of it where its values are given or slow to compute."""
+    if kernel.domain is Domain.VALUES or kernel.serial or not kernel.symmetric:
+        return DenseGram.compute(kernel, points, dtype=np.float64)
+    gram = unformed(kernel, points)
+    if isinstance(solver, ConjugateGradient) and 8 * gram.n**2 <= budget:
+        cheap = kernel.prepare(points[0:1], np.float32).cheap
+        return gram if cheap else DenseGram.compute(kernel, points, dtype=np.float32)
+    return gram
+
+
+def _require_room(solver: Cholesky, n: int, budget: int) -> None:
+    size = factor_bytes(n, "float64" if solver.precision == "float64" or n <= 1500 else "float32")
+    if size > budget:
+        raise ValueError(
+            f"The factor of {n} points takes {format_bytes(size)}, more than memory={format_bytes(budget)}: allow "
+            "more, or use solver='conjugategradient' or 'nystrom'."
+        )
+
+
+def feature_problem(
+    kernel: Kernel, solver: NormalEquations | NystromCG, data: Data, penalty: float, bias: bool,
+    generator: np.random.Generator, tol: float,
+) -> tuple[FeatureProblem, Any, Any]:  # fmt: skip
+    """The problem, its answers, and rows drawn at random."""
+    if isinstance(solver, NormalEquations):
+        assert data.arrays is not None
+        width = width_of_features(kernel, data.arrays.X)
+        if width is None:
+            raise ValueError(f"KernelRidge: {solver!r} needs explicit features, which {kernel!r} does not have.")
+        return (*solver.weights(kernel, data.stream, width, penalty, bias, data.centre, tol), None)
+    if kernel.domain is Domain.VALUES:
+        raise ValueError("KernelRidge: landmarks need points, not precomputed values; use 'conjugategradient'.")
+    drawn = data.drawn(solver.drawn(data.stream.n), generator)
+    landmarks = take(drawn.X, solver.chosen(kernel, drawn.X, generator))
+    problem, answers = solver.weights(kernel, landmarks, data.stream, drawn, penalty, bias, data.centre, data.mass, tol)
+    return problem, answers, drawn
+
+
+def fit_features(
+    kernel: Kernel, solver: Any, data: Data, penalty: float, bias: bool, loo: bool,
+    generator: np.random.Generator, limited: Limited,
+) -> Answer:  # fmt: skip
+    """Solve the normal equations."""
+    began = perf_counter()
+    if loo and isinstance(solver, NystromCG):
+        solver = replace(solver, sample=data.stream.n)
+    problem, answers, drawn = feature_problem(kernel, solver, data, penalty, bias, generator, limited.tol)
+    best, certificates, history = solve_features(problem, answers, **limited.arguments())
+    assert best.measured is not None
+    if drawn is not None and certificates[0].converged:
+        known = _full_residuals(problem, best, drawn)
+        certificates = [replace(c, full_residual=float(r)) for c, r in zip(certificates, known, strict=True)]
+    landmarks = problem.features.landmarks
+    if landmarks is None:
+        assert data.arrays is not None
+        coefficients = data.arrays.weight[:, None] * best.measured.errors / penalty
+    else:
+        coefficients = problem.coefficients(best.w)
+    seconds = perf_counter() - began
+    solutions = [
+        Solution(coefficients[:, j], float(best.b[j]), certificate, history, seconds, solver)
+        for j, certificate in enumerate(certificates)
+    ]
+    residuals = residuals_from_weights(problem, best) if loo and best.exact else None
+    spread = WeightsSpread.of(problem, best) if best.inverse is not None else None
+    weights = best.w if landmarks is None else None
+    return Answer(solutions, points=landmarks, weights=weights, spread=spread, loo_residuals=residuals)
+
+
+def _full_residuals(problem: FeatureProblem, best: Weights, drawn: Any) -> Array:
+    """How far beta = w e / lambda is from solving the full problem's equations, on some rows: f(x) - (K beta)(x)."""
+    assert best.measured is not None
+    sample = drawn.rows(slice(0, _LOOK))
+    kernel, errors = problem.features.kernel, best.measured.errors
+    total, seen = np.zeros((count(sample.X), errors.shape[1])), 0
+    for piece in problem.stream.pieces():
+        n = count(piece.X)
+        beta = piece.weight[:, None] * errors[seen : seen + n] / problem.penalty
+        total += stream_product(kernel, sample.X, piece.X, beta, np.float64)
+        seen += n
+    scores = stream_product(kernel, sample.X, problem.features.landmarks, problem.coefficients(best.w), np.float64)
+    sizes = np.linalg.norm(sample.T - problem.centre, axis=0)
+    return np.asarray(np.linalg.norm(scores - total, axis=0) / np.where(sizes > 0.0, sizes, 1.0))
+
+
+def certified_landmarks(estimator: Any, data: Data) -> list[RidgeCertificate]:
+    """The certificates of a fitted KernelRidge with landmarks on its data."""
+    kernel, landmarks, bias = estimator.kernel_, estimator.X_fit_, bool(estimator.bias)
+    c = np.asarray(estimator.dual_coef_, np.float64).reshape(count(landmarks), -1)
+    L = root(kernel, landmarks, 0.0)
+    features = Features(kernel, landmarks, len(L))
+    problem = FeatureProblem(data.stream, features, L, estimator.alpha_, bias, data.centre)
+    start = norms(measured(problem, np.zeros(c.shape)).residual)
+    now = measured(problem, L.T @ c)
+    relative = norms(now.residual) / np.where(start > 0.0, start, 1.0)
+    return of_weights(problem, Weights.of(problem, now, relative), Status.EXAMINED, -1.0)
+
+
+def path_of(
+    kernel: Kernel, solver: RidgeSolver, data: Data, alphas: Array, bias: bool, budget: int,
+    generator: np.random.Generator,
+) -> RidgePath:  # fmt: skip
+    """Leave-one-out errors for each alpha, by the way that suits the solver and the size."""
+    n = data.stream.n
+    if isinstance(solver, NormalEquations):
+        problem, _, _ = feature_problem(kernel, solver, data, 1.0, bias, generator, 1.0)
+        return low_rank_path(problem, alphas, f"one eigendecomposition of Z'Z, {problem.features.size} features")
+    small = n <= _PATH and 32 * n * n <= budget
+    if data.arrays is not None and not isinstance(solver, NystromCG) and (small or kernel.domain is Domain.VALUES):
+        X, T, weight = data.arrays
+        K = block(kernel, X).astype(np.float64)
+        return exact_path(K, T, weight, alphas, bias)
+    nystrom = solver if isinstance(solver, NystromCG) else NystromCG(_LANDMARKS)
+    problem, _, _ = feature_problem(kernel, nystrom, data, float(alphas.min()), bias, generator, 1.0)
+    m = problem.features.size
+    return low_rank_path(problem, alphas, f"approximate: one eigendecomposition of Z'Z, {m} landmarks for {n} points")

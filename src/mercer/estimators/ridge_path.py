@@ -1,0 +1,147 @@
+"""Leave-one-out errors of ridge regression in closed form, for one lambda or a whole grid.
+
+With A = K + lambda diag(1/w): the residual of point i, had it not been in the training set, is beta_i / (A^-1)_ii. In
+features it is e_i / (1 - h_i), where h_i = w_i z_i'(Z'WZ + lambda I)^-1 z_i is the leverage. With a bias, A^-1 and z
+are those of the bordered system and of centred features. One eigendecomposition serves every lambda.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..kernels.points import count
+from ..solvers.streams import Piece
+from ..solvers.triangular import Factor
+from ..solvers.weights import FeatureProblem, Weights, normal_equations
+from ..types import Array
+
+_BLOCK = 4_000_000  # values at a time
+
+
+@dataclass(frozen=True, eq=False)
+class RidgePath:
+    """Leave-one-out errors for a grid of lambda.
+
+    errors[i, j] is the (weighted) mean squared leave-one-out residual of target j with alphas[i]; `best` is the alpha
+    with the least sum over the targets, each in parts of its variance. method says how they were found.
+    """
+
+    alphas: Array
+    errors: Array
+    best: float
+    method: str
+    residuals: Array = field(repr=False)
+    """The leave-one-out residuals with the best alpha, a column for each target; of the rows with a weight."""
+
+    def __str__(self) -> str:
+        number = int(np.argmin(np.abs(self.alphas - self.best)))
+        ends = " (the first of the grid)" if number == 0 else ""
+        ends = " (the last of the grid)" if number == len(self.alphas) - 1 else ends
+        error = ", ".join(f"{value:.4g}" for value in self.errors[number])
+        return f"{self.method}\n  best alpha {self.best:.4g}{ends}, leave-one-out mean squared error {error}"
+
+
+def exact_path(K: Array, T: Array, weight: Array, alphas: Array, bias: bool) -> RidgePath:
+    """From the eigenvalues of sqrt(w) K sqrt(w); K is overwritten."""
+    from scipy.linalg import eigh
+
+    n, root = len(K), np.sqrt(weight)[:, None]
+    K *= root
+    K *= root.T
+    s, Q = eigh(K, overwrite_a=True, check_finite=False, driver="evd")
+    s = np.maximum(s, 0.0)
+    turned, ones = Q.T @ (root * T), Q.T @ root
+    inverse = 1.0 / (s[:, None] + alphas)  # of each eigenvalue, for each alpha
+    diagonal = np.empty((n, alphas.size))
+    step = max(1, _BLOCK // n)
+    for start in range(0, n, step):
+        diagonal[start : start + step] = Q[start : start + step] ** 2 @ inverse
+    diagonal *= weight[:, None]
+    u = root * (Q @ (inverse * ones)) if bias else np.zeros((n, alphas.size))
+    if bias:
+        diagonal -= u**2 / u.sum(axis=0)
+    residuals = np.empty((alphas.size, n, T.shape[1]))
+    for j in range(T.shape[1]):
+        v = root * (Q @ (inverse * turned[:, j : j + 1]))
+        beta = v - u * (v.sum(axis=0) / u.sum(axis=0)) if bias else v
+        residuals[:, :, j] = (beta / diagonal).T
+    return _path(alphas, residuals, T, weight, f"one eigendecomposition of K, {n} x {n}")
+
+
+def low_rank_path(problem: FeatureProblem, alphas: Array, method: str) -> RidgePath:
+    """From the eigenvalues of Z'WZ; two passes over the rows."""
+    from scipy.linalg import eigh
+
+    matrix = right = np.zeros((0, 0))
+    for found in normal_equations(problem, problem.stream):
+        if found is not None:
+            matrix, right = found
+    s, V = eigh(matrix, check_finite=False)
+    inverse = 1.0 / (np.maximum(s, 0.0)[:, None] + alphas)
+    turned = V.T @ right
+    n, k = problem.stream.n, problem.stream.targets
+    residuals, T, weights = np.empty((alphas.size, n, k)), np.empty((n, k)), np.empty(n)
+    mass = sum(float(piece.weight.sum()) for piece in problem.stream.pieces())
+    mean = _mean(problem, mass) if problem.bias else None
+    for rows, piece, Z in _rows_of_features(problem, mean):
+        Y, c = Z @ V, piece.weight[:, None]
+        leverage = c * (Y**2 @ inverse) + (c / mass if problem.bias else 0.0)
+        T[rows], weights[rows] = piece.T - problem.centre, piece.weight
+        for j in range(k):
+            e = T[rows, j : j + 1] - Y @ (inverse * turned[:, j : j + 1])
+            residuals[:, rows, j] = (e / (1.0 - leverage)).T
+    return _path(alphas, residuals, T, weights, method)
+
+
+def _path(alphas: Array, residuals: Array, T: Array, weight: Array, method: str) -> RidgePath:
+    mass = weight.sum()
+    errors = np.einsum("aij,i->aj", residuals**2, weight) / mass
+    spread = weight @ (T - weight @ T / mass) ** 2 / mass
+    best = int(np.argmin((errors / np.where(spread > 0.0, spread, 1.0)).sum(axis=1)))
+    return RidgePath(alphas, errors, float(alphas[best]), method, residuals[best])
+
+
+def _mean(problem: FeatureProblem, mass: float) -> Array:
+    """The mean of z(x)."""
+    total: Any = 0.0
+    for _, piece, Z in _rows_of_features(problem, None):
+        total = total + piece.weight @ Z
+    return np.asarray(total / mass)
+
+
+def _rows_of_features(problem: FeatureProblem, mean: Array | None) -> Iterator[tuple[slice, Piece, Array]]:
+    """z(x), less its mean where one is given, of some rows at a time."""
+    seen, step = 0, max(256, _BLOCK // problem.features.size)
+    for whole in problem.stream.pieces():
+        for start in range(0, count(whole.X), step):
+            piece = whole.rows(slice(start, start + step))
+            G = problem.features.large_block(piece.X)
+            Z = problem.projected((G.toarray() if hasattr(G, "toarray") else G).T).T
+            yield slice(seen, seen + len(Z)), piece, Z if mean is None else Z - mean
+            seen += len(Z)
+
+
+def residuals_from_factor(factor: Factor, beta: Array, bias: bool) -> Array:
+    """beta_i / (A^-1)_ii, with the factor of A."""
+    diagonal = factor.inverse_diagonal()
+    if bias:
+        u = factor.solve(np.ones((factor.n, 1)))[:, 0]
+        diagonal = diagonal - u**2 / u.sum()
+    return np.asarray(beta / diagonal[:, None])
+
+
+def residuals_from_weights(problem: FeatureProblem, answer: Weights) -> Array:
+    """e_i / (1 - h_i)."""
+    assert answer.measured is not None
+    assert answer.inverse is not None
+    now = answer.measured
+    out = np.empty_like(now.errors)
+    for rows, piece, Z in _rows_of_features(problem, now.mean[:, 0]):
+        leverage = piece.weight * np.square(answer.inverse.root(Z.T)).sum(axis=0)
+        leverage += piece.weight / now.mass if problem.bias else 0.0
+        out[rows] = now.errors[rows] / (1.0 - leverage)[:, None]
+    return out

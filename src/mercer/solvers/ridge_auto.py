@@ -1,0 +1,39 @@
+"""The one choice of a solver of ridge regression, where the user names none."""
+
+from __future__ import annotations
+
+from ..kernels import Kernel
+from ..kernels.points import Domain, count
+from ..memory import format_bytes
+from ..types import Points
+from .cholesky import Cholesky
+from .conjugate_gradient import ConjugateGradient
+from .linear import RidgeSolver
+from .normal_equations import NormalEquations, width_of_features
+from .nystrom_cg import NystromCG
+from .triangular import factor_bytes
+
+_FACTOR = 20_000  # points, up to which a factor is a matter of seconds
+_FULL = 60_000  # points, up to which the full problem is a matter of minutes
+_FEATURES = 10_000
+
+
+def choose_ridge(kernel: Kernel, X: Points, budget: int, *, factor: bool = False) -> tuple[RidgeSolver, str]:
+    """The solver for a kernel on points X within so many bytes, and why; with `factor`, one that has a factor."""
+    n = count(X)
+    if kernel.domain is not Domain.VALUES:
+        width = width_of_features(kernel, X)
+        if width is not None and width < n and width <= _FEATURES and 32 * width**2 <= budget:
+            return NormalEquations(), f"{width} explicit features are fewer than {n} points"
+    size = factor_bytes(n, "float64" if n <= 1500 else "float32")
+    if n <= _FACTOR and size <= budget:
+        return Cholesky(), f"the factor takes {format_bytes(size)} of {format_bytes(budget)}"
+    too_large = (
+        f"a factor would take {format_bytes(size)}" if size > budget else f"{n} points would take long to factor"
+    )
+    if not factor and (n <= _FULL or kernel.domain is Domain.VALUES):
+        return ConjugateGradient(), too_large
+    if kernel.domain is Domain.VALUES:
+        return Cholesky(), "a factor is asked for"
+    landmarks = min(2000, max(100, int((budget / 64) ** 0.5)))
+    return NystromCG(landmarks), f"{too_large}: landmarks stand for all points"
