@@ -97,6 +97,17 @@ def test_every_machine(run, model):
         assert code == 0 and json.loads(out)["scores"][score] > 0.1
 
 
+def test_ridge(run):
+    code, out, _ = run(
+        "train", "sugar.tsv", "--model", "ridge", "--alpha", "loo", "-o", "r.mercer", "--json", "--quiet"
+    )
+    assert code == 0 and json.loads(out)["certificate"]["converged"]
+    code, out, _ = run("predict", "r.mercer", "sugar.tsv", "--std")
+    assert code == 0 and all(float(row["std"]) > 0 for row in csv.DictReader(out.splitlines()))
+    code, _, err = run("predict", "iris.mercer", "iris.csv", "--std")
+    assert code == 2 and "SVC has no standard deviation" in err
+
+
 def test_perceptrons(run):
     code, out, _ = run("train", "iris.csv", "--model", "perceptron", "--max-iter", "9", "--quiet", "-o", "p.mercer")
     assert code == 4 and "some points are on the wrong side" in out and "may not be separable" in out

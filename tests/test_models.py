@@ -58,6 +58,8 @@ MODELS = {
     "linear": lambda: LinearSVC(bias="penalised").fit(X, y),
     "ridge": lambda: KernelRidge(alpha=0.1, bias=True).fit(X_numbers, t),
     "ridge of two targets": lambda: KernelRidge("linear + 1").fit(X_numbers, np.column_stack([t, -t])),
+    "ridge through landmarks": lambda: KernelRidge(solver="nystrom(landmarks=20)", random_state=0).fit(X_numbers, t),
+    "ridge by leave-one-out": lambda: KernelRidge(alpha="loo", loo=True).fit(X_numbers, t),
     "perceptron": lambda: Perceptron(max_epochs=3, trace=True, bias=True).fit(X, y),
     "kernel perceptron": lambda: KernelPerceptron("rbf(gamma=2)", trace=True).fit(X, WORDS),
     "averaged": lambda: KernelPerceptron("linear", "averaged", shuffle=True, random_state=0).fit(X, y),
@@ -143,6 +145,14 @@ def test_kernels(specimen):
     else:
         with pytest.raises(StorageError, match="cannot hold"):
             dumps(SVC(kernel))
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("ridge")])
+def test_standard_deviations(name):
+    model = MODELS[name]()
+    _, std = model.predict(X_numbers[:9], return_std=True)
+    for loaded in (loads(dumps(model)), loads(dumps(MODELS[name]()))):  # with a factor that was made, and without
+        np.testing.assert_allclose(loaded.predict(X_numbers[:9], return_std=True)[1], std, rtol=1e-12)
 
 
 def test_a_stream_goes_on():

@@ -26,7 +26,7 @@ from ..solution import Certificate, Status
 from ..solvers import Solver
 from ..solvers import solver as as_solver
 from ..types import Array
-from .registry import ESTIMATORS, RECORDS, VALUES, class_of, name_of, require_consistent
+from .registry import ESTIMATORS, FORGOTTEN, RECORDS, VALUES, class_of, name_of, require_consistent
 
 _KINDS = "biufU"  # of arrays: true and false, whole numbers, numbers, text
 _DEEPEST = 50
@@ -88,6 +88,8 @@ class Writer:
             return self.dataclass(value)
         if name_of(value, ESTIMATORS):
             return self.estimator(value)
+        if name_of(value, FORGOTTEN):
+            return None
         if name == "random_state":  # a generator in mid-stream: a loaded model draws anew when it is fitted again
             return None
         raise StorageError(

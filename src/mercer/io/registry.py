@@ -56,8 +56,14 @@ VALUES = {
     "MarginCertificate": "mercer.online",
     "Held": "mercer.online",
     "Monomials": "mercer.features.monomials",
+    "RidgePath": "mercer.estimators.ridge_path",
+    "WeightsSpread": "mercer.estimators.ridge_spread",
+    "Inverse": "mercer.solvers.weights",
 }
 """Frozen dataclasses that fitted estimators hold."""
+
+FORGOTTEN = {"FactorSpread": "mercer.estimators.ridge_spread"}
+"""Large, and made anew where it is needed: stored as None."""
 
 RECORDS = {"Step": "mercer.solution", "Update": "mercer.online"}
 """Small values of which estimators hold long tuples: stored as columns."""
