@@ -11,6 +11,7 @@ from mercer.gram.classes import PairGram
 from mercer.kernels import FromFunction, Gaussian, Laplacian
 
 X = np.random.default_rng(0).normal(size=(60, 3))
+WIDE = np.random.default_rng(0).normal(size=(60, 200))
 SIZES = [20, 1, 30, 9]
 EDGES = np.concatenate([[0], np.cumsum(SIZES)])
 
@@ -19,9 +20,9 @@ def part(label):
     return np.arange(EDGES[label], EDGES[label + 1])
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(0.3), Laplacian(0.5)], ids=repr)
+@pytest.mark.parametrize(("kernel", "X"), [(Gaussian(0.003), WIDE), (Laplacian(0.5), X)], ids=["Gaussian", "Laplacian"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_pairs_are_k(kernel, dtype):
+def test_pairs_are_k(kernel, X, dtype):
     K = kernel(X)
     gram = ClassGram(kernel, X, SIZES, "10MB", dtype)
     close = {"rtol": 1e-5, "atol": 1e-6}
@@ -37,6 +38,8 @@ def test_pairs_are_k(kernel, dtype):
         v = np.random.default_rng(1).normal(size=index.size)
         assert_allclose(pair @ v, small @ v, **close)
         assert_allclose(pair.product64(v), small @ v)
+        assert_allclose(pair.recompute(v, dtype=dtype), small @ v, **close)
+        assert_allclose(pair.recompute(np.zeros(index.size), dtype=dtype), 0)
         assert_allclose(np.asarray(pair.narrow([4, 2])), small[np.ix_([4, 2], [4, 2])], **close)
         assert not pair.padded[index.size :].any() and not pair.padded[:, index.size :].any()
         assert pair.padded.shape[0] > index.size and pair.padded.shape[0] % 64 == 0
@@ -46,6 +49,12 @@ def test_pairs_are_k(kernel, dtype):
     assert_allclose(gram.rows([5]), K[[5]], **close)
     assert_allclose(gram.diag(), K.diagonal(), **close)
     assert_allclose(gram @ np.ones(60), K.sum(axis=1), **close)
+
+
+def test_few_coordinates_need_no_matrix():
+    pair = ClassGram(Gaussian(0.3), X, SIZES, "10MB", np.float32).subset(np.arange(21))
+    assert isinstance(pair, LazyGram)
+    assert_allclose(np.asarray(pair), Gaussian(0.3)(X[:21]), rtol=1e-5, atol=1e-6)
 
 
 def test_other_subsets_are_rows_on_demand():

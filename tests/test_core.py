@@ -39,22 +39,22 @@ def packed(X, size, gamma):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("products", [True, False])
+@pytest.mark.parametrize("way", [gaussian.PRODUCTS, gaussian.DIFFERENCES])
 @pytest.mark.parametrize("rows", [3, 8, 17])
-def test_gaussian(dtype, products, rows):
+def test_gaussian(dtype, way, rows):
     A, Z = (generator.normal(size=(n, 3)).astype(dtype) for n in (rows, 60 if small else 500))
     A[0] *= 1e3  # heavy, and far from all
     Z[0] = A[0]
     expected = np.exp(-0.3 * ((A[:, None].astype(float) - Z[None]) ** 2).sum(-1))
     left, right = packed(A, gaussian.GROUP, 0.3), packed(Z, gaussian.PANEL[A.itemsize], 0.3)
     out, total, at = np.full((rows + 1, len(Z)), np.nan, dtype), np.full(len(Z), np.nan), np.arange(rows)[::-1] + 1
-    gaussian.gaussian_rows(*left, *right, 0.3, products, out, at, 1, len(Z) - 1)
+    gaussian.gaussian_rows(*left, *right, 0.3, way, out, at, 1, len(Z) - 1)
     close = {"rtol": 1e-5, "atol": 1e-6} if dtype == np.float32 else {"rtol": 1e-13}
     assert_allclose(out[at, 1:-1], expected[:, 1:-1], **close)
     assert np.isnan(out[0]).all()
     assert np.isnan(out[:, [0, -1]]).all()
     v = generator.normal(size=rows)
-    gaussian.gaussian_sums(*left, *right, 0.3, products, v, total, 0, len(Z))
+    gaussian.gaussian_sums(*left, *right, 0.3, way, v, total, 0, len(Z))
     assert_allclose(total, v @ expected, rtol=1e-5, atol=1e-5 if dtype == np.float32 else 1e-14)
 
 

@@ -144,7 +144,9 @@ def test_the_budget_holds(kernel, dtype):
     X = np.random.default_rng(0).normal(size=(3000, 20)).astype(dtype)
     budget = 3_000_000
     kernel(X[:500], X[:400])  # compile
-    LazyGram(kernel, X[:900], 10**6).product64(np.ones(900))
+    small = LazyGram(kernel, X[:900], 10**6)
+    small.rows([0])
+    small.product64(small @ np.ones(900))
     index = np.random.default_rng(1).permutation(3000)
     tracemalloc.start()
     try:

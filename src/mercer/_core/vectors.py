@@ -87,6 +87,19 @@ def exp2(t: Any) -> Any:
     return np.where(t > LOWEST[t.itemsize], np.exp2(t), 0).astype(t.dtype)
 
 
+def differing(words: Any, word: float) -> Any:
+    """In how many bits each of the words differs from one; words of 32 bits that are kept as float32."""
+    both = words.view(np.uint32) ^ np.float32(word).view(np.uint32)
+    return np.bitwise_count(both).astype(np.float32)
+
+
+def accumulate(low: Any, high: Any, vector: Any, factor: float) -> Any:
+    """low + factor vector in float64, in two halves where the vector is float32."""
+    wide = factor * vector.astype(np.float64)
+    half = len(low)
+    return (low + wide[:half], high + wide[half:]) if len(wide) > half else (low + wide, high)
+
+
 def add_to(total: Array, start: int, vector: Any) -> None:
     """Add a vector to the numbers of a float64 array from `start` on."""
     total[start : start + len(vector)] += vector
@@ -200,19 +213,34 @@ def _lower_store(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return context.get_dummy_value()
 
 
-def _lower_add_to(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    kind = signature.args[2]
-    for first in range(0, kind.lanes, _DOUBLE.lanes):
+def _double_parts(builder: Any, kind: Vector, vector: Any) -> list[Any]:
+    """A vector in float64: itself, or two halves of a float32 one."""
+    if kind == _DOUBLE:
+        return [vector]
+    parts = []
+    for first in (0, _DOUBLE.lanes):
         lanes = ir.Constant(ir.VectorType(ir.IntType(32), _DOUBLE.lanes), list(range(first, first + _DOUBLE.lanes)))
-        part = builder.shuffle_vector(args[2], ir.Constant(args[2].type, ir.Undefined), lanes)
-        if kind.dtype == types.float32:
-            part = builder.fpext(part, _llvm_type(_DOUBLE))
-        start = builder.add(args[1], ir.Constant(args[1].type, first))
+        half = builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), lanes)
+        parts.append(builder.fpext(half, _llvm_type(_DOUBLE)))
+    return parts
+
+
+def _lower_add_to(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    for number, part in enumerate(_double_parts(builder, signature.args[2], args[2])):
+        start = builder.add(args[1], ir.Constant(args[1].type, number * _DOUBLE.lanes))
         pointer = _address(context, builder, args[0], signature.args[0], [start], signature.args[1:2])
         value = builder.load(pointer)
         value.align = 8
         builder.store(builder.fadd(value, part), pointer, align=8)
     return context.get_dummy_value()
+
+
+def _lower_accumulate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    low, high, vector, factor = args
+    factor, totals = _vector(context, builder, factor, signature.args[3], _DOUBLE), [low, high]
+    for number, part in enumerate(_double_parts(builder, signature.args[2], vector)):
+        totals[number] = _emit_multiply_add(builder, _DOUBLE, part, factor, totals[number])
+    return context.make_tuple(builder, signature.return_type, totals)
 
 
 def _lower_filled(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -240,11 +268,15 @@ def _emit_larger(builder: Any, a: Any, b: Any) -> Any:
     return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
 
+def _call_llvm(builder: Any, name: str, *args: Any) -> Any:
+    """A function of LLVM, from vectors to a vector of their type."""
+    kind = args[0].type
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind] * len(args)), name)
+    return builder.call(function, args)
+
+
 def _emit_multiply_add(builder: Any, kind: Vector, a: Any, b: Any, c: Any) -> Any:
-    wide = _llvm_type(kind)
-    name = f"llvm.fmuladd.v{kind.lanes}f{kind.dtype.bitwidth}"
-    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(wide, [wide] * 3), name)
-    return builder.call(function, [a, b, c])
+    return _call_llvm(builder, f"llvm.fmuladd.v{kind.lanes}f{kind.dtype.bitwidth}", a, b, c)
 
 
 def _emit_exp2(builder: Any, kind: Vector, t: Any) -> Any:
@@ -268,6 +300,13 @@ def _emit_exp2(builder: Any, kind: Vector, t: Any) -> Any:
     return builder.bitcast(builder.add(builder.bitcast(p, integers), exponent), wide)
 
 
+def _emit_differing(builder: Any, kind: Vector, words: Any, word: Any) -> Any:
+    integers = _whole_numbers(kind)
+    both = builder.xor(builder.bitcast(words, integers), builder.bitcast(word, integers))
+    ones = _call_llvm(builder, f"llvm.ctpop.v{kind.lanes}i{kind.dtype.bitwidth}", both)
+    return builder.uitofp(ones, _llvm_type(kind))
+
+
 _elementwise(operator.add, 2, lambda builder, kind, a, b: builder.fadd(a, b))
 _elementwise(operator.sub, 2, lambda builder, kind, a, b: builder.fsub(a, b))
 _elementwise(operator.mul, 2, lambda builder, kind, a, b: builder.fmul(a, b))
@@ -277,11 +316,15 @@ _elementwise(smaller, 2, lambda builder, kind, a, b: builder.select(builder.fcmp
 _elementwise(if_above, 4, lambda builder, kind, a, b, y, n: builder.select(builder.fcmp_ordered(">", a, b), y, n))
 _elementwise(multiply_add, 3, _emit_multiply_add)
 _elementwise(exp2, 1, _emit_exp2)
+_elementwise(differing, 2, _emit_differing)
 _places = [[types.Integer] * axes for axes in (1, 2, 3)]
 _define(load, _source, _lower_load, *((types.Array, *place) for place in _places))
 _define(store, lambda vector, *at: types.void if _source(*at) == vector else None, _lower_store,
         *((Vector, types.Array, *place) for place in _places))  # fmt: skip
 _define(add_to, lambda total, start, vector: types.void, _lower_add_to, (types.Array, types.Integer, Vector))
+_define(
+    accumulate, lambda *kinds: types.UniTuple(_DOUBLE, 2), _lower_accumulate, (Vector, Vector, Vector, types.Number)
+)
 _define(filled, lambda array, x: _OF.get(array.dtype), _lower_filled, (types.Array, types.Number))
 _define(largest_of, lambda vector: vector.dtype, _folded(_emit_larger), (Vector,))
 _define(sum_of, lambda vector: vector.dtype, _folded(lambda builder, a, b: builder.fadd(a, b)), (Vector,))

@@ -93,6 +93,25 @@ def choose_largest(
     return size
 
 
+@exactly_compiled
+def choose_working_set(
+    rise: Array, fall: Array, top: float, bottom: float, kept: Array, limit: int, taken: Array
+) -> Array:
+    """Half of the working set before (its last points), and the worst of the others; all, where they are few."""
+    if rise.size <= limit:
+        return np.arange(rise.size)
+    W = np.empty(limit, np.int64)
+    size = min(kept.size, limit // 2 if limit >= 4 else 0)
+    W[:size] = kept[kept.size - size :]
+    taken[:] = False
+    for s in range(size):
+        taken[W[s]] = True
+    half = (limit - size) // 2
+    size = choose_largest(rise, 1.0, bottom, top - bottom, taken, W, size, half)
+    size = choose_largest(fall, -1.0, -top, top - bottom, taken, W, size, half)
+    return W[:size]
+
+
 @compiled
 def subtract_rows(F: Array, values: Array, rows: Array, delta: Array, start: int, stop: int, offset: int) -> None:
     """F_t -= sum_k delta_k values[rows_k, t + offset] for t from start to stop.

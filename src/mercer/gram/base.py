@@ -45,6 +45,9 @@ class Gram(ABC):
     padded: Any = None
     """K with zero rows and columns added, where it is held so: a solver of small problems then needs no copy."""
 
+    gaussian: Any = None
+    """Points packed for compiled loops, their levels, gamma and the way to compute, where K is that of a Gaussian."""
+
     room: int = 2**25
     """Bytes that a solver may take for blocks of its own."""
 

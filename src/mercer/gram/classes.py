@@ -14,7 +14,7 @@ import numpy as np
 
 from .._core import padded
 from ..kernels import Kernel
-from ..kernels.evaluate import diagonal, fill_rows
+from ..kernels.evaluate import Prepared, add_up_own_rows, diagonal, fill_rows
 from ..kernels.points import admit, count, take
 from ..memory import format_bytes, parse_bytes
 from ..parallel import thread_count
@@ -47,6 +47,11 @@ class ClassGram(Gram):
         self.pool: list[Array] = []  # memory of matrices that are no longer needed
         self._diag = diagonal(kernel, self.points)
         self._lock = threading.Lock()
+        self._locks = [threading.Lock() for _ in sizes]  # of the blocks: one thread at a time computes each
+        # Where compiled loops do whole rounds, they need few of the values, and none of them is kept.
+        columns = kernel.prepare(self.points[:1], self._dtype)
+        self.compact = columns.gaussian is not None and columns.cheap
+        self.columns: dict[int, Prepared] = {}  # the points of each class, once they are prepared
 
     @property
     def n(self) -> int:
@@ -74,7 +79,7 @@ class ClassGram(Gram):
 
     def subset(self, index: Any) -> Gram:
         index = as_index(index, self.n)
-        classes = self._whole_classes(index)
+        classes = None if self.compact else self._whole_classes(index)
         if classes is not None and self._fits(classes):
             return PairGram(self, classes)
         return LazyGram(self.kernel, take(self.points, index), self.share, self.reason, self._dtype, self.most)
@@ -90,13 +95,22 @@ class ClassGram(Gram):
 
     def own_block(self, label: int) -> Array:
         """K of a class with itself."""
-        with self._lock:
+        columns = self.prepared(label)
+        with self._locks[label]:
             if label not in self.own:
-                points = self.points[self.part(label)]
-                out = np.empty((count(points), count(points)), self._dtype)
-                fill_rows(self.kernel.prepare(points, self._dtype), points, out, np.arange(count(points)))
+                out = np.empty((columns.n, columns.n), self._dtype)
+                fill_rows(columns, columns.points, out, np.arange(columns.n))
                 self.own[label] = out
             return self.own[label]
+
+    def prepared(self, label: int) -> Prepared:
+        """The points of a class; those of all classes around one centre, so that each can be the rows of others."""
+        with self._lock:
+            if label not in self.columns:
+                points = self.points[self.part(label)]
+                first = next(iter(self.columns.values()), None)
+                self.columns[label] = first.alike(points) if first else self.kernel.prepare(points, self._dtype)
+            return self.columns[label]
 
     def memory(self, size: int) -> Array:
         """So many values of memory, used before if possible."""
@@ -143,9 +157,10 @@ class PairGram(Gram):
         K = whole.memory(width * width).reshape(width, width)
         K[n:], K[:n, n:] = 0, 0
         K[:a, :a], K[a:n, a:n] = (whole.own_block(label) for label in classes)
-        columns = whole.kernel.prepare(self.points, whole.dtype)
-        columns.fill(columns.ready(self.points[:a]), K, np.arange(a), slice(a, n), _SIDE)
+        columns = [whole.prepared(label) for label in classes]
+        columns[1].fill(columns[1].ready(columns[0].points), K[:, a:], np.arange(a), slice(0, n - a), _SIDE)
         mirror(K, a, n)
+        self.columns = columns
         self.padded: Array = K
 
     def release(self) -> None:
@@ -176,6 +191,22 @@ class PairGram(Gram):
 
     def block(self, index: Any, out: Array | None = None) -> Array:
         return self._dense().block(index, out)
+
+    def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
+        """See Gram.recompute; the points that are prepared need not be prepared again."""
+        if rows is not None or np.ndim(v) != 1 or self.dtype != dtype or not self.columns[0].adds_up:
+            return super().recompute(v, rows, dtype)
+        first, second = self.columns
+        parts = [
+            (first, np.flatnonzero(v[: first.n]), v[: first.n]),
+            (second, np.flatnonzero(v[first.n :]), v[first.n :]),
+        ]
+        out = np.zeros(self.n)
+        for source, used, own in parts:
+            if used.size:
+                sums = [add_up_own_rows(columns, source, used, own[used], self.scratch) for columns in self.columns]
+                out += np.concatenate(sums)
+        return out
 
     def __matmul__(self, v: Array) -> Array:
         return DenseGram(self.padded[: self.n, : self.n], self.kernel, self.points) @ v

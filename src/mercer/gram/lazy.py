@@ -12,7 +12,8 @@ from ..kernels.evaluate import (
     LEAST_SIDE,
     SCRATCH,
     SCRATCH_PER_THREAD,
-    add_up_rows,
+    Prepared,
+    add_up_own_rows,
     diagonal,
     fill_rows,
     prepared,
@@ -22,7 +23,7 @@ from ..kernels.points import Chosen, Domain, admit, common_dtype, count, take
 from ..memory import format_bytes, parse_bytes
 from ..parallel import thread_count
 from ..types import Array, Index, Points
-from .base import Gram, Held, as_index
+from .base import Gram, Held, as_factor, as_index
 from .dense import DenseGram
 from .linear import LinearGram, constant_beside_linear
 
@@ -45,6 +46,7 @@ class LazyGram(Gram):
         dtype: Any = None,
         most: int | None = None,
         memory: Array | None = None,
+        columns: Prepared | None = None,
     ) -> None:
         budget = parse_bytes(budget)
         self.kernel, self.budget, self.reason = kernel, budget, reason
@@ -76,7 +78,7 @@ class LazyGram(Gram):
         slots = min(slots, memory.size // n)
         self.cache = _Rows(memory[: slots * n].reshape(slots, n))
         self._diag = diagonal(kernel, self.points)
-        self.prepared = prepared(kernel, self.points, self.dtype, room)
+        self.prepared = prepared(kernel, self.points, self.dtype, room) if columns is None else columns
         self._lock = threading.Lock()  # several machines may share the rows that are kept
 
     def __reduce__(self) -> Any:
@@ -115,6 +117,10 @@ class LazyGram(Gram):
         return self._dtype
 
     @property
+    def gaussian(self) -> Any:
+        return self.prepared.gaussian if self.prepared.cheap else None
+
+    @property
     def most_held(self) -> int:
         return self.cache.size
 
@@ -137,17 +143,27 @@ class LazyGram(Gram):
     def combination(self, index: Any, v: Array) -> Array:
         if not self.prepared.cheap:
             return super().combination(index, v)
-        return add_up_rows(self.prepared, take(self.points, as_index(index, self.n)), v)
+        return add_up_own_rows(self.prepared, self.prepared, as_index(index, self.n), v, self.scratch)
+
+    def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
+        """See Gram.recompute; the points that are prepared need not be prepared again."""
+        if rows is not None or np.ndim(v) != 1 or self.dtype != dtype or not self.prepared.adds_up:
+            return super().recompute(v, rows, dtype)
+        v = np.asarray(as_factor(v, self.n), np.float64)
+        used = np.flatnonzero(v)
+        if used.size == 0:
+            return np.zeros(self.n)
+        return add_up_own_rows(self.prepared.precise(), self.prepared, used, v[used], self.scratch)
 
     def block(self, index: Any, out: Array | None = None) -> Array:
         """See Gram.block; computed anew, which is faster than to look for the rows."""
-        points = take(self.points, as_index(index, self.n))
-        out = np.empty((count(points), count(points)), self.dtype) if out is None else out
-        columns, rows = self.kernel.prepare(points, self.dtype), np.arange(count(points))
-        if columns.cheap:  # by one thread: that another one has written the values costs more than to compute them
-            columns.fill(columns.ready(points), out, rows, slice(0, columns.n), columns.n)
+        index = as_index(index, self.n)
+        out = np.empty((index.size, index.size), self.dtype) if out is None else out
+        columns, rows = self.prepared.columns_of(index), self.prepared.rows_of(index)
+        if columns.cheapest:  # by one thread: that another one has written the values costs more than to compute them
+            columns.fill(rows, out, np.arange(index.size), slice(0, columns.n), columns.n)
         else:
-            fill_rows(columns, points, out, rows, self.scratch)
+            fill_rows(columns, columns.points, out, np.arange(index.size), self.scratch, rows)
         return out
 
     def narrow(self, index: Any) -> LazyGram:
@@ -163,8 +179,9 @@ class LazyGram(Gram):
             memory[place * index.size : (place + 1) * index.size] = self.cache.values[slot][index]
         self.cache.forget()
         narrow = LazyGram(
-            self.kernel, take(self.points, index), self.budget, self.reason, self.dtype, self.most, memory
-        )
+            self.kernel, take(self.points, index), self.budget, self.reason, self.dtype, self.most, memory,
+            self.prepared.columns_of(index),
+        )  # fmt: skip
         narrow.cache.adopt(order)
         return narrow
 

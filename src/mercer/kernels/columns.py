@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,11 +10,13 @@ import numpy as np
 from ..types import Array, Points
 from .evaluate import Prepared, cut
 from .pairwise import dense
-from .points import Chosen, count, is_sparse, width
+from .points import Chosen, count, is_sparse, take, width
 
 
 class _Fast(Prepared):
     """Columns of a Gaussian, with compiled `fill` and `add_up`."""
+
+    adds_up = True
 
     def __init__(self, kernel: Any, points: Points, dtype: Any) -> None:
         super().__init__(kernel, points, dtype)
@@ -25,19 +27,13 @@ class _Fast(Prepared):
         """The memory that the columns take."""
         raise NotImplementedError
 
-    @cached_property
-    def as_rows(self) -> Any:
-        """The same points, made ready to be rows."""
-        return self.ready(self.points)
-
-    def as_columns(self, A: Points) -> _Fast:
-        """Other points, prepared to be columns where these are rows."""
+    def alike(self, A: Points) -> Prepared:
         return type(self)(self.kernel, A, self.dtype)
 
     def products(self, A: Points, v: Array, side: int) -> Array:
         if v.ndim == 1 or v.shape[1] == 1:  # k(a, z) = k(z, a): A as columns
             out = np.empty(count(A))
-            self.as_columns(A).add_up(self.as_rows, np.ravel(v), out, slice(0, count(A)))
+            self.alike(A).add_up(self.rows_of(np.arange(self.n)), np.ravel(v), out, slice(0, count(A)))
             return out.reshape(count(A), *v.shape[1:])
         out = np.empty((count(A), *v.shape[1:]))  # from the values of some rows at a time
         step = min(count(A), max(1, side * side // self.n))
@@ -56,24 +52,88 @@ class Packed(NamedTuple):
     levels: Array
 
 
-class Dense(_Fast):
-    """Dense points, taken from their mean (float32) and packed in panels: no pass through memory between the steps."""
+class GaussianColumns(NamedTuple):
+    """All that compiled loops have to know of the columns; see _core/gaussian.py."""
+
+    points: Array
+    levels: Array
+    gamma: float
+    way: int
+
+
+class _Panels(_Fast):
+    """Points packed in panels: no pass through memory between distances and exponentials."""
+
+    columns: Packed
+    gaussian: Any
+
+    def _chosen(self, index: Any, size: int) -> Packed:
+        from .._core.gaussian import pack_again
+
+        length = -(-len(index) // size)
+        points = np.empty((length, self.columns.points.shape[1], size), self.dtype)
+        chosen = Packed(points, np.empty((length, size), self.dtype))
+        pack_again(*self.columns, index, *chosen)
+        return chosen
+
+    def rows_of(self, index: Any) -> Packed:
+        from .._core.gaussian import GROUP
+
+        return self._chosen(index, GROUP)
+
+    def columns_of(self, index: Any) -> _Panels:
+        other = copy(self)
+        other.points, other.n = take(self.points, index), len(index)
+        other.columns = self._chosen(index, self.unit)
+        other.gaussian = self.gaussian._replace(**other.columns._asdict())
+        return other
+
+    def fill(self, A: Packed, out: Array, at: Any, part: slice, side: int) -> None:
+        from .._core.gaussian import gaussian_rows
+
+        Z, levels, gamma, way = self.gaussian
+        gaussian_rows(*A, Z, levels, gamma, way, out, at, part.start, part.stop)
+
+    def add_up(self, rows: Packed, v: Array, out: Array, part: slice) -> None:
+        from .._core.gaussian import gaussian_sums
+
+        v = np.ascontiguousarray(v)
+        Z, levels, gamma, way = self.gaussian
+        gaussian_sums(*rows, Z, levels, gamma, way, v, out, part.start, part.stop)
+
+    def both_ways(self, rows: Any, v: Array, w: Array, above: Array, below: Array) -> None:
+        from .._core.gaussian import gaussian_both_ways
+
+        if self.dtype == np.float32 or v.shape[1] > 2:
+            super().both_ways(rows, v, w, above, below)
+            return
+        packed: Packed = self.ready(rows.points)
+        Z, levels, gamma, way = self.gaussian
+        for j in range(v.shape[1]):
+            x, y = np.ascontiguousarray(v[:, j]), np.ascontiguousarray(w[:, j])
+            gaussian_both_ways(*packed, Z, levels, gamma, way, x, y, above[:, j], below[:, j], rows is self)
+
+
+class Dense(_Panels):
+    """Dense points, taken from their mean (float32)."""
 
     MOST_DOUBLE = 128  # coordinates; with more, float64 distances are faster by matrix products
-    MOST_CHEAP, MOST_CHEAPEST = 128, 24
+    MOST_CHEAP, MOST_CHEAPEST = 128, 64
+    FEW = 24  # with more, sums of products are no worse than sums of differences
 
     def __init__(self, kernel: Any, points: Points, dtype: Any, centre: Array | None = None) -> None:
-        from .._core.gaussian import PANEL
+        from .._core.gaussian import DIFFERENCES, PANEL, PRODUCTS
 
         super().__init__(kernel, points, dtype)
-        self.by_products = self.dtype == np.float32  # in float64, differences: no digit is lost
+        single = self.dtype == np.float32  # in float64, differences: no digit is lost
         self.unit = PANEL[self.dtype.itemsize]
         self.cheap, self.cheapest = width(points) <= self.MOST_CHEAP, width(points) <= self.MOST_CHEAPEST
         whole = dense(cut(points, slice(0, self.n), dtype))
         if centre is None:
-            centre = whole.mean(axis=0, dtype=np.float64) if self.by_products else np.zeros(whole.shape[1])
+            centre = whole.mean(axis=0, dtype=np.float64) if single else np.zeros(whole.shape[1])
         self.centre = centre.astype(self.dtype)
         self.columns = self._pack(whole, self.unit)
+        self.gaussian = GaussianColumns(*self.columns, self.gamma, PRODUCTS if single else DIFFERENCES)
 
     @classmethod
     def bytes_for(cls, points: Points, dtype: Any) -> int:
@@ -93,77 +153,95 @@ class Dense(_Fast):
 
         return self._pack(dense(cut(A, slice(0, count(A)), self.dtype)), GROUP)
 
-    def as_columns(self, A: Points) -> Dense:
+    def alike(self, A: Points) -> Dense:
         return Dense(self.kernel, A, self.dtype, self.centre)
 
-    def fill(self, A: Packed, out: Array, at: Any, part: slice, side: int) -> None:
-        from .._core.gaussian import gaussian_rows
+    def precise(self) -> Dense:
+        from .._core.gaussian import DIFFERENCES, PRODUCTS
 
-        gaussian_rows(*A, *self.columns, self.gamma, self.by_products, out, at, part.start, part.stop)
-
-    def add_up(self, rows: Packed, v: Array, out: Array, part: slice) -> None:
-        from .._core.gaussian import gaussian_sums
-
-        v = np.ascontiguousarray(v)
-        gaussian_sums(*rows, *self.columns, self.gamma, self.by_products, v, out, part.start, part.stop)
-
-    def both_ways(self, rows: Any, v: Array, w: Array, above: Array, below: Array) -> None:
-        from .._core.gaussian import gaussian_both_ways
-
-        if self.dtype == np.float32 or v.shape[1] > 2:
-            super().both_ways(rows, v, w, above, below)
-            return
-        packed = self.ready(rows.points)
-        for j in range(v.shape[1]):
-            sides = (np.ascontiguousarray(v[:, j]), np.ascontiguousarray(w[:, j]), above[:, j], below[:, j])
-            gaussian_both_ways(*packed, *self.columns, self.gamma, self.by_products, *sides, rows is self)
+        if self.gaussian.way != PRODUCTS or self.columns.points.shape[1] > self.FEW:
+            return self
+        other = copy(self)
+        other.gaussian = self.gaussian._replace(way=DIFFERENCES)
+        return other
 
     def pull(self, A: Points, coefficients: Array, T: Array, weight: Array) -> tuple[Array, Array]:
         """K'We and e = T - K coefficients for the rows A, by this thread; columns of T and e are targets."""
         from .._core.gaussian import gaussian_pull
 
         pulled, e, packed = np.zeros((coefficients.shape[1], self.n)), np.empty(T.T.shape), self.ready(A)
+        Z, levels, gamma, way = self.gaussian
         for c, t, own, out in zip(coefficients.T, T.T, e, pulled, strict=True):
             t = np.ascontiguousarray(t)
-            gaussian_pull(*packed, *self.columns, self.gamma, self.by_products, c.copy(), t, weight, own, out)
+            gaussian_pull(*packed, Z, levels, gamma, way, c.copy(), t, weight, own, out)
         return pulled.T, e.T
 
 
-class ZerosAndOnes(_Fast):
-    """Points of zeros and ones, such as categories in one-hot code: 64 coordinates to a word, distances by counting."""
+class Bits(_Panels):
+    """Points of zeros and ones, such as categories in one-hot code, in float32: distances by counting bits."""
 
-    MOST = 1024
+    MOST = 1024  # coordinates
+    MOST_CHEAPEST = 384
+
+    def __init__(self, kernel: Any, points: Points, dtype: Any) -> None:
+        from .._core.gaussian import COUNTS, PANEL
+
+        super().__init__(kernel, points, dtype)
+        self.unit = PANEL[self.dtype.itemsize]
+        self.cheap, self.cheapest = True, width(points) <= self.MOST_CHEAPEST
+        self.columns = self._pack(cut(points, slice(0, self.n), dtype), self.unit)
+        self.gaussian = GaussianColumns(*self.columns, self.gamma, COUNTS)
+
+    @classmethod
+    def bytes_for(cls, points: Points, dtype: Any) -> int:
+        return 2 * TabledBits.bytes_for(points, dtype)
+
+    def _pack(self, A: Points, size: int) -> Packed:
+        from .._core.gaussian import pack
+
+        words = np.ascontiguousarray(packed_bits(A).T).view(np.uint32)
+        points = np.empty((-(-len(words) // size), words.shape[1], size), np.float32)
+        pack(words, np.zeros(words.shape[1], np.uint32), points.view(np.uint32))
+        return Packed(points, np.zeros((len(points), size), np.float32))
+
+    def ready(self, A: Points) -> Any:
+        """Bits, or the points as they are where they are not zeros and ones."""
+        from .._core.gaussian import GROUP
+
+        whole = cut(A, slice(0, count(A)), self.dtype)
+        return self._pack(whole, GROUP) if _all_zeros_and_ones(whole) else A
+
+    def alike(self, A: Points) -> Bits:
+        return Bits(self.kernel, A, self.dtype)
+
+    def products(self, A: Points, v: Array, side: int) -> Array:
+        return super().products(A, v, side) if _all_zeros_and_ones(A) else Prepared.products(self, A, v, side)
+
+    def fill(self, A: Any, out: Array, at: Any, part: slice, side: int) -> None:
+        if isinstance(A, Packed):
+            super().fill(A, out, at, part, side)
+        else:
+            Prepared.fill(self, A, out, at, part, side)
+
+
+class TabledBits(_Fast):
+    """The same in float64: 64 coordinates to a word, and a table of the values, so that each is exact."""
+
     cheap = True
 
     def __init__(self, kernel: Any, points: Points, dtype: Any) -> None:
         super().__init__(kernel, points, dtype)
-        self.words = self.pack(cut(points, slice(0, self.n), dtype))
+        self.words = packed_bits(cut(points, slice(0, self.n), dtype))
         self.table = np.exp(-self.gamma * np.arange(width(points) + 1))
 
     @classmethod
     def bytes_for(cls, points: Points, dtype: Any) -> int:
         return 8 * count(points) * -(-width(points) // 64)
 
-    @staticmethod
-    def pack(A: Points) -> Array:
-        """Bits by word and point."""
-        from .._core.bits import pack_dense, pack_sparse
-
-        words = np.zeros((-(-A.shape[1] // 64), A.shape[0]), np.uint64)
-        if is_sparse(A):
-            ones = A.data != 0
-            if not ones.all():
-                A = A.copy()
-                A.eliminate_zeros()
-            pack_sparse(A.indptr, A.indices, words)
-        else:
-            pack_dense(A, words)
-        return words
-
     def ready(self, A: Points) -> Any:
         """Bits, or the points as they are where they are not zeros and ones."""
         whole = cut(A, slice(0, count(A)), self.dtype)
-        return self.pack(whole) if _all_zeros_and_ones(whole) else A
+        return packed_bits(whole) if _all_zeros_and_ones(whole) else A
 
     def products(self, A: Points, v: Array, side: int) -> Array:
         return super().products(A, v, side) if _all_zeros_and_ones(A) else Prepared.products(self, A, v, side)
@@ -174,7 +252,7 @@ class ZerosAndOnes(_Fast):
         if getattr(A, "dtype", None) != np.uint64:
             super().fill(A, out, at, part, side)
             return
-        rows_of_counts(A, self.words, self.table.astype(self.dtype), out, at, part.start, part.stop)
+        rows_of_counts(A, self.words, self.table, out, at, part.start, part.stop)
 
     def add_up(self, rows: Array, v: Array, out: Array, part: slice) -> None:
         from .._core.bits import sums_of_counts
@@ -182,13 +260,28 @@ class ZerosAndOnes(_Fast):
         sums_of_counts(rows, np.ascontiguousarray(v), self.words, self.table, out, part.start, part.stop)
 
 
+def packed_bits(A: Points) -> Array:
+    """Points of zeros and ones as bits, by word and point."""
+    from .._core.bits import pack_dense, pack_sparse
+
+    words = np.zeros((-(-A.shape[1] // 64), A.shape[0]), np.uint64)
+    if is_sparse(A):
+        if not (A.data != 0).all():
+            A = A.copy()
+            A.eliminate_zeros()
+        pack_sparse(A.indptr, A.indices, words)
+    else:
+        pack_dense(A, words)
+    return words
+
+
 def fast_columns(points: Points, dtype: Any) -> type[_Fast] | None:
     """The way that suits these points, if there is one."""
     whole = points
     while isinstance(whole, Chosen):
         whole = whole.points
-    if width(whole) <= ZerosAndOnes.MOST and _all_zeros_and_ones(whole):
-        return ZerosAndOnes
+    if width(whole) <= Bits.MOST and _all_zeros_and_ones(whole):
+        return Bits if np.dtype(dtype) == np.float32 else TabledBits
     if is_sparse(whole):
         return None
     return Dense if np.dtype(dtype) == np.float32 or width(whole) <= Dense.MOST_DOUBLE else None

@@ -7,7 +7,7 @@ temporary is larger than a few MB per thread, whatever the kernel and however la
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ import numpy as np
 from ..parallel import for_each, thread_count
 from ..types import Array, Points
 from .pairwise import overflow_checked_later, require_no_overflow
-from .points import Domain, admit, common_dtype, count, is_sparse
+from .points import Domain, admit, common_dtype, count, is_sparse, take, width
 
 if TYPE_CHECKING:
     from .base import Kernel
@@ -136,7 +136,7 @@ def stream_product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any, s
     n = count(X)
     out = np.empty((n, *v.shape[1:]))
     threads, side = plan(kernel, X, Z, dtype, scratch)
-    strip = min(side, max(16, ceil(n / (4 * threads))))
+    strip = min(side, max(16, ceil(n / (4 * threads)) if threads > 1 else n))
     columns = prepared(kernel, Z, dtype, scratch)
 
     def work(rows: slice) -> None:
@@ -175,24 +175,39 @@ def symmetric_product(kernel: Kernel, X: Points, v: Array, dtype: Any, scratch: 
     return np.asarray(sums.sum(axis=0))
 
 
-def fill_rows(columns: Prepared, A: Points, out: Array, at: Any, scratch: int = SCRATCH) -> None:
-    """out[at[i], j] <- k(a_i, z_j) for all prepared points z_j, on all cores: each has a piece of every row."""
+def fill_rows(columns: Prepared, A: Points, out: Array, at: Any, scratch: int = SCRATCH, rows: Any = None) -> None:
+    """out[at[i], j] <- k(a_i, z_j) for all prepared points z_j, on all cores: each has a piece of every row.
+
+    Where A is ready already, that is `rows`.
+    """
     threads, side = plan(columns.kernel, A, columns.points, columns.dtype, scratch)
-    at, rows = np.asarray(at, np.intp), columns.ready(A)
+    at, rows = np.asarray(at, np.intp), columns.ready(A) if rows is None else rows
     pieces = threads if count(A) * columns.n < 4 * _WORTH_A_THREAD else 4 * threads
     parts = _slices(columns.n, ceil(columns.n / pieces), columns.unit)
     with overflow_checked_later():
         for_each(parts, lambda part: columns.fill(rows, out, at, part, side), threads)
 
 
-def add_up_rows(columns: Prepared, A: Points, v: Array) -> Array:
-    """sum_i v_i k(a_i, z_j) for all (cheap) prepared points z_j, on all cores: no row is kept."""
-    out = np.empty(columns.n)
-    threads = thread_count() if count(A) * columns.n >= _WORTH_A_THREAD else 1
-    parts = _slices(columns.n, ceil(columns.n / (4 * threads)), columns.unit)
-    rows = columns.ready(A)
-    for_each(parts, lambda part: columns.add_up(rows, v, out, part), threads)
-    return out
+def add_up_rows(columns: Prepared, A: Points, v: Array, scratch: int = SCRATCH) -> Array:
+    """sum_i v_i k(a_i, z_j) for all prepared points z_j that can add up, on all cores: no row is kept."""
+    return _add_up(columns, lambda few: columns.ready(A[few]), v, scratch)
+
+
+def add_up_own_rows(columns: Prepared, source: Prepared, index: Any, v: Array, scratch: int = SCRATCH) -> Array:
+    """The same over some points a_i of a source that was prepared alike."""
+    return _add_up(columns, lambda few: source.rows_of(index[few]), v, scratch)
+
+
+def _add_up(columns: Prepared, rows_of: Callable[[slice], Any], v: Array, scratch: int) -> Array:
+    threads = thread_count() if len(v) * columns.n >= _WORTH_A_THREAD else 1
+    parts = _slices(columns.n, ceil(columns.n / (4 * threads if threads > 1 else 1)), columns.unit)
+    some = max(64, scratch // max(1, 8 * width(columns.points)))  # rows at a time
+    total, out = np.zeros(columns.n), np.empty(columns.n)
+    for few in _slices(len(v), some):
+        rows, factors = rows_of(few), v[few]
+        for_each(parts, lambda part: columns.add_up(rows, factors, out, part), threads)  # noqa: B023 (called at once)
+        total += out
+    return total
 
 
 def prepared(kernel: Kernel, Z: Points, dtype: Any, room: int) -> Prepared:
@@ -209,14 +224,32 @@ class Prepared:
 
     cheap = False  # True where to compute a value again costs no more than to keep it,
     cheapest = False  # and less than to read it from memory
+    adds_up = False  # whether there is `add_up`
+    gaussian: Any = None  # what compiled loops over a Gaussian take
     unit = 1  # a part of the columns had better be a multiple of this
 
     def __init__(self, kernel: Kernel, points: Points, dtype: Any) -> None:
         self.kernel, self.points, self.dtype, self.n = kernel, points, np.dtype(dtype), count(points)
 
+    def alike(self, A: Points) -> Prepared:
+        """Other points, prepared in the same way: the rows of one are those of the other."""
+        return Prepared(self.kernel, A, self.dtype)
+
     def ready(self, A: Points) -> Any:
         """The points A as `fill` takes them: made ready once, for all parts."""
         return A
+
+    def precise(self) -> Prepared:
+        """The same, as good as their precision allows, if that is slower."""
+        return self
+
+    def rows_of(self, index: Any) -> Any:
+        """Some of these points, made ready."""
+        return self.ready(take(self.points, index))
+
+    def columns_of(self, index: Any) -> Prepared:
+        """Some of these points, prepared."""
+        return self.kernel.prepare(take(self.points, index), self.dtype)
 
     def fill(self, A: Any, out: Array, at: Any, part: slice, side: int) -> None:
         """out[at[i], j] <- k(a_i, z_j) for the columns j of this part; A has been made ready."""
@@ -230,7 +263,7 @@ class Prepared:
                 out[at[rows], columns] = values
 
     def add_up(self, rows: Any, v: Array, out: Array, part: slice) -> None:
-        """out[j] <- sum_i v_i k(a_i, z_j) for the columns j of this part; for cheap ones only."""
+        """out[j] <- sum_i v_i k(a_i, z_j) for the columns j of this part, where `adds_up`."""
         raise NotImplementedError
 
     def both_ways(self, rows: Prepared, v: Array, w: Array, above: Array, below: Array) -> None:

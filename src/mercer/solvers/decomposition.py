@@ -40,6 +40,10 @@ from ..types import Array, inner
 from .base import Iterate, Solver
 
 _WHOLE = 2048  # a problem of so many points is one working set
+_COMPACT = 6000  # points; so small problems run several rounds without Python between, each in one thread,
+_COMPACT_ROUNDS = 8  # so many at most,
+_COMPACT_SET = 256  # with no larger working sets,
+_COMPACT_PART = 0.03  # until the violation, of all points and of a working set, is this part of what it was
 _STEPS = 50_000  # pair steps per round: about 50 ms
 _INNER = 0.1  # a working set is solved until its violation is this part of the violation of all points;
 _INNER_WHOLE = 0.01  # the same, where the working set is everything
@@ -147,7 +151,39 @@ class _Descent:
         return Iterate(self.all_beta, scores, b, self.dual, partial=self.stale, done=done, gap=gap)
 
     def round(self) -> None:
-        """Choose a working set, solve for it, and update F."""
+        """Choose a working set, solve for it, and update F; of small problems, several times."""
+        if self._compact():
+            self._compiled_rounds()
+        else:
+            self._round()
+        self.stale = self.active.size < self.problem.n
+        if self.hard:
+            self._scale()
+        self._look()
+        if self.stale and (self.violation <= self.rejoin_at or self._at_floor()):
+            self._rejoin()
+        self._shrink()
+
+    def _compact(self) -> bool:
+        """Whether the points in play are few enough for several rounds in one thread."""
+        return self.gram.gaussian is not None and not self.hard and self.active.size * thread_count() <= _COMPACT
+
+    def _compiled_rounds(self) -> None:
+        """Some rounds without Python between them."""
+        from .._core.rounds import gaussian_rounds
+
+        t, limit = self.terms, min(self.limit, _COMPACT_SET, self._largest() // 2)
+        K = _scratch.square(padded(2 * limit), self.dtype, self)
+        if self.kept.size != 2 * limit + 1:
+            self.kept = np.zeros(2 * limit + 1, np.int64)
+        Z, levels, gamma, way = self.gram.gaussian
+        risen = gaussian_rounds(
+            Z, levels, gamma, way, self.F, self.beta, t.r, t.eps, t.lo, t.hi, self.problem.bias, self.rise, self.fall,
+            self.kept, limit, K, _COMPACT_PART * self.violation, _COMPACT_PART, self.floor, _COMPACT_ROUNDS, _STEPS,
+        )  # fmt: skip
+        self._rise_dual(risen)
+
+    def _round(self) -> None:
         from .._core.pairs import pair_descent
 
         W = self._working_set()
@@ -158,12 +194,6 @@ class _Descent:
         pair_descent(K, *small, tol, _STEPS)
         self._move(W, small.beta[: W.size], K if everything else None)
         self.kept = W
-        if self.hard:
-            self._scale()
-        self._look()
-        if self.stale and (self.violation <= self.rejoin_at or self._at_floor()):
-            self._rejoin()
-        self._shrink()
 
     def _begin(self, scores: Array) -> None:
         """All points in play, and F from K beta."""
@@ -179,22 +209,14 @@ class _Descent:
 
     def _working_set(self) -> Any:
         """All points, where they are few; else those kept from the last round, and the worst of the others."""
-        from .._core.working_set import choose_largest
+        from .._core.working_set import choose_working_set
 
         n = self.active.size
         if n <= self._whole():
             return np.arange(n)
         limit = min(self.limit * (2 if self.free > self.limit else 1), self.gram.most_held, self._largest())
-        taken = np.zeros(n, np.bool_)
-        W = np.empty(limit, np.int64)
-        kept = self.kept[-(limit // 2) :] if limit >= 4 else self.kept[:0]
-        size = kept.size
-        W[:size] = kept
-        taken[kept] = True
-        half = (limit - size) // 2
-        size = choose_largest(self.rise, 1.0, self.bottom, self.violation, taken, W, size, half)
-        size = choose_largest(self.fall, -1.0, -self.top, self.violation, taken, W, size, half)
-        return W[:size]
+        taken = np.empty(n, np.bool_)
+        return choose_working_set(self.rise, self.fall, self.top, self.bottom, self.kept, limit, taken)
 
     def _largest(self) -> int:
         """The most points of a working set, for its K to be within the memory that is left for it."""
@@ -245,9 +267,11 @@ class _Descent:
         # The dual is quadratic: it has risen by the mean of its slopes before and after, along what moved.
         kinks = self.terms.eps[rows] * (np.abs(self.beta[rows]) - np.abs(old))
         risen = 0.5 * inner(delta, before + self.F[rows]) - float(kinks.sum())
+        self._rise_dual(risen)
+
+    def _rise_dual(self, risen: float) -> None:
         self.dual += risen
         self.idle = 0 if risen > _PROGRESS[self.dtype.itemsize] * abs(self.dual) else self.idle + 1
-        self.stale = self.active.size < self.problem.n
 
     def _subtract_rows(self, rows: Any, delta: Array) -> None:
         """F -= K delta. A coefficient at a bound seldom moves again: its row may not be worth keeping."""
@@ -299,7 +323,9 @@ class _Descent:
 
     def _shrink(self) -> None:
         """Leave out the points that are optimal by a wide margin, where that leaves out many."""
-        if self.active.size <= self._whole() or self.hard:  # a hard margin's F changes its scale every round
+        if (
+            self.active.size <= self._whole() or self._compact() or self.hard
+        ):  # a hard margin's F changes its scale every round
             return
         if not 0.0 < self.violation <= _SHRINK_FROM * self.first:
             return
