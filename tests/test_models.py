@@ -31,6 +31,7 @@ from mercer import (
 from mercer.features import Nystrom, PolynomialMap, PrototypeMap, RandomFourier, SpectralMap
 from mercer.io import ModelError, StorageError
 from mercer.io.models import _digest, _from_npy, dumps, loads, read_manifest
+from mercer.io.registry import ESTIMATORS, FORGOTTEN, RECORDS, VALUES, class_of
 from mercer.kernels import FromFeatures, FromFunction, Precomputed
 
 from .zoo import FEATURES, KERNELS
@@ -115,6 +116,12 @@ def test_what_was_learned_comes_back():
     np.testing.assert_array_equal(loaded.solution_[2].beta, model.solution_[2].beta)
     assert mercer.certify(loaded, X, y).relative_gap < 1e-4
     loaded.fit(X, y)  # it can be trained again
+
+
+def test_the_registry_names_classes_that_exist():
+    for table in (ESTIMATORS, VALUES, RECORDS, FORGOTTEN):
+        for name in table:
+            assert class_of(name, table).__name__ == name
 
 
 def test_every_estimator_can_be_saved():

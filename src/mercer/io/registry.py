@@ -55,7 +55,7 @@ VALUES = {
     "Inseparable": "mercer.solution",
     "MarginCertificate": "mercer.online",
     "Held": "mercer.online",
-    "Monomials": "mercer.features.monomials",
+    "Monomials": "mercer.kernels.monomials",
     "RidgePath": "mercer.estimators.ridge_path",
     "WeightsSpread": "mercer.estimators.ridge_spread",
     "Inverse": "mercer.solvers.weights",
