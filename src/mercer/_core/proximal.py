@@ -19,16 +19,25 @@ def _soft(g: float, eps: float) -> float:
 
 @compiled
 def coefficients(
-    f: Array, points: Array, centre: Array, sigma: float, beta: Array, rate: Array
+    f: Array, points: Array, centre: Array, sigma: float, beta: Array, rate: Array, slack: Array
 ) -> tuple[float, float, float]:
-    """beta <- beta(f), and rate <- minus its derivatives; sum beta, sum h(beta) and |beta - centre|^2 are returned."""
+    """beta <- beta(f), rate <- minus its derivatives, slack <- how far f may move before beta does.
+
+    sum beta, sum h(beta) and |beta - centre|^2 are returned.
+    """
     total, conjugate, moved = 0.0, 0.0, 0.0
     for i in range(f.size):
         p = points[i]
         q, r, eps, lo, hi = p[Q], p[R], p[EPS], p[LO], p[HI]
         a = r + sigma
-        s = _soft(q - f[i] + sigma * centre[i], eps) / a
+        g = q - f[i] + sigma * centre[i]
+        s = _soft(g, eps) / a
         inside = lo < s < hi and (s != 0.0 or eps == 0.0)
+        slack[i] = 0.0
+        if not inside:
+            slack[i] = a * (s - hi) if s >= hi else a * (lo - s) if s <= lo else eps - abs(g)
+            if s == 0.0 and eps > 0.0:
+                slack[i] = eps - abs(g)
         s = min(max(s, lo), hi)
         beta[i], rate[i] = s, 1.0 / a if inside else 0.0
         total += s
@@ -53,11 +62,11 @@ def add_sparse_squares(begin: Array, column: Array, value: Array, rows: Array, w
     """out += sum weight_k x x' over these rows, above the diagonal."""
     for k in range(rows.size):
         first, last = begin[rows[k]], begin[rows[k] + 1]
-        for e in range(first, last):
+        for e in range(np.uint64(first), np.uint64(last)):
             a = weight[k] * np.float64(value[e])
-            i = column[e]
-            for g in range(e, last):
-                j = column[g]
+            i = np.uint64(column[e])
+            for g in range(e, np.uint64(last)):
+                j = np.uint64(column[g])
                 if i <= j:
                     out[i, j] += a * value[g]
                 else:

@@ -102,14 +102,14 @@ def sparse_draws(
     for k in range(order.size):
         i = order[k]
         dot = constant * numbers[TOTAL]
-        for e in range(begin[i], begin[i + 1]):
-            dot += value[e] * w[column[e]]
+        for e in range(np.uint64(begin[i]), np.uint64(begin[i + 1])):
+            dot += value[e] * w[np.uint64(column[e])]
         s = slope_point(points[i], numbers[SCALE] * dot + numbers[BIAS])
         _shrink(steps[k], u, w, late, sums, numbers)
         change = _join(i, s, steps[k], u, late, slopes, visits, numbers, bias_rate, mass)
         if change != 0.0:
-            for e in range(begin[i], begin[i + 1]):
-                w[column[e]] += change * value[e]
+            for e in range(np.uint64(begin[i]), np.uint64(begin[i + 1])):
+                w[np.uint64(column[e])] += change * value[e]
 
 
 @compiled

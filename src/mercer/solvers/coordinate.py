@@ -109,5 +109,8 @@ def _newton_step(design: Design, free: int) -> float:
     """Nanoseconds, about, of a Newton step with so many free coefficients."""
     side = min(design.width, free)
     row = design.entries / design.n
-    build = free * row * row if design.sparse and free > design.width else free * side * row / 16
+    if not design.sparse:
+        build = free * side * row / 16
+    else:
+        build = free * row * (row if free > design.width else free / 2)
     return 2.0 * _read(design) + build + side**3 / 60

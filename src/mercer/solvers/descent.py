@@ -43,7 +43,7 @@ class Descent:
         self.image = rows.image(self.beta)
         # With this much of a constant, a round moves the bias by about the scores of a point, or by 1.
         extra = max(float(rows.diag.mean()), 1.0 / float(problem.C.sum())) if problem.bias else 0.0
-        self.bias = np.array([extra or rows.constant, self.beta.sum()])
+        self.bias = np.array([extra or rows.constant, self.beta.sum(), 0.0])
         self.points = table_of(problem, rows.diag + extra)
         self.order, self.size = np.arange(n), n
         self.words = random_words(seed)

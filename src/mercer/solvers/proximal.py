@@ -9,7 +9,10 @@ centre and sigma falls (the proximal point method, which needs no sigma -> 0 to 
 
 is updated by the points that join or leave. A bias, free or penalised, is one more row of the system.
 
-Each step brings a primal point w = Z'v and a dual point beta(f), so that the gap is at hand.
+Most points are so far from where their beta would change that the next steps do not move them: steps are taken with the
+others alone (a `_Piece`), and then all points are looked at.
+
+After each round there is a primal point w = Z'v and a dual point beta(f), so that the gap is at hand.
 Reference: Li, Sun, Toh 2018 (semismooth Newton, augmented Lagrangian).
 """
 
@@ -28,6 +31,10 @@ _FIRST = 0.3  # sigma at the beginning, in parts of 1 / (largest coefficient)
 _FALL = 0.3  # sigma falls to this part,
 _INNER = 0.5  # when the gradient is this small beside sqrt(sigma) |beta - centre|
 _LEAST = 1e-12  # sigma falls no further than to this part of the first
+_NEAR = 1.5  # points take part whose beta would change if f moved by so many times what it moved in the last round,
+_FEW = 0.6  # if they are fewer than this part of all;
+_STEPS = 10  # steps with them, at most,
+_SMALLER = 0.1  # or until the gradient is this small beside what it was
 _SEARCHES = 15  # steps of a line search
 _FLAT = 0.2  # which ends when the slope is this part of the first
 _ROWS = 1024  # of dense features at a time
@@ -47,14 +54,14 @@ class ProximalNewton:
         self.column = 1.0 if free_bias else float(constant)  # what stands in the column of the bias; 0: none
         self.extra = b if free_bias else float(constant * beta.sum())  # and its weight
         smooth = bool(points[:, R].all())
-        size = float(np.abs(beta).max()) or 1.0
-        self.sigma = 0.0 if smooth else _FIRST / size
+        self.sigma = 0.0 if smooth else _FIRST / (float(np.abs(beta).max()) or 1.0)
         self.least = _LEAST * self.sigma
-        n = design.n
         self.f = design.dots(self.w) + self.column * self.extra
-        self.beta, self.rate = np.empty(n), np.empty(n)
-        self.squares = _Squares(design)
-        self.stuck = False
+        n = design.n
+        self.beta, self.rate, self.slack = np.empty(n), np.empty(n), np.empty(n)
+        self.known, self.image = beta.copy(), w.copy()  # the image Z'beta of this beta is known
+        self.squares = Squares(design)
+        self.margin, self.stuck = np.inf, False
         self._look()
 
     @property
@@ -68,58 +75,139 @@ class ProximalNewton:
         norm = inner(self.image, self.image) + self.design.constant * self.total**2
         return -0.5 * norm - self.conjugate
 
-    @property
-    def free(self) -> int:
-        """How many coefficients are free."""
-        return int(np.count_nonzero(self.rate))
-
     def _look(self) -> None:
-        """beta(f), its image Z'beta, and the gradient."""
+        """beta(f) of all points, and its image Z'beta: the old one, and that of what has changed."""
         from .._core.proximal import coefficients
 
-        self.total, self.conjugate, self.moved = coefficients(
-            self.f, self.points, self.centre, self.sigma, self.beta, self.rate
+        self.total, self.conjugate, self.distance = coefficients(
+            self.f, self.points, self.centre, self.sigma, self.beta, self.rate, self.slack
         )
-        self.image = self.design.combination(self.beta)
+        self.image += self.design.combination(self.beta - self.known)
+        self.known[:] = self.beta
         self.gradient = self.w - self.image
         penalty = 0.0 if self.free_bias else self.extra
         self.gradient_extra = penalty - self.column * self.total if self.column else 0.0
         self.size = np.sqrt(inner(self.gradient, self.gradient) + self.gradient_extra**2)
 
     def advance(self) -> None:
-        """The next centre, where this minimum is found; then a Newton step."""
-        if self.sigma and self.size <= _INNER * np.sqrt(self.sigma * self.moved) + self._rounding():
+        """The next centre, where this minimum is found; then Newton steps with the points that they may move."""
+        if self.sigma and _found(self):
+            # Free points are as far from their kinks as sigma lets them, and will move there.
+            reach = self.sigma * float(np.abs(self.beta - self.centre)[self.rate > 0.0].max(initial=0.0))
+            self.margin = max(self.margin, 2.0 * reach)
             self.centre[:] = self.beta
             self.sigma = max(_FALL * self.sigma, self.least)
             self.squares.forget()
+            self.known[:], self.image = 0.0, np.zeros_like(self.w)  # rounding errors do not add up for long
             self._look()
+        near = np.flatnonzero(self.slack <= self.margin)
+        before, size = (self.w, self.extra, self.v, self.f), self.size
+        if near.size > _FEW * self.design.n:
+            self._take(_Piece(self, None), 1)
+        else:
+            self._take(_Piece(self, near), _STEPS)
+            if not self.size < size:  # the others matter: as if it had not been
+                self.w, self.extra, self.v, self.f = before
+                self._look()
+                self._take(_Piece(self, None), 1)
+        moved = float(np.abs(self.f - before[3]).max())
+        self.margin = max(_NEAR * moved, _FALL * self.margin) if np.isfinite(self.margin) else _NEAR * moved
+
+    def _take(self, piece: _Piece, steps: int) -> None:
+        """Let a piece take steps, and go where it has gone."""
+        self.stuck = not piece.run(steps)
+        self.w, self.extra = piece.w, piece.extra
+        if piece.rows is None:
+            self.v, self.f = piece.v, piece.f
+        else:
+            self.v = self.beta + piece.left * (self.v - self.beta)
+            self.v[piece.rows] = piece.v
+            self.f = self.design.dots(self.w) + self.column * self.extra
+        self._look()
+
+
+def _found(place: Any) -> bool:
+    """Whether a minimum is near enough for the next centre."""
+    return bool(place.size <= _INNER * np.sqrt(place.sigma * place.distance) + _rounding(place))
+
+
+def _rounding(place: Any) -> float:
+    """A gradient of this size cannot be told from 0."""
+    return _NOTHING * float(np.sqrt(inner(place.w, place.w)) + abs(place.extra) + 1e-300)
+
+
+class _Piece:
+    """Newton steps that change the coefficients of some points only; of all, where rows is None."""
+
+    def __init__(self, whole: ProximalNewton, rows: Any) -> None:
+        self.rows, self.free_bias, self.column, self.sigma = rows, whole.free_bias, whole.column, whole.sigma
+        self.w, self.extra, self.left = whole.w.copy(), whole.extra, 1.0
+        take = slice(None) if rows is None else rows
+        self.points, self.centre = whole.points[take], whole.centre[take]
+        self.v, self.f = whole.v[take].copy(), whole.f[take].copy()
+        self.beta, self.rate, self.slack = whole.beta[take].copy(), whole.rate[take].copy(), whole.slack[take]
+        if rows is None:
+            self.design, self.squares = whole.design, whole.squares
+            self.rest, self.rest_total, self.rest_distance = np.zeros_like(self.w), 0.0, 0.0
+            self.image, self.total, self.distance = whole.image.copy(), whole.total, whole.distance
+        else:
+            self.design = Design(whole.design.Z[rows], whole.design.constant)
+            self.squares = Squares(self.design)
+            own = self.design.combination(self.beta)
+            self.rest, self.rest_total = whole.image - own, whole.total - float(self.beta.sum())
+            self.rest_distance = max(whole.distance - float(((self.beta - self.centre) ** 2).sum()), 0.0)
+            self.image, self.total, self.distance = whole.image.copy(), whole.total, whole.distance
+        self._slopes()
+
+    def _slopes(self) -> None:
+        self.gradient = self.w - self.image
+        penalty = 0.0 if self.free_bias else self.extra
+        self.gradient_extra = penalty - self.column * self.total if self.column else 0.0
+        self.size = np.sqrt(inner(self.gradient, self.gradient) + self.gradient_extra**2)
+
+    def run(self, most: int) -> bool:
+        """Take steps; False where none is left to take."""
+        enough = _SMALLER * self.size
+        for number in range(most):
+            if number and (self.size <= enough or (self.sigma and _found(self))):
+                break
+            if not self._step():
+                return number > 0
+        return True
+
+    def _step(self) -> bool:
+        from .._core.proximal import coefficients
+
         try:
             dw, extra = self._direction()
         except np.linalg.LinAlgError:  # the system cannot be told from a singular one
-            self.stuck = True
-            return
-        df = self.design.dots(dw) + self.column * extra
+            return False
         slope = inner(self.gradient, dw) + self.gradient_extra * extra
-        if not slope < 0.0 or not np.isfinite(slope):
-            self.stuck = True
-            return
+        if not slope < 0.0 or not np.isfinite(slope) or self.size <= _rounding(self):
+            return False
+        df = self.design.dots(dw) + self.column * extra
         step = self._search(dw, extra, df, slope)
         self.v += step * (self.beta - self.rate * df - self.v)
+        self.left *= 1.0 - step
         self.w += step * dw
         self.extra += step * extra
         self.f += step * df
-        self._look()
-        self.stuck = self.size <= self._rounding() and not self.sigma
-
-    def _rounding(self) -> float:
-        return _NOTHING * (float(np.sqrt(inner(self.w, self.w))) + abs(self.extra) + 1e-300)
+        before = self.beta.copy()
+        total, _, distance = coefficients(
+            self.f, self.points, self.centre, self.sigma, self.beta, self.rate, self.slack
+        )
+        self.image = self.image + self.design.combination(self.beta - before)
+        self.total, self.distance = self.rest_total + total, self.rest_distance + distance
+        self._slopes()
+        return True
 
     def _search(self, dw: Array, extra: float, df: Array, slope: float) -> float:
         """A step along the direction at which the objective, convex, is nearly least."""
         from .._core.proximal import coefficients_along
 
         own = 0.0 if self.free_bias else 1.0
-        linear = inner(self.w, dw) + own * self.extra * extra
+        linear = inner(self.w - self.rest, dw) + own * self.extra * extra
+        linear -= self.column * extra * self.rest_total
         square = inner(dw, dw) + own * extra * extra
 
         def slope_at(step: float) -> float:
@@ -148,24 +236,23 @@ class ProximalNewton:
         first = system.solve(self.gradient)
         if not self.column:
             return -first, 0.0
-        second, rest = system.ones()
-        second *= self.column
+        solved, rest = system.ones()
         corner = (0.0 if self.free_bias else 1.0) + self.column**2 * rest
         if not corner > 0.0:  # no free point holds the bias: it follows its slope
             return -first, -float(np.sign(self.gradient_extra))
         slope = self.column * inner(self.rate, self.design.dots(first))
         extra = (slope - self.gradient_extra) / corner
-        return -first - extra * second, extra
+        return -first - extra * self.column * solved, extra
 
 
 class _System(NamedTuple):
-    """H = I + Z'DZ: the solution of H u = x, and for the vector of ones H^-1 Z'D1 and 1'D1 - 1'DZ H^-1 Z'D1."""
+    """H = I + Z'DZ: the solution of H u = x; and with the vector of ones, H^-1 Z'D1 and 1'D1 - 1'DZ H^-1 Z'D1."""
 
     solve: Callable[[Array], Array]
     ones: Callable[[], tuple[Array, float]]
 
 
-class _Squares:
+class Squares:
     """sum over free points of z z', kept from step to step."""
 
     def __init__(self, design: Design) -> None:
@@ -205,7 +292,8 @@ class _Squares:
         from scipy.linalg import cho_factor, cho_solve
 
         if free.size == 0:
-            return _System(lambda x: x.copy(), lambda: (np.zeros(self.design.width), 0.0))
+            zeros = np.zeros(self.design.width)
+            return _System(lambda x: x.copy(), lambda: (zeros, 0.0))
         Z = self.design.Z[free].astype(np.float64)
         K = (Z @ Z.T).toarray() if self.design.sparse else Z @ Z.T
         K[np.diag_indices_from(K)] += 1.0 / rate
