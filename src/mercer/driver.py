@@ -150,7 +150,8 @@ class _Run:
             rows = np.linspace(0, self.problem.n - 1, min(_PROBE, self.problem.n)).astype(int)
             start = perf_counter()
             self.problem.gram.recompute(beta, rows)
-            self.probed_seconds = (perf_counter() - start) * self.problem.n / rows.size
+            part = rows.size / self.problem.n if self.problem.gram.design is None else 1.0  # features: all or nothing
+            self.probed_seconds = (perf_counter() - start) / part
             self.probed_support = support
         return self.probed_seconds * support / self.probed_support
 

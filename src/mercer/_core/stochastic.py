@@ -32,6 +32,30 @@ def slope_point(p: Array, f: float) -> Any:
 
 
 @compiled
+def _conjugate(p: Array, s: float) -> Any:
+    """h(s)."""
+    if p[R] == LOGISTIC:
+        C = p[HI] - p[LO]
+        part = p[Q] * s / C
+        if part <= 0.0 or part >= 1.0:
+            return 0.0
+        return C * (part * np.log(part) + (1.0 - part) * np.log1p(-part))
+    return (0.5 * p[R] * s - p[Q]) * s + p[EPS] * abs(s)
+
+
+@compiled
+def losses_and_conjugates(f: Array, points: Array, beta: Array) -> tuple[float, float]:
+    """sum C_i loss(f_i), which is the largest -h_i(s) - f_i s, and sum h_i(beta_i)."""
+    losses, conjugates = 0.0, 0.0
+    for i in range(f.size):
+        p = points[i]
+        s = slope_point(p, f[i])
+        losses -= _conjugate(p, s) + f[i] * s
+        conjugates += _conjugate(p, beta[i])
+    return losses, conjugates
+
+
+@compiled
 def settle(u: Array, late: Array, sums: Array, numbers: Array) -> None:
     """Add up beta so far."""
     for i in range(u.size):

@@ -29,6 +29,7 @@ from .proximal import ProximalNewton
 from .rows import Features
 
 _STEPS = 4.0  # Newton steps that gain a digit
+_ANEW = 0.5  # the part of the Hessian that has to be computed for each
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def require_no_mass(solver: Solver, problem: Problem) -> None:
 def _worth_newton(descent: Descent) -> bool:
     """Whether Newton steps would take less time for a digit than passes do."""
     problem, design = descent.problem, _design(descent)
-    if descent.rounds < 2 or not problem.loss.quadratic:
+    if not problem.loss.quadratic:
         return False
     lo, hi = problem.bounds
     free = int(np.count_nonzero((descent.beta > lo) & (descent.beta < hi)))
@@ -93,7 +94,7 @@ def _newton_steps(descent: Descent) -> Generator[Iterate, Array | None, None]:
         beta, dual = newton.beta, newton.dual
         if free_bias and newton.total != 0.0:
             beta = balanced(beta)
-            dual = descent.value(beta, descent.rows.image(beta))
+            dual = descent.problem.dual(beta)
         yield Iterate(newton.v, newton.f - newton.b, newton.b, dual, done=newton.stuck, dual_beta=beta)
         if newton.stuck:
             return
@@ -102,15 +103,12 @@ def _newton_steps(descent: Descent) -> Generator[Iterate, Array | None, None]:
 
 def _read(design: Design) -> float:
     """Nanoseconds, about, to read all rows once."""
-    return design.entries * (1.0 if design.sparse else 0.25)
+    return design.entries * (1.0 if design.sparse else 0.25) + 10.0 * design.n
 
 
 def _newton_step(design: Design, free: int) -> float:
     """Nanoseconds, about, of a Newton step with so many free coefficients."""
     side = min(design.width, free)
     row = design.entries / design.n
-    if not design.sparse:
-        build = free * side * row / 16
-    else:
-        build = free * row * (row if free > design.width else free / 2)
-    return 2.0 * _read(design) + build + side**3 / 60
+    products = side / 16 if not design.sparse else row if free > design.width else free / 2
+    return 2.0 * _read(design) + _ANEW * free * row * products + side**3 / 60

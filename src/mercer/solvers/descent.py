@@ -14,9 +14,12 @@ from ..types import Array
 from .base import Iterate
 from .rows import Features, Kernels, random_words, table_of
 
+_CONSTANT = 0.03  # what is added to K for a free bias, in parts of the mean K_ii
 _MOST_PASSES = 4  # over all points, in one round
 _LEAST_VISITS = 0.05  # a pass costs at least this part of one over all points
 _ENOUGH = 0.1  # a round ends when the largest gain has fallen to this part
+_PASSES = 10.0  # that make the gap a tenth, as long as nothing is known
+_MEMORY = 4  # rounds from which that is found
 _IDLE = 1e-13  # gains below this part of the first are rounding
 
 
@@ -41,14 +44,15 @@ class Descent:
         n = problem.n
         self.beta = np.clip(np.zeros(n) if start is None else np.array(start, np.float64), *problem.bounds)
         self.image = rows.image(self.beta)
-        # With this much of a constant, a round moves the bias by about the scores of a point, or by 1.
-        extra = max(float(rows.diag.mean()), 1.0 / float(problem.C.sum())) if problem.bias else 0.0
+        # A larger constant moves the bias faster and all else more slowly; with this one, tiny C can move it by 1.
+        extra = max(_CONSTANT * float(rows.diag.mean()), 1.0 / float(problem.C.sum())) if problem.bias else 0.0
         self.bias = np.array([extra or rows.constant, self.beta.sum(), 0.0])
         self.points = table_of(problem, rows.diag + extra)
         self.order, self.size = np.arange(n), n
         self.words = random_words(seed)
         self.b, self.margin, self.first, self.rounds = 0.0, np.inf, 0.0, 0
-        self.best_primal, self.gap, self.passes_per_digit = np.inf, np.inf, 0.0
+        self.best_primal, self.passes, self.passes_per_digit = np.inf, 0.0, _PASSES
+        self.seen: list[tuple[float, float]] = []  # passes and gaps of the last rounds
         self.idle = False
 
     def round(self) -> None:
@@ -98,27 +102,33 @@ class Descent:
 
     def _measure(self, passes: float) -> None:
         """The dual value, and how many passes make the gap a tenth."""
-        problem = self.problem
-        self.dual_beta, image = self.beta, self.image
-        if problem.bias:
-            self.dual_beta = balanced(self.beta)
-            image = self.rows.image(self.dual_beta)
-        self.dual = self.value(self.dual_beta, image)
-        self.best_primal = min(self.best_primal, problem.primal(self.beta, self.b, self.scores))
-        before, self.gap = self.gap, self.best_primal - self.dual
-        fallen = np.log10(before / self.gap) if 0.0 < self.gap < before < np.inf else 0.0
-        self.passes_per_digit = passes / max(fallen, 1e-3)
+        from .._core.stochastic import losses_and_conjugates
 
-    def value(self, beta: Array, image: Array) -> float:
-        """The dual value of a feasible beta with this image."""
-        norm = self.rows.norm(image, beta) + self.rows.constant * float(beta.sum()) ** 2
-        return 0.0 - 0.5 * norm - float(self.problem.conjugates(beta).sum())
+        free = self.problem.bias
+        self.dual_beta = balanced(self.beta) if free else self.beta
+        image = self.rows.image(self.dual_beta) if free else self.image
+        losses, conjugates = losses_and_conjugates(
+            self.scores + self.b if free else self.scores, self.points, self.dual_beta
+        )
+        self.primal = 0.5 * self._norm(self.image, self.beta) + losses
+        self.dual = 0.0 - 0.5 * self._norm(image, self.dual_beta) - conjugates
+        self.best_primal = min(self.best_primal, self.primal)
+        self.passes += passes
+        self.seen = [*self.seen, (self.passes, self.best_primal - self.dual)][-_MEMORY:]
+        (began, first), (_, last) = self.seen[0], self.seen[-1]
+        fallen = np.log10(first / last) if 0.0 < last < first else 0.0
+        self.passes_per_digit = (self.passes - began) / max(fallen, 1e-3) if len(self.seen) > 1 else _PASSES
+
+    def _norm(self, image: Array, beta: Array) -> float:
+        """beta'K beta."""
+        return self.rows.norm(image, beta) + self.rows.constant * float(beta.sum()) ** 2
 
     def iterate(self) -> Iterate:
         """What `solve` is told."""
-        if self.problem.bias:
-            return Iterate(self.beta, self.scores, self.b, self.dual, done=self.idle, dual_beta=self.dual_beta)
-        return Iterate(self.beta, self.scores, 0.0, done=self.idle)
+        return Iterate(
+            self.beta, self.scores, self.b, self.dual, done=self.idle, gap=self.primal - self.dual,
+            dual_beta=self.dual_beta if self.problem.bias else None,
+        )  # fmt: skip
 
 
 def nothing(problem: Problem) -> Iterate:
