@@ -95,6 +95,8 @@ def fit_machines(
     solutions: list[Solution | None] = [None] * len(tasks)
     stop: list[Status] = []
     lock = threading.Lock()
+    linear = isinstance(gram, LinearGram)  # problems on it share nothing but the points
+    at_once = thread_count()
 
     def work(number: int) -> None:
         left = None if deadline is None else max(0.0, deadline - perf_counter())
@@ -103,6 +105,8 @@ def fit_machines(
         if stop:
             solutions[number] = not_begun(tasks[number], gram, stop[0])
             return
+        if left is not None and linear:  # the others shall have their share
+            left /= -(-(len(tasks) - number) // at_once)
         problem = tasks[number].problem(gram)
         start = None if starts is None else starts[number]
 
@@ -119,7 +123,6 @@ def fit_machines(
             if watch.done(number, solution) or interrupt.asked or solution.status is Status.INTERRUPTED:
                 stop.append(Status.INTERRUPTED)
 
-    linear = isinstance(gram, LinearGram)  # problems on it share nothing but the points
     shared = [task.rows is None and not isinstance(gram, DenseGram) for task in tasks]  # rows kept for all in turn
     small = [i for i, task in enumerate(tasks) if linear or (len(task.y) <= _SMALL_ENOUGH and not shared[i])]
     with interruptible() as interrupt:
@@ -141,7 +144,7 @@ def polished(problem: Problem, solution: Solution) -> Solution:
     if not finer.certificate.relative_gap < solution.certificate.relative_gap:
         return solution
     certificate = replace(finer.certificate, status=Status.CONVERGED)
-    return replace(solution, beta=finer.beta, b=finer.b, certificate=certificate)
+    return replace(solution, beta=finer.beta, b=finer.b, certificate=certificate, dual_beta=finer.dual_beta)
 
 
 def not_begun(task: Task, gram: Gram, status: Status) -> Solution:

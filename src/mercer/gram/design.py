@@ -15,7 +15,7 @@ from ..kernels.points import is_sparse
 from ..parallel import for_each, thread_count
 from ..types import Array
 
-_WORTH_A_THREAD = 500_000  # entries; fewer are not worth another thread
+_WORTH_A_THREAD = 150_000  # entries; fewer are not worth another thread
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,6 +75,8 @@ def _worth_newton(descent: Descent) -> bool:
     problem, design = descent.problem, _design(descent)
     if not problem.loss.quadratic:
         return False
+    if descent.rounds < (1 if problem.terms.r.all() else 3):  # without r, a good start saves many steps
+        return False
     lo, hi = problem.bounds
     free = int(np.count_nonzero((descent.beta > lo) & (descent.beta < hi)))
     return _STEPS * _newton_step(design, free) < descent.passes_per_digit * 3.0 * _read(design)
@@ -91,11 +93,13 @@ def _newton_steps(descent: Descent) -> Generator[Iterate, Array | None, None]:
     free_bias = descent.problem.bias
     newton = ProximalNewton(_design(descent), descent.points, descent.beta, descent.image, descent.b, free_bias)
     while True:
-        beta, dual = newton.beta, newton.dual
+        beta, dual, gap = newton.beta, newton.dual, newton.gap
         if free_bias and newton.total != 0.0:
             beta = balanced(beta)
-            dual = descent.problem.dual(beta)
-        yield Iterate(newton.v, newton.f - newton.b, newton.b, dual, done=newton.stuck, dual_beta=beta)
+            dual, was = descent.problem.dual(beta), dual
+            gap += was - dual
+        scores = newton.f - newton.b if free_bias else newton.f
+        yield Iterate(newton.v, scores, newton.b, dual, gap=gap, done=newton.stuck, dual_beta=beta)
         if newton.stuck:
             return
         newton.advance()

@@ -65,6 +65,15 @@ class ProximalNewton:
         self._look()
 
     @property
+    def gap(self) -> float:
+        """The primal value of v less the dual one of beta, where its sum is right."""
+        from .._core.stochastic import losses_and_conjugates
+
+        losses, _ = losses_and_conjugates(self.f, self.points, self.beta)
+        own = 0.0 if self.free_bias else self.extra**2
+        return 0.5 * (inner(self.w, self.w) + own) + losses - self.dual
+
+    @property
     def b(self) -> float:
         """The bias."""
         return self.extra if self.free_bias else 0.0
@@ -110,19 +119,19 @@ class ProximalNewton:
                 self.w, self.extra, self.v, self.f = before
                 self._look()
                 self._take(_Piece(self, None), 1)
-        moved = float(np.abs(self.f - before[3]).max())
+        moved = self.moved
         self.margin = max(_NEAR * moved, _FALL * self.margin) if np.isfinite(self.margin) else _NEAR * moved
 
     def _take(self, piece: _Piece, steps: int) -> None:
         """Let a piece take steps, and go where it has gone."""
         self.stuck = not piece.run(steps)
         self.w, self.extra = piece.w, piece.extra
-        if piece.rows is None:
-            self.v, self.f = piece.v, piece.f
-        else:
+        self.moved = piece.moved
+        if piece.rows is not None:
             self.v = self.beta + piece.left * (self.v - self.beta)
             self.v[piece.rows] = piece.v
-            self.f = self.design.dots(self.w) + self.column * self.extra
+            before, self.f = self.f, self.design.dots(self.w) + self.column * self.extra
+            self.moved = float(np.abs(self.f - before).max())
         self._look()
 
 
@@ -144,8 +153,9 @@ class _Piece:
         self.w, self.extra, self.left = whole.w.copy(), whole.extra, 1.0
         take = slice(None) if rows is None else rows
         self.points, self.centre = whole.points[take], whole.centre[take]
-        self.v, self.f = whole.v[take].copy(), whole.f[take].copy()
-        self.beta, self.rate, self.slack = whole.beta[take].copy(), whole.rate[take].copy(), whole.slack[take]
+        self.v, self.f = whole.v[take], whole.f[take]  # its own, where rows are taken
+        self.beta, self.rate, self.slack = whole.beta[take], whole.rate[take], whole.slack[take]
+        self.moved = 0.0
         if rows is None:
             self.design, self.squares = whole.design, whole.squares
             self.rest, self.rest_total, self.rest_distance = np.zeros_like(self.w), 0.0, 0.0
@@ -192,6 +202,7 @@ class _Piece:
         self.w += step * dw
         self.extra += step * extra
         self.f += step * df
+        self.moved += step * float(np.abs(df).max())
         before = self.beta.copy()
         total, _, distance = coefficients(
             self.f, self.points, self.centre, self.sigma, self.beta, self.rate, self.slack
@@ -236,20 +247,19 @@ class _Piece:
         first = system.solve(self.gradient)
         if not self.column:
             return -first, 0.0
-        solved, rest = system.ones()
+        image, solved, rest = system.ones()
         corner = (0.0 if self.free_bias else 1.0) + self.column**2 * rest
         if not corner > 0.0:  # no free point holds the bias: it follows its slope
             return -first, -float(np.sign(self.gradient_extra))
-        slope = self.column * inner(self.rate, self.design.dots(first))
-        extra = (slope - self.gradient_extra) / corner
+        extra = (self.column * inner(image, first) - self.gradient_extra) / corner
         return -first - extra * self.column * solved, extra
 
 
 class _System(NamedTuple):
-    """H = I + Z'DZ: the solution of H u = x; and with the vector of ones, H^-1 Z'D1 and 1'D1 - 1'DZ H^-1 Z'D1."""
+    """H = I + Z'DZ: the solution of H u = x; and with the vector of ones, Z'D1, H^-1 Z'D1 and 1'D1 - 1'DZ H^-1 Z'D1."""
 
     solve: Callable[[Array], Array]
-    ones: Callable[[], tuple[Array, float]]
+    ones: Callable[[], tuple[Array, Array, float]]
 
 
 class Squares:
@@ -275,15 +285,17 @@ class Squares:
         from scipy.linalg import cho_factor, cho_solve
 
         self._update(rate * unit, free)
-        factor = cho_factor(self.sum / unit + np.eye(self.design.width), overwrite_a=True)
+        H = self.sum / unit
+        H[np.diag_indices_from(H)] += 1.0
+        factor = cho_factor(H.T, lower=True, overwrite_a=True, check_finite=False)  # what is above the diagonal
 
         def solve(x: Array) -> Array:
-            return np.asarray(cho_solve(factor, x))
+            return np.asarray(cho_solve(factor, x, check_finite=False))
 
-        def ones() -> tuple[Array, float]:
+        def ones() -> tuple[Array, Array, float]:
             image = self.design.combination(rate)
             solved = solve(image)
-            return solved, max(float(rate.sum()) - inner(image, solved), 0.0)
+            return image, solved, max(float(rate.sum()) - inner(image, solved), 0.0)
 
         return _System(solve, ones)
 
@@ -293,17 +305,17 @@ class Squares:
 
         if free.size == 0:
             zeros = np.zeros(self.design.width)
-            return _System(lambda x: x.copy(), lambda: (zeros, 0.0))
+            return _System(lambda x: x.copy(), lambda: (zeros, zeros, 0.0))
         Z = self.design.Z[free].astype(np.float64)
         K = (Z @ Z.T).toarray() if self.design.sparse else Z @ Z.T
         K[np.diag_indices_from(K)] += 1.0 / rate
-        factor = cho_factor(K, overwrite_a=True)
+        factor = cho_factor(K.T, lower=True, overwrite_a=True, check_finite=False)
 
-        def ones() -> tuple[Array, float]:
-            solved = cho_solve(factor, np.ones(free.size))
-            return np.asarray(Z.T @ solved), float(solved.sum())
+        def ones() -> tuple[Array, Array, float]:
+            solved = cho_solve(factor, np.ones(free.size), check_finite=False)
+            return np.asarray(Z.T @ rate), np.asarray(Z.T @ solved), float(solved.sum())
 
-        return _System(lambda x: np.asarray(x - Z.T @ cho_solve(factor, Z @ x)), ones)
+        return _System(lambda x: np.asarray(x - Z.T @ cho_solve(factor, Z @ x, check_finite=False)), ones)
 
     def _update(self, weight: Array, free: int) -> None:
         """The sum with these weights: from the one before, where fewer points have changed than are free."""
