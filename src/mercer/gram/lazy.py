@@ -19,7 +19,7 @@ from ..kernels.evaluate import (
     prepared,
     tile_bytes,
 )
-from ..kernels.points import Chosen, Domain, admit, common_dtype, count, take
+from ..kernels.points import Chosen, Domain, admit, common_dtype, count, take, width
 from ..memory import format_bytes, parse_bytes
 from ..parallel import thread_count
 from ..types import Array, Index, Points
@@ -27,6 +27,7 @@ from .base import Gram, Held, as_factor, as_index
 from .dense import DenseGram
 from .linear import LinearGram, constant_beside_linear
 
+_SMALL_BLOCK = 2**25  # values times coordinates
 _RECENT = 2  # calls; rows that were asked for within so many are kept, while there is memory
 
 
@@ -160,7 +161,8 @@ class LazyGram(Gram):
         index = as_index(index, self.n)
         out = np.empty((index.size, index.size), self.dtype) if out is None else out
         columns, rows = self.prepared.columns_of(index), self.prepared.rows_of(index)
-        if columns.cheapest:  # by one thread: that another one has written the values costs more than to compute them
+        if columns.cheapest and index.size**2 * width(self.points) <= _SMALL_BLOCK:
+            # By one thread: that another one has written the values costs more than to compute them.
             columns.fill(rows, out, np.arange(index.size), slice(0, columns.n), columns.n)
         else:
             fill_rows(columns, columns.points, out, np.arange(index.size), self.scratch, rows)
