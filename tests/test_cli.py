@@ -264,7 +264,10 @@ def test_tune(run, files):
     )
     assert abs(json.loads(out)["cross_validation"]["accuracy"] - best["score"]) < 0.02
     code, out, _ = run("tune", "sugar.tsv", "--model", "ridge", "--steps", "2", "--cv", "2", "--json", "--quiet")
-    assert code == 0 and "alpha" in json.loads(out)["best"]
+    assert code == 0 and "alpha" in json.loads(out)["best"] and json.loads(out)["score"] == "R2"
+    code, out, _ = run("tune", "sugar.tsv", "--model", "ridge", "--steps", "3", "--json", "--quiet")
+    data = json.loads(out)
+    assert code == 0 and data["score"] == "leave-one-out R2" and 0.2 < data["best"]["score"] < 1
     code, out, _ = run("tune", "iris.csv", "--model", "linear-svc", "--steps", "2", "--cv", "2", "--json", "--quiet")
     assert code == 0 and json.loads(out)["best"]["score"] > 0.8
     code, out, _ = run("tune", "iris.csv", "--kernel", "linear", "--steps", "2", "--cv", "2", "--picture", "path.svg")

@@ -22,6 +22,7 @@ from .fitting import exit_of
 from .output import console, note
 from .scores import folds, scores
 
+FOLDS = 5
 _AROUND = 16.0  # gamma goes from 1/16 to 16 times its default
 _PRECISE = 1500  # up to so many points, kernel values are float64
 _SHARE = 3  # the matrix, its part for a fold, and what a solver needs
@@ -111,7 +112,8 @@ class Grid:
         assert best is not None
         i, j = best
         chosen: dict[str, Any] = {self.first: self.Cs[j], "score": self.mean(i, j)}
-        chosen["deviation"] = float(np.std(self.scored[best]))
+        if len(self.scored[best]) > 1:
+            chosen["deviation"] = float(np.std(self.scored[best]))
         values: dict[str, Any] = {self.first: self.Cs, "score": self.score, "best": chosen}
         if self.path:
             chosen |= {"gamma": self.gammas[i], "kernel": repr(self.kernel(i))}
@@ -145,7 +147,8 @@ def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets:
     from rich.live import Live
 
     deadline = None if limit is None else perf_counter() + limit
-    splits = folds(targets, y, count(X), arguments.cv, arguments.seed)
+    path = arguments.cv is None and hasattr(grid.machine, "path")
+    splits = [] if path else folds(targets, y, count(X), arguments.cv or FOLDS, arguments.seed)
     err = console(stderr=True)
     live = Live(console=err, get_renderable=grid.table) if err.is_terminal and not arguments.quiet else None
     code = Exit.FINE
@@ -153,7 +156,7 @@ def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets:
         if live:
             live.start()
         for i in range(len(grid.gammas)):
-            code = _row(grid, i, X, y, targets, splits, deadline)
+            code = _path(grid, i, X, y, deadline) if path else _row(grid, i, X, y, targets, splits, deadline)
             if live is None:
                 values = ", ".join(f"{C:.3g}: {grid.in_words(grid.mean(i, j))}" for j, C in enumerate(grid.Cs))
                 note(arguments, f"gamma {grid.gammas[i]:.3g}  {values}" if grid.path else values)
@@ -165,6 +168,18 @@ def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets:
         if live:
             live.stop()
     return code
+
+
+def _path(grid: Grid, i: int, X: Any, y: Array, deadline: float | None) -> Exit:
+    """Score all alpha of one gamma by leaving out each row once: one eigendecomposition tells it all."""
+    if deadline is not None and perf_counter() >= deadline:
+        return Exit.LIMITS
+    errors = grid.candidate(i, 0).path(X, y, np.array(grid.Cs)).errors[:, 0]
+    spread = float(np.var(y))
+    grid.score = "leave-one-out R2"
+    for j, error in enumerate(errors.tolist()):
+        grid.scored[i, j] = [1.0 - error / spread if spread > 0.0 else float("nan")]
+    return Exit.FINE
 
 
 def _row(grid: Grid, i: int, X: Any, y: Array, targets: str, splits: Any, deadline: float | None) -> Exit:

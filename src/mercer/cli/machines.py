@@ -45,7 +45,7 @@ def add_machine(parser: Any) -> None:
         metavar="X",
         help="ridge: lambda; loo: the one with the least leave-one-out error",
     )
-    group.add_argument("--bias", choices=("yes", "no"), help="whether b is free (default: the machine's own)")
+    group.add_argument("--bias", choices=("yes", "no"), help="whether there is a b (default: yes)")
     group.add_argument("--class-weight", choices=("balanced",), help="classes count alike, whatever their size")
     group.add_argument("--solver", metavar="TEXT", help="such as 'qp(solver=clarabel)'")
     libsvm = parser.add_argument_group("as in LIBSVM")
@@ -89,8 +89,8 @@ def machine_of(arguments: argparse.Namespace) -> Any:
     known = machine.get_params(deep=False)
     settings = {name: getattr(arguments, name, None) for name in _SETTINGS}
     settings = {name: value for name, value in settings.items() if value is not None}
-    if "bias" in settings:
-        settings["bias"] = settings["bias"] == "yes"
+    if "bias" in known or "bias" in settings:  # ridge and perceptron have none of their own accord
+        settings["bias"] = settings.get("bias") != "no"
     if "max_epochs" in known and "max_iter" in settings:
         settings["max_epochs"] = settings.pop("max_iter")
     if "kernel" in known:

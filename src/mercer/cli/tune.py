@@ -26,7 +26,9 @@ def add_arguments(parser: Any) -> None:
     group.add_argument("--C-range", dest="C_range", **ends, help="default: 0.1 1000 (ridge, alpha: 0.0001 10)")
     group.add_argument("--gamma-range", dest="gamma_range", **ends, help="default: 1/16 to 16 times 'scale'")
     group.add_argument("--steps", type=whole(1), default=5, metavar="N", help="values of each (default: 5)")
-    group.add_argument("--cv", "-v", type=whole(2), default=5, metavar="K", dest="cv", help="folds (default: 5)")
+    group.add_argument(
+        "--cv", "-v", type=whole(2), metavar="K", dest="cv", help="folds (default: 5; ridge: leave one out)"
+    )
     add_machine(parser)
     add_encoding(parser)
     add_limits(parser)
@@ -38,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     from .data import read_training
     from .exits import Exit, UsageError
     from .fitting import fit, pipeline_of, prepared
-    from .grid import Grid, search
+    from .grid import FOLDS, Grid, search
     from .machines import machine_of, targets_of
     from .output import note, show
 
@@ -48,8 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     if targets == "nothing":
         raise UsageError(f"{arguments.model} has no target to be scored by, so that nothing can be tuned.")
     table, y, target = read_training(arguments, targets)
-    if arguments.cv > table.n:
-        raise DataError(f"{table.source} has {table.n} rows, too few for {arguments.cv} folds.")
+    if (arguments.cv or 2) > table.n:
+        raise DataError(f"{table.source} has {table.n} rows, too few for {arguments.cv or FOLDS} folds.")
     X = prepared(arguments, table, getattr(machine, "kernel", None))
     try:
         grid = Grid.of(
@@ -63,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     best = grid.best()
     if best is None:
         return code
-    data = grid.data() | {"model": arguments.model, "target": target, "rows": table.n, "folds": arguments.cv}
+    data = grid.data() | {"model": arguments.model, "target": target, "rows": table.n}
     for hint in grid.at_the_edge():
         note(arguments, f"note: {hint}")
     if arguments.picture:
@@ -71,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         with canvas(arguments.picture) as plot:
             draw = plot.grid if min(len(grid.Cs), len(grid.gammas)) > 1 else plot.path
-            draw(grid.results(), title=f"{data['score']} by {arguments.cv}-fold cross-validation")
+            draw(grid.results(), title=f"{data['score']} by cross-validation")
         data["picture"] = arguments.picture
     if arguments.output and code is Exit.FINE:
         from ..io import save
@@ -100,7 +102,8 @@ def _render(out: Any, grid: Any, data: dict[str, Any]) -> None:
     out.print(grid.table())
     best = data["best"]
     settings = ", ".join(f"{name} = {best[name]:g}" for name in (grid.first, "gamma") if name in best)
-    rows = {"best": f"{settings}: {grid.in_words(best['score'])} +- {grid.in_words(best['deviation'])}"}
+    deviation = f" +- {grid.in_words(best['deviation'])}" if "deviation" in best else ""
+    rows = {"best": f"{settings}: {grid.in_words(best['score'])}{deviation}"}
     rows["to train it"] = f"--{grid.first} {best[grid.first]:g}"
     if best.get("kernel"):
         rows["to train it"] += f' --kernel "{best["kernel"]}"'
