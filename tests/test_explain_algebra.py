@@ -102,6 +102,9 @@ PROBLEMS = [
     ("min x + y", ["x*y = 4", "x >= 0", "y >= 0"], "local", {(2, 2)}),
     ("min x^2 + y^2", ["x + y = 2", "2x + 2y = 4"], "global", {(1, 1)}),
     ("min x", ["x >= 1", "2x >= 2"], "global", {(1,)}),
+    ("min x", [], "unbounded", set()),
+    ("max x", ["1 = 2", "x <= 3"], "none", set()),
+    ("min x", ["x^3 - y^2 >= 0"], "none", set()),
 ]  # fmt: skip
 
 

@@ -65,6 +65,13 @@ def _of_float(value: Any, what: str) -> Fraction:
     return simple if float(simple) == number else Fraction(repr(number))
 
 
+def refuse_many(X: Any, most: int, instead: str) -> None:
+    """Refuse more points than can be worked out by hand, before anything is computed."""
+    size = X.shape[0] if getattr(X, "shape", ()) else len(X) if hasattr(X, "__len__") else 0
+    if size > most:
+        raise NotByHandError(f"{size} points are too many to work out by hand; the most is {most}. Use {instead}.")
+
+
 def points(X: Any, name: str = "X") -> Rows:
     """The rows of X as fractions; a plain list of numbers is points of the line."""
     rows = _listed(X, name)

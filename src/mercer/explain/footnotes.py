@@ -30,9 +30,9 @@ FREE_ONLY = say(
     equals(b, y_("i") - Inner(w, x_("i"))),
 )
 ENTRY_BY_ENTRY = say(
-    "The product with the labels is entry by entry: {} is {}.",
-    Symbol("G", "ij"),
-    Product((y_("i"), y_("j"), Symbol("K", "ij"))),
+    "The product with the labels is entry by entry: {}. In the form that a solver of quadratic programs takes, this is "
+    "its matrix P, and its matrix A is one row, the labels.",
+    equals(Symbol("G", "ij"), Product((y_("i"), y_("j"), Symbol("K", "ij")))),
 )
 LABELS_IN_F = say(
     "The labels belong in the sum: {}.",

@@ -60,8 +60,8 @@ def lagrangian(objective_: Any, constraints: Any = (), sense: str | None = None)
 
 def _read(objective_: Any, constraints: Any, sense: str | None) -> Program:
     sp = sympy()
-    if isinstance(constraints, str | sp.Basic):
-        constraints = [constraints]
+    if constraints is None or isinstance(constraints, str | sp.Basic):
+        constraints = [] if constraints is None else [constraints]
     direction, f = objective(objective_, sense)
     program = Program(direction, f, tuple(constraint(source) for source in constraints))
     n = len(program.variables)
@@ -150,7 +150,7 @@ def _lagrangian(program: Program) -> Section:
     if program.mus:
         sign = "plus" if program.sign > 0 else "minus"
         reason = say(f"the inequalities enter with a {sign}, so that their multipliers are at least 0 at the optimum")
-    proof = claims(equals(body, from_sympy(sympy().expand(program.lagrangian))))
+    proof = claims(equals(body - from_sympy(sympy().expand(program.lagrangian)), 0))
     step = Step(statement, (relation,), reason, proof, (footnotes.GENERAL_DUAL,) if program.constraints else ())
     return Section("The Lagrangian", (step,))
 
@@ -292,8 +292,7 @@ def _verdict(program: Program, candidates: list[Candidate]) -> tuple[Section, di
         steps = (Step(say(words, where), assertion=ray), *_local(program, accepted))
         return Section("The answer", steps), {"status": "unbounded", "solutions": tuple(points)}
     if not points:
-        words = "No point satisfies all conditions." + _regularity(program)
-        return Section("The answer", (Step(say(words)),)), {"status": "none", "solutions": ()}
+        return _none(program), {"status": "none", "solutions": ()}
     note = say(
         f"The problem is not convex, and its feasible set is not seen to be bounded: so a global {kind} is not proved. "
         "What each point is, the second derivatives of the Lagrangian along the active constraints say."
@@ -314,10 +313,19 @@ def _best_of(program: Program, values: list[Any]) -> Any:
     return (max if program.sense == "max" else min)(reversed(values), key=lambda v: v.evalf(40))
 
 
-def _regularity(program: Program) -> str:
-    if all(is_affine(c.body, program.variables) for c in program.constraints):
-        return ""
-    return " (An optimum where gradients of constraints are dependent would not show up here.)"
+def _none(program: Program) -> Section:
+    """No point satisfies the conditions: what could still be an optimum."""
+    steps = [Step(say("No point satisfies all conditions."))]
+    unseen = (
+        irregular_points(program) if not all(is_affine(c.body, program.variables) for c in program.constraints) else []
+    )
+    if unseen:
+        listed = Listing(tuple(_at(program, p) for p in unseen), ",  ")
+        words = "But they do not see points where the gradients of active constraints are dependent: {}. Look at these."
+        steps.append(Step(say(words, listed)))
+    if not program.f.is_polynomial(*program.variables):
+        steps.append(Step(say("Nor do they see points where f has no derivative.")))
+    return Section("The answer", tuple(steps))
 
 
 def _unique(points: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

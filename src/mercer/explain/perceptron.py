@@ -9,7 +9,7 @@ from typing import Any
 from ..kernels import Kernel, Linear
 from . import letters
 from .algebra import times
-from .exact import NotByHandError, Rows, Vector, dot, fraction, labels, sympy
+from .exact import Rows, Vector, dot, fraction, labels, refuse_many, sympy
 from .features import multiplied_out
 from .formula import (
     Call,
@@ -132,10 +132,7 @@ def perceptron(X: Any, y: Any, kernel: Kernel | str | None = None, eta: Any = 1)
     """
     sympy()
     chosen = read_kernel(Linear() if kernel is None else kernel, "mercer.KernelPerceptron")
-    if hasattr(X, "__len__") and len(X) > MOST_POINTS:
-        raise NotByHandError(
-            f"{len(X)} points are too many by hand (at most {MOST_POINTS}): use mercer.KernelPerceptron."
-        )
+    refuse_many(X, MOST_POINTS, "mercer.KernelPerceptron")
     points, K = gram(chosen, X)
     rate = fraction(eta, "eta")
     if rate <= 0:

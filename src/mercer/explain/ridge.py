@@ -11,7 +11,7 @@ from typing import Any
 from ..kernels import Kernel, Linear
 from . import footnotes, letters
 from .algebra import inverse, quadratic, solve, times
-from .exact import NotByHandError, Rows, Vector, dot, fraction, sympy, targets
+from .exact import Rows, Vector, dot, fraction, refuse_many, sympy, targets
 from .features import Monomial, monomials, multiplied_out
 from .formula import (
     Call,
@@ -104,10 +104,7 @@ def ridge(X: Any, t: Any, lam: Any, kernel: Kernel | str = Linear()) -> Solution
     """
     sympy()
     kernel = read_kernel(kernel, "mercer.KernelRidge")
-    if hasattr(X, "__len__") and len(X) > MOST_POINTS:
-        raise NotByHandError(
-            f"{len(X)} points are too many by hand, the most is {MOST_POINTS}: use mercer.KernelRidge."
-        )
+    refuse_many(X, MOST_POINTS, "mercer.KernelRidge")
     points, K_ = gram(kernel, X)
     weight = fraction(lam, "lambda")
     if weight <= 0:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..kernels import Kernel, Linear
 from .cases import Finding, State, Verdict
-from .exact import NotByHandError, Vector, fraction, labels, sympy
+from .exact import Vector, fraction, labels, refuse_many, sympy
 from .gram import gram, read_kernel
 from .picture import Picture
 from .setting import Setting
@@ -50,16 +50,11 @@ def svm(X: Any, y: Any, C: Any = None, kernel: Kernel | str = Linear()) -> Solut
 
 def _setting(X: Any, y: Any, C: Any, kernel: Kernel | str) -> Setting:
     kernel = read_kernel(kernel, "mercer.SVC")
-    most = MOST_POINTS_HARD if C is None else MOST_POINTS_SOFT
-    if hasattr(X, "__len__") and len(X) > most:
-        raise NotByHandError(
-            f"{len(X)} points are too many to go through all cases by hand: the most is {MOST_POINTS_HARD}, or "
-            f"{MOST_POINTS_SOFT} with C. Use mercer.SVC."
-        )
-    points, K = gram(kernel, X)
     bound = None if C is None or C in (float("inf"), "inf") else fraction(C, "C")
+    refuse_many(X, MOST_POINTS_HARD if bound is None else MOST_POINTS_SOFT, "mercer.SVC")
     if bound is not None and bound <= 0:
         raise ValueError(f"C must be greater than 0, or None for the hard margin, not {C}.")
+    points, K = gram(kernel, X)
     return Setting(points, labels(y, len(K)), K, bound, kernel)
 
 

@@ -73,7 +73,7 @@ def _primal(e: Setting) -> Step:
     inside = y_("i") * (Inner(w, e.mapped(x_("i"))) + b)
     if e.C is None:
         statement = say("Wanted is {} with the widest margin between the classes:", function)
-        parts = (Words("minimise  "), square, Words("  subject to  "), chain(inside, ">=", 1), Words("  for all i"))
+        parts = (Words("minimise  "), square, Words("  subject to  "), chain(inside, ">=", 1), Words(" for all i"))
         return Step(statement, (Listing(parts, ""),), footnotes=(footnotes.SCALE,))
     statement = say(
         "Wanted is {} with a wide margin, where a point may fall short of it by {}, at the price {} for each unit:",
@@ -81,7 +81,7 @@ def _primal(e: Setting) -> Step:
         _xi,
         equals(letters.C, e.C),
     )
-    constraints = (chain(inside, ">=", 1 - _xi), Words(",  "), chain(_xi, ">=", 0), Words("  for all i"))
+    constraints = (chain(inside, ">=", 1 - _xi), Words(",  "), chain(_xi, ">=", 0), Words(" for all i"))
     minimise = (Words("minimise  "), square + letters.C * over(_xi), Words("  subject to  "))
     return Step(statement, (Listing((*minimise, *constraints), ""),), footnotes=(footnotes.SCALE,))
 

@@ -125,7 +125,7 @@ def _symbol(body: Symbol) -> str:
 
 def _words(words: str) -> str:
     """Words between formulas; two spaces are a wide gap."""
-    start = r"\quad " if words.startswith("  ") else ""
+    start = r"\quad " if words.startswith("  ") else r"\ " if words.startswith(" ") else ""
     end = r"\quad " if words.endswith("  ") else ""
     gap = " " if words.endswith(" ") and not end else ""
     return rf"{start}\text{{{escape(words.strip())}{gap}}}{end}"
@@ -206,9 +206,14 @@ def display(body: Formula, width: int = WIDTH) -> str:
 _ESCAPED = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
     "^": r"\^{}", "~": r"\~{}", "−": r"\ensuremath{-}", "±": r"\ensuremath{\pm}", "≤": r"\ensuremath{\le}",
-    "≥": r"\ensuremath{\ge}", "φ": r"\ensuremath{\varphi}", "λ": r"\ensuremath{\lambda}", "∞": r"\ensuremath{\infty}",
+    "≥": r"\ensuremath{\ge}", "√": r"\ensuremath{\surd}", "·": r"\ensuremath{\cdot}", "∞": r"\ensuremath{\infty}",
     "<": r"\ensuremath{<}", ">": r"\ensuremath{>}", "|": r"\ensuremath{|}", '"': "''",
 }  # fmt: skip
+
+
+_ESCAPED |= {digit: rf"\ensuremath{{^{{{plain}}}}}" for plain, digit in zip("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True)}
+_ESCAPED |= {digit: rf"\ensuremath{{_{{{plain}}}}}" for plain, digit in zip("0123456789", "₀₁₂₃₄₅₆₇₈₉", strict=True)}
+_ESCAPED |= {text.GREEK[name]: rf"\ensuremath{{\{name}}}" for name in sorted(_GREEK)}
 
 
 def escape(words: str) -> str:
@@ -307,5 +312,5 @@ def _step(step: Step, notes: Footnotes) -> str:
     why = rf"\reason{{({prose(step.reason)})}}" if step.reason else ""
     closing = " ".join(part for part in (why, check) if part)
     if closing:
-        out.append(r"\noindent\hspace*{1em}{\small " + closing + "}")
+        out.append(r"\nopagebreak\noindent\hspace*{1em}{\small " + closing + "}")
     return "\n".join(out)

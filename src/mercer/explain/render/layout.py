@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..formula import Chain, Formula, Sum
+from ..formula import Chain, Formula, Listing, Sum, Words
 from ..steps import Prose, Solution, Step
 
 
@@ -24,6 +24,8 @@ class Line:
 
 def lines(body: Formula, width: int, measure: Callable[[Formula], int]) -> list[Line]:
     """The formula by lines that are no wider than `width`, where it can be broken at all."""
+    if isinstance(body, Listing) and not body.braces and measure(body) > width:
+        return [Line(None, "", part) for part in _pieces(body, width, measure)]
     if not isinstance(body, Chain):
         return _broken(None, "", body, width, measure)
     if measure(body) <= width:
@@ -34,6 +36,18 @@ def lines(body: Formula, width: int, measure: Callable[[Formula], int]) -> list[
     for sign, member in zip(body.signs, rest, strict=True):
         result += _broken(left if not result else None, sign, member, room, measure)
     return result if len(result) > 1 else [Line(None, "", body)]
+
+
+def _pieces(body: Listing, width: int, measure: Callable[[Formula], int]) -> list[Formula]:
+    """A listing in several: cut before words that follow a wide gap, or between items that are set apart."""
+    pieces: list[tuple[Formula, ...]] = [()]
+    for item in body.items:
+        words = isinstance(item, Words) and item.text.startswith("  ")
+        full = body.separator and measure(Listing((*pieces[-1], item), body.separator)) > width
+        if pieces[-1] and (words or full):
+            pieces.append(())
+        pieces[-1] = (*pieces[-1], Words(item.text.lstrip()) if isinstance(item, Words) and words else item)
+    return [Listing(piece, body.separator) for piece in pieces]
 
 
 def _broken(

@@ -35,7 +35,7 @@ from .binding import ATOM, POWER, PRODUCT, binding, is_tall, needed_in_product, 
 from .layout import Line, lines
 from .text import GREEK, SIGNS, bold, measure
 
-WIDTH = 64
+WIDTH = 56
 
 
 def _tag(name: str, *inside: str, **attributes: str) -> str:
