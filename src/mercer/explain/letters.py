@@ -13,7 +13,7 @@ HALF = Number(Fraction(1, 2))
 w, x, z, K, G, X, y, t_bold, a_bold = (
     Symbol(name, bold=True) for name in ("w", "x", "z", "K", "G", "X", "y", "t", "a")
 )
-alpha_bold, phi_bold = Symbol("alpha", bold=True), Symbol("phi")
+alpha_bold = Symbol("alpha", bold=True)
 b, t, C, L, q, f, k = (Symbol(name) for name in ("b", "t", "C", "L", "q", "f", "k"))
 lam = Symbol("lambda")
 
@@ -26,11 +26,6 @@ def alpha(i: int) -> Symbol:
 def alphas(n: int) -> list[Symbol]:
     """alpha_1 ... alpha_n."""
     return [alpha(i) for i in range(n)]
-
-
-def xi(i: int) -> Symbol:
-    """The slack of a point."""
-    return Symbol("xi", str(i + 1))
 
 
 def x_(i: int | str) -> Symbol:
