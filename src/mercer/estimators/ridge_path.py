@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -86,8 +85,7 @@ def low_rank_path(problem: FeatureProblem, alphas: Array, method: str) -> RidgeP
     n, k = problem.stream.n, problem.stream.targets
     residuals, T, weights = np.empty((alphas.size, n, k)), np.empty((n, k)), np.empty(n)
     mass = sum(float(piece.weight.sum()) for piece in problem.stream.pieces())
-    mean = _mean(problem, mass) if problem.bias else None
-    for rows, piece, Z in _rows_of_features(problem, mean):
+    for rows, piece, Z in _rows_of_features(problem):
         Y, c = Z @ V, piece.weight[:, None]
         leverage = c * (Y**2 @ inverse) + (c / mass if problem.bias else 0.0)
         T[rows], weights[rows] = piece.T - problem.centre, piece.weight
@@ -105,23 +103,15 @@ def _path(alphas: Array, residuals: Array, T: Array, weight: Array, method: str)
     return RidgePath(alphas, errors, float(alphas[best]), method, residuals[best])
 
 
-def _mean(problem: FeatureProblem, mass: float) -> Array:
-    """The mean of z(x)."""
-    total: Any = 0.0
-    for _, piece, Z in _rows_of_features(problem, None):
-        total = total + piece.weight @ Z
-    return np.asarray(total / mass)
-
-
-def _rows_of_features(problem: FeatureProblem, mean: Array | None) -> Iterator[tuple[slice, Piece, Array]]:
-    """z(x), less its mean where one is given, of some rows at a time."""
+def _rows_of_features(problem: FeatureProblem) -> Iterator[tuple[slice, Piece, Array]]:
+    """z(x), less its mean where b is free, of some rows at a time."""
     seen, step = 0, max(256, _BLOCK // problem.features.size)
     for whole in problem.stream.pieces():
         for start in range(0, count(whole.X), step):
             piece = whole.rows(slice(start, start + step))
             G = problem.features.large_block(piece.X)
             Z = problem.projected((G.toarray() if hasattr(G, "toarray") else G).T).T
-            yield slice(seen, seen + len(Z)), piece, Z if mean is None else Z - mean
+            yield slice(seen, seen + len(Z)), piece, Z - problem.mean[:, 0]
             seen += len(Z)
 
 
@@ -140,7 +130,7 @@ def residuals_from_weights(problem: FeatureProblem, answer: Weights) -> Array:
     assert answer.inverse is not None
     now = answer.measured
     out = np.empty_like(now.errors)
-    for rows, piece, Z in _rows_of_features(problem, now.mean[:, 0]):
+    for rows, piece, Z in _rows_of_features(problem):
         leverage = piece.weight * np.square(answer.inverse.root(Z.T)).sum(axis=0)
         leverage += piece.weight / now.mass if problem.bias else 0.0
         out[rows] = now.errors[rows] / (1.0 - leverage)[:, None]

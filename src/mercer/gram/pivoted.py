@@ -7,6 +7,8 @@ same distribution as one by one, and nearly all of the work is products of matri
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..kernels import Kernel
@@ -15,19 +17,21 @@ from ..kernels.points import count, take
 from ..types import Array, Points
 
 _TOGETHER = 100  # pivots drawn at a time
-_NEGLIGIBLE = 1e-12  # of the largest diagonal entry: what is left is rounding
+_NEGLIGIBLE = {8: 1e-12, 4: 1e-5}  # of the largest diagonal entry, by bytes: what is left is rounding
 
 
-def pivoted_cholesky(kernel: Kernel, X: Points, rank: int, generator: np.random.Generator) -> tuple[Array, Array]:
+def pivoted_cholesky(
+    kernel: Kernel, X: Points, rank: int, generator: np.random.Generator, dtype: Any = np.float64
+) -> tuple[Array, Array]:
     """F (n x r) and r <= rank distinct pivots with K ~ F F', each drawn in proportion to the diagonal of K - F F'.
 
-    X holds admitted points. Only the rows of the pivots are computed, in float64. Ends early where nothing is left
-    beyond rounding.
+    X holds admitted points. Only the rows of the pivots are computed. Ends early where nothing is left beyond rounding;
+    float32 is enough where only the pivots are of interest.
     """
     n = count(X)
     residual = diagonal(kernel, X).astype(np.float64)
-    negligible = _NEGLIGIBLE * max(float(residual.max(initial=0.0)), 0.0)
-    F = np.empty((min(rank, n), n))  # transposed
+    negligible = _NEGLIGIBLE[np.dtype(dtype).itemsize] * max(float(residual.max(initial=0.0)), 0.0)
+    F = np.empty((min(rank, n), n), dtype)  # transposed
     pivots = np.empty(0, np.intp)
     while pivots.size < len(F):
         residual[residual <= negligible] = 0.0
@@ -37,13 +41,13 @@ def pivoted_cholesky(kernel: Kernel, X: Points, rank: int, generator: np.random.
         r = pivots.size
         drawn = generator.choice(n, min(_TOGETHER, len(F) - r), p=residual / total)
         before = F[:r, drawn].T
-        left = kernel_block(kernel, take(X, drawn), take(X, drawn)) - before @ before.T
+        left = kernel_block(kernel, take(X, drawn), take(X, drawn), dtype) - before @ before.T
         accepted, L = _accepted(left, residual[drawn], negligible, generator)
         if accepted.size == 0:  # what seemed to be left of them was rounding
             residual[drawn] = 0.0
             continue
         chosen = drawn[accepted]
-        rows = kernel_block(kernel, take(X, chosen), X)
+        rows = kernel_block(kernel, take(X, chosen), X, dtype)
         rows -= before[accepted] @ F[:r]
         new = F[r : r + chosen.size]
         new[...] = _divided(rows, L)
@@ -53,9 +57,9 @@ def pivoted_cholesky(kernel: Kernel, X: Points, rank: int, generator: np.random.
     return F[: pivots.size].T, pivots
 
 
-def kernel_block(kernel: Kernel, A: Points, B: Points) -> Array:
-    """k(a_i, b_j) in float64, for admitted points."""
-    out = np.empty((count(A), count(B)))
+def kernel_block(kernel: Kernel, A: Points, B: Points, dtype: Any = np.float64) -> Array:
+    """k(a_i, b_j) for admitted points."""
+    out = np.empty((count(A), count(B)), dtype)
     fill_block(kernel, A, B, out)
     return out
 

@@ -19,7 +19,7 @@ from ..kernels.points import count, is_sparse, take
 from ..parallel import for_each, thread_count
 from ..types import Array, Points
 
-_TILE = 500_000  # values that one thread works on at a time
+_TILE = 2_000_000  # values that one thread works on at a time
 _BLOCK = 8_000_000  # values that are multiplied with each other at a time
 _FEW = 4  # columns; so few are multiplied one by one, which is faster
 
@@ -80,13 +80,12 @@ class Features:
 
 
 class Sums(NamedTuple):
-    """Over rows with errors e = t - G c: G'Ce, the sums of c e^2, c e and c, and G'C1 where it was asked for."""
+    """Over rows with errors e = t - G c: G'Ce, and the sums of c e^2, c e and c."""
 
     pulled: Array
     squares: Array
     totals: Array
     mass: float
-    firsts: Array
 
     def plus(self, other: Sums) -> Sums:
         """Over the rows of both."""
@@ -101,7 +100,6 @@ def sums(
     dtype: Any,
     *,
     centre: Array | None = None,
-    means: bool = False,
     errors: Array | None = None,
 ) -> Sums:
     """One pass over the rows; t is the target less its centre, or 0 without one. e is kept in `errors`, if given.
@@ -115,13 +113,13 @@ def sums(
     for piece in stream.pieces():
         n = count(piece.X)
         kept = None if errors is None else errors[seen : seen + n]
-        parts.append(_sums_of_piece(piece, features, coefficients, dtype, centre, means, step, kept))
+        parts.append(_sums_of_piece(piece, features, coefficients, dtype, centre, step, kept))
         seen += n
     return _added(parts)
 
 
 def _sums_of_piece(
-    piece: Piece, features: Features, coefficients: Array, dtype: Any, centre: Array | None, means: bool, step: int,
+    piece: Piece, features: Features, coefficients: Array, dtype: Any, centre: Array | None, step: int,
     errors: Array | None,
 ) -> Sums:  # fmt: skip
     starts = range(0, count(piece.X), step)
@@ -134,10 +132,10 @@ def _sums_of_piece(
         for start in starts[thread::threads]:
             rows = piece.rows(slice(start, start + step))
             T = np.zeros((count(rows.X), coefficients.shape[1])) if centre is None else rows.T - centre
-            pulled, e, firsts = _pulled(features, rows, T, coefficients, dtype, means, buffer)
+            pulled, e = _pulled(features, rows, T, coefficients, dtype, buffer)
             weighted = rows.weight[:, None] * e
             squares = np.einsum("ij,ij->j", weighted, e)
-            parts.append(Sums(pulled, squares, weighted.sum(axis=0), float(rows.weight.sum()), firsts))
+            parts.append(Sums(pulled, squares, weighted.sum(axis=0), float(rows.weight.sum())))
             if errors is not None:
                 errors[start : start + step] = e
         found[thread] = _added(parts)
@@ -154,18 +152,26 @@ def _added(parts: list[Sums]) -> Sums:
 
 
 def _pulled(
-    features: Features, rows: Piece, T: Array, coefficients: Array, dtype: Any, means: bool, buffer: Array | None
-) -> tuple[Array, Array, Array]:
-    """G'Ce, e and (with `means`) G'C1 of these rows."""
+    features: Features, rows: Piece, T: Array, coefficients: Array, dtype: Any, buffer: Array | None
+) -> tuple[Array, Array]:
+    """G'Ce and e of these rows."""
     columns = features.ready(dtype)
-    if isinstance(columns, Dense) and coefficients.shape[1] <= _FEW and not means:
-        pulled, e = columns.pull(cut(rows.X, slice(0, count(rows.X)), dtype), coefficients, T, rows.weight)
-        return pulled, e, np.zeros(1)
+    if isinstance(columns, Dense) and coefficients.shape[1] <= _FEW:
+        return columns.pull(cut(rows.X, slice(0, count(rows.X)), dtype), coefficients, T, rows.weight)
     G = features.block(rows.X, dtype, buffer)
     e = T - _product(G, coefficients.astype(dtype, copy=False))
-    pulled = _product(G.T, (rows.weight[:, None] * e).astype(dtype, copy=False))
-    firsts = np.asarray(G.T @ rows.weight.astype(dtype, copy=False), np.float64) if means else np.zeros(1)
-    return pulled, e, firsts
+    return _product(G.T, (rows.weight[:, None] * e).astype(dtype, copy=False)), e
+
+
+def mean(stream: Stream, features: Features) -> Array:
+    """The weighted mean of g(x), as a column."""
+
+    def ones() -> Iterator[Piece]:
+        return (Piece(piece.X, np.ones((count(piece.X), 1)), piece.weight) for piece in stream.pieces())
+
+    nothing = np.zeros((features.size, 1))
+    found = sums(Stream(ones, stream.n, 1), features, nothing, np.float64, centre=np.zeros(1))
+    return found.pulled / found.mass
 
 
 def _product(G: Any, V: Array) -> Array:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -18,10 +19,10 @@ import numpy as np
 
 from ..types import Array
 from .conjugate import Columns, conjugate_gradients, inner_products, norms
-from .streams import Features, Moments, Stream, moments, sums
+from .streams import Features, Moments, Stream, mean, moments, sums
 
 _INNER = 1e-3  # the least part to which values in float32 can bring a residual
-_AIM = 0.2  # times the tolerance is what a gap must seem to be before it is recomputed in float64
+_AIM = 0.05  # times the tolerance is what a gap must seem to be before it is recomputed in float64
 _LONGEST = 100  # steps between two recomputations
 _SLOW = 0.5  # a residual that shrinks to no less than this has reached what rounding allows
 _ROUNDS = 20  # recomputations, at most
@@ -42,6 +43,11 @@ class FeatureProblem:
     def size(self) -> tuple[int, int]:
         """Features and targets."""
         return self.features.size, self.stream.targets
+
+    @cached_property
+    def mean(self) -> Array:
+        """The mean of z(x), as a column; 0 unless b is free."""
+        return self.projected(mean(self.stream, self.features)) if self.bias else np.zeros((self.features.size, 1))
 
     def coefficients(self, w: Array) -> Array:
         """c with w . z(x) = c . g(x)."""
@@ -109,39 +115,27 @@ class Weights:
 class Measured:
     """What one pass over the rows shows of weights w.
 
-    residual is Z'C e - lambda w; mean is the mean of z(x) (0 unless b is free), mass the sum of the weights; errors are
-    e of each row.
+    residual is Z'C e - lambda w; mass is the sum of the weights; errors are e of each row.
     """
 
     w: Array
     residual: Array
     primal: Array
     b: Array
-    mean: Array
     mass: float
     errors: Array
 
 
-def measured(problem: FeatureProblem, w: Array, mean: Array | None = None, dtype: Any = np.float64) -> Measured:
-    """One pass over the rows: the objective of w with its best b, and Z'C e - lambda w.
-
-    `mean` is the mean of z(x), where it is known already.
-    """
+def measured(problem: FeatureProblem, w: Array, dtype: Any = np.float64) -> Measured:
+    """One pass over the rows: the objective of w with its best b, and Z'C e - lambda w."""
     errors = np.empty((problem.stream.n, w.shape[1]))
-    found = sums(
-        problem.stream, problem.features, problem.coefficients(w), dtype,
-        centre=problem.centre, means=problem.bias and mean is None, errors=errors,
-    )  # fmt: skip
-    pulled, b = problem.projected(found.pulled), np.zeros(w.shape[1])
-    if mean is None:
-        mean = problem.projected(found.firsts[:, None]) / found.mass if problem.bias else np.zeros((len(w), 1))
-    if problem.bias:
-        b = found.totals / found.mass
-        pulled = pulled - mean * found.totals
-    residual = pulled - problem.penalty * w
+    coefficients = problem.coefficients(w)
+    found = sums(problem.stream, problem.features, coefficients, dtype, centre=problem.centre, errors=errors)
+    b = found.totals / found.mass if problem.bias else np.zeros(w.shape[1])
+    residual = problem.projected(found.pulled) - problem.mean * found.totals - problem.penalty * w
     primal = 0.5 * (found.squares - found.totals * b) + 0.5 * problem.penalty * inner_products(w, w)
     errors -= b
-    return Measured(w, residual, primal, b + problem.centre, mean, found.mass, errors)
+    return Measured(w, residual, primal, b + problem.centre, found.mass, errors)
 
 
 def normal_equations(problem: FeatureProblem, stream: Stream) -> Iterator[tuple[Array, Array] | None]:
@@ -179,17 +173,15 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
     precondition = Inverse(cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)[0])
 
     w, before = precondition(right), np.inf
-    mean: Array | None = None
     sizes = np.where(norms(right) > 0.0, norms(right), 1.0)
     if scale != 1.0:
         yield nothing
-        start = measured(problem, w, dtype=dtype)
+        start = measured(problem, w, dtype)
         for step in islice(_corrections(problem, start, precondition, dtype, tol), _LONGEST):
             yield nothing
             w = step
     for _ in range(_ROUNDS):
-        now = measured(problem, w, mean)
-        mean = now.mean
+        now = measured(problem, w)
         relative = norms(now.residual) / sizes
         yield Weights.of(problem, now, relative, precondition, scale == 1.0)
         if relative.max() > _SLOW * before:
@@ -211,7 +203,7 @@ def _corrections(
     def apply(P: Array) -> Array:
         """(Z'CZ + lambda I) P, Z centred where b is free."""
         found = sums(problem.stream, problem.features, problem.coefficients(P), dtype)
-        return np.asarray(problem.penalty * P - problem.projected(found.pulled) + start.mean * found.totals)
+        return np.asarray(problem.penalty * P - problem.projected(found.pulled) + problem.mean * found.totals)
 
     sizes = np.where(norms(start.residual) > 0.0, norms(start.residual), 1.0)
     for inner in conjugate_gradients(start.residual, Columns.zero(start.residual), apply, precondition):

@@ -1,0 +1,218 @@
+"""KernelRidge side by side with scikit-learn: seconds, peak memory, and how good each answer is.
+
+    python benchmarks/ridge.py --data FOLDER              # a folder with load.py, kin40k, california and hflights
+    python benchmarks/ridge.py --data FOLDER --only exact,full,landmarks,million,path --repeat 2
+
+exact      KernelRidge in float64 on 8,000 and 16,000 points, against scikit-learn's; relative residuals of both by one
+           float64 formula.
+full       the full problem of kin40k by conjugate gradients, where scikit-learn's would need over 10 GB.
+landmarks  hflights, against a pipeline of Nystroem and Ridge with as many landmarks: errors on the test set.
+million    the same on 1,000,000 synthetic rows x 10.
+path       leave-one-out errors for 50 values of alpha, against a 5-fold GridSearchCV of scikit-learn's KernelRidge.
+
+Every fit runs in a process of its own. Seconds are the best of the repeats (the first fit of a process, on few points,
+compiles or loads compiled code and is not counted); memory is the peak of the process beyond what it held before the
+fit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import resource
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+GAMMA_PER_COLUMN = 1.0  # gamma = 1 / d, on standardised columns
+LANDMARKS = 2000
+
+
+def load(folder: Path, name: str) -> tuple[Any, Any, Any, Any]:
+    """Training and test set in float64; columns and target standardised by the training set."""
+    spec = importlib.util.spec_from_file_location("load", folder / "load.py")
+    assert spec is not None
+    assert spec.loader is not None
+    loader = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loader)
+    X, y, X_test, y_test = loader.load(name, scale="std")
+    mean, deviation = y.mean(), y.std()
+    order = np.random.default_rng(0).permutation(len(X))
+    X, y = X[order].astype(float), (y[order] - mean) / deviation
+    return X, y, X_test.astype(float), (y_test - mean) / deviation
+
+
+def synthetic(n: int) -> tuple[Any, Any, Any, Any]:
+    """Rows of 10 normal columns, and a smooth function of five of them with noise."""
+    generator = np.random.default_rng(0)
+
+    def rows(n: int) -> tuple[Any, Any]:
+        X = generator.normal(size=(n, 10))
+        y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + np.abs(X[:, 3] + X[:, 4])
+        return X, y + 0.1 * generator.normal(size=n)
+
+    return *rows(n), *rows(20_000)
+
+
+def data_of(folder: Path, kind: str, name: str, n: int) -> tuple[Any, Any, Any, Any]:
+    """The arrays of a case."""
+    if kind == "million":
+        return synthetic(n)
+    X, y, X_test, y_test = load(folder, name)
+    return X[:n], y[:n], X_test, y_test
+
+
+def machines(kind: str, d: int, alpha: float) -> dict[str, Callable[[], Any]]:
+    """Both sides."""
+    from sklearn import kernel_ridge
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import Ridge
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import make_pipeline
+
+    from mercer import KernelRidge
+    from mercer.kernels import Gaussian
+    from mercer.solvers import ConjugateGradient, NystromCG
+
+    gamma = GAMMA_PER_COLUMN / d
+    theirs = kernel_ridge.KernelRidge(alpha=alpha, kernel="rbf", gamma=gamma)
+    alphas = np.geomspace(1e-4, 1e2, 50)
+    if kind == "exact":
+        return {"scikit-learn": lambda: theirs, "mercer": lambda: KernelRidge(Gaussian(gamma), alpha)}
+    if kind == "full":
+        return {"mercer": lambda: KernelRidge(Gaussian(gamma), alpha, solver=ConjugateGradient(), memory="2GB")}
+    if kind == "path":
+        grid = GridSearchCV(theirs, {"alpha": alphas}, cv=5, scoring="neg_mean_squared_error")
+        return {
+            "scikit-learn": lambda: grid,
+            "mercer": lambda: KernelRidge(Gaussian(gamma), alpha="loo", alphas=alphas),
+        }
+    nystroem = Nystroem(gamma=gamma, n_components=LANDMARKS, random_state=0)
+    return {
+        "scikit-learn": lambda: make_pipeline(nystroem, Ridge(alpha=alpha)),
+        "mercer": lambda: KernelRidge(
+            Gaussian(gamma), alpha, bias=True, solver=NystromCG(LANDMARKS), random_state=0, memory="2GB"
+        ),
+    }
+
+
+def measure(folder: Path, case: str, machine: str, repeat: int) -> dict[str, Any]:
+    """One machine on one case, in this process."""
+    kind, name, n, alpha = case.split(":")
+    X, y, X_test, y_test = data_of(folder, kind, name, int(n))
+    make = machines(kind, X.shape[1], float(alpha))[machine]
+    warnings.filterwarnings("ignore")
+    if kind != "path" or machine == "mercer":
+        make().fit(X[:2600], y[:2600])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    seconds = []
+    for _ in range(repeat):
+        start = perf_counter()
+        fitted = make().fit(X, y)
+        seconds.append(perf_counter() - start)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    result: dict[str, Any] = {"seconds": min(seconds), "gigabytes": (peak - before) / 1e6}
+    result["error"] = float(np.mean((fitted.predict(X_test[:10_000]) - y_test[:10_000]) ** 2))
+    if kind in ("exact", "full"):
+        result["residual"] = residual(X, y, fitted.dual_coef_, float(alpha))
+    if machine == "mercer":
+        result |= {"gap": fitted.certificate_.relative_gap, "rounds": fitted.n_iter_}
+    if kind == "path":
+        result["alpha"] = float(fitted.alpha_ if machine == "mercer" else fitted.best_params_["alpha"])
+    return result
+
+
+def residual(X: Any, y: Any, beta: Any, alpha: float) -> float:
+    """|y - (K + alpha I) beta| / |y| with scikit-learn's kernel values."""
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    out = y - alpha * beta
+    for start in range(0, len(X), 1000):
+        out[start : start + 1000] -= rbf_kernel(X[start : start + 1000], X, gamma=GAMMA_PER_COLUMN / X.shape[1]) @ beta
+    return float(np.linalg.norm(out) / np.linalg.norm(y))
+
+
+CASES = {
+    "exact": [
+        "exact:kin40k:8000:0.1",
+        "exact:kin40k:16000:0.1",
+        "exact:california:8000:0.1",
+        "exact:california:16000:0.1",
+    ],
+    "full": ["full:kin40k:36000:0.1"],
+    "landmarks": ["landmarks:hflights:179099:1.0"],
+    "million": ["million:synthetic:1000000:1.0"],
+    "path": ["path:california:2000:0.1", "path:california:4000:0.1"],
+}
+
+
+def table(results: dict[str, dict[str, Any]]) -> str:
+    """The results in Markdown."""
+    head = [
+        "case",
+        "n",
+        "alpha",
+        "scikit-learn",
+        "mercer",
+        "ratio",
+        "memory",
+        "ratio of memory",
+        "residual",
+        "test error",
+    ]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for case, found in results.items():
+        kind, name, n, alpha = case.split(":")
+        ours, theirs = found["mercer"], found.get("scikit-learn")
+
+        def both(key: str, form: str, ours: Any = ours, theirs: Any = theirs) -> str:
+            sides = [side for side in (theirs, ours) if side is not None and key in side]
+            return " / ".join(format(side[key], form) for side in sides)
+
+        cells = [f"{kind}: {name}", n, alpha if kind != "path" else f"best {both('alpha', '.3g')}"]
+        cells += [f"{theirs['seconds']:.2f} s" if theirs else "", f"{ours['seconds']:.2f} s"]
+        cells += [f"**{theirs['seconds'] / ours['seconds']:.1f}x**" if theirs else ""]
+        cells += [both("gigabytes", ".2f") + " GB", f"{ours['gigabytes'] / theirs['gigabytes']:.2f}" if theirs else ""]
+        cells += [both("residual", ".1e"), both("error", ".4f")]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Read the arguments, run each side of each case in a process of its own, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="a folder with load.py")
+    parser.add_argument("--only", default=",".join(CASES), help="kinds of cases, with commas; or single cases")
+    parser.add_argument("--repeat", type=int, default=2)
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        case, machine = options.one.split("/")
+        print(json.dumps(measure(options.data, case, machine, options.repeat)))
+        return
+    results: dict[str, dict[str, Any]] = {}
+    for kind in options.only.split(","):
+        for case in CASES.get(kind, [kind]):
+            name = case.split(":")[0]
+            for machine in machines(name, 1, 1.0):
+                slow = name == "million" or (name == "path" and machine == "scikit-learn")
+                repeat = 1 if slow else options.repeat
+                command = [sys.executable, __file__, "--data", str(options.data), "--one", f"{case}/{machine}"]
+                done = subprocess.run([*command, "--repeat", str(repeat)], capture_output=True, text=True)
+                if done.returncode:
+                    print(f"{case} {machine} failed:\n{done.stderr[-500:]}", file=sys.stderr)
+                    continue
+                results.setdefault(case, {})[machine] = json.loads(done.stdout)
+                print(f"{case} {machine}: {done.stdout.strip()}", file=sys.stderr, flush=True)
+    print(table({case: found for case, found in results.items() if "mercer" in found}))
+
+
+if __name__ == "__main__":
+    main()
