@@ -238,32 +238,6 @@ def gaussian_rows(
                 write_tile(tile, out, at, g, m * width, start, stop)
 
 
-@exactly_compiled
-def gaussian_block(
-    A: Array, a_levels: Array, Z: Array, z_levels: Array, gamma: float, way: int,
-    out: Array, n: int, first: int, same: bool,
-) -> None:  # fmt: skip
-    """out[i, first + j] and out[first + j, i] <- exp(-gamma |a_i - z_j|^2); where the points are the same, j >= i only.
-
-    There are n points a. What is not above the diagonal is not computed.
-    """
-    width, m_points = Z.shape[2], out.shape[1] - first
-    tile = np.empty((GROUP, width), A.dtype)
-    for m in range(Z.shape[0]):
-        columns = min(width, m_points - m * width)
-        for g in range(A.shape[0]):
-            if same and g * GROUP >= m * width + columns:
-                break
-            gaussian_tile(A, a_levels, g, Z, z_levels, m, gamma, way, tile)
-            rows = min(GROUP, n - g * GROUP)
-            for row in range(rows):
-                for j in range(columns):
-                    out[g * GROUP + row, first + m * width + j] = tile[row, j]
-            for j in range(columns):
-                for row in range(rows):
-                    out[first + m * width + j, g * GROUP + row] = tile[row, j]
-
-
 @inlined
 def store_sums(total: Array, lanes: int, p: Array, P: Array, q: Array, Q: Array, r: Array, R: Array) -> None:
     """The float64 sums of a panel, in halves where `lanes` numbers are more than a vector of float64."""
