@@ -103,7 +103,6 @@ def require_consistent(name: str, estimator: Any) -> None:
         value = state.get(attribute)
         if isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all():
             raise ValueError(f"{attribute} of {name} holds values that are no finite numbers")
-
     if state.get("_held") is not None:
         _require_votes(state)
 
