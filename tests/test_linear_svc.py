@@ -245,3 +245,55 @@ def test_model_files(tmp_path):
         again = mercer.load(tmp_path / "machine.mercer")
         assert_array_equal(again.decision_function(X), machine.decision_function(X))
         assert again.certificate_.relative_gap == machine.certificate_.relative_gap
+
+
+class TestPartialFit:
+    @every_loss
+    @pytest.mark.parametrize("bias", [True, "penalised", False])
+    @pytest.mark.parametrize("form", [np.asarray, csr_array], ids=["dense", "sparse"])
+    def test_chunks(self, loss, bias, form):
+        machine = LinearSVC(0.01, loss, bias)
+        for start in range(0, 569, 100):
+            part = slice(start, start + 100)
+            machine.partial_fit(form(SCALED[part]), CANCER_Y[part], classes=[0, 1])
+        assert machine.score(form(SCALED), CANCER_Y) > 0.93
+        assert machine.n_iter_ == 6 and machine.coef_.shape == (1, 30)
+        assert not hasattr(machine, "certificate_")
+
+    def test_several_classes_and_weights(self):
+        machine = LinearSVC(0.1, class_weight={3: 2.0})
+        for start in range(0, 1797, 300):
+            part = slice(start, start + 300)
+            weight = np.arange(start, min(start + 300, 1797)) % 5 > 0
+            machine.partial_fit(DIGITS[part], DIGITS_Y[part], np.arange(10), weight.astype(float))
+        assert machine.score(DIGITS, DIGITS_Y) > 0.85
+        assert machine.coef_.shape == (10, 64) and machine.decision_function(DIGITS).shape == (1797, 10)
+
+    def test_one_chunk_is_one_pass(self):
+        machine = LinearSVC(0.1, "hinge", "penalised").partial_fit(SCALED, CANCER_Y, [0, 1])
+        best = LinearSVC(0.1, "hinge", "penalised", **FINE).fit(SCALED, CANCER_Y).certificate_
+        y = np.where(CANCER_Y == 1, 1.0, -1.0)
+        w, b = machine.coef_[0], machine.intercept_[0]
+        value = 0.5 * (w @ w + b * b) + 0.1 * np.maximum(0.0, 1 - y * (SCALED @ w + b)).sum()
+        assert best.primal <= value <= 1.5 * best.primal
+
+    def test_it_goes_on_from_a_fit(self):
+        machine = LinearSVC(0.1).fit(SCALED[:300], CANCER_Y[:300])
+        machine.partial_fit(SCALED[300:], CANCER_Y[300:])
+        assert machine.score(SCALED, CANCER_Y) > 0.95
+        assert not hasattr(machine, "solution_")
+        assert machine.fit(SCALED, CANCER_Y).certificate_.converged
+
+    @pytest.mark.parametrize(
+        ("settings", "classes", "message"),
+        [
+            ({}, None, "classes must be passed on the first call"),
+            ({}, [1, 2], "0 is none of the classes"),
+            ({"solver": "coordinate_descent"}, [0, 1], "partial_fit learns by StochasticSubgradient"),
+            ({"class_weight": "balanced"}, [0, 1], "cannot be balanced"),
+        ],
+        ids=range(4),
+    )
+    def test_what_it_refuses(self, settings, classes, message):
+        with pytest.raises(ValueError, match=message):
+            LinearSVC(**settings).partial_fit(SCALED, CANCER_Y, classes)

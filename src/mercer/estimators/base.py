@@ -141,7 +141,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         kernel = as_kernel(self.kernel)
         X, y = self._admit_both(X, y, kernel)
         n = count(X)
-        weight = _sample_weights(sample_weight, n)
+        weight = sample_weights(sample_weight, n)
         rows = np.flatnonzero(weight)
         order, group, tasks = self._plan(None if y is None else y[rows], weight[rows])
         rows = rows if order is None else rows[order]
@@ -289,7 +289,7 @@ def seed_of(random_state: Any) -> int | None:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def _sample_weights(sample_weight: Any, n: int) -> Array:
+def sample_weights(sample_weight: Any, n: int) -> Array:
     """The weights of the points, checked."""
     weight = None if sample_weight is None else np.asarray(sample_weight)
     if weight is not None and weight.shape == (n,) and not weight.any():

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
+from sklearn.utils.validation import validate_data
 
 from ..gram import Gram, LinearGram
 from ..kernels import Kernel, Linear
 from ..losses import Hinge, Loss, SquaredHinge
+from ..problem import Problem
 from ..solution import Solution
-from ..solvers import CoordinateDescent, Solver
+from ..solvers import Automatic, CoordinateDescent, Solver, StochasticSubgradient
 from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
-from .base import Machine, Training, seed_of
+from .base import Machine, Training, sample_weights, seed_of
 from .checks import require_choice, require_limits, require_positive
 from .labels import class_weights, classes_of, name_of
 from .machines import Task
@@ -36,7 +38,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     C : the weight of mistakes, > 0.
     loss : "squared_hinge" or "hinge".
     bias : True, "penalised" or False.
-    solver : CoordinateDescent() if None; an object, or the same thing as text: "stochastic_subgradient(epochs=5)".
+    solver : CoordinateDescent() if None; an object, or the same thing as text: "stochastic_subgradient(order=random)".
     tol : the relative gap to reach.
     class_weight : None, "balanced", or a weight for each class.
     time_limit, max_iter : seconds for all problems together, and rounds for each.
@@ -93,6 +95,63 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         """The class of each point: of the sign of f(x), or the one with the largest f(x)."""
         scores = self.decision_function(X)
         return np.asarray(self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)])
+
+    def partial_fit(self, X: Points, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from some more points, by one pass of StochasticSubgradient with automatic steps.
+
+        The first call names all classes. Every point counts with C each time that it is given; none is kept. Since the
+        points are gone afterwards there is no certificate; `fit` on all points gives one.
+        """
+        self._check()
+        solver = StochasticSubgradient() if self.solver is None else as_solver(self.solver)
+        if not isinstance(solver, StochasticSubgradient) or not isinstance(solver.step, Automatic):
+            raise ValueError(
+                "partial_fit learns by StochasticSubgradient() with automatic steps, which solver=None is too; "
+                f"the solver is {self.solver!r}."
+            )
+        if self.class_weight == "balanced":
+            raise ValueError("partial_fit does not see all points, so classes cannot be balanced: give their weights.")
+        first = not hasattr(self, "classes_")
+        self._begin(X, classes) if first else self._require_known(classes)
+        X, y = validate_data(self, X, y, reset=first, **self._vector_checks(Linear()))
+        self._require_known(y)
+        group = np.searchsorted(self.classes_, y)
+        weight = sample_weights(sample_weight, len(group))
+        C = self.C * weight * class_weights(self, self.classes_, self.classes_, np.ones(self.classes_.size))[group]
+        kept = np.flatnonzero(C)
+        gram = LinearGram(X if kept.size == C.size else X[kept], float(self.bias == "penalised"))
+        if first:
+            problems = 1 if self.classes_.size == 2 else self.classes_.size
+            self._coef, self.intercept_ = np.zeros((problems, gram.design.width)), np.zeros(problems)
+        coef = self.coef_
+        solver = solver.with_params(random_state=(seed_of(self.random_state) or 0) + self.n_iter_)
+        for number in range(len(coef)):
+            positive = 1 if self.classes_.size == 2 else number
+            labels = np.where(group[kept] == positive, 1.0, -1.0)
+            problem = Problem(gram, labels, _LOSSES[self.loss], C[kept], self.bias is True)
+            coef[number], b = solver.absorb(problem, coef[number], float(self.intercept_[number]))
+            self.intercept_[number] = b if self.bias else 0.0
+        self.n_iter_ += 1
+        for name in ("solution_", "certificate_", "support_", "dual_coef_"):  # they are of another f
+            if hasattr(self, name):
+                delattr(self, name)
+        self.certificates_ = ()
+        return self
+
+    def _begin(self, X: Points, classes: Any) -> None:
+        """What the first chunk settles."""
+        if classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit: later chunks may have others.")
+        self.classes_, _ = classes_of(self, np.asarray(classes))
+        self.kernel_, self.n_iter_ = self.kernel, 0
+
+    def _require_known(self, labels: Any) -> None:
+        """Raise for labels that are no class of the first chunk."""
+        if labels is None:
+            return
+        unknown = np.setdiff1d(np.asarray(labels), self.classes_)
+        if unknown.size:
+            raise ValueError(f"{name_of(unknown[0])} is none of the classes {self.classes_} of the first partial_fit.")
 
     def _check(self) -> None:
         require_limits(self)

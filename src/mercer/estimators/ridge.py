@@ -23,7 +23,7 @@ from ..solvers import ConjugateGradient, NormalEquations, NystromCG
 from ..solvers.linear import RidgeSolver
 from ..solvers.ridge_auto import choose_ridge
 from ..types import Array, Index, Points
-from .base import Machine, _sample_weights
+from .base import Machine, sample_weights
 from .callbacks import Hooks
 from .checks import require_choice, require_limits, require_positive
 from .definite import doubted
@@ -167,7 +167,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
             return self._chunks(X, kernel, generator)
         X, y = self._admit_both(X, y, kernel)
         n = count(X)
-        weight = _sample_weights(sample_weight, n)
+        weight = sample_weights(sample_weight, n)
         rows = np.flatnonzero(weight)
         points = X
         if rows.size < n:

@@ -61,14 +61,14 @@ class Descent:
         self.rounds += 1
         while visits < (min(self.rounds, _MOST_PASSES) if self.shrink else 1) * n:
             visits += max(self.size, _LEAST_VISITS * n)
-            worst = self._pass()
+            worst = self.one_pass()
             began = began or worst
             if worst <= _ENOUGH * began:
                 break
         self._look()
         self._measure(visits / n)
 
-    def _pass(self) -> float:
+    def one_pass(self) -> float:
         """One pass, and its largest gain."""
         from .._core.descent import draw, shuffle
 
@@ -82,12 +82,16 @@ class Descent:
         self.margin = worst if self.shrink else np.inf
         return worst
 
+    def moved(self) -> float:
+        """What the constant beside K adds to every score."""
+        return float(self.bias[0] * self.bias[1])
+
     def _look(self) -> None:
         """All scores, the next bias, who is in play, and whether there is anything left to gain."""
         from .._core.descent import in_play
 
         self.scores = self.rows.scores(self.image)
-        moved = self.bias[0] * self.bias[1]
+        moved = self.moved()
         if self.problem.bias:
             self.b += moved
         else:

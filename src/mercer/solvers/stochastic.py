@@ -68,6 +68,23 @@ class StochasticSubgradient(Solver):
             descent.round()
             yield descent.iterate()
 
+    def absorb(self, problem: Problem, w: Array, b: float) -> tuple[Array, float]:
+        """One pass with automatic steps over points that are new, from w and b: what becomes of them.
+
+        The points of the problem, which has explicit features, get coefficients; what came before keeps those it has
+        in w. So the dual of all points together rises. A free bias moves as if it were penalised about b.
+        """
+        rows = rows_of(problem.gram)
+        descent = Descent(problem, rows, None, self.random_state, shrink=False, draws=self.order == "random")
+        descent.image[:] = w
+        penalised = rows.constant > 0.0
+        if penalised:
+            descent.bias[1] = b / rows.constant
+        else:
+            descent.b = b
+        descent.one_pass()
+        return descent.image, float(rows.constant * descent.bias[1] if penalised else b + descent.moved())
+
     def _draws(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         from .._core.descent import draw, shuffle
 
