@@ -76,9 +76,21 @@ class RebuildsParameters:
             if isinstance(value, Parameters):
                 own[name] = value.with_params(**inner)
                 del nested[name]
+        for name in own.keys() - self.get_params(deep=False).keys():  # type: ignore[attr-defined]
+            holder = next((n for n in self.parsers if name in self._parts_of(n)), None)
+            if holder:
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}: it is {holder}__{name}.")
         rest = {f"{name}__{key}": value for name, inner in nested.items() for key, value in inner.items()}
         super().set_params(**own, **rest)  # type: ignore[misc]
         return self
+
+    def _parts_of(self, name: str) -> dict[str, Any]:
+        """The parameters of a value, given as an object or as text; none where it cannot be read."""
+        try:
+            value = self.parsers[name](getattr(self, name))
+        except (TypeError, ValueError):
+            return {}
+        return value.get_params() if isinstance(value, Parameters) else {}
 
 
 def split_nested(params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:

@@ -41,6 +41,7 @@ from .callbacks import Hooks
 from .certificates import worst
 from .checks import require_limits
 from .definite import doubted
+from .elsewhere import tells_where
 from .machines import Task, fit_machines, training_gram
 
 
@@ -72,6 +73,11 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
     max_iter: int
     random_state: Any
     verbose: Any
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            cls.__init__ = tells_where(cls.__init__)  # type: ignore[method-assign]
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Points, y: Any = None, sample_weight: Any = None) -> Self:

@@ -34,9 +34,12 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
     coefficients, moved into their bounds and to their sum where rounding has taken them out. Of several problems
     (classes, targets) it is the certificate of the worst, and its `parts` holds all of them. On other data than that of
     the training the gap is large, or the shapes do not fit and that is an error. A Perceptron or KernelPerceptron is
-    judged on any data: see MarginCertificate.
+    judged on any data: see MarginCertificate. Of a pipeline it is the last step that is judged.
     """
     check_is_fitted(estimator)
+    if hasattr(estimator, "steps"):
+        X = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
+        return certify(estimator.steps[-1][1], X, y, sample_weight)
     if isinstance(estimator, Online):
         return estimator.certified(X, y)
     if "KernelRidge" in {cls.__name__ for cls in type(estimator).__mro__}:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from .style import INK, axes, colour, last_step, legend_below, lightened
+from .style import INK, axes, colour, last_step, legend_below, lightened, require_fitted
 from .support import Support, support_of
 
 
@@ -17,7 +16,7 @@ def alphas(estimator: Any, *, ax: Any = None, title: str | None = None) -> Any:
     The dashed lines are the bounds C and -C; bars that reach them are lighter and hatched. Of a pipeline it is the last
     step; of several classes, the largest coefficient in size of each support vector.
     """
-    check_is_fitted(estimator)
+    require_fitted(estimator, "alphas")
     support = support_of(estimator)
     if support is None:
         raise TypeError(f"alphas needs a machine with support vectors, not {type(last_step(estimator)).__name__}.")

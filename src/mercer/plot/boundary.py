@@ -8,11 +8,22 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import gaussian_filter
 from sklearn.base import is_outlier_detector
-from sklearn.utils.validation import check_is_fitted
 
 from ..types import Array
 from .plane import Plane, as_points, plane_of
-from .style import INK, areas, axes, class_name, colour, last_step, legend_below, legend_outside, lightened, shape
+from .style import (
+    INK,
+    areas,
+    axes,
+    class_name,
+    colour,
+    last_step,
+    legend_below,
+    legend_outside,
+    lightened,
+    require_fitted,
+    shape,
+)
 from .support import Located, inside_margin, located_support
 
 _FINE = 360  # points of the grid along each axis
@@ -44,7 +55,7 @@ def boundary(
     training, unless a step of a pipeline cannot be undone. Any estimator with predict will do: a classifier of any
     number of classes, an outlier detector, or a regressor, whose values are shown by colour.
     """
-    check_is_fitted(estimator)
+    require_fitted(estimator, "boundary")
     X = as_points(X)
     if y is not None and len(y) != X.shape[0]:
         raise ValueError(f"One label per point is needed: X has {X.shape[0]} rows, but y {len(y)}.")

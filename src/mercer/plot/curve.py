@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ..types import Array
 from .plane import as_points
-from .style import INK, areas, axes, colour, last_step, legend_outside, lightened
+from .style import INK, areas, axes, colour, last_step, legend_outside, lightened, require_fitted
 from .support import support_of
 
 _FINE = 500
@@ -22,7 +21,7 @@ def curve(estimator: Any, X: Any, y: Any, *, ax: Any = None, title: str | None =
     For SVR the tube f(x) +- epsilon is dashed and support vectors are as large as alpha, hollow at the bound C. A
     regressor with predict(X, return_std=True) gets a band of two standard deviations.
     """
-    check_is_fitted(estimator)
+    require_fitted(estimator, "curve")
     X = as_points(X)
     if X.shape[1] != 1:
         raise ValueError(f"curve draws one feature, but X has {X.shape[1]}: see mercer.plot.boundary.")

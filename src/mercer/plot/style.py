@@ -66,6 +66,15 @@ def areas(alpha: Array, largest: float, least: float) -> Array:
     return np.maximum(largest * alpha / greatest if greatest > 0 else alpha, least)
 
 
+def require_fitted(estimator: Any, picture: str) -> None:
+    """Raise unless there is something to draw."""
+    from sklearn.utils.validation import check_is_fitted
+
+    if not hasattr(estimator, "predict"):
+        raise TypeError(f"{picture} draws a fitted estimator, which comes first, not {type(estimator).__name__}.")
+    check_is_fitted(estimator)
+
+
 def last_step(estimator: Any) -> Any:
     """The machine at the end of a pipeline, or in a grid search; the estimator itself otherwise."""
     estimator = getattr(estimator, "best_estimator_", estimator)
