@@ -276,6 +276,8 @@ def test_curve():
     assert ax.lines[0].get_linestyle() == "--"
     frame = pd.DataFrame({"time": x[:, 0]})
     assert plot.curve(make_pipeline(StandardScaler(), SVR()).fit(frame, t), frame, t).get_xlabel() == "time"
+    ax = plot.curve(KernelRidge().fit(x, t), x, t)
+    assert "two std. deviations" in [text.get_text() for text in ax.get_legend().get_texts()]
     assert plot.curve(LinearRegression().fit(x, t), x, t).lines[0].get_label() == "f(x)"
     with pytest.raises(ValueError, match="one feature, but X has 4"):
         plot.curve(machine, vectors(50), t)
@@ -372,6 +374,17 @@ def test_path_of_a_search():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["gamma = 0.01", "gamma = 0.1"]
     ax = plot.path(searched(kernel=["linear", "poly", "rbf"]), title="t")
     assert [text.get_text() for text in ax.get_xticklabels()] == ["linear", "poly", "rbf"]
+
+
+def test_path_of_leave_one_out_errors():
+    X, t = vectors(60), np.sin(vectors(60)[:, 0])
+    results = KernelRidge().path(X, t, np.logspace(-3, 2, 9))
+    _, ax = plt.subplots()
+    assert plot.path(results, ax=ax) is ax
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), np.ravel(results.errors))
+    assert ax.get_xscale() == "log" and f"lambda = {results.best:.3g}" in ax.get_title()
+    ax = plot.path(KernelRidge().path(X, np.column_stack([t, t**2]), np.logspace(-3, 2, 70)), title="t")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["target 0", "target 1"]
 
 
 def test_search_errors():
