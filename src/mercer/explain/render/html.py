@@ -62,7 +62,8 @@ STYLE = """
   .mercer th, .mercer td { padding: 0.25rem 0.45rem; } }
 @media print { .mercer { max-width: none; font-size: 10.5pt; padding: 0; }
   .mercer .formula, .mercer .table { overflow: visible; } .mercer figure { max-width: 19rem; }
-  .mercer h1 { font-size: 18pt; } .mercer h2 { font-size: 12.5pt; margin-top: 1.2rem; } .mercer table { font-size: 9.5pt; }
+  .mercer h1 { font-size: 18pt; } .mercer h2 { font-size: 12.5pt; margin-top: 1.2rem; }
+  .mercer table { font-size: 9.5pt; }
   .mercer h2 { break-after: avoid; } .mercer * { print-color-adjust: exact; } @page { margin: 20mm; } }
 """
 
