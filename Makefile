@@ -27,6 +27,7 @@ bench: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/svm.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/perceptron.py $(if $(DATA),--data $(DATA))
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis out

@@ -24,7 +24,7 @@ from ..types import Array, Index, Points
 from .base import Machine
 from .callbacks import Hooks
 from .checks import require_choice
-from .labels import classes_of
+from .labels import classes_of, predicted
 from .machines import Task
 from .online import Online, confirmed
 
@@ -140,8 +140,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
 
     def predict(self, X: Points) -> Array:
         """The class of each point."""
-        scores = self.decision_function(X)
-        return np.asarray(self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)])
+        return predicted(self.classes_, self.decision_function(X))
 
     def _check(self) -> None:
         super()._check()

@@ -32,6 +32,11 @@ def class_weights(owner: Any, classes: Array, y: Any, weight: Array) -> Array:
     return np.asarray(values, np.float64)
 
 
+def predicted(classes: Array, scores: Array) -> Array:
+    """The class of each point: of the sign of its score, or, of several columns, that of the largest."""
+    return np.asarray(classes[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)])
+
+
 def name_of(label: Any) -> str:
     """A class as people write it."""
     return repr(label.item() if isinstance(label, np.generic) else label)

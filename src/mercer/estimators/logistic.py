@@ -15,7 +15,7 @@ from ..parallel import thread_count
 from ..types import Array, Index, Points
 from .base import Machine, Training
 from .checks import require_choice, require_limits, require_positive
-from .labels import class_weights, classes_of, name_of
+from .labels import class_weights, classes_of, name_of, predicted
 from .machines import Task
 
 
@@ -95,8 +95,7 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def predict(self, X: Points) -> Array:
         """The most probable class of each point."""
-        scores = self.decision_function(X)
-        return np.asarray(self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)])
+        return predicted(self.classes_, self.decision_function(X))
 
     def _check(self) -> None:
         require_limits(self)

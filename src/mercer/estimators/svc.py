@@ -13,7 +13,7 @@ from ..types import Array, Index, Points
 from .base import Machine
 from .checks import require_choice, require_limits, require_positive
 from .contributions import Contributions, contributions
-from .labels import class_weights, classes_of, name_of
+from .labels import class_weights, classes_of, name_of, predicted
 from .machines import Task
 from .multiclass import class_slices, join, pack, pairs, unpack, votes
 
@@ -94,8 +94,7 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def predict(self, X: Points) -> Array:
         """The class of each point: of the sign of f(x), or the one with the largest value of decision_function."""
-        values = self.decision_function(X)
-        return np.asarray(self.classes_[values.argmax(axis=1) if values.ndim == 2 else (values > 0).astype(int)])
+        return predicted(self.classes_, self.decision_function(X))
 
     def contributions(self, X: Points, top: int = 5) -> Contributions:
         """The support vectors that carry each prediction: row numbers of the training set, and beta_i k(x_i, x).
