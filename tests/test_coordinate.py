@@ -12,10 +12,10 @@ from mercer.driver import solve
 from mercer.features import PolynomialMap
 from mercer.gram import LinearGram, LowRankGram, gram_of
 from mercer.kernels import Gaussian, Linear
-from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, OneClass, Squared, SquaredHinge
+from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Logistic, OneClass, Squared, SquaredHinge
 from mercer.problem import Problem
 from mercer.solution import Status
-from mercer.solvers import QP, CoordinateDescent, Decomposition, coordinate, proximal, solver
+from mercer.solvers import QP, CoordinateDescent, Decomposition, Newton, coordinate, proximal, solver
 
 from .zoo import WEIGHTS, curve, two_classes
 
@@ -186,3 +186,11 @@ def test_linear_gram():
             assert gram.astype(np.float32).dtype == np.float32
             assert_allclose(gram.kernel(points), K)
             assert gram.nbytes > 0 and "linear" in repr(gram)
+
+
+@every_bias
+def test_the_logistic_loss(bias):
+    problem = problem_of(Logistic(), bias, 2.0)
+    found, best = solve(problem, CoordinateDescent(), tol=1e-7), solve(problem, Newton(), tol=1e-8)
+    assert found.status is Status.CONVERGED
+    assert found.certificate.primal == pytest.approx(best.certificate.primal, rel=1e-6)
