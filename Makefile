@@ -28,6 +28,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/svm.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/perceptron.py $(if $(DATA),--data $(DATA))
+	$(if $(DATA),$(BIN)/python benchmarks/ridge.py --data $(DATA))
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis out

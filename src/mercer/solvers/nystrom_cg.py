@@ -18,7 +18,7 @@ from .streams import Features, Piece, Stream
 from .weights import FeatureProblem, Weights, answers
 
 _POOL = 3  # times as many rows as landmarks are looked at by pivoted Cholesky
-_SAMPLE = 15, 50, 200  # rows of the preconditioner, per landmark: at least, at most; and times rows per landmark
+_SAMPLE = 10, 50, 200  # rows of the preconditioner, per landmark: at least, at most; and times rows per landmark
 _PRECISE = 1500  # up to so many rows all is float64
 _SINGLE = 1e-6  # of the largest k(x, x): a jitter of K_landmarks that float32 values may need, at most
 
@@ -29,7 +29,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
 
     landmarks : how many; they are rows of the data.
     selection : "rpcholesky" (randomly pivoted Cholesky on a sample of rows: they cover the data better) or "uniform".
-    sample : rows from which the preconditioner is made (None: 15 to 50 for each landmark). With all of them the normal
+    sample : rows from which the preconditioner is made (None: 10 to 50 for each landmark). With all of them the normal
         equations are exact, and solved directly.
 
     Rows pass by in pieces; values are computed again in each pass, float32 ones between two passes in float64.

@@ -22,7 +22,7 @@ from .conjugate import Columns, conjugate_gradients, inner_products, norms
 from .streams import Features, Moments, Stream, mean, moments, sums
 
 _INNER = 1e-3  # the least part to which values in float32 can bring a residual
-_AIM = 0.05  # times the tolerance is what a gap must seem to be before it is recomputed in float64
+_AIM = 0.1  # times the tolerance is what a gap must seem to be before it is recomputed in float64
 _LONGEST = 100  # steps between two recomputations
 _SLOW = 0.5  # a residual that shrinks to no less than this has reached what rounding allows
 _ROUNDS = 20  # recomputations, at most
