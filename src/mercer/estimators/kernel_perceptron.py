@@ -140,7 +140,8 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
 
     def predict(self, X: Points) -> Array:
         """The class of each point."""
-        return predicted(self.classes_, self.decision_function(X))
+        values = self.decision_function(X)  # first: it says so where nothing is fitted yet
+        return predicted(self.classes_, values)
 
     def _check(self) -> None:
         super()._check()

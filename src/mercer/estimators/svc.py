@@ -94,7 +94,8 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def predict(self, X: Points) -> Array:
         """The class of each point: of the sign of f(x), or the one with the largest value of decision_function."""
-        return predicted(self.classes_, self.decision_function(X))
+        values = self.decision_function(X)  # first: it says so where nothing is fitted yet
+        return predicted(self.classes_, values)
 
     def contributions(self, X: Points, top: int = 5) -> Contributions:
         """The support vectors that carry each prediction: row numbers of the training set, and beta_i k(x_i, x).
