@@ -24,7 +24,7 @@ _SLOW, _PATIENCE = 0.5, 3  # so many steps may leave more than this part of the 
 _GOOD = 1e-10  # the relative residual that is asked for; rounding permitting, refinement goes below
 _CLOSE = 3.0  # times what rounding leaves is good enough
 _LAST = 100.0  # a residual of no more than this, in parts of what rounding leaves, needs one more step
-_SHIFTS = 12  # how often a matrix that cannot be factored gets a larger diagonal
+_SHIFTS = 20  # how often a matrix that cannot be factored gets a larger diagonal
 
 
 @dataclass(frozen=True)

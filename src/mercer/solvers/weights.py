@@ -158,8 +158,6 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
     Where they are all rows, corrections are exact but for rounding. Otherwise they are found by conjugate gradients
     with values in `dtype`, until these promise a relative gap of less than tol.
     """
-    from scipy.linalg import cho_factor
-
     m, k = problem.size
     zeros, unknown = np.zeros((m, k)), np.full(k, np.inf)
     nothing = Weights(zeros, problem.centre, unknown, unknown, unknown)
@@ -170,7 +168,7 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
             matrix, right = scale * found[0], scale * found[1]
     own = np.arange(m)
     matrix[own, own] += problem.penalty
-    precondition = Inverse(cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)[0])
+    precondition = Inverse(_factored(matrix))
 
     w, before = precondition(right), np.inf
     sizes = np.where(norms(right) > 0.0, norms(right), 1.0)
@@ -193,6 +191,20 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
         for step in islice(_corrections(problem, now, precondition, dtype, tol), _LONGEST):
             yield nothing
             w = step
+
+
+def _factored(matrix: Array) -> Array:
+    """Cholesky's factor; where rounding leaves none, that of a slightly larger diagonal."""
+    from scipy.linalg import LinAlgError, cholesky
+
+    own, shift = np.arange(len(matrix)), 0.0
+    values = matrix[own, own].copy()
+    while True:
+        matrix[own, own] = values + shift
+        try:
+            return np.asarray(cholesky(matrix, lower=True, check_finite=False))
+        except LinAlgError:
+            shift = 10.0 * shift or 1e-16 * float(np.abs(values).max())
 
 
 def _corrections(
