@@ -56,6 +56,7 @@ def conjugate_gradients(
         curvature = inner_products(P, AP)
         good = (curvature > 0.0) & (slope > 0.0) & np.isfinite(curvature)
         step = np.where(good, slope / np.where(good, curvature, 1.0), 0.0)
+        P, AP = (np.where(good, side, 0.0) for side in (P, AP))  # a column that overflowed stays where it is
         if further is not None and bool((np.abs(step - 1.0) < _NEARLY).all()):
             columns = Columns(V + P, further, B - further)
         else:
