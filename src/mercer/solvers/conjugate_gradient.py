@@ -62,7 +62,7 @@ class ConjugateGradient(RidgeSolver):
             if now < before:
                 columns = candidate
             yield system.block(columns.V, columns.AV, final=True)
-            if now > _SLOW * before:
+            if not now <= _SLOW * before:  # also where it is not a number
                 if dtype == np.float64:
                     return
                 dtype = np.float64  # the rounding of float32 values is what is left
