@@ -1,16 +1,20 @@
-"""scikit-learn estimators, each with a certificate; `judge` certifies those of others."""
+"""scikit-learn estimators, each with a certificate; `judge` certifies those of others. Imported when first used."""
 
-from .certificates import WorstCertificate
-from .contributions import Contributions
-from .definite import IndefiniteKernelWarning
-from .kernel_perceptron import KernelPerceptron
-from .linear_svc import LinearSVC
-from .logistic import KernelLogistic
-from .one_class import OneClassSVM
-from .perceptron import Perceptron
-from .ridge import KernelRidge
-from .svc import SVC
-from .svr import SVR
+from importlib import import_module as _import
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .certificates import WorstCertificate
+    from .contributions import Contributions
+    from .definite import IndefiniteKernelWarning
+    from .kernel_perceptron import KernelPerceptron
+    from .linear_svc import LinearSVC
+    from .logistic import KernelLogistic
+    from .one_class import OneClassSVM
+    from .perceptron import Perceptron
+    from .ridge import KernelRidge
+    from .svc import SVC
+    from .svr import SVR
 
 __all__ = [
     "SVC",
@@ -25,3 +29,16 @@ __all__ = [
     "Perceptron",
     "WorstCertificate",
 ]
+
+_HOME = {
+    "SVC": "svc", "SVR": "svr", "OneClassSVM": "one_class", "LinearSVC": "linear_svc", "KernelRidge": "ridge",
+    "KernelLogistic": "logistic", "Perceptron": "perceptron", "KernelPerceptron": "kernel_perceptron",
+    "Contributions": "contributions", "IndefiniteKernelWarning": "definite", "WorstCertificate": "certificates",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for, and nothing before: each machine needs only some of scikit-learn."""
+    if name in _HOME:
+        return getattr(_import(f".{_HOME[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
