@@ -54,7 +54,7 @@ def conjugate_gradients(
         further = apply(V + P) if last(columns) else None
         AP = apply(P) if further is None else further - columns.AV
         curvature = inner_products(P, AP)
-        good = (curvature > 0.0) & (slope > 0.0) & np.isfinite(curvature)
+        good = (curvature > 0.0) & (slope > 0.0) & np.isfinite(curvature) & np.isfinite(slope)
         step = np.where(good, slope / np.where(good, curvature, 1.0), 0.0)
         P, AP = (np.where(good, side, 0.0) for side in (P, AP))  # a column that overflowed stays where it is
         if further is not None and bool((np.abs(step - 1.0) < _NEARLY).all()):
@@ -64,8 +64,10 @@ def conjugate_gradients(
             columns = Columns(V + step * P, AV, R - step * AP, fresh=False, stuck=not good.any())
         yield columns
         Z = precondition(columns.R)
-        after = inner_products(columns.R, Z)
-        turn = np.where(slope > 0.0, (after - inner_products(R, Z)) / np.where(slope > 0.0, slope, 1.0), 0.0)
+        after, across = inner_products(columns.R, Z), inner_products(R, Z)
+        finite = np.isfinite(after) & np.isfinite(across)
+        after, across = (np.where(finite, product, 0.0) for product in (after, across))
+        turn = np.where(slope > 0.0, (after - across) / np.where(slope > 0.0, slope, 1.0), 0.0)
         P, slope = Z + np.maximum(turn, 0.0) * P, after
 
 
