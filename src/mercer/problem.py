@@ -259,7 +259,7 @@ class Problem:
 
     def _products(self, beta: Array, single: bool, scores: Array | None) -> tuple[Array, Any, Any]:
         """K beta, and where it is not all float64, a sample of rows and their float64 values."""
-        single = single and self.gram.dtype == np.float32
+        single = single and self.gram.dtype == np.float32 and self.gram.design is None  # features: float64 anyway
         if self.n <= _LEAST or not (single or scores is not None):
             return self.gram.recompute(beta), None, None
         sample = _sample(self.n)

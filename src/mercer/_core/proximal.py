@@ -58,13 +58,16 @@ def coefficients_along(f: Array, df: Array, step: float, points: Array, centre: 
 
 
 @compiled
-def add_sparse_squares(begin: Array, column: Array, value: Array, rows: Array, weight: Array, out: Array) -> None:
-    """out += sum weight_k x x' over these rows, above the diagonal."""
+def add_sparse_squares(
+    begin: Array, column: Array, value: Array, rows: Array, weight: Array, out: Array, ones: Array
+) -> None:
+    """out += sum weight_k x x' over these rows, above the diagonal; ones += sum weight_k x."""
     for k in range(rows.size):
         first, last = begin[rows[k]], begin[rows[k] + 1]
         for e in range(np.uint64(first), np.uint64(last)):
             a = weight[k] * np.float64(value[e])
             i = np.uint64(column[e])
+            ones[i] += a
             for g in range(e, np.uint64(last)):
                 j = np.uint64(column[g])
                 if i <= j:

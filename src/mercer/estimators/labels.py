@@ -13,6 +13,9 @@ from ..types import Array, Index
 
 def classes_of(owner: Any, y: Any) -> tuple[Array, Index]:
     """The classes in y, in order, and the number of the class of each point; raises where there is only one."""
+    two = _two_of(y)
+    if two is not None:
+        return two
     check_classification_targets(y)
     classes, group = np.unique(y, return_inverse=True)
     if classes.size < 2:
@@ -20,6 +23,18 @@ def classes_of(owner: Any, y: Any) -> tuple[Array, Index]:
             f"{type(owner).__name__} needs at least two classes, but there is only one class: {name_of(classes[0])}."
         )
     return classes, group
+
+
+def _two_of(y: Any) -> tuple[Array, Index] | None:
+    """The same without sorting, where y is a column of two whole numbers; None where it is anything else."""
+    if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "iuf" or y.size == 0:
+        return None
+    classes = np.array([y.min(), y.max()])
+    low, high = classes.tolist()
+    upper = y == high
+    if not (low < high and low % 1 == high % 1 == 0 and (upper | (y == low)).all()):
+        return None
+    return classes, upper.astype(np.intp)
 
 
 def class_weights(owner: Any, classes: Array, y: Any, weight: Array) -> Array:

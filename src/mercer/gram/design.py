@@ -105,5 +105,8 @@ class Design:
     def _by_rows(self, work: Callable[[int, int], None]) -> None:
         """Do the work on pieces of the rows, by all cores where it is worth it."""
         pieces = max(1, min(thread_count(), self.entries // _WORTH_A_THREAD))
-        cuts = np.linspace(0, self.n, pieces + 1).astype(int).tolist()
+        if pieces == 1:
+            work(0, self.n)
+            return
+        cuts = [self.n * k // pieces for k in range(pieces + 1)]
         for_each(pairwise(cuts), lambda rows: work(*rows), pieces)

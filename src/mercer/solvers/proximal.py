@@ -42,7 +42,25 @@ _WORTH_THREADS = 20_000  # entries of rows to be squared
 _NOTHING = 1e-14  # a gradient below this part of |w| is rounding
 
 
-class ProximalNewton:
+class _Place:
+    """w and the weight of the bias, sum beta and Z'beta of a beta: what the gradient is made of."""
+
+    w: Array
+    image: Array
+    extra: float
+    total: float
+    column: float
+    free_bias: bool
+
+    def _slopes(self) -> None:
+        """The gradient, and its size."""
+        self.gradient = self.w - self.image
+        penalty = 0.0 if self.free_bias else self.extra
+        self.gradient_extra = penalty - self.column * self.total if self.column else 0.0
+        self.size = np.sqrt(inner(self.gradient, self.gradient) + self.gradient_extra**2)
+
+
+class ProximalNewton(_Place):
     """Where the method stands: v and w = Z'v, the weight of the constant column or the bias, and f = Z w + theirs."""
 
     def __init__(self, design: Design, points: Array, beta: Array, w: Array, b: float, free_bias: bool) -> None:
@@ -93,10 +111,7 @@ class ProximalNewton:
         )
         self.image += self.design.combination(self.beta - self.known)
         self.known[:] = self.beta
-        self.gradient = self.w - self.image
-        penalty = 0.0 if self.free_bias else self.extra
-        self.gradient_extra = penalty - self.column * self.total if self.column else 0.0
-        self.size = np.sqrt(inner(self.gradient, self.gradient) + self.gradient_extra**2)
+        self._slopes()
 
     def advance(self) -> None:
         """The next centre, where this minimum is found; then Newton steps with the points that they may move."""
@@ -132,7 +147,12 @@ class ProximalNewton:
             self.v[piece.rows] = piece.v
             before, self.f = self.f, self.design.dots(self.w) + self.column * self.extra
             self.moved = float(np.abs(self.f - before).max())
-        self._look()
+            self._look()
+        else:  # its arrays are those of the whole, and up to date
+            self.total, self.conjugate, self.distance = piece.total, piece.conjugate, piece.distance
+            self.image = piece.image
+            self.known[:] = self.beta
+            self._slopes()
 
 
 def _found(place: Any) -> bool:
@@ -145,7 +165,7 @@ def _rounding(place: Any) -> float:
     return _NOTHING * float(np.sqrt(inner(place.w, place.w)) + abs(place.extra) + 1e-300)
 
 
-class _Piece:
+class _Piece(_Place):
     """Newton steps that change the coefficients of some points only; of all, where rows is None."""
 
     def __init__(self, whole: ProximalNewton, rows: Any) -> None:
@@ -155,7 +175,7 @@ class _Piece:
         self.points, self.centre = whole.points[take], whole.centre[take]
         self.v, self.f = whole.v[take], whole.f[take]  # its own, where rows are taken
         self.beta, self.rate, self.slack = whole.beta[take], whole.rate[take], whole.slack[take]
-        self.moved = 0.0
+        self.moved, self.conjugate = 0.0, whole.conjugate
         if rows is None:
             self.design, self.squares = whole.design, whole.squares
             self.rest, self.rest_total, self.rest_distance = np.zeros_like(self.w), 0.0, 0.0
@@ -168,12 +188,6 @@ class _Piece:
             self.rest_distance = max(whole.distance - float(((self.beta - self.centre) ** 2).sum()), 0.0)
             self.image, self.total, self.distance = whole.image.copy(), whole.total, whole.distance
         self._slopes()
-
-    def _slopes(self) -> None:
-        self.gradient = self.w - self.image
-        penalty = 0.0 if self.free_bias else self.extra
-        self.gradient_extra = penalty - self.column * self.total if self.column else 0.0
-        self.size = np.sqrt(inner(self.gradient, self.gradient) + self.gradient_extra**2)
 
     def run(self, most: int) -> bool:
         """Take steps; False where none is left to take."""
@@ -204,7 +218,7 @@ class _Piece:
         self.f += step * df
         self.moved += step * float(np.abs(df).max())
         before = self.beta.copy()
-        total, _, distance = coefficients(
+        total, self.conjugate, distance = coefficients(
             self.f, self.points, self.centre, self.sigma, self.beta, self.rate, self.slack
         )
         self.image = self.image + self.design.combination(self.beta - before)
@@ -293,7 +307,7 @@ class Squares:
             return np.asarray(cho_solve(factor, x, check_finite=False))
 
         def ones() -> tuple[Array, Array, float]:
-            image = self.design.combination(rate)
+            image = self.ones / unit
             solved = solve(image)
             return image, solved, max(float(rate.sum()) - inner(image, solved), 0.0)
 
@@ -321,29 +335,34 @@ class Squares:
         """The sum with these weights: from the one before, where fewer points have changed than are free."""
         d = self.design.width
         if self.held is None or np.count_nonzero(self.held != weight) > free:
-            self.held, self.sum = np.zeros_like(weight), np.zeros((d, d))
+            self.held, self.sum, self.ones = np.zeros_like(weight), np.zeros((d, d)), np.zeros(d)
         change = weight - self.held
         rows = np.flatnonzero(change)
         self.held = weight
         pieces = np.array_split(rows, thread_count() if rows.size * d > _WORTH_THREADS else 1)
         add = self._sparse if self.design.sparse else self._dense
-        sums: dict[int, Array] = {}
+        sums: dict[int, tuple[Array, Array]] = {}
         for_each(range(len(pieces)), lambda k: sums.update({k: add(pieces[k], change)}), len(pieces))
         for k in range(len(pieces)):
-            self.sum += sums[k]
+            self.sum += sums[k][0]
+            self.ones += sums[k][1]
 
-    def _sparse(self, rows: Array, weight: Array) -> Array:
+    def _sparse(self, rows: Array, weight: Array) -> tuple[Array, Array]:
+        """sum weight z z' and sum weight z over these rows."""
         from .._core.proximal import add_sparse_squares
 
         start, column, value = self.design.arrays
-        out = np.zeros((self.design.width, self.design.width))
-        add_sparse_squares(start, column, value, rows, weight[rows], out)
-        return out
+        out, ones = np.zeros((self.design.width, self.design.width)), np.zeros(self.design.width)
+        add_sparse_squares(start, column, value, rows, weight[rows], out, ones)
+        return out, ones
 
-    def _dense(self, rows: Array, weight: Array) -> Array:
-        out = np.zeros((self.design.width, self.design.width))
+    def _dense(self, rows: Array, weight: Array) -> tuple[Array, Array]:
+        """As `_sparse`."""
+        out, ones = np.zeros((self.design.width, self.design.width)), np.zeros(self.design.width)
         for start in range(0, rows.size, _ROWS):
             part = rows[start : start + _ROWS]
             Z = self.design.Z[part].astype(np.float64)
-            out += (Z * weight[part, None]).T @ Z
-        return out
+            own = weight[part]
+            out += (Z * own[:, None]).T @ Z
+            ones += own @ Z
+        return out, ones
