@@ -103,7 +103,7 @@ class Problem:
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
         """Between which coefficients h_i is finite: lo and hi."""
-        return self.loss.bounds(self.y, self.C)
+        return (self.terms.lo, self.terms.hi) if self.loss.quadratic else self.loss.bounds(self.y, self.C)
 
     def conjugates(self, beta: Array) -> Array:
         """h_i(beta_i) for coefficients within their bounds."""
@@ -320,7 +320,12 @@ class Problem:
 
     def _largest_norm(self, beta: Array) -> float:
         """(sum |beta_i| |phi(x_i)|)^2: beta'K beta is no larger, and its rounding errors are in parts of this."""
-        return inner(np.abs(beta), np.sqrt(np.abs(self.gram.diag()))) ** 2
+        return inner(np.abs(beta), self._lengths) ** 2
+
+    @cached_property
+    def _lengths(self) -> Array:
+        """|phi(x_i)|."""
+        return np.sqrt(np.abs(self.gram.diag()))
 
 
 @cache

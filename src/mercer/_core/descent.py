@@ -25,6 +25,16 @@ _STEPS = 50  # of Newton's method for one coefficient
 
 
 @compiled
+def fill(points: Array, q: Array, r: Array, eps: Array, lo: Array, hi: Array, diag: Array) -> None:
+    """The rows of `points`."""
+    for i in range(q.size):
+        p = points[i]
+        p[Q], p[R], p[EPS], p[LO], p[HI] = q[i], r[i], eps[i], lo[i], hi[i]
+        p[A] = diag[i] if r[i] == LOGISTIC else diag[i] + r[i]
+        p[A + 1 :] = 0.0
+
+
+@compiled
 def _best(beta: float, F: float, a: float, eps: float, lo: float, hi: float) -> float:
     """The s in [lo, hi] with the least  a/2 (s - beta)^2 - F (s - beta) + eps |s|."""
     if a <= 0.0:

@@ -34,13 +34,19 @@ def sparse_dots(begin: Array, column: Array, value: Array, w: Array, out: Array,
 
 @compiled
 def add_dense_rows(X: Array, v: Array, out: Array, start: int, stop: int) -> None:
-    """out += sum_i v_i x_i."""
-    for i in range(start, stop):
-        factor = v[i]
-        if factor != 0.0:
-            row = X[i]
+    """out += sum_i v_i x_i, four rows at a time: the sums are read and written as often as anything."""
+    i, last = start, stop - (stop - start) % 4
+    while i < last:
+        a, b, c, d = v[i], v[i + 1], v[i + 2], v[i + 3]
+        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
+            first, second, third, fourth = X[i], X[i + 1], X[i + 2], X[i + 3]
             for j in range(out.size):
-                out[j] += factor * row[j]
+                out[j] += (a * first[j] + b * second[j]) + (c * third[j] + d * fourth[j])
+        i += 4
+    for k in range(last, stop):
+        row = X[k]
+        for j in range(out.size):
+            out[j] += v[k] * row[j]
 
 
 @compiled

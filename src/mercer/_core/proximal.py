@@ -58,6 +58,29 @@ def coefficients_along(f: Array, df: Array, step: float, points: Array, centre: 
 
 
 @compiled
+def move(v: Array, f: Array, df: Array, beta: Array, rate: Array, step: float) -> float:
+    """v and f after a step in a direction that leads to beta - rate df and f + df; the largest |df|."""
+    largest = 0.0
+    for i in range(f.size):
+        v[i] += step * (beta[i] - rate[i] * df[i] - v[i])
+        f[i] += step * df[i]
+        largest = max(largest, abs(df[i]))
+    return largest
+
+
+@compiled
+def changes(rate: Array, unit: float, held: Array, change: Array, rows: Array) -> tuple[int, int]:
+    """change <- unit rate - held, rows <- where it is not 0: how many there are, and how many rates are not 0."""
+    size, free = 0, 0
+    for i in range(rate.size):
+        change[i] = unit * rate[i] - held[i]
+        rows[size] = i
+        size += change[i] != 0.0
+        free += rate[i] != 0.0
+    return size, free
+
+
+@compiled
 def add_sparse_squares(
     begin: Array, column: Array, value: Array, rows: Array, weight: Array, out: Array, ones: Array
 ) -> None:

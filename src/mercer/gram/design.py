@@ -15,7 +15,7 @@ from ..kernels.points import is_sparse
 from ..parallel import for_each, thread_count
 from ..types import Array
 
-_WORTH_A_THREAD = 150_000  # entries; fewer are not worth another thread
+_WORTH_A_THREAD = 1_500_000  # entries; with fewer, more time goes into waking it up than into the work
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ class Design:
 
     def _by_rows(self, work: Callable[[int, int], None]) -> None:
         """Do the work on pieces of the rows, by all cores where it is worth it."""
-        pieces = max(1, min(thread_count(), self.entries // _WORTH_A_THREAD))
+        pieces = min(thread_count(), self.entries // _WORTH_A_THREAD) if self.entries >= 2 * _WORTH_A_THREAD else 1
         if pieces == 1:
             work(0, self.n)
             return

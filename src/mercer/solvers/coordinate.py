@@ -7,7 +7,8 @@ descent.py, where the bias is explained too). Points that are optimal by a wide 
 solved (shrinking).
 
 Passes are cheap and soon come near; the last digits can take thousands of them. Newton steps take over (see
-proximal.py), where they promise to be faster: few features, or few free coefficients.
+proximal.py), where they promise to be faster: few features, or few free coefficients. With r > 0 and few features they
+begin at once, from the answer for some of the points.
 
 References: Hsieh, Chang, Lin, Keerthi, Sundararajan 2008; Yu, Huang, Lin 2011 (logistic loss).
 """
@@ -30,6 +31,10 @@ from .rows import Features
 
 _STEPS = 4.0  # Newton steps that gain a digit
 _ANEW = 0.5  # the part of the Hessian that has to be computed for each
+_PART = 8  # Newton steps at once begin with one point of so many,
+_ROWS = 40  # and at least so many times as many as there are features:
+_FIRST_STEPS = 8  # at most so many steps,
+_FIRST_SMALLER = 0.02  # or until the gradient is this small beside what it was
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,10 @@ class CoordinateDescent(Solver):
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         descent = Descent(problem, Features(problem.gram.design), start, self.random_state)
         yield nothing(problem)
+        if self.newton and start is None and _worth_newton_at_once(descent):
+            _start_from_a_part(descent)
+            yield from _newton_steps(descent)
+            return
         while True:
             descent.round()
             yield descent.iterate()
@@ -80,6 +89,39 @@ def _worth_newton(descent: Descent) -> bool:
     lo, hi = problem.bounds
     free = int(np.count_nonzero((descent.beta > lo) & (descent.beta < hi)))
     return _STEPS * _newton_step(design, free) < descent.passes_per_digit * 3.0 * _read(design)
+
+
+def _worth_newton_at_once(descent: Descent) -> bool:
+    """Whether Newton steps are so cheap that no pass is needed before them."""
+    problem, design = descent.problem, _design(descent)
+    if not problem.loss.quadratic or not problem.terms.r.all() or _part(design) > design.n // 5:
+        return False
+    return _STEPS * _newton_step(design, design.n // 2) < descent.passes_per_digit * 3.0 * _read(design)
+
+
+def _part(design: Design) -> int:
+    """How many points Newton steps begin with."""
+    return max(design.n // _PART, _ROWS * design.width)
+
+
+def _start_from_a_part(descent: Descent) -> None:
+    """Put the descent where Newton steps with some of the points lead, each of them standing for several."""
+    from .._core.descent import R, shuffle
+
+    design, size = _design(descent), _part(_design(descent))
+    order = np.arange(design.n)
+    shuffle(order, design.n, descent.words)
+    rows = np.sort(order[:size])
+    points = descent.points[rows]
+    points[:, R] *= size / design.n
+    none = np.zeros(size), np.zeros(design.width)
+    newton = ProximalNewton(Design(design.Z[rows], design.constant), points, *none, 0.0, descent.problem.bias)
+    enough = _FIRST_SMALLER * newton.size
+    for _ in range(_FIRST_STEPS):
+        newton.advance()
+        if newton.stuck or newton.size <= enough:
+            break
+    descent.beta[rows], descent.image, descent.b = newton.v, newton.w, newton.b
 
 
 def _design(descent: Descent) -> Design:

@@ -32,13 +32,14 @@ _FALL = 0.3  # sigma falls to this part,
 _INNER = 0.5  # when the gradient is this small beside sqrt(sigma) |beta - centre|
 _LEAST = 1e-12  # sigma falls no further than to this part of the first
 _NEAR = 1.5  # points take part whose beta would change if f moved by so many times what it moved in the last round,
-_FEW = 0.6  # if they are fewer than this part of all;
+_FEW = 0.6  # if they are fewer than this part of all,
+_FEW_SMOOTH = 0.1  # or than this one, where r > 0: steps with all points are few then;
 _STEPS = 10  # steps with them, at most,
 _SMALLER = 0.1  # or until the gradient is this small beside what it was
 _SEARCHES = 15  # steps of a line search
 _FLAT = 0.2  # which ends when the slope is this part of the first
-_ROWS = 1024  # of dense features at a time
-_WORTH_THREADS = 20_000  # entries of rows to be squared
+_ROWS = 256  # of dense features at a time
+_WORTH_THREADS = 500_000  # entries of rows to be squared
 _NOTHING = 1e-14  # a gradient below this part of |w| is rounding
 
 
@@ -87,7 +88,10 @@ class ProximalNewton(_Place):
         """The primal value of v less the dual one of beta, where its sum is right."""
         from .._core.stochastic import losses_and_conjugates
 
-        losses, _ = losses_and_conjugates(self.f, self.points, self.beta)
+        if self.sigma:
+            losses, _ = losses_and_conjugates(self.f, self.points, self.beta)
+        else:  # beta is where the losses, as the largest -h(s) - f s, are found
+            losses = -self.conjugate - inner(self.f, self.beta)
         own = 0.0 if self.free_bias else self.extra**2
         return 0.5 * (inner(self.w, self.w) + own) + losses - self.dual
 
@@ -126,7 +130,7 @@ class ProximalNewton(_Place):
             self._look()
         near = np.flatnonzero(self.slack <= self.margin)
         before, size = (self.w, self.extra, self.v, self.f), self.size
-        if near.size > _FEW * self.design.n:
+        if near.size > (_FEW if self.sigma else _FEW_SMOOTH) * self.design.n:
             self._take(_Piece(self, None), 1)
         else:
             self._take(_Piece(self, near), _STEPS)
@@ -200,7 +204,7 @@ class _Piece(_Place):
         return True
 
     def _step(self) -> bool:
-        from .._core.proximal import coefficients
+        from .._core.proximal import coefficients, move
 
         try:
             dw, extra = self._direction()
@@ -211,12 +215,10 @@ class _Piece(_Place):
             return False
         df = self.design.dots(dw) + self.column * extra
         step = self._search(dw, extra, df, slope)
-        self.v += step * (self.beta - self.rate * df - self.v)
+        self.moved += step * float(move(self.v, self.f, df, self.beta, self.rate, step))
         self.left *= 1.0 - step
         self.w += step * dw
         self.extra += step * extra
-        self.f += step * df
-        self.moved += step * float(np.abs(df).max())
         before = self.beta.copy()
         total, self.conjugate, distance = coefficients(
             self.f, self.points, self.centre, self.sigma, self.beta, self.rate, self.slack
@@ -290,15 +292,15 @@ class Squares:
 
     def system(self, rate: Array, unit: float) -> _System:
         """The Hessian with D = rate, in the smaller of two forms; rate times `unit` seldom changes."""
-        free = np.flatnonzero(rate)
-        if free.size < self.design.width:
+        if np.count_nonzero(rate) < self.design.width:
+            free = np.flatnonzero(rate)
             return self._by_points(free, rate[free])
-        return self._by_features(rate, free.size, unit)
+        return self._by_features(rate, unit)
 
-    def _by_features(self, rate: Array, free: int, unit: float) -> _System:
+    def _by_features(self, rate: Array, unit: float) -> _System:
         from scipy.linalg import cho_factor, cho_solve
 
-        self._update(rate * unit, free)
+        self._update(rate, unit)
         H = self.sum / unit
         H[np.diag_indices_from(H)] += 1.0
         factor = cho_factor(H.T, lower=True, overwrite_a=True, check_finite=False)  # what is above the diagonal
@@ -331,14 +333,18 @@ class Squares:
 
         return _System(lambda x: np.asarray(x - Z.T @ cho_solve(factor, Z @ x, check_finite=False)), ones)
 
-    def _update(self, weight: Array, free: int) -> None:
-        """The sum with these weights: from the one before, where fewer points have changed than are free."""
+    def _update(self, rate: Array, unit: float) -> None:
+        """The sum with weights `unit` rate: from the one before, where fewer points have changed than are free."""
+        from .._core.proximal import changes
+
         d = self.design.width
-        if self.held is None or np.count_nonzero(self.held != weight) > free:
-            self.held, self.sum, self.ones = np.zeros_like(weight), np.zeros((d, d)), np.zeros(d)
-        change = weight - self.held
-        rows = np.flatnonzero(change)
-        self.held = weight
+        change, rows = np.empty_like(rate), np.empty(rate.size, np.intp)
+        size, free = (0, 0) if self.held is None else changes(rate, unit, self.held, change, rows)
+        if self.held is None or size > free:
+            self.held, self.sum, self.ones = np.zeros_like(rate), np.zeros((d, d)), np.zeros(d)
+            size, free = changes(rate, unit, self.held, change, rows)
+        rows = rows[:size]
+        self.held = unit * rate
         pieces = np.array_split(rows, thread_count() if rows.size * d > _WORTH_THREADS else 1)
         add = self._sparse if self.design.sparse else self._dense
         sums: dict[int, tuple[Array, Array]] = {}

@@ -116,17 +116,16 @@ def rows_of(gram: Gram) -> Features | Kernels:
 
 def table_of(problem: Problem, diag: Array) -> Array:
     """The dual terms of all points, as `_core.descent` takes them: a row for each point."""
-    from .._core.descent import COLUMNS, LOGISTIC
+    from .._core.descent import COLUMNS, LOGISTIC, fill
 
-    points = np.zeros((problem.n, COLUMNS))
+    points = np.empty((problem.n, COLUMNS))
     lo, hi = problem.bounds
     if problem.loss.quadratic:
         t = problem.terms
-        columns = [t.q, t.r, t.eps, lo, hi, diag + t.r]
+        fill(points, t.q, t.r, t.eps, lo, hi, diag)
     else:
         zero = np.zeros(problem.n)
-        columns = [problem.y, zero + LOGISTIC, zero, lo, hi, diag]
-    points[:, : len(columns)] = np.stack(columns, axis=1)
+        fill(points, problem.y, zero + LOGISTIC, zero, lo, hi, diag)
     return points
 
 
