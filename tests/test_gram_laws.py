@@ -310,3 +310,14 @@ def test_a_narrow_matrix_has_the_rows_that_were_held():
             index = np.arange(start, min(start + narrow.batch, keep.size))
             assert_allclose(narrow.rows(index), K[np.ix_(keep[index], keep)], rtol=1e-12)
         assert_allclose(whole.rows([5]), K[[5]], rtol=1e-12)  # once the narrow one is no longer used
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_block_where_the_budget_has_no_room_to_prepare_all_points(dtype):
+    X = np.random.default_rng(0).normal(size=(150, 40)).astype(dtype)
+    X = np.where(X > 0, X, 0)  # neither zeros and ones, nor sparse
+    kernel, index = Gaussian(0.05), np.arange(0, 150, 3)
+    assert kernel.prepared_bytes(X, dtype) > 80_000 // 4
+    for budget in (80_000, 10**6):
+        block = LazyGram(kernel, X, budget).block(index)
+        assert_allclose(block, kernel(X)[np.ix_(index, index)], rtol=1e-4 if dtype == np.float32 else 1e-12)

@@ -160,7 +160,8 @@ class LazyGram(Gram):
         """See Gram.block; computed anew, which is faster than to look for the rows."""
         index = as_index(index, self.n)
         out = np.empty((index.size, index.size), self.dtype) if out is None else out
-        columns, rows = self.prepared.columns_of(index), self.prepared.rows_of(index)
+        columns = self.prepared.columns_of(index)
+        rows = columns.rows_of(np.arange(index.size))  # ready for these columns, which may be of another kind than all
         if columns.cheapest and index.size**2 * width(self.points) <= _SMALL_BLOCK:
             # By one thread: that another one has written the values costs more than to compute them.
             columns.fill(rows, out, np.arange(index.size), slice(0, columns.n), columns.n)
