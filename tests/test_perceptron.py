@@ -441,7 +441,7 @@ def test_settings_that_make_no_sense():
 
 def test_ugly_points_end():
     y = np.array([1.0, -1.0, 1.0, -1.0])
-    for X in (np.zeros((4, 2)), np.full((4, 2), 1e-200), np.full((4, 2), 1e150), np.ones((4, 1))):
+    for X in (np.zeros((4, 2)), np.full((4, 2), 1e-150), np.full((4, 2), 1e150), np.ones((4, 1))):
         for model in (Perceptron(max_epochs=20), KernelPerceptron("linear", max_epochs=20)):
             certificate = model.fit(X, y).certificate_
             assert not certificate.converged and not certificate.lower > 0.0
@@ -452,3 +452,26 @@ def test_it_is_searched_and_kept():
     search = GridSearchCV(KernelPerceptron(), {"kernel__gamma": [0.1, 1.0], "variant": VARIANTS}, cv=2).fit(X, y)
     again = pickle.loads(pickle.dumps(search.best_estimator_))
     assert_array_equal(again.decision_function(X), search.decision_function(X))
+
+
+def separable_points():
+    X = np.random.default_rng(1).normal(size=(40, 3))
+    f = X @ [1.0, 2.0, -1.0]
+    return X[abs(f) > 0.5], np.sign(f[abs(f) > 0.5])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e160, 1e300])
+def test_points_beyond_float64_are_refused_and_nothing_is_proved_of_them(scale):
+    X, y = separable_points()
+    with pytest.raises(ValueError, match="scale the data first"):
+        Perceptron().fit(X * scale, y)
+    with pytest.raises(ValueError, match="scale the data first"):
+        Perceptron().fit(as_sparse(X * scale), y)
+    assert Perceptron().fit(np.zeros((2, 1)), [0, 1]).certificate_.status is Status.INSEPARABLE
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e-100])
+def test_what_is_separated_is_not_proved_inseparable(scale):
+    X, y = separable_points()
+    machine = KernelPerceptron("linear", bias=True).fit(X * scale, y)
+    assert (machine.score(X * scale, y) == 1.0) <= (machine.certificate_.proof is None)

@@ -11,6 +11,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.validation import validate_data
 
+from ..kernels.points import is_sparse
 from ..online import MarginCertificate, Primal, margin_certificate, one_pass
 from ..solution import Inseparable, Status
 from ..types import Array, Points
@@ -18,6 +19,8 @@ from .callbacks import Hooks
 from .checks import require_positive
 from .labels import classes_of
 from .online import Online, confirmed
+
+_LEAST = 1e-152  # coordinates that are all smaller have inner products that are not told from zero
 
 
 class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -96,6 +99,7 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         self._check()
         require_positive(self, "eta")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
+        _require_products(X)
         return X, y
 
     def _admit_again(self, X: Points, y: Any) -> tuple[Any, Any]:
@@ -134,3 +138,14 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _require_products(X: Any) -> None:
+    """Raise where inner products of the points overflow, or are all too small to be told from zero."""
+    values = X.data if is_sparse(X) else X
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    if largest and not _LEAST <= largest <= 1.0 / _LEAST:
+        raise ValueError(
+            f"Inner products of these points are beyond float64, for the largest coordinate is {largest:.1g}: "
+            "scale the data first (divide by its largest)."
+        )

@@ -72,6 +72,8 @@ def margin_certificate(
 ) -> MarginCertificate:
     """The certificate of an f with these scores; `error` is by how much each may be wrong."""
     lower, upper = bounds(y * scores - error, norm, weight)
+    if proof is not None and lower > 0.0:  # this very f separates the classes: what looked like a proof was rounding
+        status, proof = Status.CONVERGED, None
     primal, dual = as_objectives(lower, upper)
     return MarginCertificate(
         primal, dual, 0.0, np.nan, 0.0, status, np.zeros(0), proof, lower, upper, weight, name
