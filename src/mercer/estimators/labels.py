@@ -39,6 +39,8 @@ def _two_of(y: Any) -> tuple[Array, Index] | None:
 
 def class_weights(owner: Any, classes: Array, y: Any, weight: Array) -> Array:
     """The weight of each class; a point counts with its own weight where they are to be balanced."""
+    if owner.class_weight is None:
+        return np.ones(classes.size)
     counted = weight if isinstance(owner.class_weight, str) else None
     values = compute_class_weight(owner.class_weight, classes=classes, y=y, sample_weight=counted)
     if not (np.isfinite(values).all() and (values > 0).all()):

@@ -176,7 +176,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def _keep_support(self, training: Training, solutions: list[Solution], gram: Gram) -> None:
         betas = np.stack([solution.beta for solution in solutions])
-        used = np.flatnonzero(betas.any(axis=0))
+        used = np.flatnonzero(betas[0] if len(betas) == 1 else betas.any(axis=0))
         self.support_, self.dual_coef_ = training.rows[used], betas[:, used]
         self._coef = np.stack([gram.design.combination(beta) for beta in betas])
         if self.bias == "penalised":

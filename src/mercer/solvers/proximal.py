@@ -38,7 +38,7 @@ _STEPS = 10  # steps with them, at most,
 _SMALLER = 0.1  # or until the gradient is this small beside what it was
 _SEARCHES = 15  # steps of a line search
 _FLAT = 0.2  # which ends when the slope is this part of the first
-_ROWS = 256  # of dense features at a time
+_VALUES = 2**15  # of dense features at a time
 _WORTH_THREADS = 500_000  # entries of rows to be squared
 _NOTHING = 1e-14  # a gradient below this part of |w| is rounding
 
@@ -365,8 +365,9 @@ class Squares:
     def _dense(self, rows: Array, weight: Array) -> tuple[Array, Array]:
         """As `_sparse`."""
         out, ones = np.zeros((self.design.width, self.design.width)), np.zeros(self.design.width)
-        for start in range(0, rows.size, _ROWS):
-            part = rows[start : start + _ROWS]
+        strip = max(1, _VALUES // self.design.width)
+        for start in range(0, rows.size, strip):
+            part = rows[start : start + strip]
             Z = self.design.Z[part].astype(np.float64)
             own = weight[part]
             out += (Z * own[:, None]).T @ Z
