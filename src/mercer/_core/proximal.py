@@ -81,6 +81,17 @@ def changes(rate: Array, unit: float, held: Array, change: Array, rows: Array) -
 
 
 @compiled
+def gather(X: Array, rows: Array, weight: Array, Z: Array, weighted: Array, ones: Array) -> None:
+    """Z <- these rows, weighted <- each times its weight; ones += their sum."""
+    for k in range(rows.size):
+        row, factor = X[rows[k]], weight[rows[k]]
+        for j in range(row.size):
+            z = np.float64(row[j])
+            Z[k, j], weighted[k, j] = z, factor * z
+            ones[j] += factor * z
+
+
+@compiled
 def add_sparse_squares(
     begin: Array, column: Array, value: Array, rows: Array, weight: Array, out: Array, ones: Array
 ) -> None:

@@ -364,12 +364,14 @@ class Squares:
 
     def _dense(self, rows: Array, weight: Array) -> tuple[Array, Array]:
         """As `_sparse`."""
-        out, ones = np.zeros((self.design.width, self.design.width)), np.zeros(self.design.width)
-        strip = max(1, _VALUES // self.design.width)
+        from .._core.proximal import gather
+
+        d = self.design.width
+        out, ones = np.zeros((d, d)), np.zeros(d)
+        strip = max(1, min(_VALUES // d, rows.size))
+        Z, weighted = np.empty((strip, d)), np.empty((strip, d))
         for start in range(0, rows.size, strip):
             part = rows[start : start + strip]
-            Z = self.design.Z[part].astype(np.float64)
-            own = weight[part]
-            out += (Z * own[:, None]).T @ Z
-            ones += own @ Z
+            gather(self.design.arrays[0], part, weight, Z, weighted, ones)
+            out += weighted[: part.size].T @ Z[: part.size]
         return out, ones
