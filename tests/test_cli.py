@@ -71,6 +71,24 @@ def test_train_as_json(run):
     assert data["rows"] == 150 and 0.9 < data["cross_validation"]["accuracy"] <= 1
 
 
+@pytest.mark.parametrize("verb", ["train", "tune"])
+def test_where_the_model_goes_is_looked_at_before_training(run, verb):
+    for place, words in [("nowhere/m.mercer", "There is no folder nowhere"), (".", "is a folder")]:
+        code, out, err = run(verb, "iris.csv", "-o", place)
+        assert code == 2 and words in err and "round" not in err and not out
+
+
+def test_a_one_class_machine_is_evaluated_on_a_column_that_is_named(run, files):
+    assert run("train", "iris.csv", "--model", "oneclass", "--drop", "species", "-o", "one.mercer", "--quiet")[0] == 0
+    code, _, err = run("evaluate", "one.mercer", "iris.csv")
+    assert code == 2 and "by --target" in err
+    sides = [1 if species else -1 for species in SPECIES]
+    rows = ([*row, side] for row, side in zip(IRIS.tolist(), sides, strict=True))
+    write(files / "sides.csv", [[*HEADER[:-1], "side"], *rows])
+    code, out, _ = run("evaluate", "one.mercer", "sides.csv", "--target", "side", "--json")
+    assert code == 0 and json.loads(out)["labels"] == [-1, 1]
+
+
 TRAINED = {
     "svc": ["iris.csv", "--class-weight", "balanced"],
     "logistic": ["iris.csv"],
@@ -344,8 +362,11 @@ def test_explain(run, files):
     code, sheet, _ = run("explain", "--exercise", "7")
     assert code == 0 and "Exercise 7" in sheet and sheet == run("explain", "--exercise", "7")[1]
     assert run("explain", "--exercise", "7", "--kind", "ridge", "--json")[0] == 0
+    both = json.loads(run("explain", "--exercise", "7", "--answer", "--json")[1])
+    assert both["exercise"]["title"] == "Exercise 7: support vector machine" and both["answer"]["answer"]
     for given, code, words in [
         ([], 2, "Give points"),
+        ([" "], 2, "Give points"),
         (["1,3:+ 2,1:-", "--kind", "xor"], 2, "for --exercise"),
         (["--exercise", "7", "--kind", "lagrangian"], 3, "kind must be one of"),
         (["1,3:+ 2,1"], 3, "'2,1' is not a point"),

@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     import numpy as np
 
     from .data import last_step, points_for, read, target_values
-    from .exits import Exit
+    from .exits import Exit, UsageError
     from .machines import targets_of
     from .output import show
     from .scores import scores
@@ -34,6 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
     model = loaded(arguments.model)
     machine = last_step(model)
     targets = targets_of(machine)
+    if targets == "nothing" and not arguments.target:
+        raise UsageError("A one-class machine has no target of its own: say which column holds 1 and -1, by --target.")
     table = read(arguments, model)
     told = manifest_of(arguments.model)["notes"].get("target")
     known = told if told in table.names else None

@@ -45,24 +45,25 @@ def run(arguments: argparse.Namespace) -> int:
     from .exits import Exit
     from .output import note
 
-    for ending, sheet in _sheets(arguments).items():
-        text = _written(sheet, arguments)
-        if arguments.output:
-            path = Path(arguments.output)
-            path = path.with_name(path.stem + ending + path.suffix)
-            write_whole(path, text)
-            note(arguments, f"written to {path}.")
-        else:
-            print(text)
+    kind = _format(arguments)
+    texts = {ending: str(getattr(sheet, f"to_{kind}")()) for ending, sheet in _sheets(arguments).items()}
+    if not arguments.output:
+        together = kind == "json" and len(texts) > 1  # one object, so that it can be read as one
+        print('{{"exercise": {}, "answer": {}}}'.format(*texts.values()) if together else "\n".join(texts.values()))
+        return Exit.FINE
+    for ending, text in texts.items():
+        path = Path(arguments.output)
+        path = path.with_name(path.stem + ending + path.suffix)
+        write_whole(path, text)
+        note(arguments, f"written to {path}.")
     return Exit.FINE
 
 
-def _written(sheet: Any, arguments: argparse.Namespace) -> str:
-    """The sheet in the format that was asked for, or that the name of the file tells."""
+def _format(arguments: argparse.Namespace) -> str:
+    """The format that was asked for, or that the name of the file tells."""
     suffixes = {suffix: name for name, suffix in FORMATS.items()}
     by_name = suffixes.get(Path(arguments.output).suffix.lower()) if arguments.output else None
-    kind = arguments.format or ("json" if arguments.json else by_name or "text")
-    return str(getattr(sheet, f"to_{kind}")())
+    return str(arguments.format or ("json" if arguments.json else by_name or "text"))
 
 
 def _sheets(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -78,7 +79,7 @@ def _sheets(arguments: argparse.Namespace) -> dict[str, Any]:
         if arguments.exercise is not None:
             made = explain.exercise(arguments.exercise, arguments.kind)
             return {"": made} | ({"_answer": made.answer} if arguments.answer else {})
-        if not arguments.problem:
+        if not any(text.strip() for text in arguments.problem):
             raise UsageError("Give points, such as '1,3:+ 2,1:+ 0,1:-', a table, or --exercise SEED.")
         return {"": _solved(arguments, explain)}
     except (DataError, UsageError):

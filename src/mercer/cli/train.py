@@ -35,6 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Read, encode, scale, train, certify, save, score."""
     from time import perf_counter
 
+    from ..io import place_for
     from .data import last_step, read_training
     from .exits import Exit, UsageError
     from .fitting import encoder_of, exit_of, fit, pipeline_of
@@ -43,6 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.cv and arguments.test_size:
         raise UsageError("--cv trains on all rows and --test-size on a part of them: give one of the two.")
+    if arguments.output:
+        place_for(arguments.output)  # said before anything is trained
     machine = machine_of(arguments)
     targets = targets_of(machine)
     table, y, target = read_training(arguments, targets)

@@ -36,7 +36,7 @@ def add_arguments(parser: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, encode, score the grid, draw it, train the best."""
-    from ..io import DataError
+    from ..io import DataError, place_for
     from .data import read_training
     from .exits import Exit, UsageError
     from .fitting import fit, pipeline_of, prepared
@@ -44,6 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     from .machines import machine_of, targets_of
     from .output import note, show
 
+    if arguments.output:
+        place_for(arguments.output)  # said before anything is trained
     limit, arguments.time_limit = arguments.time_limit, None  # for all fits together
     machine = machine_of(arguments)
     targets = targets_of(machine)

@@ -2,7 +2,7 @@
 
 from .codec import StorageError
 from .encode import Encoder, UnseenCategoryWarning
-from .models import ModelError, load, read_manifest, save
+from .models import ModelError, load, place_for, read_manifest, save
 from .read import read_table
 from .tables import DataError, Table
 
@@ -14,6 +14,7 @@ __all__ = [
     "Table",
     "UnseenCategoryWarning",
     "load",
+    "place_for",
     "read_manifest",
     "read_table",
     "save",
