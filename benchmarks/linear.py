@@ -10,9 +10,9 @@ rest where there are several classes.
 LinearSVC (liblinear): both losses, bias penalised, as liblinear does it. LogisticRegression (lbfgs): logistic loss,
 free bias. The tol of all is swept from large to small, and the first fit that comes as near as asked counts; Mercer's
 seconds include the proof of how near it is. SGDClassifier at its defaults, with alpha = 1 / (n C) and a free bias:
-Mercer's stochastic subgradient method with automatic steps gets as many seconds, and the objectives are compared. Each
-figure is the best of the repeats; fits of more than 5 seconds are not repeated, and a sweep ends with the first fit of
-more than `--limit` seconds.
+Mercer's stochastic subgradient method with automatic steps gets as many seconds, its certificate included, and the
+objectives are compared. Each figure is the best of the repeats; fits of more than 5 seconds are not repeated, and a
+sweep ends with the first fit of more than `--limit` seconds.
 """
 
 from __future__ import annotations
@@ -195,7 +195,12 @@ def equal_time(case: str, X: Any, y: Any, loss: str, C: float) -> str:
     sgd, seconds = timed(lambda: SGDClassifier(loss=loss, alpha=1.0 / (X.shape[0] * C), random_state=0).fit(X, y), 1)
     settings = {"solver": "stochastic_subgradient", "tol": 1e-9, "max_iter": 10_000_000}
     mercer.LinearSVC(C, loss, **settings | {"max_iter": 2}).fit(X, y)
-    ours, taken = timed(lambda: mercer.LinearSVC(C, loss, time_limit=seconds, **settings).fit(X, y), 1)
+    limit = taken = seconds
+    for _ in range(3):  # what comes after the limit, such as the certificate, counts too
+        ours, taken = timed(lambda: mercer.LinearSVC(C, loss, time_limit=limit, **settings).fit(X, y), 1)  # noqa: B023
+        if taken <= seconds:
+            break
+        limit = max(limit - 1.1 * (taken - seconds), 0.0)
     theirs, mine = objective(sgd), objective(ours)
     verdict = "lower" if mine < theirs else "HIGHER"
     cells = [case, loss, f"{seconds:.3f} s", f"{taken:.3f} s", f"{theirs:.6g}", f"{mine:.6g}", verdict]
