@@ -404,6 +404,15 @@ class TestLimits:
         with pytest.raises(ValueError, match="memory budget of 2 kB is too small"):
             SVC(memory="2kB").fit(SCALED, CANCER_Y)
 
+    @pytest.mark.parametrize("classes", [2, 10])
+    def test_the_least_memory_is_enough(self, classes):
+        X, y = DIGITS, DIGITS_Y % classes
+        with pytest.raises(ValueError, match="at least") as refused:
+            SVC(memory="2kB").fit(X, y)
+        least = str(refused.value).split("at least ")[1].split(" is needed")[0]
+        with pytest.warns(ConvergenceWarning, match="out of iterations"):
+            SVC(memory=least, max_iter=1, tol=1e-12).fit(X, y)
+
     def test_little_memory(self):
         X, y = make_classification(1600, 5, n_classes=3, n_informative=4, n_redundant=0, random_state=0)
         ours, theirs = SVC(memory="12MB").fit(X, y), SVC().fit(X, y)

@@ -21,7 +21,7 @@ from ..parallel import thread_count
 from ..types import Array, Points
 from .base import Gram, Held, as_index
 from .dense import DenseGram
-from .lazy import LazyGram
+from .lazy import LazyGram, least_budget, require_budget
 
 _SIDE = 256  # of a tile
 LARGEST_CLASS = 2500  # points; of larger classes, only the rows that a solver asks for are computed
@@ -40,7 +40,12 @@ class ClassGram(Gram):
         self.points = admit(X, kernel.domain)
         kernel.check(self.points, "X")
         self.edges = np.concatenate([[0], np.cumsum(sizes)]).astype(int).tolist()
-        self.share = self.budget // (2 * thread_count())  # of one machine, when several are at work
+        self.shares = 2 * thread_count()
+        self.share = self.budget // self.shares  # of one machine, when several are at work
+        largest = int(np.sort(sizes)[-2:].sum())  # the two largest classes
+        if 2 * padded(largest) ** 2 * self._dtype.itemsize > self.share:
+            least = least_budget(kernel, self.points, largest, self._dtype)
+            require_budget(self.share, least, largest, self.shares)
         self.room = min(Gram.room, self.share // 8)
         self.reason = f"by classes: all of it would need {format_bytes(self.n * self.n * self._dtype.itemsize)}"
         self.own: dict[int, Array] = {}  # the block of each class with itself, once it is there
@@ -82,7 +87,8 @@ class ClassGram(Gram):
         classes = None if self.compact else self._whole_classes(index)
         if classes is not None and self._fits(classes):
             return PairGram(self, classes)
-        return LazyGram(self.kernel, take(self.points, index), self.share, self.reason, self._dtype, self.most)
+        chosen = take(self.points, index)
+        return LazyGram(self.kernel, chosen, self.share, self.reason, self._dtype, self.most, parts=self.shares)
 
     def astype(self, dtype: Any) -> ClassGram:
         if self._dtype == dtype:

@@ -28,14 +28,30 @@ from .dense import DenseGram
 from .linear import LinearGram, constant_beside_linear
 
 _SMALL_BLOCK = 2**25  # values times coordinates
+_BOOKS = 4 * 8  # bytes a row: which row is where, and since when; the diagonal
 _RECENT = 2  # calls; rows that were asked for within so many are kept, while there is memory
+
+
+def least_budget(kernel: Kernel, points: Points, n: int, dtype: Any) -> int:
+    """The least memory for the rows of n such points: three rows, the books, and the smallest tile."""
+    return _BOOKS * n + 3 * n * int(np.dtype(dtype).itemsize) + tile_bytes(kernel, points, LEAST_SIDE, 8)
+
+
+def require_budget(budget: int, least: int, n: int, parts: int = 1) -> None:
+    """Raise where a budget, one of several equal parts of what the user allows, is less than the least that will do."""
+    if budget < least:
+        raise ValueError(
+            f"A memory budget of {format_bytes(parts * budget)} is too small for rows of {n} values: "
+            f"at least {format_bytes(parts * least)} is needed."
+        )
 
 
 class LazyGram(Gram):
     """Rows computed when they are asked for; the least recently used give way first.
 
     The budget is split once: temporaries of the computation, the rows that are kept, and the rows of one answer
-    (`batch` rows at most). `most` limits the number of rows kept, where more would not be worth their memory.
+    (`batch` rows at most). `most` limits the number of rows kept, where more would not be worth their memory. The
+    budget may be one of several equal `parts` of what the user allows.
     """
 
     def __init__(
@@ -48,6 +64,7 @@ class LazyGram(Gram):
         most: int | None = None,
         memory: Array | None = None,
         columns: Prepared | None = None,
+        parts: int = 1,
     ) -> None:
         budget = parse_bytes(budget)
         self.kernel, self.budget, self.reason = kernel, budget, reason
@@ -57,18 +74,14 @@ class LazyGram(Gram):
         self._dtype = np.dtype(dtype or common_dtype(self.points))
         n = count(self.points)
         row = n * self.dtype.itemsize
-        books = 4 * n * 8  # which row is where, and since when; the diagonal
+        books = _BOOKS * n
         self.room = min(Gram.room, budget // 8)
-        room = budget // 4
+        smallest = tile_bytes(kernel, self.points, LEAST_SIDE, 8)
+        least = least_budget(kernel, self.points, n, self.dtype)
+        require_budget(budget, least, n, parts)
+        room = min(budget // 4, budget - least)
         copies = kernel.prepared_bytes(self.points, self.dtype)
         books += copies if copies <= room else 0
-        smallest = tile_bytes(kernel, self.points, LEAST_SIDE, 8)
-        least = books + 3 * row + smallest
-        if budget < least:
-            raise ValueError(
-                f"A memory budget of {format_bytes(budget)} is too small for rows of {n} values: "
-                f"at least {format_bytes(least)} is needed."
-            )
         self.scratch = min(SCRATCH, SCRATCH_PER_THREAD * thread_count(), max(smallest, (budget - least) // 4))
         rows_in_all = max(3, (budget - books - self.scratch - self.room) // row)
         self.batch = int(min(n, max(1, rows_in_all // 4)))
