@@ -77,7 +77,7 @@ def test_exit_codes(folder):
     (folder / "broken.mercer").write_bytes(b"PK\x03\x04 not a model")
     limits = ["train", "noise.csv", "--C", "1e5", "--tol", "1e-9", "--max-iter", "1", "--quiet", "-o", "limits.mercer"]
     for code, arguments in {
-        2: ["train", "iris.csv", "--colour", "red"],
+        2: ["train", "iris.csv", "--solver", "nope"],
         3: ["train", "iris.csv", "--target", "colour"],
         4: limits,
         5: ["inspect", "broken.mercer"],

@@ -82,12 +82,13 @@ def kernel_of(arguments: argparse.Namespace) -> Any:
 def machine_of(arguments: argparse.Namespace) -> Any:
     """The unfitted machine; settings that were not given are the machine's own."""
     from .. import estimators
+    from ..solvers import solver as as_solver
 
     named = any(value is not None for value in (arguments.kernel, arguments.libsvm_kernel, arguments.gamma))
     classes = MACHINES | (_WITH_KERNEL if named else {})
     machine = getattr(estimators, classes[arguments.model])()
     known = machine.get_params(deep=False)
-    settings = {name: getattr(arguments, name, None) for name in _SETTINGS}
+    settings: dict[str, Any] = {name: getattr(arguments, name, None) for name in _SETTINGS}
     settings = {name: value for name, value in settings.items() if value is not None}
     if "bias" in known or "bias" in settings:  # ridge and perceptron have none of their own accord
         settings["bias"] = settings.get("bias") != "no"
@@ -102,6 +103,8 @@ def machine_of(arguments: argparse.Namespace) -> Any:
             raise UsageError(f"--{name.replace('_', '-')} is no setting of {arguments.model}.")
     if "random_state" in known:
         settings["random_state"] = arguments.seed
+    if "solver" in settings:
+        as_solver(settings["solver"])  # an error of its text is one of usage
     if settings.get("C") == float("inf") and arguments.model != "svc":
         raise UsageError("--C inf, the hard margin, is for svc.")
     return machine.set_params(**settings)
