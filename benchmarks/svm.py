@@ -1,4 +1,6 @@
-"""SVC side by side with scikit-learn's and scikit-learn-intelex's: seconds, and how good each answer is.
+"""SVC side by side with its peers: seconds, and how good each answer is.
+
+scikit-learn, scikit-learn-intelex and thundersvm-cpu, as far as they are installed.
 
     python benchmarks/svm.py --data FOLDER      # a folder with load.py and the data sets named below
     python benchmarks/svm.py                    # the sets that come with scikit-learn
@@ -6,7 +8,7 @@
 
 Every solution is scored by the same certificate: its relative duality gap (of several classes, that of the worst pair).
 The peers run at their tol of 1e-3 with 2 GB of cache; Mercer with memory="2GB" at a tolerance that makes its gap no
-larger than that of either peer. Certificate time is part of Mercer's seconds. Each figure is the
+larger than that of any peer. Certificate time is part of Mercer's seconds. Each figure is the
 best of the repeats; fits of more than 20 seconds are not repeated.
 """
 
@@ -131,6 +133,12 @@ def peers(case: Case) -> dict[str, Callable[[], Any]]:
         pass
     else:
         found["intelex"] = lambda: Intelex(**settings)
+    try:
+        from thunder import SVC as Thunder  # noqa: N811
+    except (ImportError, OSError):  # it is there for Linux alone
+        pass
+    else:
+        found["thundersvm"] = lambda: Thunder(C=case.C, gamma=case.gamma, tol=1e-3, max_mem_size=2000)
     return found
 
 
@@ -166,7 +174,8 @@ def run(case: Case, data: tuple[Any, Any, Any, Any], repeat: int) -> Row:
     for name, make in peers(case).items():
         machine, result = measure(make, data, repeat)
         try:
-            result.gap = mercer.certify(machine, X, y).relative_gap
+            judged = machine.as_scikit_learn() if name == "thundersvm" else machine
+            result.gap = mercer.certify(judged, X, y).relative_gap
         except (TypeError, ValueError) as error:
             print(f"  {name} could not be scored: {error}", file=sys.stderr)
         row.results[name] = result
@@ -185,7 +194,7 @@ def run(case: Case, data: tuple[Any, Any, Any, Any], repeat: int) -> Row:
 
 def table(rows: list[Row]) -> str:
     """The results in Markdown, geometric means last."""
-    names = [name for name in ("scikit-learn", "intelex") if name in rows[0].results]
+    names = [name for name in rows[0].results if name != "mercer"]
     head = ["data", "n x d", "gamma", "C", *(f"{n} fit" for n in [*names, "mercer"])]
     head += (
         [f"gap {n}" for n in [*names, "mercer"]] + [f"fit vs {n}" for n in names] + [f"predict vs {n}" for n in names]
