@@ -43,6 +43,7 @@ from .checks import require_limits
 from .definite import doubted
 from .elsewhere import tells_where
 from .machines import Task, fit_machines, training_gram
+from .repeated import Merged, merged
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +87,16 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         training = self._training(X, y, sample_weight)
         deadline = None if self.time_limit is None else began + self.time_limit
         hooks = Hooks(self, len(training.tasks), X, y, sample_weight)
-        gram = self._gram(training)
+        once = self._merged(training)
+        gram = self._gram(training if once is None else replace(training, points=once.points))
         with ExitStack() as stack:
             line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
             solutions = fit_machines(
-                gram, training.tasks, self._solver(), tol=self.tol, max_iter=self.max_iter, deadline=deadline,
-                watch=Watches([hooks, *line]),
+                gram, training.tasks if once is None else [once.task], self._solver(), tol=self.tol,
+                max_iter=self.max_iter, deadline=deadline, watch=Watches([hooks, *line]),
             )  # fmt: skip
-        self._keep(training, doubted(gram, solutions), gram)
+        solutions = doubted(gram, solutions)
+        self._keep(training, solutions if once is None else [once.spread(solutions[0])], gram)
         self._warn()
         hooks.close()
         return self
@@ -107,6 +110,12 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         """The order of the points (None: as they are), the class of each, and the problems on the ordered points."""
         raise NotImplementedError
+
+    def _merged(self, training: Training) -> Merged | None:
+        """The problem with equal points as one, where that is worth it; who names a solver gets the points as given."""
+        if self.solver is not None:
+            return None
+        return merged(training.points, training.tasks, training.kernel.domain, self.memory)
 
     def _gram(self, training: Training) -> Gram:
         """The Gram matrix to train on."""

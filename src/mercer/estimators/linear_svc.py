@@ -171,6 +171,9 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         names = [f"{name_of(c)} against the rest" for c in self.classes_]
         return None, group, [task(c, name) for c, name in enumerate(names)]
 
+    def _merged(self, training: Training) -> None:
+        """A pass over the points is no dearer than to look for equal ones."""
+
     def _gram(self, training: Training) -> Gram:
         return LinearGram(training.points, float(self.bias == "penalised"))
 

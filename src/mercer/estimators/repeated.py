@@ -1,0 +1,108 @@
+"""Repeated points: equal ones with equal targets are trained on as one, with the sum of their C.
+
+Their losses are one function of f, so that the smaller problem has the same primal and dual values and the same gap.
+Its coefficients are then given back to all points. Where the dual terms are linear within their bounds (hinge,
+epsilon-insensitive), it does not matter who of the equal points has how much: the first ones are filled up, so that
+few are support vectors. Else each has its part in proportion to its C, which is the best that they can do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..kernels.points import Domain, count, is_sparse, nbytes, take
+from ..losses import EpsilonInsensitive, Hinge, OneClass
+from ..memory import parse_bytes
+from ..solution import Solution
+from ..types import Array, Index, Points
+from .machines import Task
+
+_LINEAR = (Hinge, EpsilonInsensitive, OneClass)  # between bounds of -C, 0 and C
+_FEWEST = 4000  # points; with fewer, there is little to gain
+_WORTH = 0.95  # of the points at most are left, or a copy of them is not worth its while,
+_COPY = 0.05  # nor if it takes more than this part of the memory
+_STRIP = 1024  # rows that are looked at together
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """The points that differ, the problem on them, and the way back to all points."""
+
+    points: Points
+    task: Task
+    whole: Task
+    """The problem on all points."""
+    place: Index
+    """Where each of all points stands among those that differ."""
+
+    def spread(self, solution: Solution) -> Solution:
+        """The answer for all points; of the gap, equal ones have shares in proportion to their C."""
+        part = self.whole.C / self.task.C[self.place]
+        certificate = solution.certificate
+        proof = certificate.proof
+        if proof is not None:
+            proof = replace(proof, weights=proof.weights[self.place] * part)
+        certificate = replace(certificate, residuals=certificate.residuals[self.place] * part, proof=proof)
+        dual_beta = None if solution.dual_beta is None else solution.dual_beta[self.place] * part
+        beta = self._filled(solution.beta) if isinstance(self.whole.loss, _LINEAR) else solution.beta[self.place] * part
+        return replace(solution, beta=beta, dual_beta=dual_beta, certificate=certificate)
+
+    def _filled(self, beta: Array) -> Array:
+        """Coefficients with these sums over equal points, one after the other at its bound."""
+        from .._core.repeated import fill_up
+
+        out = np.empty(self.place.size)
+        fill_up(self.place, self.whole.C, np.abs(beta), out)
+        return np.copysign(out, beta[self.place])
+
+
+def merged(points: Points, tasks: tuple[Task, ...], domain: Domain, memory: Any) -> Merged | None:
+    """The one problem of these tasks on the points that differ, where that saves enough; None otherwise."""
+    if len(tasks) != 1 or domain is not Domain.VECTORS or count(points) < _FEWEST:
+        return None
+    (task,) = tasks
+    first, place = distinct(points, task.y)
+    if first.size > _WORTH * place.size or nbytes(points) > _COPY * parse_bytes(memory):
+        return None
+    C = np.bincount(place, task.C)
+    return Merged(take(points, first), replace(task, y=task.y[first], C=C), task, place)
+
+
+def distinct(X: Points, y: Array) -> tuple[Index, Index]:
+    """The first of each set of equal rows with equal y, in order; and for each row, which of those it equals."""
+    numbers = _numbers(X, y)
+    order = np.argsort(numbers, kind="stable")
+    new = np.concatenate([[True], np.diff(numbers[order]) != 0])
+    source = np.empty_like(order)  # of each row, the first row with its number
+    source[order] = order[new][np.cumsum(new) - 1]
+    repeats = np.flatnonzero(source != np.arange(source.size))
+    for start in range(0, repeats.size, _STRIP):  # rows that have their number by chance are not repeats
+        rows = repeats[start : start + _STRIP]
+        differ = _differ(X[rows], X[source[rows]]) | (y[rows] != y[source[rows]])
+        source[rows[differ]] = rows[differ]
+    first = np.flatnonzero(source == np.arange(source.size))
+    return first, np.searchsorted(first, source)
+
+
+def _numbers(X: Points, y: Array) -> Array:
+    """A number for each row and its y, equal where they are."""
+    from .._core.repeated import add_dense, add_sparse
+
+    kind = np.dtype(f"u{X.dtype.itemsize}")
+    factors = np.random.default_rng(0).integers(2**64, size=X.shape[1] + 1, dtype=np.uint64) | np.uint64(1)
+    out: Array = np.ascontiguousarray(y, np.float64).view(np.uint64) * factors[-1]
+    if is_sparse(X):
+        add_sparse(X.indptr, X.indices, X.data.view(kind), factors, out)
+        return out
+    for start in range(0, len(X), _STRIP):
+        strip = slice(start, start + _STRIP)
+        add_dense(np.ascontiguousarray(X[strip]).view(kind), factors, out[strip])
+    return out
+
+
+def _differ(A: Points, B: Points) -> Array:
+    """In which rows two sets of points are not the same."""
+    return np.asarray(np.diff((A != B).indptr) > 0 if is_sparse(A) else (A != B).any(axis=1))
