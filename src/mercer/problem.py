@@ -115,16 +115,25 @@ class Problem:
         """The objective of f = K beta + b; of a hard margin, of f scaled until it is feasible."""
         scores = self.gram.product64(beta) if scores is None else scores
         f = scores + b
-        norm = 0.5 * inner(beta, scores)
         scale = self.loss.feasible_scale(self.y, f)
+        return self._primal(inner(beta, scores), b, self._losses(f), scale)
+
+    def _losses(self, f: Array) -> Array:
+        """C_i loss(y_i, f_i); zeros for a hard margin, of which f is scaled until it is feasible."""
         if isinstance(self.loss, HardMargin):
-            return norm * scale * scale if np.isfinite(scale) else float("inf")
-        return norm + inner(self.C, self.loss.value(self.y, f)) + self.mass * b
+            return np.zeros(self.n)
+        return np.asarray(self.C * self.loss.value(self.y, f))
+
+    def _primal(self, squared_norm: float, b: float, losses: Array, scale: float) -> float:
+        """The primal value; `scale` is what makes a hard margin feasible."""
+        if isinstance(self.loss, HardMargin):
+            return 0.5 * squared_norm * scale * scale if np.isfinite(scale) else float("inf")
+        return 0.5 * squared_norm + float(losses.sum()) + self.mass * b
 
     def dual(self, beta: Array, scores: Array | None = None) -> float:
         """The dual value of feasible coefficients."""
         scores = self.gram.product64(beta) if scores is None else scores
-        return 0.0 - 0.5 * inner(beta, scores) - float(self.conjugates(beta).sum())  # 0.0: no -0
+        return _dual(inner(beta, scores), self.conjugates(beta))
 
     def best_bias(self, scores: Array) -> float:
         """The b that minimises the primal given K beta: the middle, where an interval does."""
@@ -161,11 +170,10 @@ class Problem:
         if not self.loss.quadratic:
             slope = self.loss.slope(self.y, scores + self.best_bias(scores))
             return float(np.abs(beta / self.C + slope).max())
+        from ._core.working_set import extremes
+
         t = self.terms
-        F = t.q - t.r * beta - scores
-        rise = np.where(beta < t.hi, F - np.where(beta >= 0, t.eps, -t.eps), -np.inf)
-        fall = np.where(beta > t.lo, F - np.where(beta > 0, t.eps, -t.eps), np.inf)
-        top, bottom = float(rise.max()), float(fall.min())
+        top, bottom, _ = extremes(t.q - t.r * beta - scores, beta, t.lo, t.hi, t.eps, *np.empty((2, self.n)))
         if not self.bias:
             return max(top, -bottom, 0.0)
         return max(top - bottom, 0.0)
@@ -230,11 +238,13 @@ class Problem:
         s_dual = products if dual_beta is None else products[:, 1]
         fixed = b
         b = self.best_bias(s) if b is None else float(b)
-        scale = self.loss.feasible_scale(self.y, s + b)
-        residuals = self._residuals(s + b, other, scale)
+        f = s + b
+        scale = self.loss.feasible_scale(self.y, f)
+        losses, conjugates = self._losses(f), self.conjugates(other)
+        residuals = losses + conjugates + other * f * (scale if np.isfinite(scale) else 1.0)
         feasibility = self.feasibility(other)
-        primal = self.primal(beta, b, s)
-        dual = self.dual(other, s_dual) if feasibility <= _INFEASIBLE else -np.inf
+        primal = self._primal(inner(beta, s), b, losses, scale)
+        dual = _dual(inner(other, s_dual), conjugates) if feasibility <= _INFEASIBLE else -np.inf
         nothing = _NOTHING * min(self._largest_norm(beta), self._loss_of_nothing()) + _TINY
         if dual < primal <= nothing and -dual <= primal:
             primal = dual = 0.0  # all of it is rounding: 0/0 := 0
@@ -243,7 +253,7 @@ class Problem:
             error = products[sample] - precise
             if dual_beta is not None:  # the gap has another part: 1/2 |w - w~|^2
                 rounding = 0.5 * float(np.abs(beta - other).sum()) * _root_mean_square(error[:, 0] - error[:, 1])
-            rounding += self._rounding(s + b, other, scale, primal, error if dual_beta is None else error[:, 0])
+            rounding += self._rounding(f, other, scale, primal, error if dual_beta is None else error[:, 0])
             if scores is None and rounding > 0.5 * tol * max(abs(primal), abs(dual)):
                 return self.examine(beta, fixed, dual_beta, status=status)
         proof = self._inseparable(other) if isinstance(self.loss, HardMargin) else None
@@ -265,13 +275,6 @@ class Problem:
         sample = _sample(self.n)
         products = self.gram.recompute(beta, dtype=np.float32) if scores is None else scores
         return products, sample, self.gram.recompute(beta, sample)
-
-    def _residuals(self, f: Array, beta: Array, scale: float) -> Array:
-        """The share of each point in the gap; `scale` is what makes a hard margin feasible."""
-        h = self.conjugates(beta)
-        if isinstance(self.loss, HardMargin):
-            return h + beta * f * (scale if np.isfinite(scale) else 1.0)
-        return np.asarray(self.C * self.loss.value(self.y, f) + h + beta * f)
 
     def _rounding(self, f: Array, beta: Array, scale: float, primal: float, error: Array) -> float:
         """What rounding may have done to the gap, from the errors of the scores of a sample of points.
@@ -332,6 +335,10 @@ class Problem:
 def _sample(n: int) -> Any:
     """Rows on which rounding is measured: an eighth of n at most."""
     return np.sort(np.random.default_rng(0).choice(n, min(_SAMPLE, n // 8), replace=False))
+
+
+def _dual(squared_norm: float, conjugates: Array) -> float:
+    return 0.0 - 0.5 * squared_norm - float(conjugates.sum())  # 0.0: no -0
 
 
 def _root_mean_square(v: Array) -> float:

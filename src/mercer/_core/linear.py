@@ -33,20 +33,30 @@ def sparse_dots(begin: Array, column: Array, value: Array, w: Array, out: Array,
 
 
 @compiled
+def _add_eight_rows(X: Array, v: Array, rows: Array, out: Array) -> None:
+    """out += sum v_i x_i over these rows."""
+    r0, r1, r2, r3, r4, r5, r6, r7 = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], rows[7]
+    a, b, c, d, e, f, g, h = v[r0], v[r1], v[r2], v[r3], v[r4], v[r5], v[r6], v[r7]
+    A, B, C, D, E, F, G, H = X[r0], X[r1], X[r2], X[r3], X[r4], X[r5], X[r6], X[r7]
+    for j in range(out.size):
+        low = (a * A[j] + b * B[j]) + (c * C[j] + d * D[j])
+        out[j] += low + ((e * E[j] + f * F[j]) + (g * G[j] + h * H[j]))
+
+
+@compiled
 def add_dense_rows(X: Array, v: Array, out: Array, start: int, stop: int) -> None:
-    """out += sum_i v_i x_i, four rows at a time: the sums are read and written as often as anything."""
-    i, last = start, stop - (stop - start) % 4
-    while i < last:
-        a, b, c, d = v[i], v[i + 1], v[i + 2], v[i + 3]
-        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
-            first, second, third, fourth = X[i], X[i + 1], X[i + 2], X[i + 3]
-            for j in range(out.size):
-                out[j] += (a * first[j] + b * second[j]) + (c * third[j] + d * fourth[j])
-        i += 4
-    for k in range(last, stop):
-        row = X[k]
+    """out += sum_i v_i x_i, eight rows at a time: the sums are read and written as often as anything."""
+    rows, size = np.empty(8, np.intp), 0
+    for i in range(start, stop):
+        rows[size] = i
+        size += v[i] != 0.0
+        if size == 8:
+            _add_eight_rows(X, v, rows, out)
+            size = 0
+    for i in rows[:size]:
+        row = X[i]
         for j in range(out.size):
-            out[j] += v[k] * row[j]
+            out[j] += v[i] * row[j]
 
 
 @compiled

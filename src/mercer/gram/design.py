@@ -15,7 +15,8 @@ from ..kernels.points import is_sparse
 from ..parallel import for_each, thread_count
 from ..types import Array
 
-_WORTH_A_THREAD = 1_500_000  # entries; with fewer, more time goes into waking it up than into the work
+_WORTH_A_THREAD = 600_000  # entries; with fewer, more time goes into waking it up than into the work
+_SPARSE = 3  # times as long takes an entry of a sparse row
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,13 +99,14 @@ class Design:
     def product(self, v: Array) -> Array:
         """K v, of a vector or of each column."""
         if v.ndim == 2:
-            return np.stack([self.product(np.ascontiguousarray(column)) for column in v.T], axis=1)
+            return np.stack([self.product(np.ascontiguousarray(column)) for column in v.T]).T
         scores = self.dots(self.combination(v))
         return scores + self.constant * float(v.sum()) if self.constant else scores
 
     def _by_rows(self, work: Callable[[int, int], None]) -> None:
         """Do the work on pieces of the rows, by all cores where it is worth it."""
-        pieces = min(thread_count(), self.entries // _WORTH_A_THREAD) if self.entries >= 2 * _WORTH_A_THREAD else 1
+        work_load = self.entries * (_SPARSE if self.sparse else 1)
+        pieces = min(thread_count(), work_load // _WORTH_A_THREAD) if work_load >= 2 * _WORTH_A_THREAD else 1
         if pieces == 1:
             work(0, self.n)
             return

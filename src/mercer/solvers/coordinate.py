@@ -29,6 +29,7 @@ from .descent import Descent, balanced, nothing
 from .proximal import ProximalNewton
 from .rows import Features
 
+_BEFORE = 3  # rounds of passes before Newton steps, where r is 0: a good start saves many of them
 _STEPS = 4.0  # Newton steps that gain a digit
 _ANEW = 0.5  # the part of the Hessian that has to be computed for each
 _PART = 8  # Newton steps at once begin with one point of so many,
@@ -84,7 +85,7 @@ def _worth_newton(descent: Descent) -> bool:
     problem, design = descent.problem, _design(descent)
     if not problem.loss.quadratic:
         return False
-    if descent.rounds < (1 if problem.terms.r.all() else 3):  # without r, a good start saves many steps
+    if descent.rounds < (1 if problem.terms.r.all() else _BEFORE):  # without r, a good start saves many steps
         return False
     lo, hi = problem.bounds
     free = int(np.count_nonzero((descent.beta > lo) & (descent.beta < hi)))
