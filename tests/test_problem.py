@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mercer.driver import solve
+from mercer.examination import Products, accounts, examine
 from mercer.gram import DenseGram
 from mercer.kernels import Gaussian, Linear, Polynomial, Precomputed
 from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Logistic, OneClass, Squared, SquaredHinge
@@ -62,6 +63,30 @@ def test_the_gap_is_the_sum_of_its_shares(specimen, seed):
         certificate = problem.certify(beta, b)
         assert (certificate.residuals >= -1e-9).all()
         assert certificate.residuals.sum() == pytest.approx(certificate.gap, rel=1e-9)
+
+
+@every_problem
+@pytest.mark.parametrize("seed", range(3))
+def test_accounts_are_the_sums_that_define_them(specimen, seed):
+    """One compiled pass gives what the plain formulas give, inside the bounds of the dual and outside."""
+    problem = specimen.make()
+    b = 0.7 if problem.bias else 0.0
+    for beta, other in (
+        (feasible(problem, seed), feasible(problem, seed + 1)),
+        (feasible(problem, seed), feasible(problem, seed) + 1e-3),
+    ):
+        products = Products(problem.gram.product64(beta), problem.gram.product64(other))
+        found = accounts(problem, beta, b, other, products)
+        assert found.primal == pytest.approx(problem.primal(beta, b, products.scores), rel=1e-12)
+        assert found.feasibility == pytest.approx(problem.feasibility(other), rel=1e-9, abs=1e-15)
+        dual = problem.dual(other, products.dual_scores) if found.feasibility < 1e-9 else -np.inf
+        assert found.dual == pytest.approx(dual, rel=1e-12)
+        assert found.norm == pytest.approx(other @ products.dual_scores, rel=1e-12)
+        assert found.violation == pytest.approx(problem.violation(other, products.dual_scores), rel=1e-12)
+        if problem.loss != HardMargin():
+            f = products.scores + b
+            shares = problem.C * problem.loss.value(problem.y, f) + problem.conjugates(other) + other * f
+            assert_allclose(found.residuals, shares, rtol=1e-10, atol=1e-12)
 
 
 @every_problem
@@ -136,9 +161,9 @@ def test_scores_that_are_not_true_are_found_out():
     problem = Problem.of(Gaussian(0.3), X, y, C=1e-3)
     solution = solve(problem, tol=1e-6)
     true = problem.gram.product64(solution.beta)
-    good, _, _ = problem.examine(solution.beta, single=True, scores=true)
+    good, _, _ = examine(problem, solution.beta, single=True, scores=true)
     assert good.rounding <= 1e-12 and good.relative_gap <= 1e-6
-    false, _, _ = problem.examine(solution.beta, single=True, scores=true + 0.01 * y)
+    false, _, _ = examine(problem, solution.beta, single=True, scores=true + 0.01 * y)
     assert false.rounding >= 0.5 * abs(false.primal - false.dual - (good.primal - good.dual))
     assert false.relative_gap > 1e-4
 

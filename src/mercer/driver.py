@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .examination import examine, may_be_inseparable
 from .interrupt import interruptible
 from .parallel import helpers_kept
 from .problem import Problem
@@ -95,7 +96,7 @@ class _Run:
         if step.primal < self.best_primal and not iterate.partial:
             self.best_primal, self.best_beta = step.primal, iterate.beta.copy()
         stop = self._why_stop(step, iterate.beta, interrupted)
-        hopeless = self.problem.may_be_inseparable(iterate.beta, iterate.scores)
+        hopeless = may_be_inseparable(self.problem, iterate.beta, iterate.scores)
         good = step.relative_gap <= self.aim and not iterate.partial
         if not (stop or iterate.done or hopeless or good):
             return None
@@ -167,18 +168,23 @@ class _Run:
         if (stop or iterate.done) and held is None and self.best_primal < _BETTER * self.history[-1].primal:
             # An earlier f was better; the latest bound is the best.
             beta, dual_beta = self.best_beta, iterate.beta if dual_beta is None else dual_beta
-        certificate, scores, b = self.problem.examine(
-            beta, None, dual_beta, single=self.single, scores=held, tol=self.tol
+        certificate, scores, b = examine(
+            self.problem, beta, None, dual_beta, single=self.single, scores=held, tol=self.tol
         )
-        if (stop or iterate.done) and certificate.primal > self.problem.primal(*self._nothing()):
+        if (stop or iterate.done) and self._worse_than_nothing(certificate):
             dual_beta = None if certificate.dual <= 0.0 else iterate.beta if dual_beta is None else dual_beta
             beta = self._nothing()[0]  # rounding errors have made it worse than none at all
-            certificate, scores, b = self.problem.examine(beta, None, dual_beta, status=certificate.status)
+            certificate, scores, b = examine(self.problem, beta, None, dual_beta, status=certificate.status)
         self.single = self.single and certificate.rounding > 0.0
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
         self.dual_beta = None if dual_beta is None else dual_beta.copy()
         self.scale = self.problem.loss.feasible_scale(self.problem.y, scores + b)
         return scores
+
+    def _worse_than_nothing(self, certificate: Certificate) -> bool:
+        """Whether f = b alone would do better."""
+        good = certificate.relative_gap <= self.tol
+        return not good and certificate.primal > self.problem.primal(*self._nothing())
 
     def _nothing(self) -> tuple[Array, float, Array]:
         """f = b alone: coefficients, b, scores."""

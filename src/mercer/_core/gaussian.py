@@ -27,6 +27,16 @@ _ALL_AT_ONCE = BYTES == 64  # CPUs with such registers have 32 of them
 
 
 @exactly_compiled
+def mean(X: Array) -> Array:
+    """The mean of the points, in float64."""
+    total = np.zeros(X.shape[1])
+    for i in range(X.shape[0]):
+        for k in range(X.shape[1]):
+            total[k] += X[i, k]
+    return np.asarray(total / X.shape[0])
+
+
+@exactly_compiled
 def pack(X: Array, centre: Array, packed: Array) -> None:
     """packed[i // s, k, i % s] <- X[i, k] - centre[k], with s the last axis of `packed`; zeros where there is no i."""
     size = packed.shape[2]

@@ -10,6 +10,7 @@ from time import perf_counter
 import numpy as np
 
 from ..driver import solve
+from ..examination import examine
 from ..gram import ClassGram, DenseGram, Gram, LazyGram, LinearGram, unformed
 from ..interrupt import interruptible
 from ..kernels import Kernel
@@ -152,5 +153,5 @@ def not_begun(task: Task, gram: Gram, status: Status) -> Solution:
     index = np.arange(gram.n) if task.rows is None else task.rows
     problem = replace(task, rows=None).problem(unformed(gram.kernel, take(gram.points, index)))
     beta = feasible_start(problem, None)
-    certificate, _, b = problem.examine(beta, status=status)
+    certificate, _, b = examine(problem, beta, status=status)
     return Solution(beta, b, certificate)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..examination import examine
 from ..losses import Squared
 from ..problem import Problem
 from ..solution import Certificate, Status
@@ -50,7 +51,7 @@ def certified(system: System, block: Block, penalty: float) -> list[RidgeCertifi
     for j, residual in enumerate(residuals):
         problem = Problem(system.gram, system.centred[:, j], Squared(), 1.0 / system.r, system.bias)
         beta, b = np.ascontiguousarray(block.beta[:, j]), float(block.b[j] - system.centre[j])
-        certificate, _, _ = problem.examine(beta, b, scores=np.ascontiguousarray(scores[:, j]))
+        certificate, _, _ = examine(problem, beta, b, scores=np.ascontiguousarray(scores[:, j]))
         found.append(in_values_of_J(certificate, penalty, float(residual)))
     return found
 

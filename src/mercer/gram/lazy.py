@@ -80,8 +80,8 @@ class LazyGram(Gram):
         least = least_budget(kernel, self.points, n, self.dtype)
         require_budget(budget, least, n, parts)
         room = min(budget // 4, budget - least)
-        copies = kernel.prepared_bytes(self.points, self.dtype)
-        books += copies if copies <= room else 0
+        self.prepared = prepared(kernel, self.points, self.dtype, room) if columns is None else columns
+        books += self.prepared.nbytes
         self.scratch = min(SCRATCH, SCRATCH_PER_THREAD * thread_count(), max(smallest, (budget - least) // 4))
         rows_in_all = max(3, (budget - books - self.scratch - self.room) // row)
         self.batch = int(min(n, max(1, rows_in_all // 4)))
@@ -92,7 +92,6 @@ class LazyGram(Gram):
         slots = min(slots, memory.size // n)
         self.cache = _Rows(memory[: slots * n].reshape(slots, n))
         self._diag = diagonal(kernel, self.points)
-        self.prepared = prepared(kernel, self.points, self.dtype, room) if columns is None else columns
         self._lock = threading.Lock()  # several machines may share the rows that are kept
 
     def __reduce__(self) -> Any:
@@ -161,13 +160,17 @@ class LazyGram(Gram):
 
     def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
         """See Gram.recompute; the points that are prepared need not be prepared again."""
-        if rows is not None or np.ndim(v) != 1 or self.dtype != dtype or not self.prepared.adds_up:
+        if rows is not None or np.ndim(v) != 1 or not self.prepared.adds_up:
+            return super().recompute(v, rows, dtype)
+        own = self.dtype == dtype
+        columns = self.prepared.precise() if own else prepared(self.kernel, self.points, dtype, self.scratch)
+        if not columns.adds_up:
             return super().recompute(v, rows, dtype)
         v = np.asarray(as_factor(v, self.n), np.float64)
         used = np.flatnonzero(v)
         if used.size == 0:
             return np.zeros(self.n)
-        return add_up_own_rows(self.prepared.precise(), self.prepared, used, v[used], self.scratch)
+        return add_up_own_rows(columns, columns, used, v[used], self.scratch)
 
     def block(self, index: Any, out: Array | None = None) -> Array:
         """See Gram.block; computed anew, which is faster than to look for the rows."""

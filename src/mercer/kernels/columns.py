@@ -27,6 +27,10 @@ class _Fast(Prepared):
         """The memory that the columns take."""
         raise NotImplementedError
 
+    @property
+    def nbytes(self) -> int:
+        return self.bytes_for(self.points, self.dtype)
+
     def alike(self, A: Points) -> Prepared:
         return type(self)(self.kernel, A, self.dtype)
 
@@ -122,7 +126,7 @@ class Dense(_Panels):
     FEW = 24  # with more, sums of products are no worse than sums of differences
 
     def __init__(self, kernel: Any, points: Points, dtype: Any, centre: Array | None = None) -> None:
-        from .._core.gaussian import DIFFERENCES, PANEL, PRODUCTS
+        from .._core.gaussian import DIFFERENCES, PANEL, PRODUCTS, mean
 
         super().__init__(kernel, points, dtype)
         single = self.dtype == np.float32  # in float64, differences: no digit is lost
@@ -130,7 +134,7 @@ class Dense(_Panels):
         self.cheap, self.cheapest = width(points) <= self.MOST_CHEAP, width(points) <= self.MOST_CHEAPEST
         whole = dense(cut(points, slice(0, self.n), dtype))
         if centre is None:
-            centre = whole.mean(axis=0, dtype=np.float64) if single else np.zeros(whole.shape[1])
+            centre = mean(whole) if single else np.zeros(whole.shape[1])
         self.centre = centre.astype(self.dtype)
         self.columns = self._pack(whole, self.unit)
         self.gaussian = GaussianColumns(*self.columns, self.gamma, PRODUCTS if single else DIFFERENCES)

@@ -231,6 +231,11 @@ class Prepared:
     def __init__(self, kernel: Kernel, points: Points, dtype: Any) -> None:
         self.kernel, self.points, self.dtype, self.n = kernel, points, np.dtype(dtype), count(points)
 
+    @property
+    def nbytes(self) -> int:
+        """The memory that they take beside the points."""
+        return 0
+
     def alike(self, A: Points) -> Prepared:
         """Other points, prepared in the same way: the rows of one are those of the other."""
         return Prepared(self.kernel, A, self.dtype)

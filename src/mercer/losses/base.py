@@ -115,9 +115,9 @@ def _turning_point(holds: Callable[[float], bool]) -> float:
 
 def require_labels(loss: Loss, y: Array) -> None:
     """Raise unless every target is -1 or +1."""
-    wrong = y[~np.isin(y, (-1.0, 1.0))]
-    if wrong.size:
-        raise ValueError(f"{loss!r} needs labels -1 and +1, not {wrong[0]:g}.")
+    right = np.abs(y) == 1.0
+    if not right.all():
+        raise ValueError(f"{loss!r} needs labels -1 and +1, not {y[~right][0]:g}.")
 
 
 def finite_interval(low: float, high: float) -> tuple[float, float]:
@@ -130,7 +130,7 @@ def finite_interval(low: float, high: float) -> tuple[float, float]:
 
 def crossing(at: Array, jump: Array, slope: float) -> tuple[float, float]:
     """The interval where a function whose slope starts at `slope`, and grows by jump_i at at_i, is least."""
-    order = np.argsort(at, kind="stable")
+    order = np.argsort(at)
     at, total = at[order], np.cumsum(jump[order])
     level = -slope
     slack = 1e-12 * float(total[-1])

@@ -137,7 +137,7 @@ def _root(at: Array, rate: Array, right: Array, slope: float) -> float:
     the points active there: one pass in the order of at_i gives both for each piece, and the root is in the first piece
     that ends with a slope >= 0.
     """
-    order = np.argsort(at, kind="stable")
+    order = np.argsort(at)
     at, rate, right = at[order], rate[order], right[order]
     joins = np.where(right, rate, -rate)  # what a point adds to a when b passes it
     a = float(rate[~right].sum()) + np.cumsum(joins)  # of the piece right of each at_i

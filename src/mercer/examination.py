@@ -1,0 +1,244 @@
+"""From coefficients to a certificate.
+
+Three steps: K beta is computed anew from the kernel and the points (`recomputed`), sums over the points give the two
+objectives and what else is reported (`accounts`), and then it is judged what all that proves (`examine`).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .kernels.points import width
+from .losses import HardMargin
+from .solution import Certificate, Inseparable, Status
+from .types import Array, inner
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+_NOTHING = 1e-15  # values below this part of the terms that they are sums of are rounding
+_TINY = 1e-300  # objectives below this are zero
+_SAMPLE = 256  # rows on which rounding is measured, at most
+_LEAST, _QUICK = 512, 4_000_000  # points, or numbers to multiply; for fewer, all is float64
+_NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
+INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the largest of them
+_INSEPARABLE = 1e-7  # two convex combinations that are nearer than this, relative to the size of the points, meet
+
+
+def examine(
+    problem: Problem,
+    beta: Array,
+    b: float | None = None,
+    dual_beta: Array | None = None,
+    *,
+    single: bool = False,
+    status: Status = Status.EXAMINED,
+    scores: Array | None = None,
+    tol: float = np.inf,
+) -> tuple[Certificate, Array, float]:
+    """The certificate, K beta and b; see Problem.certify.
+
+    With `scores`, those are not recomputed but checked on a sample. Where the rounding of float32 values would be too
+    much for a relative gap of `tol`, float64 it is.
+    """
+    if b and not problem.bias:
+        raise ValueError(f"This problem has no bias, so b must be 0, not {b!r}.")
+    beta = _coefficients(problem, beta, "beta")
+    other = beta if dual_beta is None else _coefficients(problem, dual_beta, "dual_beta")
+    if not np.isfinite(beta).all() or not np.isfinite(other).all():
+        bad = Certificate(np.inf, -np.inf, 0.0, np.inf, np.inf, status, np.full(problem.n, np.inf))
+        return bad, np.full(problem.n, np.nan), 0.0
+    products = recomputed(problem, beta, other, single, scores)
+    bias = problem.best_bias(products.scores) if b is None else float(b)
+    found = accounts(problem, beta, bias, other, products)
+    primal, dual = found.primal, found.dual
+    rounding = _rounding(problem, beta, bias, other, products, primal)
+    if scores is None and rounding > 0.5 * tol * max(abs(primal), abs(dual)):
+        return examine(problem, beta, b, dual_beta, status=status)
+    if _is_nothing(problem, beta, primal, dual):
+        primal = dual = 0.0  # all of it is rounding: 0/0 := 0
+    proof = _inseparable(problem, other) if isinstance(problem.loss, HardMargin) else None
+    if proof is not None:
+        status = Status.INFEASIBLE
+    elif _indefinite(problem, beta, other, products, found.norm):
+        status = Status.INDEFINITE
+    certificate = Certificate(
+        primal, dual, rounding, found.violation, found.feasibility, status, found.residuals, proof
+    )
+    return certificate, products.scores, bias
+
+
+def _coefficients(problem: Problem, beta: Array, name: str) -> Array:
+    beta = np.ascontiguousarray(beta, np.float64)
+    if beta.shape != (problem.n,):
+        raise ValueError(f"{name} must have one coefficient per point: {problem.n}, not {beta.shape}.")
+    return beta
+
+
+# K beta, and how exact it is.
+
+
+class Products(NamedTuple):
+    """K beta and K dual_beta, and by how much they are wrong on a sample of rows (None: all is float64)."""
+
+    scores: Array
+    dual_scores: Array
+    error: Array | None = None
+    dual_error: Array | None = None
+
+
+def recomputed(problem: Problem, beta: Array, other: Array, single: bool, scores: Array | None) -> Products:
+    """K beta and K other from the points; or `scores`, which are K beta already, checked."""
+    gram = problem.gram
+    both = beta if other is beta else np.column_stack([beta, other])
+    single = single and gram.dtype == np.float32 and gram.design is None  # features: float64 anyway
+    if single and scores is None:
+        single = int(np.count_nonzero(beta)) * problem.n * width(gram.points) > _QUICK
+    if problem.n <= _LEAST or not (single or scores is not None):
+        return Products(*_columns(gram.recompute(both)))
+    sample = _sample(problem.n)
+    products = gram.recompute(both, dtype=np.float32) if scores is None else scores
+    return Products(*_columns(products), *_columns(products[sample] - gram.recompute(both, sample)))
+
+
+def _columns(products: Array) -> tuple[Array, Array]:
+    """Of beta and of the dual point: one for both, where they are one."""
+    return (products, products) if products.ndim == 1 else (products[:, 0].copy(), products[:, 1].copy())
+
+
+@cache
+def _sample(n: int) -> Any:
+    """Rows on which rounding is measured: an eighth of n at most."""
+    return np.sort(np.random.default_rng(0).choice(n, min(_SAMPLE, n // 8), replace=False))
+
+
+def _rounding(problem: Problem, beta: Array, b: float, other: Array, products: Products, primal: float) -> float:
+    """What rounding may have done to the gap, from the errors of the scores of a sample of points.
+
+    A share, convex in the score, changes by no more than its steepness at an end of where the score may be.
+    """
+    error, dual_error = products.error, products.dual_error
+    if error is None or dual_error is None:
+        return 0.0
+    f, typical, largest = products.scores + b, _root_mean_square(error), float(np.abs(error).max())
+    apart = 0.0
+    if other is not beta:  # the gap has another part: 1/2 |w - w~|^2
+        apart = 0.5 * float(np.abs(beta - other).sum()) * _root_mean_square(error - dual_error)
+    if isinstance(problem.loss, HardMargin):
+        scale = problem.loss.feasible_scale(problem.y, f)
+        left = 1.0 - 3.0 * largest * scale  # of the least margin
+        if not left > 0.0:
+            return float("inf")
+        return apart + float(np.abs(other).sum()) * scale * typical + primal * (left**-2 - 1.0)
+    ends = (np.abs(problem.C * problem.loss.slope(problem.y, f + e) + other) for e in (-largest, largest))
+    return apart + float(np.maximum(*ends).sum()) * typical
+
+
+def _root_mean_square(v: Array) -> float:
+    return float(np.sqrt(np.mean(v * v)))
+
+
+# Sums over the points.
+
+
+class Accounts(NamedTuple):
+    """What sums over the points give: the objectives, the conditions of optimality, the shares in the gap."""
+
+    primal: float
+    dual: float
+    norm: float
+    """beta'K beta of the dual point."""
+    violation: float
+    feasibility: float
+    residuals: Array
+
+
+def accounts(problem: Problem, beta: Array, b: float, other: Array, products: Products) -> Accounts:
+    """The accounts of f = K beta + b and the dual point; those of quadratic losses in one compiled pass."""
+    s, s_dual = products.scores, products.dual_scores
+    if not problem.loss.quadratic or isinstance(problem.loss, HardMargin):
+        feasibility = problem.feasibility(other)
+        dual = problem.dual(other, s_dual) if feasibility <= INFEASIBLE else -np.inf
+        return Accounts(
+            problem.primal(beta, b, s), dual, inner(other, s_dual), problem.violation(other, s_dual), feasibility,
+            _residuals(problem, s + b, other),
+        )  # fmt: skip
+    from ._core.account import account
+
+    t, residuals = problem.terms, np.empty(problem.n)
+    loss, conjugate, norm, top, bottom, outside, total, largest = account(
+        t.q, t.r, t.eps, t.lo, t.hi, other, s_dual, s, b, residuals
+    )
+    primal = 0.5 * (norm if other is beta else inner(beta, s)) + loss + problem.mass * b
+    feasibility = problem.relative_infeasibility(outside, total, largest)
+    dual = 0.0 - 0.5 * norm - conjugate if feasibility <= INFEASIBLE else -np.inf  # 0.0: no -0
+    violation = max(top - bottom, 0.0) if problem.bias else max(top, -bottom, 0.0)
+    return Accounts(primal, dual, norm, violation, feasibility, residuals)
+
+
+def _residuals(problem: Problem, f: Array, beta: Array) -> Array:
+    """The share of each point in the gap."""
+    h = problem.conjugates(beta)
+    if isinstance(problem.loss, HardMargin):
+        scale = problem.loss.feasible_scale(problem.y, f)
+        return h + beta * f * (scale if np.isfinite(scale) else 1.0)
+    return np.asarray(problem.C * problem.loss.value(problem.y, f) + h + beta * f)
+
+
+# What it proves.
+
+
+def _is_nothing(problem: Problem, beta: Array, primal: float, dual: float) -> bool:
+    """Whether both objectives are rounding: tiny parts of the terms that they are sums of."""
+    if not (dual < primal and -dual <= primal <= _NOTHING * problem.loss_of_nothing + _TINY):
+        return False
+    return primal <= _NOTHING * _largest_norm(problem, beta) + _TINY
+
+
+def _largest_norm(problem: Problem, beta: Array) -> float:
+    """(sum |beta_i| |phi(x_i)|)^2: beta'K beta is no larger, and its rounding errors are in parts of this."""
+    return inner(np.abs(beta), np.sqrt(np.abs(problem.gram.diag()))) ** 2
+
+
+def _indefinite(problem: Problem, beta: Array, other: Array, products: Products, norm: float) -> bool:
+    """Whether beta'K beta, of the dual point or of its difference from beta, is below zero by more than rounding."""
+    part = _NEGATIVE if products.error is None else _NEGATIVE_SINGLE
+
+    def negative(norm: float, difference: Array, whole: Array) -> bool:
+        if norm >= 0.0:
+            return False
+        size = _largest_norm(problem, difference)
+        return bool(norm < -part * max(size, np.sqrt(size * _largest_norm(problem, whole))))
+
+    if negative(norm, other, other):
+        return True
+    if other is beta:
+        return False
+    return negative(inner(beta - other, products.scores - products.dual_scores), beta - other, beta)
+
+
+def may_be_inseparable(problem: Problem, beta: Array, scores: Array | None) -> bool:
+    """Whether a hard margin looks hopeless: worth a certificate."""
+    if not isinstance(problem.loss, HardMargin) or scores is None:
+        return False
+    total, norm = 0.5 * float(np.abs(beta).sum()), inner(beta, scores)
+    return total > 0.0 and norm <= (_INSEPARABLE * total) ** 2 * float(np.abs(problem.gram.diag()).max())
+
+
+def _inseparable(problem: Problem, beta: Array) -> Inseparable | None:
+    """The proof that the classes meet, where the coefficients of beta on their right sides are one."""
+    y = problem.y
+    weights = np.maximum(y * beta, 0.0)
+    groups = (y > 0, y < 0) if problem.bias else (y != 0,)
+    for group in groups:
+        total = float(weights[group].sum())
+        if total <= 0.0:
+            return None
+        weights[group] /= total
+    signed = y * weights
+    distance = float(np.sqrt(max(float(signed @ problem.gram.product64(signed)), 0.0)))
+    bound = _INSEPARABLE * float(np.sqrt(np.abs(problem.gram.diag()).max()))
+    return Inseparable(weights, distance, bound) if distance <= bound else None
