@@ -10,7 +10,8 @@ import pytest
 from sklearn.datasets import dump_svmlight_file, load_diabetes, load_iris
 
 import mercer
-from mercer.cli import main
+from mercer.cli import grid, main
+from mercer.cli.explain import KINDS
 from mercer.cli.machines import MACHINES
 from mercer.cli.main import VERBS
 
@@ -292,8 +293,28 @@ def test_tune(run, files):
     assert code == 0 and "<svg" in (files / "path.svg").read_text()
     code, _, err = run("tune", "iris.csv", "--model", "oneclass")
     assert code == 2 and "nothing can be tuned" in err
-    code, out, _ = run("tune", "sugar.tsv", "--model", "svr", "--time-limit", "1e-9", "--quiet")
-    assert code == 4 and out == ""
+    code, out, err = run("tune", "sugar.tsv", "--model", "svr", "--time-limit", "1e-9", "--json", "--quiet")
+    assert code == 4 and "0 of 25 settings are scored" in err and json.loads(out)["exit"] == 4
+
+
+def test_interrupted_tuning_keeps_what_is_scored(run, files, monkeypatch):
+    """Ctrl-C after the first gamma: the best so far is shown, trained on all rows and written."""
+    of_a_gamma = grid._row
+
+    def interrupted(grid, i, *rest):
+        if i == 1:
+            raise KeyboardInterrupt
+        return of_a_gamma(grid, i, *rest)
+
+    monkeypatch.setattr(grid, "_row", interrupted)
+    code, out, err = run("tune", "iris.csv", "--steps", 2, "--cv", 2, "-o", "so_far.mercer", "--json")
+    data = json.loads(out)
+    assert code == 130 and "interrupted: 2 of 4 settings are scored" in err
+    assert data["scored"] == 2 and data["certificate"]["converged"]
+    assert mercer.load(files / "so_far.mercer")[-1].C == data["best"]["C"]
+    monkeypatch.setattr(grid, "_row", lambda *rest: interrupted(rest[0], 1))
+    code, out, err = run("tune", "iris.csv", "--json")
+    assert code == 130 and json.loads(out)["error"] == "interrupted: 0 of 25 settings are scored"
 
 
 def test_gram(run, files):
@@ -364,11 +385,16 @@ def test_explain(run, files):
     assert run("explain", "--exercise", "7", "--kind", "ridge", "--json")[0] == 0
     both = json.loads(run("explain", "--exercise", "7", "--answer", "--json")[1])
     assert both["exercise"]["title"] == "Exercise 7: support vector machine" and both["answer"]["answer"]
+    for kind in KINDS:
+        assert "Exercise 7" in run("explain", "--exercise", "7", "--kind", kind)[1]
+    found = json.loads(run("explain", "1,3:+ 2,1:-", "-o", "b.html", "--json")[1])
+    assert found == {"format": "html", "output": ["b.html"]}
     for given, code, words in [
         ([], 2, "Give points"),
         ([" "], 2, "Give points"),
         (["1,3:+ 2,1:-", "--kind", "xor"], 2, "for --exercise"),
-        (["--exercise", "7", "--kind", "lagrangian"], 3, "kind must be one of"),
+        (["1,3:+ 2,1:-", "-o", "a.bogus"], 2, ".txt, .md, .tex, .html, .json"),
+        (["1,3:+ 2,1:-", "--json", "--format", "html"], 2, "contradict"),
         (["1,3:+ 2,1"], 3, "'2,1' is not a point"),
         (["1,3:+ 2,1:+"], 3, ""),
         (["1,3:+ 2,x:-"], 3, "x"),
@@ -383,7 +409,7 @@ def test_convert(run, files):
     assert code == 0 and "svm-scale -r iris.model.range" in out and "0 is setosa" in out
     assert run("convert", "iris.model", "-o", "back.mercer")[0] == 0
     assert mercer.load(files / "back.mercer").support_vectors_.shape[1] == 4
-    assert run("convert", "iris.mercer", "--to", "onnx", "-o", "iris.onnx")[0] == 0
+    assert run("convert", "iris.mercer", "-o", "iris.onnx")[0] == 0
     code, out, _ = run("convert", "iris.mercer", "--to", "json")
     assert code == 0 and json.loads(out)["model"]["estimator"] == "Pipeline"
     (files / "broken.model").write_text(
@@ -393,6 +419,7 @@ def test_convert(run, files):
         (["iris.mercer"], 2, "--to"),
         (["iris.mercer", "--to", "onnx"], 2, "-o FILE"),
         (["broken.model", "-o", "b"], 5, "magic"),
+        (["iris.csv", "-o", "b.mercer"], 5, "no model file"),
     ]:
         found, _, err = run("convert", *given)
         assert found == code and words in err
@@ -409,6 +436,13 @@ def test_convert(run, files):
         (["train", "iris.csv", "--C", "0"], "not a number greater than 0"),
         (["train", "iris.csv", "--C", "nan"], "not a number greater than 0"),
         (["train", "iris.csv", "--memory", "lots"], "not an amount of memory"),
+        (["train", "iris.csv", "--memory", "1kB", "--quiet"], "at least 58.9 kB"),
+        (["train", "iris.csv", "--model", "logistic", "--memory", "17kB", "--quiet"], "at least 67.9 kB"),
+        (["train", "iris.csv", "--C", "1/0"], "not a number greater than 0"),
+        (["tune", "iris.csv", "--picture", "grid.bogus"], "png, pdf or svg"),
+        (["tune", "iris.csv", "--picture", "nowhere/grid.png"], "no folder nowhere"),
+        (["gram", "iris.csv", "--picture", "."], "is a folder"),
+        (["predict", "iris.mercer", "iris.csv", "-o", "nowhere/out.csv"], "no folder nowhere"),
         (["train", "iris.csv", "--cv", "1"], "whole number, 2 or more"),
         (["train", "iris.csv", "--test-size", "1.5"], "a part between 0 and 1"),
         (["train", "iris.csv", "--test-size", "0.5", "--cv", "3"], "give one of the two"),
@@ -427,8 +461,9 @@ def test_convert(run, files):
     ],
 )
 def test_usage(run, arguments, words):
-    code, _, err = run(*arguments)
+    code, out, err = run(*arguments, "--json")
     assert code == 2 and words in err
+    assert json.loads(out) == {"error": err.partition(": ")[2].strip(), "exit": 2}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pickle
 import random
 import zipfile
@@ -248,6 +249,18 @@ def test_writes_are_atomic(tmp_path):
         mercer.save(SVC().fit(X, y), tmp_path)
     with pytest.raises(FileNotFoundError, match="no folder"):
         mercer.save(SVC().fit(X, y), tmp_path / "nowhere" / "m")
+
+
+def test_writing_leaves_links_and_pipes_what_they_are(tmp_path):
+    machine = SVC().fit(X, y)
+    (tmp_path / "link").symlink_to("real")
+    mercer.save(machine, tmp_path / "link")
+    assert (tmp_path / "link").is_symlink() and mercer.load(tmp_path / "real").support_.size
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    mercer.save(machine, tmp_path / "pipe")
+    assert os.read(reader, 4) == b"PK\x03\x04" and (tmp_path / "pipe").is_fifo()
+    os.close(reader)
 
 
 # Damage.

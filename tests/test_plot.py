@@ -84,6 +84,8 @@ def test_gram_errors():
         plot.gram(np.ones((2, 3)))
     with pytest.raises(ValueError, match="One label per point"):
         plot.gram(np.eye(3), labels=[1, 2])
+    with pytest.raises(ValueError, match=r"K\[1, 2\] is nan"):
+        plot.gram(np.where(np.arange(9).reshape(3, 3) == 5, np.nan, 1.0))
 
 
 # Boundaries.

@@ -11,6 +11,10 @@ _UNITS = {"": 1, "b": 1} | {
 }
 
 
+class BudgetError(ValueError):
+    """The memory that is allowed is too little to work with; the message says how much would do."""
+
+
 def parse_bytes(amount: int | float | str) -> int:
     """The number of bytes in "2GB" (decimal), "2GiB" (binary) or a plain number."""
     if isinstance(amount, str):

@@ -3,7 +3,7 @@
     sum     = product { "+" product }
     product = power { "*" power }
     power   = atom [ "**" number ]
-    atom    = number | name [ "(" [ argument { "," argument } ] ")" ] | "(" sum ")"
+    atom    = [ "-" ] number [ "/" number ] | name [ "(" [ argument { "," argument } ] ")" ] | "(" sum ")"
     argument = [ word "=" ] ( word | quoted text | sum )
 
 The names come from a registry, a mapping of lower-case names to classes, so that kernels, solvers and step rules share
@@ -23,7 +23,7 @@ _TOKEN = re.compile(
     r"""\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
          |(?P<word>[A-Za-z_]\w*)
          |(?P<text>'[^']*'|"[^"]*")
-         |(?P<mark>\*\*|[-+*(),=]))""",
+         |(?P<mark>\*\*|[-+*/(),=]))""",
     re.VERBOSE | re.ASCII,
 )
 _CONSTANTS = {"true": True, "false": False, "none": None, "inf": float("inf")}
@@ -163,9 +163,9 @@ class _Parser:
     def atom(self) -> Any:
         token = self.take()
         if token.kind == "number":
-            return _number(token.text)
+            return self.fraction(token)
         if token.kind == "mark" and token.text == "-" and self.next.kind == "number":
-            return -_number(self.take().text)
+            return -self.fraction(self.take())
         if token.kind == "mark" and token.text == "(":
             value = self.sum()
             self.expect(")")
@@ -174,6 +174,15 @@ class _Parser:
             return self.call(token)
         self.position -= 1
         return self.fail(f"a name or a number is expected {self.here()}", token.start)
+
+    def fraction(self, top: _Token) -> int | float:
+        value = _number(top.text)
+        if not self.accept("/"):
+            return value
+        bottom = self.take()
+        if bottom.kind != "number" or _number(bottom.text) == 0:
+            self.fail("a number that is not zero is expected after /", bottom.start)
+        return value / _number(bottom.text)
 
     def call(self, name: _Token) -> Any:
         build = self.registry.get(plain_name(name.text))

@@ -8,12 +8,13 @@ from typing import Any
 
 
 def number(meaning: str, good: Callable[[float], bool]) -> Callable[[str], float]:
-    """A type for argparse: a number for which `good` holds."""
+    """A type for argparse: a number, or a fraction such as 1/18, for which `good` holds."""
 
     def convert(text: str) -> float:
         try:
-            value = float(text)
-        except ValueError:
+            top, slash, bottom = text.partition("/")
+            value = float(top) / (float(bottom) if slash else 1.0)
+        except (ValueError, ZeroDivisionError):
             value = float("nan")
         if not good(value):
             raise argparse.ArgumentTypeError(f"{text!r} is not {meaning}")

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from .arguments import whole
 
 EXAMPLES = """\
-  mercer convert iris.mercer --to onnx -o iris.onnx        for any ONNX runtime
+  mercer convert iris.mercer -o iris.onnx                  for any ONNX runtime
   mercer convert iris.mercer --to libsvm -o iris.model     for svm-predict (and svm-scale)
   mercer convert iris.mercer --to json                     everything as text, on stdout
   mercer convert libsvm.model -o model.mercer              from a model file of LIBSVM
 """
+_ENDINGS = {".mercer": "mercer", ".model": "libsvm", ".onnx": "onnx", ".json": "json"}
 
 
 def add_arguments(parser: Any) -> None:
     """What convert is told."""
     parser.add_argument("model", metavar="MODEL", help="a model file of Mercer or of LIBSVM")
     parser.add_argument(
-        "--to", choices=("mercer", "libsvm", "onnx", "json"), help="default: mercer, for LIBSVM's files"
+        "--to", choices=("mercer", "libsvm", "onnx", "json"), help="default: by the name of the file that is written"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="where it goes (json: stdout by default)")
     parser.add_argument("--features", type=whole(1), metavar="N", help="columns of a LIBSVM model: it does not say")
@@ -33,12 +35,12 @@ def run(arguments: argparse.Namespace) -> int:
     from .using import loaded
 
     foreign = _is_libsvm(arguments.model)
-    to = arguments.to or ("mercer" if foreign else None)
+    model = _from_libsvm(arguments) if foreign else loaded(arguments.model)
+    to = arguments.to or _ENDINGS.get(Path(arguments.output or "").suffix.lower()) or ("mercer" if foreign else None)
     if to is None:
         raise UsageError("Say what to convert to: --to libsvm, onnx or json.")
     if arguments.output is None and to != "json":
         raise UsageError("Say where it goes: -o FILE.")
-    model = _from_libsvm(arguments) if foreign else loaded(arguments.model)
     if to == "json":
         return _json(arguments, model)
     data: dict[str, Any] = {"model": arguments.model, "to": to, "output": arguments.output}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ FORMATS = {"text": ".txt", "markdown": ".md", "latex": ".tex", "html": ".html", 
 def add_arguments(parser: Any) -> None:
     """What explain is told."""
     parser.add_argument("problem", metavar="DATA", nargs="*", help="a table, or points such as '1,3:+ 2,1:+ 0,1:-'")
-    parser.add_argument("--kind", choices=KINDS, default="svm", help="default: svm; soft and xor are for --exercise")
+    parser.add_argument("--kind", choices=KINDS, default="svm", help="default: svm; soft and xor: with --exercise")
     add_kernel(parser)
     parser.add_argument("--C", "-c", dest="C", metavar="X", help="svm: the soft margin (default: the hard one)")
     parser.add_argument("--lambda", dest="lam", metavar="X", default="1", help="ridge (default: 1)")
@@ -51,19 +52,30 @@ def run(arguments: argparse.Namespace) -> int:
         together = kind == "json" and len(texts) > 1  # one object, so that it can be read as one
         print('{{"exercise": {}, "answer": {}}}'.format(*texts.values()) if together else "\n".join(texts.values()))
         return Exit.FINE
-    for ending, text in texts.items():
-        path = Path(arguments.output)
-        path = path.with_name(path.stem + ending + path.suffix)
-        write_whole(path, text)
-        note(arguments, f"written to {path}.")
+    path = Path(arguments.output)
+    paths = [str(write_whole(path.with_name(path.stem + ending + path.suffix), texts[ending])) for ending in texts]
+    note(arguments, f"written to {' and '.join(paths)}.")
+    if arguments.json:
+        print(json.dumps({"format": kind, "output": paths}))
     return Exit.FINE
 
 
 def _format(arguments: argparse.Namespace) -> str:
     """The format that was asked for, or that the name of the file tells."""
-    suffixes = {suffix: name for name, suffix in FORMATS.items()}
-    by_name = suffixes.get(Path(arguments.output).suffix.lower()) if arguments.output else None
-    return str(arguments.format or ("json" if arguments.json else by_name or "text"))
+    from .exits import UsageError
+
+    if arguments.format:
+        if arguments.json and not arguments.output and arguments.format != "json":
+            raise UsageError(f"--json and --format {arguments.format} contradict each other: give one of them, or -o.")
+        return str(arguments.format)
+    if not arguments.output:
+        return "json" if arguments.json else "text"
+    suffix = Path(arguments.output).suffix.lower()
+    found = next((name for name, ending in FORMATS.items() if ending == suffix), None)
+    if found is None:
+        known = ", ".join(FORMATS.values())
+        raise UsageError(f"{arguments.output}: the ending tells the format, {known}; for another one give --format.")
+    return found
 
 
 def _sheets(arguments: argparse.Namespace) -> dict[str, Any]:

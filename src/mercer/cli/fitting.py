@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..io import DataError, Encoder, Table
+from ..io import Encoder, Table
 from ..solution import Status
 from ..types import Array
 from .data import last_step
-from .exits import Exit
+from .exits import Exit, blaming
 from .output import warnings_as_notes
 
 
@@ -59,13 +59,8 @@ def fit(arguments: argparse.Namespace, pipeline: Any, table: Table, y: Array | N
     machine = last_step(pipeline)
     if "verbose" in machine.get_params(deep=False):
         machine.set_params(verbose=not arguments.quiet)
-    try:
-        with warnings_as_notes(arguments):
-            pipeline.fit(table, y)
-    except DataError:
-        raise
-    except (ValueError, TypeError) as error:
-        raise DataError(f"{table.source}: {error}") from error
+    with blaming(table.source), warnings_as_notes(arguments):
+        pipeline.fit(table, y)
     if "verbose" in machine.get_params(deep=False):
         machine.set_params(verbose=False)
     return pipeline

@@ -31,22 +31,22 @@ def run(arguments: argparse.Namespace) -> int:
     import numpy as np
 
     from ..gram import evidence
-    from ..io import DataError
     from ..kernels import Precomputed
     from ..kernels import kernel as parse
-    from .exits import Exit
+    from .exits import Exit, blaming
     from .output import note, show
+    from .pictures import kind_of
 
+    if arguments.picture:
+        kind_of(arguments.picture)  # said before anything is computed
     kernel: Any = parse(arguments.kernel)
     if isinstance(kernel, Precomputed):
         X, labels = _matrix(arguments), None
     else:
         X, labels = _points(arguments, kernel)
-    try:
+    with blaming(arguments.data):
         found = evidence(X) if isinstance(kernel, Precomputed) else evidence(kernel, X, memory=arguments.memory)
         kernel = kernel if isinstance(kernel, Precomputed) else kernel.resolve(X)
-    except ValueError as error:
-        raise DataError(f"{arguments.data}: {error}") from error
     names = (
         "kernel", "n", "asymmetry", "worst_pair", "smallest_eigenvalue", "largest_eigenvalue", "rounding",
         "witness_value", "witness", "method", "proof", "symmetric", "positive_definite",

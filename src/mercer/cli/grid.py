@@ -81,6 +81,13 @@ class Grid:
         done = sorted(self.scored, key=lambda cell: (-self.mean(*cell), cell[1], cell[0]))
         return done[0] if done else None
 
+    def best_machine(self, tol: float, time_limit: float | None) -> Any:
+        """An unfitted machine with the best settings, to be trained to a tolerance within a time."""
+        best = self.best()
+        assert best is not None
+        machine = self.candidate(*best).set_params(tol=tol)
+        return machine if time_limit is None else machine.set_params(time_limit=time_limit)
+
     def at_the_edge(self) -> list[str]:
         """Where the best cell is at an edge of the grid, better ones may lie outside."""
         best = self.best()
@@ -118,7 +125,12 @@ class Grid:
         if self.path:
             chosen |= {"gamma": self.gammas[i], "kernel": repr(self.kernel(i))}
             values["gamma"] = self.gammas
+        values["scored"] = len(self.scored)
         return values | {"scores": [[self.mean(i, j) for j in range(len(self.Cs))] for i in range(len(self.gammas))]}
+
+    def how_far(self) -> str:
+        """How much of the grid is done, in words."""
+        return f"{len(self.scored)} of {len(self.Cs) * len(self.gammas)} settings are scored"
 
     def in_words(self, value: float) -> str:
         """A score as people read it."""
@@ -157,11 +169,11 @@ def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets:
             live.start()
         for i in range(len(grid.gammas)):
             code = _path(grid, i, X, y, deadline) if path else _row(grid, i, X, y, targets, splits, deadline)
+            if code is not Exit.FINE:
+                break
             if live is None:
                 values = ", ".join(f"{C:.3g}: {grid.in_words(grid.mean(i, j))}" for j, C in enumerate(grid.Cs))
                 note(arguments, f"gamma {grid.gammas[i]:.3g}  {values}" if grid.path else values)
-            if code is not Exit.FINE:
-                break
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
     finally:

@@ -7,9 +7,11 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
+from typing import NoReturn
 
-from .exits import Exit, UsageError
+from .exits import Exit, UsageError, code_of
 
 VERBS = {
     "train": "train a machine on a table and save it",
@@ -30,11 +32,11 @@ _EXAMPLES = """\
 """
 _CODES = """\
 exit codes: 0 fine, 1 internal error, 2 usage, 3 bad data, 4 not converged within the limits (the model is written all
-the same), 5 unreadable or unsafe model file, 130 interrupted (training: the best so far is written)"""
+the same), 5 unreadable or unsafe model file, 130 interrupted (train, tune: the best so far is written)"""
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose help begins with examples."""
+    """A parser whose help begins with examples, and whose errors are told like all others."""
 
     def __init__(self, examples: str = "", **options: object) -> None:
         options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
@@ -45,6 +47,10 @@ class Parser(argparse.ArgumentParser):
         """The examples, then the usual."""
         head = f"examples:\n{self.examples.rstrip()}\n\n" if self.examples else ""
         return head + super().format_help()
+
+    def error(self, message: str) -> NoReturn:
+        """One sentence; the usage, which is long, is in the help."""
+        raise UsageError(f"{message}. See {self.prog} --help.")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -68,41 +74,29 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; the result is its exit code."""
     given = sys.argv[1:] if argv is None else list(argv)
+    end = partial(_end, next((word for word in given if word in VERBS), ""), "--json" in given)
     try:
         arguments = parser().parse_args(given)
-    except SystemExit as end:
-        return int(end.code or 0)
-    try:
         return int(arguments.run(arguments))
-    except KeyboardInterrupt:
-        return _end(arguments, Exit.INTERRUPTED, "interrupted")
+    except SystemExit as done:  # --help, --version
+        return int(done.code or 0)
+    except KeyboardInterrupt as stop:
+        return end(Exit.INTERRUPTED, str(stop) or "interrupted")
     except BrokenPipeError:  # whoever read stdout has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.FINE
     except Exception as error:
-        code = _code(error)
+        code = code_of(error)
         if code is Exit.INTERNAL:
             if os.environ.get("MERCER_DEBUG"):
                 raise
             text = f"internal error: {type(error).__name__}: {error} (MERCER_DEBUG=1 shows where)"
-            return _end(arguments, code, text)
-        return _end(arguments, code, str(error))
+            return end(code, text)
+        return end(code, str(error))
 
 
-def _code(error: Exception) -> Exit:
-    """Whose fault it is."""
-    from ..io import DataError, ModelError
-    from ..parse import ParseError
-
-    if isinstance(error, DataError):
-        return Exit.DATA
-    if isinstance(error, ModelError):
-        return Exit.MODEL
-    return Exit.USAGE if isinstance(error, UsageError | ParseError | OSError) else Exit.INTERNAL
-
-
-def _end(arguments: argparse.Namespace, code: Exit, text: str) -> Exit:
-    print(f"mercer {arguments.verb}: {text}", file=sys.stderr)
-    if arguments.json:
+def _end(verb: str, as_json: bool, code: Exit, text: str) -> Exit:
+    print(f"mercer {verb}".rstrip() + f": {text}", file=sys.stderr)
+    if as_json:
         print(json.dumps({"error": text, "exit": int(code)}))
     return code

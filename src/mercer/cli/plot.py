@@ -32,23 +32,17 @@ def add_arguments(parser: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Load or train, then draw."""
-    from ..io import DataError, ModelError
-    from .exits import Exit, UsageError
+    from .exits import Exit, blaming
     from .output import show
     from .pictures import canvas
 
     given = _is_model(arguments.data)
     kind = arguments.kind or ("boundary" if arguments.on or not given else "convergence")
-    with canvas(arguments.output) as plot:
-        try:
-            if given:
-                _draw_model(arguments, plot, kind)
-            else:
-                _draw_data(arguments, plot, kind)
-        except (DataError, ModelError, UsageError):
-            raise
-        except (ValueError, TypeError) as error:
-            raise DataError(str(error)) from error
+    with canvas(arguments.output) as plot, blaming(arguments.on or arguments.data):
+        if given:
+            _draw_model(arguments, plot, kind)
+        else:
+            _draw_data(arguments, plot, kind)
     data = {"kind": kind, "output": arguments.output}
     show(arguments, data, lambda out: out.print(f"drawn in {arguments.output}", soft_wrap=True, markup=False))
     return Exit.FINE

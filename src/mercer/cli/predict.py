@@ -29,12 +29,14 @@ def run(arguments: argparse.Namespace) -> int:
     from functools import partial
     from inspect import signature
 
-    from ..io.atomic import write_whole
+    from ..io.atomic import place_for, write_whole
     from .data import last_step, points_for, read
     from .exits import Exit, UsageError
     from .output import note, plain, show
     from .using import loaded, used
 
+    if arguments.output:
+        place_for(arguments.output)
     model = loaded(arguments.model)
     machine = last_step(model)
     if arguments.proba and not hasattr(machine, "predict_proba"):

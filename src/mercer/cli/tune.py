@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from .arguments import add_data, add_encoding, add_limits, finite_positive, whole
+from .exits import Exit, NothingYetError, UsageError, blaming
 from .machines import add_machine
 
 EXAMPLES = """\
@@ -13,6 +14,7 @@ EXAMPLES = """\
   mercer tune iris.csv --C-range 1 100 --gamma-range 0.01 1 --steps 7 --picture grid.png
   mercer tune houses.csv --model svr -o houses.mercer          and train the best on all rows
 """
+_KEPT = 0.2  # of the time limit, for training the best
 _ROUGH = 1e-3  # the gap to reach where none is asked for: enough to tell which is best
 
 
@@ -36,17 +38,22 @@ def add_arguments(parser: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, encode, score the grid, draw it, train the best."""
+    from time import perf_counter
+
     from ..io import DataError, place_for
     from .data import read_training
-    from .exits import Exit, UsageError
-    from .fitting import fit, pipeline_of, prepared
+    from .fitting import prepared
     from .grid import FOLDS, Grid, search
     from .machines import machine_of, targets_of
     from .output import note, show
+    from .pictures import canvas, kind_of
 
     if arguments.output:
         place_for(arguments.output)  # said before anything is trained
+    if arguments.picture:
+        kind_of(arguments.picture)
     limit, arguments.time_limit = arguments.time_limit, None  # for all fits together
+    began = perf_counter()
     machine = machine_of(arguments)
     targets = targets_of(machine)
     if targets == "nothing":
@@ -55,41 +62,43 @@ def run(arguments: argparse.Namespace) -> int:
     if (arguments.cv or 2) > table.n:
         raise DataError(f"{table.source} has {table.n} rows, too few for {arguments.cv or FOLDS} folds.")
     X = prepared(arguments, table, getattr(machine, "kernel", None))
-    try:
+    with blaming(table.source):
         grid = Grid.of(
             machine if arguments.tol else _rough(machine), X, arguments.C_range, arguments.gamma_range, arguments.steps
         )
-        code = search(arguments, grid, X, y, targets, limit)
-    except (DataError, UsageError):
-        raise
-    except (ValueError, TypeError) as error:
-        raise DataError(f"{table.source}: {error}") from error
-    best = grid.best()
-    if best is None:
-        return code
+        share = 1 - _KEPT if arguments.output else 1.0
+        code = search(arguments, grid, X, y, targets, None if limit is None else share * limit)
+    if code is not Exit.FINE:
+        ended = f"{'interrupted' if code is Exit.INTERRUPTED else 'out of time'}: {grid.how_far()}"
+        if grid.best() is None:
+            raise (KeyboardInterrupt if code is Exit.INTERRUPTED else NothingYetError)(ended)
+        note(arguments, f"note: {ended}; the best of them counts.")
     data = grid.data() | {"model": arguments.model, "target": target, "rows": table.n}
     for hint in grid.at_the_edge():
         note(arguments, f"note: {hint}")
     if arguments.picture:
-        from .pictures import canvas
-
         with canvas(arguments.picture) as plot:
             draw = plot.grid if min(len(grid.Cs), len(grid.gammas)) > 1 else plot.path
             draw(grid.results(), title=f"{data['score']} by cross-validation")
         data["picture"] = arguments.picture
-    if arguments.output and code is Exit.FINE:
-        from ..io import save
-
-        machine = grid.candidate(*best).set_params(tol=machine.tol)
-        chosen = fit(arguments, pipeline_of(arguments, machine, table), table, y)
-        save(
-            chosen,
-            arguments.output,
-            {"model": arguments.model, "target": target, "rows": table.n, "tuned": data["best"]},
-        )
-        data["output"] = arguments.output
+    if arguments.output:
+        left = None if limit is None else max(limit - (perf_counter() - began), _KEPT * limit)
+        ended_so = _train_best(arguments, grid.best_machine(machine.tol, left), table, y, data)
+        code = ended_so if code is Exit.FINE else code
     show(arguments, data, lambda out: _render(out, grid, data))
     return code
+
+
+def _train_best(arguments: argparse.Namespace, machine: Any, table: Any, y: Any, data: dict[str, Any]) -> Exit:
+    """Train on all rows, and save."""
+    from ..io import save
+    from .fitting import certificate_data, exit_of, fit, pipeline_of
+
+    pipeline = fit(arguments, pipeline_of(arguments, machine, table), table, y)
+    notes = {name: data[name] for name in ("model", "target", "rows")}
+    save(pipeline, arguments.output, notes | {"tuned": data["best"]})
+    data |= {"output": arguments.output, "certificate": certificate_data(machine)}
+    return exit_of(machine)
 
 
 def _rough(machine: Any) -> Any:
@@ -109,5 +118,7 @@ def _render(out: Any, grid: Any, data: dict[str, Any]) -> None:
     rows["to train it"] = f"--{grid.first} {best[grid.first]:g}"
     if best.get("kernel"):
         rows["to train it"] += f' --kernel "{best["kernel"]}"'
+    if "certificate" in data:
+        rows["certificate"] = data["certificate"]["words"]
     rows |= {name: data[key] for name, key in (("drawn in", "picture"), ("saved", "output")) if key in data}
     pairs(out, rows)

@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from ..io import DataError, ModelError, Table, load, read_manifest
+from ..io import ModelError, Table, load, read_manifest
+from .exits import blaming
 from .output import warnings_as_notes
 
 
@@ -36,12 +37,8 @@ def used(arguments: argparse.Namespace, method: Callable[[Any], Any], points: An
     """What a method of the model gives for points; what is wrong with them is a DataError."""
     from sklearn.exceptions import NotFittedError
 
-    try:
-        with warnings_as_notes(arguments):
+    with blaming(table.source), warnings_as_notes(arguments):
+        try:
             return method(points)
-    except DataError:
-        raise
-    except NotFittedError as error:
-        raise ModelError(str(error)) from None
-    except (ValueError, TypeError) as error:
-        raise DataError(f"{table.source}: {error}") from error
+        except NotFittedError as error:
+            raise ModelError(str(error)) from None

@@ -10,7 +10,6 @@ from sklearn.base import ClassifierMixin
 from ..gram import Gram, gram_of
 from ..kernels import Gaussian
 from ..losses import Logistic
-from ..memory import parse_bytes
 from ..parallel import thread_count
 from ..types import Array, Index, Points
 from .base import Machine, Training
@@ -118,4 +117,4 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
     def _gram(self, training: Training) -> Gram:
         """Features, where there are few; else K, where there is room for it and for the factors of all threads."""
         at_once = min(len(training.tasks), thread_count())
-        return gram_of(training.kernel, training.points, parse_bytes(self.memory) // (2 + at_once))
+        return gram_of(training.kernel, training.points, self.memory, parts=2 + at_once)

@@ -12,7 +12,7 @@ from ..gram import DenseGram, Gram, unformed
 from ..kernels import Kernel
 from ..kernels.evaluate import block, stream_product
 from ..kernels.points import Domain, count, take
-from ..memory import format_bytes
+from ..memory import BudgetError, format_bytes
 from ..progress import Watch
 from ..solution import Solution, Status
 from ..solvers import Cholesky, ConjugateGradient, NormalEquations, NystromCG
@@ -109,7 +109,7 @@ def _gram(kernel: Kernel, points: Points, solver: RidgeSolver, budget: int) -> G
 def _require_room(solver: Cholesky, n: int, budget: int) -> None:
     size = factor_bytes(n, "float64" if solver.precision == "float64" or n <= 1500 else "float32")
     if size > budget:
-        raise ValueError(
+        raise BudgetError(
             f"The factor of {n} points takes {format_bytes(size)}, more than memory={format_bytes(budget)}: allow "
             "more, or use solver='conjugategradient' or 'nystrom'."
         )

@@ -19,7 +19,7 @@ from ..gram import unformed
 from ..kernels import Kernel
 from ..kernels.evaluate import block, diagonal
 from ..kernels.points import count
-from ..memory import format_bytes
+from ..memory import BudgetError, format_bytes
 from ..solvers.cholesky import fill_columns
 from ..solvers.streams import Features
 from ..solvers.triangular import Factor, NotDefiniteError, factor_bytes
@@ -44,7 +44,7 @@ class FactorSpread:
         """Factor K + diag(r) in float64."""
         size = factor_bytes(count(points), np.float64)
         if size > budget:
-            raise ValueError(
+            raise BudgetError(
                 f"return_std needs a factor of {format_bytes(size)}, more than memory={format_bytes(budget)}: allow "
                 "more, or fit with solver='nystrom'."
             )

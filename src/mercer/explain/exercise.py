@@ -15,7 +15,9 @@ from .cases import Finding
 from .exact import fraction, labels, sympy
 from .formula import Formula, Number, Symbol, equals, point
 from .gram import gram
-from .letters import lam, x_, y_
+from .kernel_trick import kernel_trick
+from .lagrangian import lagrangian
+from .letters import lam, x, x_, y_, z
 from .perceptron import follow, perceptron
 from .picture import Picture
 from .ridge import ridge
@@ -77,7 +79,10 @@ class Exercise:
 
 
 def exercise(seed: int = 0, kind: str = "svm") -> Exercise:
-    """A new exercise for each seed: kind is "svm", "soft" (a soft margin), "xor", "perceptron" or "ridge"."""
+    """A new exercise for each seed.
+
+    kind is "svm", "soft" (a soft margin), "xor", "perceptron", "ridge", "kernel-trick" or "lagrangian".
+    """
     sympy()
     if kind not in _KINDS:
         raise ValueError(f"kind must be one of {', '.join(_KINDS)}, not {kind!r}.")
@@ -195,6 +200,41 @@ def _ridge(random: Random) -> Made:
     return sheet, ridge(points, t, weight)
 
 
+def _kernel_trick(random: Random) -> Made:
+    kernel = Polynomial(degree=random.choice([2, 2, 3]), coef0=random.choice([0, 1, 2]))
+    at, to = _points(random, 2, -2, 3)
+    if 0 in (*at, *to):
+        return None  # features that are zero show nothing
+    asked = [
+        "Write out the inner product, and multiply the kernel out.",
+        "Part each term into something of x times the same thing of z: find all features.",
+        "Fold the inner product of the features into the kernel again.",
+        "Find the value for these two points: by the features, and by the kernel.",
+    ]
+    words = "In the plane, show that {} is an inner product of features. Then take {} and {}."
+    lead = say(words, kernel_formula(kernel), equals(x, point(map(fraction, at))), equals(z, point(map(fraction, to))))
+    return _questions("the kernel trick", Step(lead), asked), kernel_trick(kernel, at, to)
+
+
+def _lagrangian(random: Random) -> Made:
+    a, b, c = (random.randint(-2, 4) for _ in range(3))
+    p, q = random.choice([(1, 1), (1, 2), (2, 1), (1, -1)])
+    if p * a + q * b <= c:
+        return None  # the constraint would not matter
+    objective, sign = random.choice([(f"min (x - ({a}))^2 + (y - ({b}))^2", "<="), ("max x*y", "=")])
+    if sign == "=" and (q < 0 or c <= 0):
+        return None  # without a maximum, or with one at zero
+    answer = lagrangian(objective, f"{p}*x + ({q})*y {sign} {c}")
+    asked = [
+        "Put everything of the constraint on one side, and write down the Lagrangian.",
+        "Set its derivatives to zero. Which further conditions are there?",
+        "Solve the equations, in each case that there is. Which conditions does a solution violate?",
+        "Is what remains the best of all? Why?",
+    ]
+    lead = Step(say("Solve by Lagrange's multipliers, exactly:"), next(answer.steps()).mathematics)
+    return _questions("a problem with a constraint", lead, asked), answer
+
+
 def _column(head: Formula, values: list[int]) -> tuple[Formula, list[Formula]]:
     return head, [Number(Fraction(value)) for value in values]
 
@@ -209,8 +249,14 @@ def _sheet(
     numbers: list[Formula] = [Number(Fraction(i + 1)) for i in range(len(X))]
     points: list[Formula] = [point([fraction(v) for v in x]) for x in X]
     table = Table.of_columns([(Symbol("i"), numbers), (x_("i"), points), column])
+    return _questions(title, Step(lead, (table,)), asked, "The data", picture)
+
+
+def _questions(
+    title: str, lead: Step, asked: list[str], heading: str = "The problem", picture: Picture | None = None
+) -> Solution:
     questions = tuple(Step(say(f"{place}. {text}")) for place, text in enumerate(asked, 1))
-    return Solution(title, (Section("The data", (Step(lead, (table,)),)), Section("Questions", questions)), {}, picture)
+    return Solution(title, (Section(heading, (lead,)), Section("Questions", questions)), {}, picture)
 
 
 _KINDS: dict[str, Callable[[Random], Made]] = {
@@ -219,4 +265,6 @@ _KINDS: dict[str, Callable[[Random], Made]] = {
     "xor": _xor,
     "perceptron": _perceptron,
     "ridge": _ridge,
+    "kernel-trick": _kernel_trick,
+    "lagrangian": _lagrangian,
 }

@@ -149,17 +149,18 @@ class Gram(ABC):
         return f"<{type(self).__name__} {self.n} x {self.n}, {self.reason}>"
 
 
-def gram_of(kernel: Kernel | str, X: Points, memory: int | float | str = "2GB") -> Gram:
+def gram_of(kernel: Kernel | str, X: Points, memory: int | float | str = "2GB", parts: int = 1) -> Gram:
     """The Gram matrix of the kernel on X, in the form that suits the kernel, n and the memory; `.reason` says why.
 
     Low rank, where the kernel has explicit features, fewer than the points; dense, where it fits in the memory; lazy,
-    rows on demand, where it does not. Parameters such as "scale" are resolved on X.
+    rows on demand, where it does not. Parameters such as "scale" are resolved on X. The matrix may take one of so many
+    equal `parts` of the memory.
     """
     from .dense import DenseGram
     from .lazy import LazyGram
     from .lowrank import LowRankGram
 
-    budget = parse_bytes(memory)
+    budget = parse_bytes(memory) // parts
     kernel = as_kernel(kernel).resolve(X)
     X = admit(X, kernel.domain)
     kernel.check(X, "X")
@@ -175,7 +176,7 @@ def gram_of(kernel: Kernel | str, X: Points, memory: int | float | str = "2GB") 
     need = f"{format_bytes(size)}, and {format_bytes(scratch)} to work in, of {format_bytes(budget)}"
     if size + scratch <= budget:
         return DenseGram.compute(kernel, X, reason=f"dense: {need}")
-    return LazyGram(kernel, X, budget, reason=f"lazy: dense would need {need}")
+    return LazyGram(kernel, X, budget, reason=f"lazy: dense would need {need}", parts=parts)
 
 
 def _features_that_fit(kernel: Kernel, X: Points, budget: int) -> int | None:

@@ -11,7 +11,7 @@ from ..kernels import Kernel
 from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import dense
 from ..kernels.points import Domain, admit, count, vectors
-from ..memory import format_bytes, parse_bytes
+from ..memory import BudgetError, format_bytes, parse_bytes
 from ..types import Points
 from .base import Gram, gram_of
 from .dense import DenseGram
@@ -123,7 +123,7 @@ def _gram(kernel: Kernel, X: Points, memory: int | float | str) -> Gram:
         return DenseGram.compute(kernel, X)
     if not kernel.symmetric:  # the whole matrix must be looked at
         if 8 * n * n > parse_bytes(memory):
-            raise ValueError(
+            raise BudgetError(
                 f"{kernel!r} may not be symmetric, so all {n} x {n} values are needed, {format_bytes(8 * n * n)}: "
                 "give more memory=, or fewer points."
             )

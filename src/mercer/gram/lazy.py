@@ -20,7 +20,7 @@ from ..kernels.evaluate import (
     tile_bytes,
 )
 from ..kernels.points import Chosen, Domain, admit, common_dtype, count, take, width
-from ..memory import format_bytes, parse_bytes
+from ..memory import BudgetError, format_bytes, parse_bytes
 from ..parallel import thread_count
 from ..types import Array, Index, Points
 from .base import Gram, Held, as_factor, as_index
@@ -40,7 +40,7 @@ def least_budget(kernel: Kernel, points: Points, n: int, dtype: Any) -> int:
 def require_budget(budget: int, least: int, n: int, parts: int = 1) -> None:
     """Raise where a budget, one of several equal parts of what the user allows, is less than the least that will do."""
     if budget < least:
-        raise ValueError(
+        raise BudgetError(
             f"A memory budget of {format_bytes(parts * budget)} is too small for rows of {n} values: "
             f"at least {format_bytes(parts * least)} is needed."
         )

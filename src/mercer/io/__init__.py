@@ -1,8 +1,9 @@
 """Files: tables in, models in and out (`save`, `load`); LIBSVM models and ONNX (`libsvm`, `onnx`)."""
 
+from .atomic import place_for
 from .codec import StorageError
 from .encode import Encoder, UnseenCategoryWarning
-from .models import ModelError, load, place_for, read_manifest, save
+from .models import ModelError, load, read_manifest, save
 from .read import read_table
 from .tables import DataError, Table
 

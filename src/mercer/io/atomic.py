@@ -7,16 +7,32 @@ import tempfile
 from pathlib import Path
 
 
+def place_for(path: str | os.PathLike[str]) -> Path:
+    """The path, if a file can be written there: worth asking before a long training."""
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder: give the name of a file.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {target.parent} to write {target.name} to.")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise PermissionError(f"{target} cannot be written: permission denied.")
+    return target
+
+
 def write_whole(path: str | os.PathLike[str], content: bytes | str) -> Path:
     """Write the file beside its place and move it there, so that nobody ever sees a half of it."""
-    target = Path(path)
+    target = place_for(path)
     data = content.encode() if isinstance(content, str) else content
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    if target.exists() and not target.is_file():  # a device or a pipe, which must stay one
+        target.write_bytes(data)
+        return target
+    real = target.resolve()  # where a link leads
+    handle, name = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        os.chmod(name, _permissions(target))
-        os.replace(name, target)
+        os.chmod(name, _permissions(real))
+        os.replace(name, real)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

@@ -13,7 +13,6 @@ import os
 import zipfile
 from hashlib import sha256
 from io import BytesIO
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -41,19 +40,7 @@ def save(model: Any, path: str | os.PathLike[str], notes: dict[str, Any] | None 
     The file appears whole or not at all. Of a support vector machine only the support vectors are kept. `notes` is
     anything that JSON can hold, for `read_manifest`.
     """
-    write_whole(place_for(path), dumps(model, notes))
-
-
-def place_for(path: str | os.PathLike[str]) -> Path:
-    """The path, if a model can be saved there: worth asking before a long training."""
-    target = Path(path)
-    if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder: give the name of a file.")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {target.parent} to save the model in.")
-    if not os.access(target.parent, os.W_OK):
-        raise PermissionError(f"Nothing can be written to the folder {target.parent}.")
-    return target
+    write_whole(path, dumps(model, notes))
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -15,6 +15,9 @@ def gram(K: Array, labels: Any = None, ax: Any = None, title: str | None = None)
     K = np.asarray(K)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"A Gram matrix is square, but K has shape {K.shape}.")
+    if not np.isfinite(K).all():
+        i, j = np.argwhere(~np.isfinite(K))[0]
+        raise ValueError(f"K[{i}, {j}] is {K[i, j]}: a Gram matrix has finite values.")
     ax = axes(ax, (6.4, 5.4))
     if labels is not None:
         labels = np.asarray(labels)
