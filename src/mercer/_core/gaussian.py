@@ -320,37 +320,39 @@ def gaussian_pull(
     A: Array, a_levels: Array, Z: Array, z_levels: Array, gamma: float, way: int,
     coefficients: Array, t: Array, weight: Array, e: Array, out: Array,
 ) -> None:  # fmt: skip
-    """e_i <- t_i - sum_j k(a_i, z_j) coefficients_j, and out_j += sum_i weight_i e_i k(a_i, z_j).
+    """e_i <- t_i - sum_j k(a_i, z_j) coefficients_j, and out_j += sum_i weight_i e_i k(a_i, z_j), for each target.
 
-    Each value is used twice. Sums over a panel or a group are in the precision of the points, others in float64.
+    Coefficients, t, e and out have a row for each target. Each value is computed once, and used twice for each of them.
+    Sums over a panel or a group are in the precision of the points, others in float64.
     """
-    panels, width = Z.shape[0], Z.shape[2]
+    targets, panels, width = e.shape[0], Z.shape[0], Z.shape[2]
     lanes = width // 3
-    tiles, total = np.empty((panels, GROUP, width), A.dtype), np.zeros(panels * width)
-    factors, pulls = np.zeros(panels * width, A.dtype), np.zeros(GROUP, A.dtype)
-    factors[: coefficients.size] = coefficients
+    tiles, total = np.empty((panels, GROUP, width), A.dtype), np.zeros((targets, panels * width))
+    factors, pulls = np.zeros((targets, panels * width), A.dtype), np.zeros(GROUP, A.dtype)
+    factors[:, : coefficients.shape[1]] = coefficients
     for g in range(A.shape[0]):
-        rows = min(GROUP, e.size - g * GROUP)
-        for row in range(rows):
-            e[g * GROUP + row] = t[g * GROUP + row]
+        place = g * GROUP
+        rows = min(GROUP, e.shape[1] - place)
+        e[:, place : place + rows] = t[:, place : place + rows]
         for m in range(panels):
             tile, first = tiles[m], m * width
             gaussian_tile(A, a_levels, g, Z, z_levels, m, gamma, way, tile)
-            x, y, z = load(factors, first), load(factors, first + lanes), load(factors, first + 2 * lanes)
-            for row in range(rows):
-                a, b, c = load(tile, row, 0), load(tile, row, lanes), load(tile, row, 2 * lanes)
-                e[g * GROUP + row] -= sum_of(multiply_add(a, x, multiply_add(b, y, c * z)))
-        for row in range(GROUP):
-            pulls[row] = weight[g * GROUP + row] * e[g * GROUP + row] if row < rows else 0.0
-        for m in range(panels):
-            tile, first = tiles[m], m * width
-            p = q = r = filled(tile, 0)
+            for s in range(targets):
+                x, y, z = load(factors, s, first), load(factors, s, first + lanes), load(factors, s, first + 2 * lanes)
+                for row in range(rows):
+                    a, b, c = load(tile, row, 0), load(tile, row, lanes), load(tile, row, 2 * lanes)
+                    e[s, place + row] -= sum_of(multiply_add(a, x, multiply_add(b, y, c * z)))
+        for s in range(targets):
             for row in range(GROUP):
-                p, q, r = add_dots(
-                    load(tile, row, 0), load(tile, row, lanes), load(tile, row, 2 * lanes), pulls[row], p, q, r
-                )
-            add_to(total, first, p)
-            add_to(total, first + lanes, q)
-            add_to(total, first + 2 * lanes, r)
-    for j in range(out.size):
-        out[j] += total[j]
+                pulls[row] = weight[place + row] * e[s, place + row] if row < rows else 0.0
+            for m in range(panels):
+                tile, first = tiles[m], m * width
+                p = q = r = filled(tile, 0)
+                for row in range(GROUP):
+                    p, q, r = add_dots(
+                        load(tile, row, 0), load(tile, row, lanes), load(tile, row, 2 * lanes), pulls[row], p, q, r
+                    )
+                add_to(total[s], first, p)
+                add_to(total[s], first + lanes, q)
+                add_to(total[s], first + 2 * lanes, r)
+    out += total[:, : out.shape[1]]

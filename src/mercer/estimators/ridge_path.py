@@ -75,17 +75,15 @@ def low_rank_path(problem: FeatureProblem, alphas: Array, method: str) -> RidgeP
     """From the eigenvalues of Z'WZ; two passes over the rows."""
     from scipy.linalg import eigh
 
-    matrix = right = np.zeros((0, 0))
-    for found in normal_equations(problem, problem.stream):
-        if found is not None:
-            matrix, right = found
-    s, V = eigh(matrix, check_finite=False)
+    *_, found = normal_equations(problem, problem.stream)
+    assert found is not None
+    s, V = eigh(found.matrix, check_finite=False)
     inverse = 1.0 / (np.maximum(s, 0.0)[:, None] + alphas)
-    turned = V.T @ right
+    turned = V.T @ found.right
     n, k = problem.stream.n, problem.stream.targets
     residuals, T, weights = np.empty((alphas.size, n, k)), np.empty((n, k)), np.empty(n)
     mass = sum(float(piece.weight.sum()) for piece in problem.stream.pieces())
-    for rows, piece, Z in _rows_of_features(problem):
+    for rows, piece, Z in _rows_of_features(problem, found.mean):
         Y, c = Z @ V, piece.weight[:, None]
         leverage = c * (Y**2 @ inverse) + (c / mass if problem.bias else 0.0)
         T[rows], weights[rows] = piece.T - problem.centre, piece.weight
@@ -103,15 +101,15 @@ def _path(alphas: Array, residuals: Array, T: Array, weight: Array, method: str)
     return RidgePath(alphas, errors, float(alphas[best]), method, residuals[best])
 
 
-def _rows_of_features(problem: FeatureProblem) -> Iterator[tuple[slice, Piece, Array]]:
-    """z(x), less its mean where b is free, of some rows at a time."""
+def _rows_of_features(problem: FeatureProblem, mean: Array) -> Iterator[tuple[slice, Piece, Array]]:
+    """z(x) less its mean, of some rows at a time."""
     seen, step = 0, max(256, _BLOCK // problem.features.size)
     for whole in problem.stream.pieces():
         for start in range(0, count(whole.X), step):
             piece = whole.rows(slice(start, start + step))
             G = problem.features.large_block(piece.X)
             Z = problem.projected((G.toarray() if hasattr(G, "toarray") else G).T).T
-            yield slice(seen, seen + len(Z)), piece, Z - problem.mean[:, 0]
+            yield slice(seen, seen + len(Z)), piece, Z - mean[:, 0]
             seen += len(Z)
 
 
@@ -130,7 +128,7 @@ def residuals_from_weights(problem: FeatureProblem, answer: Weights) -> Array:
     assert answer.inverse is not None
     now = answer.measured
     out = np.empty_like(now.errors)
-    for rows, piece, Z in _rows_of_features(problem):
+    for rows, piece, Z in _rows_of_features(problem, now.mean):
         leverage = piece.weight * np.square(answer.inverse.root(Z.T)).sum(axis=0)
         leverage += piece.weight / now.mass if problem.bias else 0.0
         out[rows] = now.errors[rows] / (1.0 - leverage)[:, None]

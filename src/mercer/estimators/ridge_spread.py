@@ -91,7 +91,7 @@ class WeightsSpread:
         assert answer.measured is not None
         features, now = problem.features, answer.measured
         free = problem.penalty / now.mass if problem.bias else 0.0
-        return cls(features.kernel, features.landmarks, problem.L, problem.penalty, answer.inverse, problem.mean, free)
+        return cls(features.kernel, features.landmarks, problem.L, problem.penalty, answer.inverse, now.mean, free)
 
     def variance(self, X: Points) -> Array:
         """Of f at each point."""

@@ -173,11 +173,10 @@ class Dense(_Panels):
         """K'We and e = T - K coefficients for the rows A, by this thread; columns of T and e are targets."""
         from .._core.gaussian import gaussian_pull
 
-        pulled, e, packed = np.zeros((coefficients.shape[1], self.n)), np.empty(T.T.shape), self.ready(A)
+        pulled, e = np.zeros((coefficients.shape[1], self.n)), np.empty(T.T.shape)
+        c, t = np.ascontiguousarray(coefficients.T), np.ascontiguousarray(T.T)
         Z, levels, gamma, way = self.gaussian
-        for c, t, own, out in zip(coefficients.T, T.T, e, pulled, strict=True):
-            t = np.ascontiguousarray(t)
-            gaussian_pull(*packed, Z, levels, gamma, way, c.copy(), t, weight, own, out)
+        gaussian_pull(*self.ready(A), Z, levels, gamma, way, c, t, weight, e, pulled)
         return pulled.T, e.T
 
 

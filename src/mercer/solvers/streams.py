@@ -22,6 +22,7 @@ from ..types import Array, Points
 _TILE = 2_000_000  # values that one thread works on at a time
 _BLOCK = 8_000_000  # values that are multiplied with each other at a time
 _FEW = 4  # columns; so few are multiplied one by one, which is faster
+_FUSED = 8  # columns; for so few, values of a Gaussian are used while they are in the cache
 
 
 class Piece(NamedTuple):
@@ -45,6 +46,15 @@ class Stream:
     n: int
     targets: int
 
+    def with_ones(self) -> Stream:
+        """The same with one more target, which is 1 everywhere."""
+
+        def pieces() -> Iterator[Piece]:
+            for X, T, weight in self.pieces():
+                yield Piece(X, np.column_stack([T, np.ones(len(T))]), weight)
+
+        return Stream(pieces, self.n, self.targets + 1)
+
 
 class Features:
     """g(x): explicit features of a kernel, or its values at landmarks."""
@@ -57,7 +67,8 @@ class Features:
         """The landmarks, made ready once for each precision; None where there are none."""
         dtype = np.dtype(dtype)
         if self.landmarks is not None and dtype not in self._columns:
-            self._columns[dtype] = self.kernel.prepare(cut(self.landmarks, slice(0, self.size), dtype), dtype)
+            columns = self.kernel.prepare(cut(self.landmarks, slice(0, self.size), dtype), dtype)
+            self._columns[dtype] = columns.precise()  # what rounding takes from float32 values, later passes must mend
         return self._columns.get(dtype)
 
     def block(self, X: Points, dtype: Any, buffer: Array | None = None) -> Any:
@@ -156,22 +167,11 @@ def _pulled(
 ) -> tuple[Array, Array]:
     """G'Ce and e of these rows."""
     columns = features.ready(dtype)
-    if isinstance(columns, Dense) and coefficients.shape[1] <= _FEW:
+    if isinstance(columns, Dense) and coefficients.shape[1] <= _FUSED:
         return columns.pull(cut(rows.X, slice(0, count(rows.X)), dtype), coefficients, T, rows.weight)
     G = features.block(rows.X, dtype, buffer)
     e = T - _product(G, coefficients.astype(dtype, copy=False))
     return _product(G.T, (rows.weight[:, None] * e).astype(dtype, copy=False)), e
-
-
-def mean(stream: Stream, features: Features) -> Array:
-    """The weighted mean of g(x), as a column."""
-
-    def ones() -> Iterator[Piece]:
-        return (Piece(piece.X, np.ones((count(piece.X), 1)), piece.weight) for piece in stream.pieces())
-
-    nothing = np.zeros((features.size, 1))
-    found = sums(Stream(ones, stream.n, 1), features, nothing, np.float64, centre=np.zeros(1))
-    return found.pulled / found.mass
 
 
 def _product(G: Any, V: Array) -> Array:

@@ -11,18 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..types import Array
 from .conjugate import Columns, conjugate_gradients, inner_products, norms
-from .streams import Features, Moments, Stream, mean, moments, sums
+from .streams import Features, Moments, Stream, moments, sums
 
-_INNER = 1e-3  # the least part to which values in float32 can bring a residual
-_AIM = 0.1  # times the tolerance is what a gap must seem to be before it is recomputed in float64
+_INNER = 2e-4  # the least part to which values in float32 can bring a residual
+_AIM = 0.3  # times the tolerance is what a gap must seem to be before it is recomputed in float64
 _LONGEST = 100  # steps between two recomputations
 _SLOW = 0.5  # a residual that shrinks to no less than this has reached what rounding allows
 _ROUNDS = 20  # recomputations, at most
@@ -43,11 +42,6 @@ class FeatureProblem:
     def size(self) -> tuple[int, int]:
         """Features and targets."""
         return self.features.size, self.stream.targets
-
-    @cached_property
-    def mean(self) -> Array:
-        """The mean of z(x), as a column; 0 unless b is free."""
-        return self.projected(mean(self.stream, self.features)) if self.bias else np.zeros((self.features.size, 1))
 
     def coefficients(self, w: Array) -> Array:
         """c with w . z(x) = c . g(x)."""
@@ -115,41 +109,58 @@ class Weights:
 class Measured:
     """What one pass over the rows shows of weights w.
 
-    residual is Z'C e - lambda w; mass is the sum of the weights; errors are e of each row.
+    residual is Z'C e - lambda w; mean is that of z(x), as a column, 0 unless b is free; mass is the sum of the weights;
+    errors are e of each row.
     """
 
     w: Array
     residual: Array
     primal: Array
     b: Array
+    mean: Array
     mass: float
     errors: Array
 
 
-def measured(problem: FeatureProblem, w: Array, dtype: Any = np.float64) -> Measured:
-    """One pass over the rows: the objective of w with its best b, and Z'C e - lambda w."""
-    errors = np.empty((problem.stream.n, w.shape[1]))
-    coefficients = problem.coefficients(w)
-    found = sums(problem.stream, problem.features, coefficients, dtype, centre=problem.centre, errors=errors)
-    b = found.totals / found.mass if problem.bias else np.zeros(w.shape[1])
-    residual = problem.projected(found.pulled) - problem.mean * found.totals - problem.penalty * w
-    primal = 0.5 * (found.squares - found.totals * b) + 0.5 * problem.penalty * inner_products(w, w)
+def measured(problem: FeatureProblem, w: Array) -> Measured:
+    """One pass over the rows in float64: the objective of w with its best b, and Z'C e - lambda w."""
+    m, k = problem.size
+    stream, coefficients, centre = problem.stream, problem.coefficients(w), problem.centre
+    if problem.bias:  # one more target, of ones, from which nothing is taken: it pulls towards the sum of z(x)
+        stream = stream.with_ones()
+        coefficients, centre = np.column_stack([coefficients, np.zeros(m)]), np.append(centre, 0.0)
+    errors = np.empty((stream.n, stream.targets))
+    found = sums(stream, problem.features, coefficients, np.float64, centre=centre, errors=errors)
+    pulled, totals, errors = problem.projected(found.pulled), found.totals[:k], errors[:, :k]
+    mean = pulled[:, k:] / found.mass if problem.bias else np.zeros((m, 1))
+    b = totals / found.mass if problem.bias else np.zeros(k)
+    residual = pulled[:, :k] - mean * totals - problem.penalty * w
+    primal = 0.5 * (found.squares[:k] - totals * b) + 0.5 * problem.penalty * inner_products(w, w)
     errors -= b
-    return Measured(w, residual, primal, b + problem.centre, found.mass, errors)
+    return Measured(w, residual, primal, b + problem.centre, mean, found.mass, errors)
 
 
-def normal_equations(problem: FeatureProblem, stream: Stream) -> Iterator[tuple[Array, Array] | None]:
-    """Z'CZ and Z'Ct of these rows, centred where b is free; yields None while it works, and then both."""
+class Normal(NamedTuple):
+    """Z'CZ and Z'Ct of some rows, with Z and t centred where b is free; the mean of z(x), as a column, or 0."""
+
+    matrix: Array
+    right: Array
+    mean: Array
+
+
+def normal_equations(problem: FeatureProblem, stream: Stream) -> Iterator[Normal | None]:
+    """Of these rows; yields None while it works."""
     total: Moments | None = None
     for part in moments(stream, problem.features, problem.centre):
         total = part if total is None else total.plus(part)
         yield None
     assert total is not None
-    second, right = total.second, total.right
+    second, right, mean = total.second, total.right, np.zeros((len(total.first), 1))
     if problem.bias:
         second = second - np.outer(total.first, total.first) / total.mass
         right = right - np.outer(total.first, total.totals) / total.mass
-    yield problem.projected(problem.projected(second).T), problem.projected(right)
+        mean = problem.projected(total.first[:, None]) / total.mass
+    yield Normal(problem.projected(problem.projected(second).T), problem.projected(right), mean)
 
 
 def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, tol: float) -> Iterator[Weights]:
@@ -165,19 +176,13 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
     for found in normal_equations(problem, sample):
         yield nothing
         if found is not None:
-            matrix, right = scale * found[0], scale * found[1]
+            matrix, right = scale * found.matrix, scale * found.right
     own = np.arange(m)
     matrix[own, own] += problem.penalty
     precondition = Inverse(_factored(matrix))
 
     w, before = precondition(right), np.inf
     sizes = np.where(norms(right) > 0.0, norms(right), 1.0)
-    if scale != 1.0:
-        yield nothing
-        start = measured(problem, w, dtype)
-        for step in islice(_corrections(problem, start, precondition, dtype, tol), _LONGEST):
-            yield nothing
-            w = step
     for _ in range(_ROUNDS):
         now = measured(problem, w)
         relative = norms(now.residual) / sizes
@@ -215,7 +220,7 @@ def _corrections(
     def apply(P: Array) -> Array:
         """(Z'CZ + lambda I) P, Z centred where b is free."""
         found = sums(problem.stream, problem.features, problem.coefficients(P), dtype)
-        return np.asarray(problem.penalty * P - problem.projected(found.pulled) + problem.mean * found.totals)
+        return np.asarray(problem.penalty * P - problem.projected(found.pulled) + start.mean * found.totals)
 
     sizes = np.where(norms(start.residual) > 0.0, norms(start.residual), 1.0)
     for inner in conjugate_gradients(start.residual, Columns.zero(start.residual), apply, precondition):
