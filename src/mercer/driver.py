@@ -145,14 +145,16 @@ class _Run:
         return None
 
     def _certificate_seconds(self, beta: Array) -> float:
-        """What a float64 certificate of this answer will take, from a few of its rows."""
+        """What a float64 certificate of this answer will take: from a few of its rows; with features, as a round."""
+        if self.problem.gram.design is not None:
+            before = self.history[-2].seconds if len(self.history) > 1 else 0.0
+            return self.history[-1].seconds - before
         support = max(1, int(np.count_nonzero(beta)))
         if support > 1.5 * self.probed_support:  # timed anew as the answer grows
             rows = np.linspace(0, self.problem.n - 1, min(_PROBE, self.problem.n)).astype(int)
             start = perf_counter()
             self.problem.gram.recompute(beta, rows)
-            part = rows.size / self.problem.n if self.problem.gram.design is None else 1.0  # features: all or nothing
-            self.probed_seconds = (perf_counter() - start) / part
+            self.probed_seconds = (perf_counter() - start) * self.problem.n / rows.size
             self.probed_support = support
         return self.probed_seconds * support / self.probed_support
 
@@ -173,7 +175,7 @@ class _Run:
         )
         if (stop or iterate.done) and self._worse_than_nothing(certificate):
             dual_beta = None if certificate.dual <= 0.0 else iterate.beta if dual_beta is None else dual_beta
-            beta = self._nothing()[0]  # rounding errors have made it worse than none at all
+            beta = np.zeros(self.problem.n)  # rounding errors have made it worse than none at all
             certificate, scores, b = examine(self.problem, beta, None, dual_beta, status=certificate.status)
         self.single = self.single and certificate.rounding > 0.0
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
@@ -184,12 +186,7 @@ class _Run:
     def _worse_than_nothing(self, certificate: Certificate) -> bool:
         """Whether f = b alone would do better."""
         good = certificate.relative_gap <= self.tol
-        return not good and certificate.primal > self.problem.primal(*self._nothing())
-
-    def _nothing(self) -> tuple[Array, float, Array]:
-        """f = b alone: coefficients, b, scores."""
-        zeros = np.zeros(self.problem.n)
-        return zeros, self.problem.best_bias(zeros), zeros
+        return not good and certificate.primal > self.problem.nothing[1]
 
     def solution(self, solver: Solver, reason: str) -> Solution:
         """The answer as it stands."""

@@ -127,6 +127,13 @@ class Problem:
         low, high = self.loss.best_bias(self.y, scores, self.C, self.mass)
         return 0.5 * (low + high)
 
+    @cached_property
+    def nothing(self) -> tuple[float, float]:
+        """f = b alone: the best b, and its objective."""
+        zeros = np.zeros(self.n)
+        b = self.best_bias(zeros)
+        return b, self.primal(zeros, b, zeros)
+
     def dual_point(self, scores: Array) -> tuple[float, Array]:
         """The best b for K beta = scores, and the dual point there: minus C_i times the slopes of the loss.
 

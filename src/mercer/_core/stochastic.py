@@ -17,6 +17,8 @@ from .descent import EPS, HI, LO, LOGISTIC, Q, R
 
 SCALE, PASSED, STEPS, BIAS, TOTAL = range(5)  # of `numbers`: what is said above, the bias, and the sum of u
 _SMALL = 1e-9  # scales below this are multiplied out
+_SEARCHES, _FLAT = 15, 0.1  # of a search along a line: so many slopes, or until one is this small beside the first
+_SHIFT = 0.2  # the first step of a bias
 
 
 @compiled
@@ -53,6 +55,73 @@ def losses_and_conjugates(f: Array, points: Array, beta: Array) -> tuple[float, 
         losses -= _conjugate(p, s) + f[i] * s
         conjugates += _conjugate(p, beta[i])
     return losses, conjugates
+
+
+@compiled
+def _slope_along(f: Array, b: float, df: Array, db: float, part: float, points: Array) -> float:
+    """The slope in `part` of sum C_i loss(f_i + b + part (df_i + db)); a df of size 0 stands for zeros."""
+    slope = 0.0
+    for i in range(f.size):
+        change = db + df[i] if df.size else db
+        slope -= slope_point(points[i], f[i] + b + part * change) * change
+    return slope
+
+
+@compiled
+def _best_part(
+    f: Array, b: float, df: Array, db: float, points: Array, linear: float, square: float, most: float
+) -> float:
+    """The part <= most of a step df, db where  linear part + square/2 part^2 + sum C_i loss  is nearly least.
+
+    The slope only rises: it is looked for where it is 0 (regula falsi, an end that stays has its slope halved).
+    """
+    low, high, part = 0.0, 1.0, 1.0
+    slope_low = linear + _slope_along(f, b, df, db, low, points)
+    slope_high = linear + square + _slope_along(f, b, df, db, high, points)
+    if not slope_low < 0.0:
+        return 0.0
+    enough = _FLAT * abs(slope_low)
+    while slope_high < -enough and high < most:
+        low, high, slope_low = high, 2.0 * high, slope_high
+        slope_high = linear + high * square + _slope_along(f, b, df, db, high, points)
+    if slope_high <= enough:
+        return high
+    for _ in range(_SEARCHES):
+        part = low + (high - low) * min(max(slope_low / (slope_low - slope_high), 0.05), 0.95)
+        slope = linear + part * square + _slope_along(f, b, df, db, part, points)
+        if abs(slope) <= enough:
+            break
+        if slope > 0.0:
+            high, slope_high, slope_low = part, slope, 0.5 * slope_low
+        else:
+            low, slope_low, slope_high = part, slope, 0.5 * slope_high
+    return part
+
+
+@compiled
+def _best_shift(f: Array, b: float, points: Array) -> float:
+    """The bias for scores f where sum C_i loss is nearly least, looked for from b on."""
+    none = f[:0]
+    step = -_SHIFT if _slope_along(f, b, none, 1.0, 0.0, points) > 0.0 else _SHIFT
+    return b + step * _best_part(f, b, none, step, points, 0.0, 0.0, 2.0**_SEARCHES)
+
+
+@compiled
+def approach(
+    beta: Array, scores: Array, b: float, target: Array, target_scores: Array, points: Array, free_bias: bool
+) -> float:
+    """beta and its scores go towards a target, to where the primal objective is nearly least; the new b."""
+    step, change = target - beta, target_scores - scores
+    db = _best_shift(target_scores, b, points) - b if free_bias else 0.0
+    linear, square = 0.0, 0.0
+    for i in range(step.size):
+        linear += step[i] * scores[i]
+        square += step[i] * change[i]
+    part = _best_part(scores, b, change, db, points, linear, square, 1.0)
+    for i in range(step.size):
+        beta[i] += part * step[i]
+        scores[i] += part * change[i]
+    return b + part * db
 
 
 @compiled

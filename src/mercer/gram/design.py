@@ -17,6 +17,7 @@ from ..types import Array
 
 _WORTH_A_THREAD = 600_000  # entries; with fewer, more time goes into waking it up than into the work
 _SPARSE = 3  # times as long takes an entry of a sparse row
+_WORTH_TWO_COLUMNS = 200_000  # the same, for products with several vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +95,20 @@ class Design:
             sums[start] = own
 
         self._by_rows(work)
-        return np.asarray(sum(sums[start] for start in sorted(sums)))  # in order: the same bits every time
+        first, *others = (sums[start] for start in sorted(sums))  # in order: the same bits every time
+        return np.asarray(sum(others, start=first))
 
     def product(self, v: Array) -> Array:
         """K v, of a vector or of each column."""
         if v.ndim == 2:
-            return np.stack([self.product(np.ascontiguousarray(column)) for column in v.T]).T
+            columns: list[Any] = [np.ascontiguousarray(column) for column in v.T]
+
+            def work(number: int) -> None:
+                columns[number] = self.product(columns[number])
+
+            threads = min(thread_count(), len(columns)) if self.entries >= _WORTH_TWO_COLUMNS else 1
+            for_each(range(len(columns)), work, threads)
+            return np.stack(columns).T
         scores = self.dots(self.combination(v))
         return scores + self.constant * float(v.sum()) if self.constant else scores
 

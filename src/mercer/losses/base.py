@@ -20,6 +20,8 @@ from ..types import Array
 
 _DOUBLINGS = 200  # how far a bias is looked for
 _HALVINGS = 200  # more than enough to reach neighbouring floating point numbers
+_FEW = 2_000  # points; to sort so many takes no time
+_PIECES = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,14 +132,31 @@ def finite_interval(low: float, high: float) -> tuple[float, float]:
 
 def crossing(at: Array, jump: Array, slope: float) -> tuple[float, float]:
     """The interval where a function whose slope starts at `slope`, and grows by jump_i at at_i, is least."""
+    level, slack, before = -slope, 1e-12 * float(jump.sum()), 0.0
+    if at.size > _FEW:
+        at, jump, before = _near(at, jump, level - slack, level + slack)
     order = np.argsort(at)
-    at, total = at[order], np.cumsum(jump[order])
-    level = -slope
-    slack = 1e-12 * float(total[-1])
+    at, total = at[order], before + np.cumsum(jump[order])
     low = int(np.searchsorted(total, level - slack))  # the slope is >= 0 right of this point,
     high = int(np.searchsorted(total, level + slack, side="right"))  # and > 0 right of that one
     last = at.size - 1
     return float(at[min(low, last)]), float(at[min(high, last)])
+
+
+def _near(at: Array, jump: Array, low: float, high: float) -> tuple[Array, Array, float]:
+    """The points near those where the sum of all jumps so far passes low and high, and the sum of the jumps before.
+
+    Sums over pieces of the line tell where to look: far fewer points are left to be sorted.
+    """
+    start, width = float(at.min()), float(np.ptp(at))
+    if not 0.0 < width < np.inf:
+        return at, jump, 0.0
+    piece = np.minimum((at - start) * (_PIECES / width), _PIECES - 1).astype(np.intp)
+    total = np.cumsum(np.bincount(piece, jump, _PIECES))
+    first = min(int(np.searchsorted(total, low)), _PIECES - 1)
+    last = min(int(np.searchsorted(total, high, side="right")), _PIECES - 1)
+    inside = np.flatnonzero((piece >= first) & (piece <= last))
+    return at[inside], jump[inside], float(total[first - 1]) if first else 0.0
 
 
 def full(y: Array, value: float) -> Array:

@@ -137,7 +137,9 @@ class Descent:
 
 def nothing(problem: Problem) -> Iterate:
     """f = b: the least that is to be beaten, and the first iterate of these methods."""
-    return Iterate(np.zeros(problem.n), np.zeros(problem.n))
+    zeros = np.zeros(problem.n)
+    b, primal = problem.nothing
+    return Iterate(zeros, zeros, b, 0.0, gap=primal)
 
 
 def balanced(beta: Array) -> Array:

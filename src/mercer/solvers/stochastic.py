@@ -17,24 +17,29 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
+from ..parallel import for_each, thread_count
 from ..params import require_integer
 from ..problem import Problem
 from ..solution import Status
-from ..types import Array
+from ..types import Array, inner
 from .base import Iterate, Solver
 from .coordinate import require_no_mass
 from .descent import Descent, balanced, nothing
-from .rows import random_words, rows_of, table_of
+from .rows import Features, random_words, rows_of, table_of
 from .steps import FAR, Automatic, StepRule, require_rule
+
+_IDLE = 1e-13  # gains below this part of the first are rounding
+_WORTH_A_THREAD = 200_000  # entries of the features; with fewer, a pass takes less time than it takes to wake one up
 
 
 @dataclass(frozen=True)
 class StochasticSubgradient(Solver):
-    """Steps by single points. One round is a pass: n steps.
+    """Steps by single points. One round is a pass: n steps; with Automatic, the first round is two of them.
 
     step : a step rule; its t counts steps. order : "shuffled", every point once in a pass, or "random" draws.
     average_from : the mean of w is taken after so many passes (not with Automatic).
@@ -62,11 +67,26 @@ class StochasticSubgradient(Solver):
         if not isinstance(self.step, Automatic):
             yield from self._draws(problem, start)
             return
-        draws = self.order == "random"
-        descent = Descent(problem, rows_of(problem.gram), start, self.random_state, shrink=False, draws=draws)
-        while not descent.idle:
-            descent.round()
-            yield descent.iterate()
+        rows, draws = rows_of(problem.gram), self.order == "random"
+        descent = Descent(problem, rows, start, self.random_state, shrink=False, draws=draws)
+        if problem.bias and start is None:
+            descent.b = inner(problem.C, problem.y) / float(problem.C.sum())  # a fair first guess
+        # With two threads, the next pass of the descent is done while the answer looks at the last one.
+        ahead = isinstance(rows, Features) and rows.design.entries > _WORTH_A_THREAD and thread_count() > 1
+        answer = _Answer(descent, copies=ahead)
+        _advance(descent)  # the first pass leaves 0 for anything: only the second is worth a look
+        _advance(descent)
+        while True:
+            answer.take(descent)
+            if ahead and not answer.done:
+                for_each((answer.approach, partial(_advance, descent)), lambda work: work(), 2)
+            else:
+                answer.approach()
+            yield answer.iterate()
+            if answer.done:
+                return
+            if not ahead:
+                _advance(descent)
 
     def absorb(self, problem: Problem, w: Array, b: float) -> tuple[Array, float]:
         """One pass with automatic steps over points that are new, from w and b: what becomes of them.
@@ -103,6 +123,65 @@ class StochasticSubgradient(Solver):
                 yield replace(nothing(problem), done=True)
                 return
             yield run.iterate()
+
+
+def _advance(descent: Descent) -> None:
+    """One pass; then a free bias moves."""
+    worst = descent.one_pass()
+    descent.first = max(descent.first, worst)
+    unbalanced = 0.0
+    if descent.problem.bias:
+        unbalanced = abs(descent.bias[1])
+        descent.b += descent.moved()
+    descent.idle = worst <= _IDLE * descent.first and unbalanced <= _IDLE * float(np.abs(descent.beta).sum())
+
+
+class _Answer:
+    """After each pass, the best point on the line from the answer so far to beta.
+
+    beta is the best dual point, but it has just been made right for the last points of the pass, and its primal
+    objective jumps from pass to pass; that of the answer only falls.
+    """
+
+    def __init__(self, descent: Descent, copies: bool) -> None:
+        self.copies = copies
+        self.problem, self.rows, self.points = descent.problem, descent.rows, descent.points
+        self.beta, self.b = descent.beta.copy(), self.problem.nothing[0]
+        self.scores = np.zeros(self.problem.n)
+        if self.beta.any():
+            self.take(descent)
+            self.scores = self._scores()
+            self.b = self.problem.best_bias(self.scores)
+
+    def take(self, descent: Descent) -> None:
+        """Remember where the descent stands."""
+        self.target, self.image, self.done = descent.beta.copy(), descent.image, descent.idle
+        if self.copies:
+            self.image = self.image.copy()
+
+    def _scores(self) -> Array:
+        """K beta of the target."""
+        return self.rows.scores(self.image) + self.rows.constant * float(self.target.sum())
+
+    def approach(self) -> None:
+        """Go towards the target as far as that helps; its dual value."""
+        from .._core.stochastic import approach, losses_and_conjugates
+
+        free = self.problem.bias
+        self.b = approach(self.beta, self.scores, self.b, self.target, self._scores(), self.points, free)
+        self.dual_beta = balanced(self.target) if free else self.target
+        losses, conjugates = losses_and_conjugates(self.scores + self.b, self.points, self.dual_beta)
+        primal = 0.5 * inner(self.beta, self.scores) + losses
+        image = self.rows.image(self.dual_beta) if free else self.image
+        norm = self.rows.norm(image, self.dual_beta) + self.rows.constant * float(self.dual_beta.sum()) ** 2
+        self.dual = 0.0 - 0.5 * norm - conjugates
+        self.gap = primal - self.dual
+
+    def iterate(self) -> Iterate:
+        """The answer, and the target, balanced, as its proof."""
+        return Iterate(
+            self.beta, self.scores, self.b, self.dual, gap=self.gap, done=self.done, dual_beta=self.dual_beta
+        )  # fmt: skip
 
 
 class _Run:
