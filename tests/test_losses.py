@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Logistic, Loss, OneClass, Squared, SquaredHinge
-from mercer.losses.base import finite_interval
+from mercer.losses.base import crossing, finite_interval
 
 from .zoo import LOSSES, labels
 
@@ -240,3 +240,17 @@ def test_intervals_without_end():
     assert finite_interval(-np.inf, 2.0) == (2.0, 2.0) and finite_interval(1.0, np.inf) == (1.0, 1.0)
     assert finite_interval(-np.inf, np.inf) == (0.0, 0.0) and finite_interval(1.0, 2.0) == (1.0, 2.0)
     assert_array_equal(Loss.best_bias(Hinge(), np.ones(1), np.zeros(1), np.ones(1), 0.0), (1.0, 1.0))
+
+
+@pytest.mark.parametrize("kind", ["spread", "tied", "outlier", "constant"])
+def test_a_crossing_among_many_points_is_that_of_all_of_them_in_order(kind):
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        at, jump = rng.normal(size=5_000), rng.random(5_000)
+        at = {"spread": at, "tied": np.round(at, 1), "outlier": np.append(at[1:], 1e15), "constant": 0.0 * at}[kind]
+        for level in (-1.0, 0.0, rng.random() * jump.sum(), jump[:2_500].sum(), 2.0 * jump.sum()):
+            order = np.argsort(at)
+            total = np.cumsum(jump[order])
+            slack = 1e-12 * total[-1]
+            places = np.searchsorted(total, level - slack), np.searchsorted(total, level + slack, side="right")
+            assert crossing(at, jump, -level) == tuple(at[order][min(place, at.size - 1)] for place in places)
