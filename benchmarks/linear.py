@@ -252,7 +252,7 @@ def main() -> None:
             rows.append(compare(case.name, X, y, loss, options.C, options.repeat, options.limit))
             if loss == "hinge" or (
                 loss == "squared_hinge" and case.name != "mnist"
-            ):  # SGDClassifier takes minutes there
+            ):  # else minutes
                 races.append(equal_time(case.name, X, y, loss, options.C, options.repeat))
     print(f"Seconds to come within {' and '.join(map(str, TARGETS))} of the best objective, C = {options.C:g}\n")
     print(table(rows))
