@@ -250,9 +250,7 @@ def main() -> None:
         X, y = bundled() if options.data is None else from_folder(options.data, case)
         for loss in options.losses.split(","):
             rows.append(compare(case.name, X, y, loss, options.C, options.repeat, options.limit))
-            if loss == "hinge" or (
-                loss == "squared_hinge" and case.name != "mnist"
-            ):  # else minutes
+            if loss == "hinge" or (loss == "squared_hinge" and case.name != "mnist"):  # else minutes
                 races.append(equal_time(case.name, X, y, loss, options.C, options.repeat))
     print(f"Seconds to come within {' and '.join(map(str, TARGETS))} of the best objective, C = {options.C:g}\n")
     print(table(rows))
