@@ -15,7 +15,7 @@ problems of the tests the objective is within 1% of the best possible after 100 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
@@ -79,7 +79,8 @@ class StochasticSubgradient(Solver):
         while True:
             answer.take(descent)
             if ahead and not answer.done:
-                for_each((answer.approach, partial(_advance, descent)), lambda work: work(), 2)
+                together: list[Callable[[], None]] = [answer.approach, partial(_advance, descent)]
+                for_each(together, lambda work: work(), 2)
             else:
                 answer.approach()
             yield answer.iterate()
