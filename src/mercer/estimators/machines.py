@@ -31,7 +31,7 @@ _ONE_PIECE = 2048  # up to so many points, a single problem needs all of K soon
 _SMALL, _FINE, _ROUNDS = 100, 1e-13, 10  # so few points are worth this gap, if so many rounds reach it
 _WORTH_THREADS = 300  # points of a problem; with fewer, threads would only wait for each other
 _SMALL_ENOUGH = 6000  # problems of so many points are solved several at a time
-_ROWS = 2560  # at most so many rows are kept: more are seldom asked for again, and new memory is slow to touch
+_ROWS = 3072  # at most so many rows are kept: more are seldom asked for again, and new memory is slow to touch
 _SHARE = 0.5  # of the memory that a dense matrix may take: the problems need some too
 
 

@@ -48,7 +48,7 @@ class Gram(ABC):
     gaussian: Any = None
     """Points packed for compiled loops, their levels, gamma and the way to compute, where K is that of a Gaussian."""
 
-    room: int = 2**25
+    room: int = 40_000_000
     """Bytes that a solver may take for blocks of its own."""
 
     scratch: int = SCRATCH

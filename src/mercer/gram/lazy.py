@@ -16,10 +16,11 @@ from ..kernels.evaluate import (
     add_up_own_rows,
     diagonal,
     fill_rows,
+    fill_square,
     prepared,
     tile_bytes,
 )
-from ..kernels.points import Chosen, Domain, admit, common_dtype, count, take, width
+from ..kernels.points import Chosen, Domain, admit, common_dtype, count
 from ..memory import BudgetError, format_bytes, parse_bytes
 from ..parallel import thread_count
 from ..types import Array, Index, Points
@@ -27,7 +28,6 @@ from .base import Gram, Held, as_factor, as_index
 from .dense import DenseGram
 from .linear import LinearGram, constant_beside_linear
 
-_SMALL_BLOCK = 2**25  # values times coordinates
 _BOOKS = 4 * 8  # bytes a row: which row is where, and since when; the diagonal
 _RECENT = 2  # calls; rows that were asked for within so many are kept, while there is memory
 
@@ -160,29 +160,23 @@ class LazyGram(Gram):
 
     def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
         """See Gram.recompute; the points that are prepared need not be prepared again."""
-        if rows is not None or np.ndim(v) != 1 or not self.prepared.adds_up:
+        if np.ndim(v) != 1 or not self.prepared.adds_up or (rows is not None and self.dtype != dtype):
             return super().recompute(v, rows, dtype)
-        own = self.dtype == dtype
-        columns = self.prepared.precise() if own else prepared(self.kernel, self.points, dtype, self.scratch)
-        if not columns.adds_up:
+        source = self.prepared if self.dtype == dtype else prepared(self.kernel, self.points, dtype, self.scratch)
+        if not source.adds_up:
             return super().recompute(v, rows, dtype)
         v = np.asarray(as_factor(v, self.n), np.float64)
+        columns = source.precise() if rows is None else source.columns_of(as_index(rows, self.n))
         used = np.flatnonzero(v)
         if used.size == 0:
-            return np.zeros(self.n)
-        return add_up_own_rows(columns, columns, used, v[used], self.scratch)
+            return np.zeros(columns.n)
+        return add_up_own_rows(columns, source, used, v[used], self.scratch)
 
     def block(self, index: Any, out: Array | None = None) -> Array:
         """See Gram.block; computed anew, which is faster than to look for the rows."""
         index = as_index(index, self.n)
         out = np.empty((index.size, index.size), self.dtype) if out is None else out
-        columns = self.prepared.columns_of(index)
-        rows = columns.rows_of(np.arange(index.size))  # ready for these columns, which may be of another kind than all
-        if columns.cheapest and index.size**2 * width(self.points) <= _SMALL_BLOCK:
-            # By one thread: that another one has written the values costs more than to compute them.
-            columns.fill(rows, out, np.arange(index.size), slice(0, columns.n), columns.n)
-        else:
-            fill_rows(columns, columns.points, out, np.arange(index.size), self.scratch, rows)
+        fill_square(self.prepared.columns_of(index), out, self.scratch)
         return out
 
     def narrow(self, index: Any) -> LazyGram:
@@ -197,10 +191,8 @@ class LazyGram(Gram):
         for place, slot in enumerate(held[order]):  # the row moves to the left, so that none is overwritten before
             memory[place * index.size : (place + 1) * index.size] = self.cache.values[slot][index]
         self.cache.forget()
-        narrow = LazyGram(
-            self.kernel, take(self.points, index), self.budget, self.reason, self.dtype, self.most, memory,
-            self.prepared.columns_of(index),
-        )  # fmt: skip
+        columns = self.prepared.columns_of(index)
+        narrow = LazyGram(self.kernel, columns.points, self.budget, self.reason, self.dtype, self.most, memory, columns)
         narrow.cache.adopt(order)
         return narrow
 

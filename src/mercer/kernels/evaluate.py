@@ -175,17 +175,27 @@ def symmetric_product(kernel: Kernel, X: Points, v: Array, dtype: Any, scratch: 
     return np.asarray(sums.sum(axis=0))
 
 
-def fill_rows(columns: Prepared, A: Points, out: Array, at: Any, scratch: int = SCRATCH, rows: Any = None) -> None:
-    """out[at[i], j] <- k(a_i, z_j) for all prepared points z_j, on all cores: each has a piece of every row.
-
-    Where A is ready already, that is `rows`.
-    """
+def fill_rows(columns: Prepared, A: Points, out: Array, at: Any, scratch: int = SCRATCH) -> None:
+    """out[at[i], j] <- k(a_i, z_j) for all prepared points z_j, on all cores: each has a piece of every row."""
     threads, side = plan(columns.kernel, A, columns.points, columns.dtype, scratch)
-    at, rows = np.asarray(at, np.intp), columns.ready(A) if rows is None else rows
+    at, rows = np.asarray(at, np.intp), columns.ready(A)
     pieces = threads if count(A) * columns.n < 4 * _WORTH_A_THREAD else 4 * threads
     parts = _slices(columns.n, ceil(columns.n / pieces), columns.unit)
     with overflow_checked_later():
         for_each(parts, lambda part: columns.fill(rows, out, at, part, side), threads)
+
+
+def fill_square(columns: Prepared, out: Array, scratch: int = SCRATCH) -> None:
+    """out[i, j] <- k(z_i, z_j) for all prepared points, on all cores: each has some of the rows."""
+    n = columns.n
+    threads, side = plan(columns.kernel, columns.points, columns.points, columns.dtype, scratch)
+
+    def work(part: slice) -> None:
+        rows = columns.rows_of(np.arange(part.start, part.stop))
+        columns.fill(rows, out[part], np.arange(part.stop - part.start), slice(0, n), side)
+
+    with overflow_checked_later():
+        for_each(_slices(n, ceil(n / threads)), work, threads)
 
 
 def add_up_rows(columns: Prepared, A: Points, v: Array, scratch: int = SCRATCH) -> Array:

@@ -47,7 +47,7 @@ _COMPACT_PART = 0.03  # until the violation, of all points and of a working set,
 _STEPS = 50_000  # pair steps per round: about 50 ms
 _INNER = 0.1  # a working set is solved until its violation is this part of the violation of all points;
 _INNER_WHOLE = 0.01  # the same, where the working set is everything
-_SHRINK_FROM = 0.1  # points leave once the violation is this part of the first,
+_SHRINK_FROM = 0.6  # points leave once the violation is this part of the first,
 _SHRINK_MARGIN = 1.0  # if they are optimal by more than this many times the violation,
 _SHRINK_TO = 0.7  # and if fewer than this part of the points remain;
 _REJOIN = 0.1  # they come back when the violation of the others has become this part of what it was
@@ -59,9 +59,9 @@ _WORTH_THREADS = 2_000_000  # values; smaller updates stay in one thread
 
 @dataclass(frozen=True)
 class Decomposition(Solver):
-    """Pair descent on working sets of so many points; twice as many, where more coefficients than that are free."""
+    """Pair descent on working sets of so many points; half as many more, where more coefficients than that are free."""
 
-    working_set: int = 1024
+    working_set: int = 2048
     needs_quadratic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -214,7 +214,7 @@ class _Descent:
         n = self.active.size
         if n <= self._whole():
             return np.arange(n)
-        limit = min(self.limit * (2 if self.free > self.limit else 1), self.gram.most_held, self._largest())
+        limit = min(self.limit * (3 if self.free > self.limit else 2) // 2, self.gram.most_held, self._largest())
         taken = np.empty(n, np.bool_)
         return choose_working_set(self.rise, self.fall, self.top, self.bottom, self.kept, limit, taken)
 
