@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
-from mercer.kernels import Gaussian
+from mercer.kernels import Gaussian, Laplacian
 from mercer.kernels.columns import Bits, Dense, TabledBits, fast_columns
-from mercer.kernels.evaluate import Prepared, add_up_own_rows, add_up_rows, fill_rows, prepared, stream_product
+from mercer.kernels.evaluate import (
+    Prepared,
+    add_up_own_rows,
+    add_up_rows,
+    fill_rows,
+    prepared,
+    stream_product,
+    sums_of_parts,
+)
 
 GENERATOR = np.random.default_rng(0)
 FEW = GENERATOR.normal(size=(3001, 5))
@@ -48,6 +58,29 @@ def test_rows_and_sums(name, dtype, rows):
     for width in ((), (1,), (3,)):
         w = GENERATOR.normal(size=(rows, *width))
         assert_allclose(stream_product(kernel, X, X[index], w, dtype), expected.T @ w, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", [*SETS, "laplacian"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("columns", [1, 2, 5])
+def test_sums_of_parts(name, dtype, columns):
+    """Sums over classes of support vectors, some of them empty; in every way there is."""
+    kernel = Laplacian(0.1) if name == "laplacian" else Gaussian(0.02)
+    Z = (FEW if name == "laplacian" else SETS[name][0]).astype(dtype)[:500]
+    X = Z[100:433]
+    v, edges = GENERATOR.normal(size=(500, columns)), [0, 3, 3, 250, 499, 500]
+    values = np.asarray(kernel(X, Z), np.float64)
+    close = {"rtol": 1e-4, "atol": 1e-5} if dtype == np.float32 else {"rtol": 1e-10, "atol": 1e-12}
+    sums = sums_of_parts(kernel, X, Z, v, edges)
+    assert sums.shape == (5, columns, 333)
+    for part, (start, stop) in zip(sums, pairwise(edges), strict=True):
+        assert_allclose(part.T, values[:, start:stop] @ v[start:stop], **close)
+    if name == "bits":  # other points beside them
+        assert_allclose(
+            sums_of_parts(kernel, X + 0.5, Z, v, [0, 500])[0].T,
+            np.asarray(kernel(X + 0.5, Z), np.float64) @ v,
+            **close,
+        )
 
 
 def test_the_same_bits_whatever_the_threads():

@@ -56,6 +56,12 @@ def test_gaussian(dtype, way, rows):
     v = generator.normal(size=rows)
     gaussian.gaussian_sums(*left, *right, 0.3, way, v, total, 0, len(Z))
     assert_allclose(total, v @ expected, rtol=1e-5, atol=1e-5 if dtype == np.float32 else 1e-14)
+    V, edges = generator.normal(size=(rows, 3)), np.array([0, 2, rows])
+    sums = np.full((2, 3, len(Z)), np.nan)
+    gaussian.gaussian_sums_of_parts(*left, *right, 0.3, way, V, edges, sums)
+    for part, (start, stop) in zip(sums, ((0, 2), (2, rows)), strict=True):
+        close = {"rtol": 1e-5, "atol": 1e-5 if dtype == np.float32 else 1e-14}
+        assert_allclose(part, V[start:stop].T @ expected[start:stop], **close)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

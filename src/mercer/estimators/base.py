@@ -29,7 +29,7 @@ from sklearn.utils.validation import (
 from ..gram import Gram
 from ..kernels import Kernel, Linear
 from ..kernels import kernel as as_kernel
-from ..kernels.evaluate import admit_both, product
+from ..kernels.evaluate import admit_both, product, sums_of_parts
 from ..kernels.points import Domain, count, objects, row_weights, take
 from ..params import RebuildsParameters
 from ..progress import Line, Watches
@@ -261,16 +261,19 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         X = self._admit(X)
         if self._coef is not None:
             return np.asarray(safe_sparse_dot(X, self._coef.T, dense_output=True) + self.intercept_, np.float64)
-        return np.asarray(self._join([self._sums(X, block) for block in self._blocks()]) + self.intercept_)
+        return np.asarray(self._join(self._sums(X, self._blocks())) + self.intercept_)
 
-    def _sums(self, X: Points, block: slice) -> Array:
-        """sum_i beta_i k(x_i, x) over a piece of the support vectors."""
-        coefficients = self.dual_coef_[:, block].T
+    def _sums(self, X: Points, blocks: list[slice]) -> list[Array]:
+        """sum_i beta_i k(x_i, x) over pieces of the support vectors that follow one another."""
+        coefficients = self.dual_coef_.T
         if len(coefficients) == 0:
-            return np.zeros((count(X), coefficients.shape[1]))
+            return [np.zeros((count(X), coefficients.shape[1])) for _ in blocks]
         if self.kernel_.domain is Domain.VALUES:
-            return np.asarray(X[:, self.support_[block]] @ coefficients)
-        return product(self.kernel_, X, self.support_vectors_[block], coefficients)
+            return [np.asarray(X[:, self.support_[block]] @ coefficients[block]) for block in blocks]
+        if len(blocks) == 1:
+            return [product(self.kernel_, X, self.support_vectors_, coefficients)]
+        edges = [0, *(block.stop for block in blocks)]
+        return [sums.T for sums in sums_of_parts(self.kernel_, X, self.support_vectors_, coefficients, edges)]
 
     def _admit(self, X: Points) -> Any:
         """Points to predict for, once there is something to predict with."""

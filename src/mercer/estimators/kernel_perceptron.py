@@ -202,7 +202,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         """f(x) of each machine, and by how much it may be wrong: float32 values are compared with float64 ones."""
         if len(self.support_) == 0:
             return np.zeros((len(self.dual_coef_), count(X))), np.zeros(len(self.dual_coef_))
-        sums = self._sums(X, slice(None))
+        (sums,) = self._sums(X, self._blocks())
         errors = np.zeros(sums.shape[1])
         if not self._values_given() and common_dtype(X, self.support_vectors_) == np.float32:
             sample = np.linspace(0, count(X) - 1, min(count(X), _SAMPLE)).astype(int)

@@ -42,7 +42,11 @@ def unpack(layout: Array, sizes: Sequence[int]) -> list[Array]:
 
 def join(parts: Sequence[Array]) -> Array:
     """Sums over pairs (m, pairs) from sums over each class (m, k - 1), column by column as in the layout."""
-    return np.column_stack([parts[i][:, j - 1] + parts[j][:, i] for i, j in pairs(len(parts))])
+    both = pairs(len(parts))
+    out = np.empty((len(both), len(parts[0])))
+    for total, (i, j) in zip(out, both, strict=True):
+        np.add(parts[i][:, j - 1], parts[j][:, i], out=total)
+    return out.T
 
 
 def votes(scores: Array, k: int) -> Array:
@@ -50,10 +54,11 @@ def votes(scores: Array, k: int) -> Array:
 
     A positive score is a vote for the first class of its pair.
     """
-    won, margin = np.zeros((len(scores), k)), np.zeros((len(scores), k))
+    won, margin = np.zeros((k, len(scores)), np.int64), np.zeros((k, len(scores)))
     for (i, j), score in zip(pairs(k), scores.T, strict=True):
-        won[:, i] += score >= 0
-        won[:, j] += score < 0
-        margin[:, i] += score
-        margin[:, j] -= score
-    return won + margin / (3.0 * (np.abs(margin) + 1.0))
+        first = score >= 0
+        won[i] += first
+        won[j] += ~first
+        margin[i] += score
+        margin[j] -= score
+    return np.asarray((won + margin / (3.0 * (np.abs(margin) + 1.0))).T)

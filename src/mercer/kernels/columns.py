@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from copy import copy
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..types import Array, Points
+from ..types import Array, Index, Points
 from .evaluate import Prepared, cut
 from .pairwise import dense
 from .points import Chosen, count, is_sparse, take, width
@@ -34,18 +35,36 @@ class _Fast(Prepared):
     def alike(self, A: Points) -> Prepared:
         return type(self)(self.kernel, A, self.dtype)
 
+    def as_rows(self) -> Any:
+        """All of these points, made ready."""
+        return self.rows_of(np.arange(self.n))
+
+    def takes(self, A: Points) -> bool:
+        """Whether these points can be rows beside the columns, in the faster way."""
+        return True
+
     def products(self, A: Points, v: Array, side: int) -> Array:
+        if not self.takes(A):
+            return super().products(A, v, side)
         if v.ndim == 1 or v.shape[1] == 1:  # k(a, z) = k(z, a): A as columns
             out = np.empty(count(A))
-            self.alike(A).add_up(self.rows_of(np.arange(self.n)), np.ravel(v), out, slice(0, count(A)))
+            self.alike(A).add_up(self.as_rows(), np.ravel(v), out, slice(0, count(A)))
             return out.reshape(count(A), *v.shape[1:])
-        out = np.empty((count(A), *v.shape[1:]))  # from the values of some rows at a time
+        return np.asarray(self.sums_of_parts(A, v, np.array([0, self.n]), side)[0].T)
+
+    def sums_of_parts(self, A: Points, v: Array, edges: Index, side: int) -> Array:
+        return self._sums_of_parts(A, v, edges, side) if self.takes(A) else super().sums_of_parts(A, v, edges, side)
+
+    def _sums_of_parts(self, A: Points, v: Array, edges: Index, side: int) -> Array:
+        """From the values of some rows at a time."""
+        out = np.empty((edges.size - 1, v.shape[1], count(A)))
         step = min(count(A), max(1, side * side // self.n))
         values = np.empty((step, self.n), self.dtype)
         for start in range(0, count(A), step):
             rows = min(step, count(A) - start)
             self.fill(self.ready(A[start : start + rows]), values, np.arange(rows), slice(0, self.n), side)
-            out[start : start + rows] = values[:rows] @ v
+            for sums, (first, last) in zip(out, pairwise(edges), strict=True):
+                sums[:, start : start + rows] = (values[:rows, first:last] @ v[first:last]).T
         return out
 
 
@@ -70,6 +89,7 @@ class _Panels(_Fast):
 
     columns: Packed
     gaussian: Any
+    own_rows: Packed | None = None  # the same points as rows, once they were asked for
 
     def _chosen(self, index: Any, size: int) -> Packed:
         from .._core.gaussian import pack_again
@@ -87,7 +107,7 @@ class _Panels(_Fast):
 
     def columns_of(self, index: Any) -> _Panels:
         other = copy(self)
-        other.points, other.n = take(self.points, index), len(index)
+        other.points, other.n, other.own_rows = take(self.points, index), len(index), None
         other.columns = self._chosen(index, self.unit)
         other.gaussian = self.gaussian._replace(**other.columns._asdict())
         return other
@@ -104,6 +124,19 @@ class _Panels(_Fast):
         v = np.ascontiguousarray(v)
         Z, levels, gamma, way = self.gaussian
         gaussian_sums(*rows, Z, levels, gamma, way, v, out, part.start, part.stop)
+
+    def _sums_of_parts(self, A: Points, v: Array, edges: Index, side: int) -> Array:
+        from .._core.gaussian import gaussian_sums_of_parts
+
+        out, v = np.empty((edges.size - 1, v.shape[1], count(A))), np.ascontiguousarray(v)
+        Z, levels, gamma, way = self.alike(A).gaussian
+        gaussian_sums_of_parts(*self.as_rows(), Z, levels, gamma, way, v, edges, out)
+        return out
+
+    def as_rows(self) -> Packed:
+        if self.own_rows is None:
+            self.own_rows = self.rows_of(np.arange(self.n))
+        return self.own_rows
 
     def both_ways(self, rows: Any, v: Array, w: Array, above: Array, below: Array) -> None:
         from .._core.gaussian import gaussian_both_ways
@@ -217,8 +250,8 @@ class Bits(_Panels):
     def alike(self, A: Points) -> Bits:
         return Bits(self.kernel, A, self.dtype)
 
-    def products(self, A: Points, v: Array, side: int) -> Array:
-        return super().products(A, v, side) if _all_zeros_and_ones(A) else Prepared.products(self, A, v, side)
+    def takes(self, A: Points) -> bool:
+        return _all_zeros_and_ones(A)
 
     def fill(self, A: Any, out: Array, at: Any, part: slice, side: int) -> None:
         if isinstance(A, Packed):
@@ -246,8 +279,8 @@ class TabledBits(_Fast):
         whole = cut(A, slice(0, count(A)), self.dtype)
         return packed_bits(whole) if _all_zeros_and_ones(whole) else A
 
-    def products(self, A: Points, v: Array, side: int) -> Array:
-        return super().products(A, v, side) if _all_zeros_and_ones(A) else Prepared.products(self, A, v, side)
+    def takes(self, A: Points) -> bool:
+        return _all_zeros_and_ones(A)
 
     def fill(self, A: Any, out: Array, at: Any, part: slice, side: int) -> None:
         from .._core.bits import rows_of_counts

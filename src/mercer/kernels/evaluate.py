@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..parallel import for_each, thread_count
-from ..types import Array, Points
+from ..types import Array, Index, Points
 from .pairwise import overflow_checked_later, require_no_overflow
 from .points import Domain, admit, common_dtype, count, is_sparse, take, width
 
@@ -45,6 +45,22 @@ def product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any = None) -
     if v.shape[:1] != (count(Z),) or v.ndim > 2:
         raise ValueError(f"One coefficient per point is needed: {count(Z)} points, but coefficients {v.shape}.")
     return stream_product(kernel, X, Z, v, dtype or common_dtype(X, Z))
+
+
+def sums_of_parts(kernel: Kernel, X: Points, Z: Points, v: Array, edges: Any) -> Array:
+    """sum_j k(x_i, z_j) v_jc in float64 over each part of the z_j, from one edge to the next: (parts, columns c, i)."""
+    X, Z, _ = admit_both(kernel, X, Z)
+    v, edges, dtype = np.asarray(v, np.float64), np.asarray(edges, np.intp), common_dtype(X, Z)
+    out = np.empty((edges.size - 1, v.shape[1], count(X)))
+    threads, side = plan(kernel, X, Z, dtype, SCRATCH)
+    columns = prepared(kernel, Z, dtype, SCRATCH)
+
+    def work(rows: slice) -> None:
+        out[:, :, rows] = columns.sums_of_parts(cut(X, rows, dtype), v, edges, side)
+
+    with overflow_checked_later():
+        for_each(_strips(count(X), side, threads), work, threads)
+    return out
 
 
 def diagonal(kernel: Kernel, X: Points) -> Array:
@@ -136,15 +152,19 @@ def stream_product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any, s
     n = count(X)
     out = np.empty((n, *v.shape[1:]))
     threads, side = plan(kernel, X, Z, dtype, scratch)
-    strip = min(side, max(16, ceil(n / (4 * threads)) if threads > 1 else n))
     columns = prepared(kernel, Z, dtype, scratch)
 
     def work(rows: slice) -> None:
         out[rows] = columns.products(cut(X, rows, dtype), v, side)
 
     with overflow_checked_later():
-        for_each(_slices(n, strip), work, threads)
+        for_each(_strips(n, side, threads), work, threads)
     return out
+
+
+def _strips(n: int, side: int, threads: int) -> list[slice]:
+    """Some for each thread, none longer than a tile."""
+    return _slices(n, min(side, max(16, ceil(n / (4 * threads)) if threads > 1 else n)))
 
 
 def symmetric_product(kernel: Kernel, X: Points, v: Array, dtype: Any, scratch: int = SCRATCH) -> Array:
@@ -298,6 +318,15 @@ class Prepared:
             values = buffer.get(count(A), count(B))
             evaluate_tile(self.kernel, A, B, values)
             out += values @ v[columns]
+        return out
+
+    def sums_of_parts(self, A: Points, v: Array, edges: Index, side: int) -> Array:
+        """The same over each part of the z_j, from one edge to the next: (parts, columns of v, points of A)."""
+        out = np.zeros((edges.size - 1, v.shape[1], count(A)))
+        for sums, (start, stop) in zip(out, pairwise(edges.tolist()), strict=True):
+            if start < stop:
+                part = Prepared(self.kernel, self.points[start:stop], self.dtype)
+                sums[...] = part.products(A, v[start:stop], side).T
         return out
 
 
