@@ -279,7 +279,7 @@ def test_curve():
     frame = pd.DataFrame({"time": x[:, 0]})
     assert plot.curve(make_pipeline(StandardScaler(), SVR()).fit(frame, t), frame, t).get_xlabel() == "time"
     ax = plot.curve(KernelRidge().fit(x, t), x, t)
-    assert "two std. deviations" in [text.get_text() for text in ax.get_legend().get_texts()]
+    assert "f(x) ± 2 standard\ndeviations" in [text.get_text() for text in ax.get_legend().get_texts()]
     assert plot.curve(LinearRegression().fit(x, t), x, t).lines[0].get_label() == "f(x)"
     with pytest.raises(ValueError, match="one feature, but X has 4"):
         plot.curve(machine, vectors(50), t)
@@ -384,7 +384,7 @@ def test_path_of_leave_one_out_errors():
     _, ax = plt.subplots()
     assert plot.path(results, ax=ax) is ax
     np.testing.assert_allclose(ax.lines[0].get_ydata(), np.ravel(results.errors))
-    assert ax.get_xscale() == "log" and f"lambda = {results.best:.3g}" in ax.get_title()
+    assert ax.get_xscale() == "log" and f"lambda$ = {results.best:.3g}" in ax.get_title()
     ax = plot.path(KernelRidge().path(X, np.column_stack([t, t**2]), np.logspace(-3, 2, 70)), title="t")
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["target 0", "target 1"]
 

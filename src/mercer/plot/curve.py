@@ -56,8 +56,10 @@ def _draw_band(ax: Any, estimator: Any, points: Any, line: Array, f: Array) -> N
         deviation = np.asarray(estimator.predict(points, return_std=True)[1], np.float64)
     except TypeError:  # predict has no such option
         return
-    band = lightened(colour(0), 0.75)
-    ax.fill_between(line, f - 2 * deviation, f + 2 * deviation, color=band, linewidth=0, label="two std. deviations")
+    ax.fill_between(
+        line, f - 2 * deviation, f + 2 * deviation, facecolor=lightened(colour(0), 0.8), edgecolor=colour(0),
+        linewidth=0.6, label="f(x) ± 2 standard\ndeviations",
+    )  # fmt: skip
 
 
 def _draw_targets(ax: Any, estimator: Any, x: Array, targets: Array) -> None:

@@ -54,12 +54,12 @@ def _draw_errors(results: Any, ax: Any, title: str | None) -> Any:
     for number, error in enumerate(errors.T[: len(COLOURS)]):
         style = {"color": colour(number), "marker": shape(number) if alphas.size <= 60 else ""}
         ax.plot(alphas, error, markersize=4, linewidth=1.8, label=f"target {number}", **style)
-        _mark(ax, alphas[at], error[at])
+        _mark(ax, alphas[at], error[at], line=number == 0)
     ax.set_xscale("log")
     if errors.min() > 0 and errors.max() > 20 * errors.min():
         ax.set_yscale("log")
     ax.set(xlabel=r"$\lambda$", ylabel="mean squared leave-one-out error")
-    found = f"best {', '.join(f'{error:.4g}' for error in errors[at][:3])} at lambda = {alphas[at]:.3g}"
+    found = f"best {', '.join(f'{error:.4g}' for error in errors[at][:3])} at $\\lambda$ = {alphas[at]:.3g}"
     ax.set_title(title or found, fontsize=None if title else "medium")
     if errors.shape[1] > 1:
         legend_outside(ax, ax.get_legend_handles_labels()[0])
@@ -76,8 +76,9 @@ def _along(scores: Scores, along: str, values: list[Any], by: str | None, line: 
     return mean, std
 
 
-def _mark(ax: Any, x: float, y: float) -> None:
-    ax.axvline(x, color=INK, linestyle="dashed", linewidth=0.9, zorder=1)
+def _mark(ax: Any, x: float, y: float, line: bool = True) -> None:
+    if line:
+        ax.axvline(x, color=INK, linestyle="dashed", linewidth=0.9, zorder=1)
     ax.scatter([x], [y], s=90, marker="o", facecolors="none", edgecolors=INK, linewidths=1.6, zorder=4)
 
 
