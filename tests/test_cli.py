@@ -30,6 +30,8 @@ def files(tmp_path_factory):
     np.savetxt(
         folder / "line.csv", np.column_stack([np.linspace(0, 6, 40), np.sin(np.linspace(0, 6, 40))]), delimiter=","
     )
+    write(folder / "other.csv", [HEADER[:4], *IRIS.tolist()])
+    write(folder / "gaps.csv", [HEADER[:4], [5, 3, 2, ""]])
     dump_svmlight_file(IRIS, SPECIES, str(folder / "iris.svm"), zero_based=False)
     assert main(["train", str(folder / "iris.csv"), "-o", str(folder / "iris.mercer"), "--quiet", "--json"]) == 0
     return folder
@@ -152,8 +154,8 @@ def test_flags_of_libsvm(run, files):
     assert mercer.load(files / "s")[-1].C == 8
     code, out, _ = run("train", "iris.svm", "-t", "1", "-d", "2", "-r", "1", "-g", "0.5", "--json", "--quiet")
     assert json.loads(out)["kernel"] == "Polynomial(degree=2, gamma=0.5, coef0=1.0)"
-    code, out, _ = run("train", "iris.svm", "-t", "0", "--json", "--quiet")
-    assert json.loads(out)["kernel"] == "Linear()"
+    code, out, _ = run("train", "iris.svm", "-s", "3", "-p", "1/2", "-t", "0", "-q", "--json")
+    assert json.loads(out)["kernel"] == "Linear()" and json.loads(out)["model"] == "svr"
 
 
 @pytest.mark.parametrize("scale", ["standard", "minmax", "none"])
@@ -449,6 +451,9 @@ def test_convert(run, files):
         (["train", "iris.csv", "--kernel", "rbf(gama=1)"], "no parameter 'gama'"),
         (["train", "iris.csv", "--kernel", "rbf", "-t", "0"], "give one of them"),
         (["train", "iris.csv", "-t", "3"], "sigmoid"),
+        (["train", "iris.csv", "-s", "1"], "left out"),
+        (["train", "iris.csv", "--modle", "svc"], "Did you mean --model?"),
+        (["predict", "iris.mercer", "iris.csv", "more"], "more is not understood. See mercer predict --help."),
         (["train", "iris.csv", "-t", "4"], "for Python"),
         (["train", "iris.csv", "--kernel", "linear", "-g", "2"], "has no gamma"),
         (["train", "iris.csv", "--nu", "0.5"], "no setting of svc"),
@@ -477,6 +482,11 @@ def test_usage(run, arguments, words):
         (["train", "iris.csv", "--cv", "200"], "too few for 200 folds"),
         (["train", "sugar.tsv", "--kernel", "chi2", "--model", "svr", "--scale", "standard"], "needs entries >= 0"),
         (["evaluate", "iris.mercer", "sugar.tsv"], "the model was trained on 4"),
+        (["evaluate", "iris.mercer", "other.csv"], "no column 'species', the target of this model"),
+        (
+            ["predict", "iris.mercer", "gaps.csv"],
+            "row 1, column 'petal width' is missing (1 in this column): write a value",
+        ),
     ],
 )
 def test_bad_data(run, arguments, words):
@@ -496,6 +506,13 @@ def test_targets_that_are_no_classes(run, files):
     write(files / "gone.csv", [["a", "k"], *([i % 7, "xy"[i % 2] if i != 3 else ""] for i in range(40))])
     code, _, err = run("train", "gone.csv")
     assert code == 3 and "row 4: the target 'k' is missing" in err
+    write(files / "long.csv", [["a", "k"], *([i % 7, 10**20 + i % 2] for i in range(40))])
+    code, _, err = run("train", "long.csv")
+    assert code == 3 and "more than 15 digits" in err
+    write(files / "frame.csv", [["", "a", "k"], *([i, i % 7, "xy"[i % 2]] for i in range(40))])
+    code, _, err = run("train", "frame.csv")
+    assert code == 3 and "column 1 has no name" in err
+    assert run("train", "frame.csv", "--drop", "", "--quiet")[0] == 0
 
 
 def test_unsafe_models(run, files):

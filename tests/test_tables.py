@@ -40,9 +40,14 @@ def test_delimiters_and_headers_are_seen(mark):
         ("a,b\n1,2\n", True),
         ("a,b\nx,y\nz,y\n", True),
         ("x,y\nx,z\nz,y\n", False),
-        ("a,a\n1,2\n", False),
+        ("a,a\nx,y\nz,y\n", False),
         ("2001,2002\n1,2\n", False),
-        ("a,\n1,2\n", False),
+        ("a,\n1,2\n", True),
+        ("red,,x\nblue,3,y\n", False),
+        ("# a,b\n1,2\n", True),
+        ("# a remark, and more\n#\na,b\n1,2\n", True),
+        ("# a remark, and more\n1,2\n", True),
+        ("# a remark\n1,2\n", False),
         ("only\n1\n2\n", True),
         ("1\n2\n", False),
     ],
@@ -58,6 +63,9 @@ def test_quotes_blank_lines_and_other_endings():
     assert found.names == ("a, b", "c") and found.n == 2
     assert found.column(0).tolist() == ['x "y"', "two\nlines"]
     assert table("\ufeffa,b\n1,2\n").names == ("a", "b")
+    assert table_of("a\tb\n1\té\n".encode("utf-16"), "t").column(1).tolist() == ["é"]
+    assert table("a,b\r1,x\r2,y\r").column(1).tolist() == ["x", "y"]
+    assert table("#\n# a,b\r\n1,2\n").names == ("a", "b")
     assert table("\n\na b\n1   2\n 3 4 \n").matrix.tolist() == [[1, 2], [3, 4]]
     np.testing.assert_array_equal(table('"1","2"\n"3","4"\n').column(1), [2, 4])
 
@@ -72,6 +80,7 @@ def test_missing_values_are_seen():
     np.testing.assert_array_equal(found.column(0), [1, np.nan, 3])
     np.testing.assert_array_equal(found.column(1), [np.nan, 2, np.nan])
     assert found.column(2).tolist() == ["x", None, "z"]
+    assert table("a,b\n1,+\n2,-\n-,\n").column(1).tolist() == ["+", "-", None]
 
 
 def test_large_numbers_of_rows_are_read_fast():
@@ -86,7 +95,9 @@ def test_large_numbers_of_rows_are_read_fast():
         ("\n \n", "is empty"),
         ("a,b\n1,2\n1,2,3\n", "line 3 has 3 cells, but the first one has 2"),
         ("a,b\n1,2\n1,x,3\n", "line 3 has 3 cells"),
-        ('a,b\n"x,1\n', "line 2 has 1 cells"),
+        ('a,b\n"x,1\n', "line 2 has 1 cell, but the first one has 2; is a quotation mark not closed"),
+        ("# remark\na,b\n1\n", "line 3 has 1 cell"),
+        ("a,a\n1,2\n", "two columns with the name 'a'"),
         ("1 1:2 3:x\n-1 1:2\n", "line 1, '3:x'"),
         ("1 1:2 1:3\n-1 2:1\n", "indices must grow"),
         ("1 1:2\n-1 1:inf\n", "row 2, feature 1 is not a finite number"),
@@ -191,9 +202,9 @@ def test_parquet(tmp_path):
     assert found.names == ("a", "b", "c", "d") and found.named
     np.testing.assert_array_equal(found.column(0), [1, np.nan, 3])
     assert found.column(1).tolist() == ["x", "y", None] and found.column(2).tolist() == ["u", "v", "u"]
-    parquet.write_table(pyarrow.table({"a": [[1], [2]]}), tmp_path / "l.parquet")
-    with pytest.raises(DataError, match="column 'a' holds list"):
-        read_table(str(tmp_path / "l.parquet"))
+    days = pyarrow.table({"a": pyarrow.array([0, None], pyarrow.date32())})
+    parquet.write_table(days, tmp_path / "days.parquet")
+    assert read_table(str(tmp_path / "days.parquet")).column(0).tolist() == ["1970-01-01", None]
     with pytest.raises(DataError, match="cannot be read as Parquet"):
         table_of(b"PAR1" + bytes(100), "t")
 

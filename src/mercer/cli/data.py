@@ -40,6 +40,10 @@ def read(arguments: argparse.Namespace, model: Any = None) -> Table:
 def read_training(arguments: argparse.Namespace, targets: str) -> Data:
     """Table and target to train on; rows with missing values left out where that was asked for."""
     table = read(arguments)
+    if "" in table.names:  # the row numbers of a data frame, most often: nothing to learn from
+        raise DataError(
+            f"{table.source}: column {table.names.index('') + 1} has no name: name it, or leave it out by --drop ''."
+        )
     if no_target(arguments, table) or (targets == "nothing" and arguments.target is None):
         if targets != "nothing":
             raise UsageError("--target none: this machine cannot learn without a target.")
@@ -97,7 +101,12 @@ def target_values(column: Array, targets: str, table: Table, name: str) -> Array
 def _labels(column: Array, table: Table, name: str) -> Array:
     if column.dtype == object:
         labels: Array = np.array([str(value) for value in column])
-    elif np.isfinite(column).all() and (column == np.floor(column)).all() and np.abs(column).max() < 2**53:
+    elif np.isfinite(column).all() and np.abs(column).max() >= 2**53:
+        raise DataError(
+            f"{table.source}: the target {name!r} holds numbers of more than 15 digits, which cannot be told apart: "
+            "write a letter before each, so that they are text."
+        )
+    elif np.isfinite(column).all() and (column == np.floor(column)).all():
         labels = column.astype(np.int64)
     else:
         raise DataError(

@@ -24,7 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Load, read, predict, compare."""
     import numpy as np
 
-    from .data import last_step, points_for, read, target_values
+    from ..io import DataError
+    from .data import first_step, last_step, points_for, read, target_values
     from .exits import Exit, UsageError
     from .machines import targets_of
     from .output import show
@@ -38,6 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("A one-class machine has no target of its own: say which column holds 1 and -1, by --target.")
     table = read(arguments, model)
     told = manifest_of(arguments.model)["notes"].get("target")
+    if not arguments.target and table.named and getattr(first_step(model), "named_", False) and told not in table.names:
+        raise DataError(f"{table.source} has no column {told!r}, the target of this model: name another by --target.")
     known = told if told in table.names else None
     rest, column, name = table.split(arguments.target or known)
     predicted = used(arguments, model.predict, points_for(model, rest), rest)

@@ -72,7 +72,7 @@ def _features(model: Any) -> list[dict[str, Any]]:
 
 
 def _render(out: Any, data: dict[str, Any], machine: Any, size: str) -> None:
-    from .output import pairs
+    from .output import brief, pairs
     from .scores import in_words
 
     versions = ", ".join(f"{name} {version}" for name, version in data["versions"].items())
@@ -80,7 +80,7 @@ def _render(out: Any, data: dict[str, Any], machine: Any, size: str) -> None:
     rows["model"] = " -> ".join(data["steps"]) or data["estimator"]
     rows["settings"] = ", ".join(f"{name}={value}" for name, value in data["parameters"].items() if value is not None)
     if "kernel" in data:
-        rows["kernel"] = data["kernel"]
+        rows["kernel"] = brief(data["kernel"])
     names = [
         item["name"] if item["kind"] == "number" else f"{item['name']} ({item['kind']})" for item in data["features"]
     ]

@@ -25,6 +25,7 @@ _WITH_KERNEL = {"perceptron": "KernelPerceptron"}
 _SETTINGS = (
     "C", "epsilon", "nu", "alpha", "bias", "class_weight", "solver", "tol", "time_limit", "max_iter", "memory",
 )  # fmt: skip
+_LIBSVM_MODELS = {"0": "svc", "2": "oneclass", "3": "svr"}
 _LIBSVM_KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
 
@@ -36,9 +37,9 @@ def add_machine(parser: Any) -> None:
     group.add_argument(
         "--C", "-c", type=positive, metavar="X", dest="C", help="the weight of mistakes; inf: hard margin"
     )
-    group.add_argument("--epsilon", type=not_negative, metavar="X", help="svr: the half width of the tube")
+    group.add_argument("--epsilon", "-p", type=not_negative, metavar="X", help="svr: the half width of the tube")
     unit = number("a number with 0 < nu <= 1", lambda value: 0 < value <= 1)
-    group.add_argument("--nu", type=unit, metavar="X", help="oneclass: the part of outliers, at most")
+    group.add_argument("--nu", "-n", type=unit, metavar="X", help="oneclass: the part of outliers, at most")
     group.add_argument(
         "--alpha",
         type=positive_or_loo,
@@ -49,10 +50,20 @@ def add_machine(parser: Any) -> None:
     group.add_argument("--class-weight", choices=("balanced",), help="classes count alike, whatever their size")
     group.add_argument("--solver", metavar="TEXT", help="such as 'qp(solver=clarabel)'")
     libsvm = parser.add_argument_group("as in LIBSVM")
+    libsvm.add_argument(
+        "-s", type=_libsvm_model, metavar="N", dest="model", default=argparse.SUPPRESS, help="0 svc, 2 oneclass, 3 svr"
+    )
     libsvm.add_argument("-t", type=int, choices=range(5), dest="libsvm_kernel", help="0 linear, 1 poly, 2 rbf")
     libsvm.add_argument("-g", type=finite_positive, metavar="GAMMA", dest="gamma", help="gamma of the kernel")
     libsvm.add_argument("-d", type=whole(1), metavar="DEGREE", dest="degree", help="degree of poly")
     libsvm.add_argument("-r", type=float, metavar="COEF0", dest="coef0", help="constant of poly")
+
+
+def _libsvm_model(text: str) -> str:
+    """A type for argparse: a machine as LIBSVM counts them."""
+    if text not in _LIBSVM_MODELS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not 0, 2 or 3 (machines in terms of nu are left out)")
+    return _LIBSVM_MODELS[text]
 
 
 def kernel_of(arguments: argparse.Namespace) -> Any:

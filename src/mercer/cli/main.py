@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -66,8 +67,8 @@ def parser() -> argparse.ArgumentParser:
         module.add_arguments(verb)
         common = verb.add_argument_group("output")
         common.add_argument("--json", action="store_true", help="the result as one JSON object on stdout")
-        common.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
-        verb.set_defaults(run=module.run)
+        common.add_argument("--quiet", "-q", action="store_true", help="no progress and no notes on stderr")
+        verb.set_defaults(run=module.run, usage=verb.format_usage())
     return whole
 
 
@@ -76,7 +77,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else list(argv)
     end = partial(_end, next((word for word in given if word in VERBS), ""), "--json" in given)
     try:
-        arguments = parser().parse_args(given)
+        arguments, unknown = parser().parse_known_args(given)
+        if unknown:
+            raise _not_understood(unknown[0], arguments)
         return int(arguments.run(arguments))
     except SystemExit as done:  # --help, --version
         return int(done.code or 0)
@@ -93,6 +96,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             text = f"internal error: {type(error).__name__}: {error} (MERCER_DEBUG=1 shows where)"
             return end(code, text)
         return end(code, str(error))
+
+
+def _not_understood(word: str, arguments: argparse.Namespace) -> UsageError:
+    """The error for an argument that there is not, with the one that may be meant."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, re.findall(r"--[\w-]+", arguments.usage), 1)
+    hint = f"Did you mean {near[0]}?" if near else f"See mercer {arguments.verb} --help."
+    return UsageError(f"{word} is not understood. {hint}")
 
 
 def _end(verb: str, as_json: bool, code: Exit, text: str) -> Exit:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -47,6 +48,11 @@ def pairs(out: Any, rows: dict[str, str]) -> None:
         out.print(text, soft_wrap=True)
         for line in lines[1:]:
             out.print(Text(" " * (width + 2) + line), soft_wrap=True)
+
+
+def brief(text: str) -> str:
+    """A text with long decimals rounded, for people."""
+    return re.sub(r"\d+\.\d{7,}(?:e[-+]?\d+)?", lambda found: f"{float(found[0]):.6g}", text)
 
 
 def plain(value: Any) -> Any:

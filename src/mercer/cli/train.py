@@ -167,14 +167,14 @@ def _cross_validated(
 
 
 def _render(out: Any, data: dict[str, Any]) -> None:
-    from .output import pairs
+    from .output import brief, pairs
     from .scores import in_words
 
     certificate = data["certificate"]
     target = f", target {data['target']!r}" if data["target"] else ""
     rows = {"model": f"{data['model']}, {data['rows']} rows, {data['features']} features{target}"}
     if "kernel" in data:
-        rows["kernel"] = data["kernel"]
+        rows["kernel"] = brief(data["kernel"])
     if "support_vectors" in data:
         rows["support vectors"] = str(data["support_vectors"])
     rows["time"] = f"{data['seconds']:.2f} s"

@@ -23,20 +23,26 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str) -> Path:
     """Write the file beside its place and move it there, so that nobody ever sees a half of it."""
     target = place_for(path)
     data = content.encode() if isinstance(content, str) else content
-    if target.exists() and not target.is_file():  # a device or a pipe, which must stay one
-        target.write_bytes(data)
-        return target
-    real = target.resolve()  # where a link leads
-    handle, name = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
+    try:
+        if target.exists() and not target.is_file():  # a device or a pipe, which must stay one
+            target.write_bytes(data)
+        else:
+            _replace(target.resolve(), data)  # where a link leads
+    except OSError as error:
+        raise OSError(f"{target} cannot be written: {error.strerror}.") from error
+    return target
+
+
+def _replace(target: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        os.chmod(name, _permissions(real))
-        os.replace(name, real)
+        os.chmod(name, _permissions(target))
+        os.replace(name, target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    return target
 
 
 def _permissions(target: Path) -> int:

@@ -62,6 +62,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         chosen = {table.names[table.place(name)] for name in self.categorical}
         for place, name in enumerate(table.names):
             self.kinds_.append(self._learn(table, place, name in chosen))
+        if table.n == 1:
+            raise DataError(f"{table.source} has one row of data only (or is it a header?): at least two are needed.")
         if set(self.kinds_) <= {"constant"}:
             raise DataError(f"{table.source}: every column is constant, so there is nothing to learn from.")
         return self
@@ -122,7 +124,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if len(found) > _MOST_CATEGORIES or (table.n > _FEW_ROWS and len(found) > 0.5 * table.n):
             raise DataError(
                 f"{table.source}: column {name!r} is text with {len(found)} different values in {table.n} rows, "
-                f"too many for categories: leave it out by --drop {name!r}."
+                f"too many for categories: turn it into numbers, or leave it out by --drop {name!r}."
             )
         self.categories_[name] = found
         return "constant" if len({*texts}) == 1 else "category"
@@ -138,13 +140,14 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"{len(given) - len(odd)} of {len(given)} values are. Correct it, or give --categorical {name!r}."
             )
 
-    def _refuse_missing(self, table: Table, column: Array, name: str) -> None:
+    def _refuse_missing(self, table: Table, column: Array, name: str, trained: bool = False) -> None:
         gone = np.array([value is None or value != value for value in column])
-        if gone.all():
+        if gone.all() and not trained:
             raise DataError(f"{table.source}: column {name!r} is empty: leave it out by --drop {name!r}.")
+        remedy = "give --missing drop to leave such rows out, or --missing fill"
+        remedy = "write a value there, or train with --missing fill" if trained else remedy
         raise DataError(
-            f"{table.where(int(gone.argmax()), name)} is missing ({int(gone.sum())} in this "
-            "column): give --missing drop to leave such rows out, or --missing fill."
+            f"{table.where(int(gone.argmax()), name)} is missing ({int(gone.sum())} in this column): {remedy}."
         )
 
     # Prediction.
@@ -177,7 +180,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if infinite.any():
                 raise DataError(f"{table.where(int(infinite.argmax()), name)} is infinite.")
             if gone.any() and name not in self.fills_:
-                self._refuse_missing(table, column, name)
+                self._refuse_missing(table, column, name, trained=True)
             column[gone] = self.fills_.get(name, 0.0)
         return block
 
@@ -203,12 +206,12 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if text in places:
                 block[row, places[text]] = 1.0
             elif text is None and self.missing == "error":
-                self._refuse_missing(table, np.array(texts, dtype=object), name)
+                self._refuse_missing(table, np.array(texts, dtype=object), name, trained=True)
             elif text is not None:
                 unseen.append((row, text))
         if unseen:
             row, text = unseen[0]
-            more = f", and {len(unseen) - 1} more such rows" if len(unseen) > 1 else ""
+            more = f" (nor were those of {len(unseen) - 1} more rows)" if len(unseen) > 1 else ""
             warnings.warn(
                 f"{table.where(row, name)}: {text!r:.40} was not there in training{more}: it "
                 "is taken as none of the known categories.",

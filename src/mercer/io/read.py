@@ -84,6 +84,8 @@ def require_few_nonzeros(name: str, matrix: Any) -> None:
 
 
 def _decoded(data: bytes, name: str) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):  # as Excel writes "Unicode text"
+        data = data.decode("utf-16", errors="replace").encode()
     if b"\0" in data[:4096]:
         raise DataError(f"{name} is neither text nor npz, npy or Parquet.")
     try:
@@ -192,22 +194,19 @@ def _parquet(data: bytes, name: str) -> Table:
     try:
         held = pyarrow.parquet.read_table(pyarrow.BufferReader(data))
     except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{name} cannot be read as Parquet: {error}.") from None
+        raise DataError(f"{name} cannot be read as Parquet: {str(error).rstrip('.')}.") from None
     require_distinct(held.column_names, name)
-    columns = tuple(
-        _arrow_column(column, key, name) for key, column in zip(held.column_names, held.columns, strict=True)
-    )
+    columns = tuple(_arrow_column(column) for column in held.columns)
     return Table(name, held.num_rows, tuple(held.column_names), named=True, columns=columns)
 
 
-def _arrow_column(column: Any, key: str, name: str) -> Array:
+def _arrow_column(column: Any) -> Array:
+    """Numbers as numbers; all else, dates too, as text."""
     from pyarrow import types
 
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind):
         return np.array([np.nan if value is None else float(value) for value in column.to_pylist()])
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind):
-        values = np.empty(len(column), dtype=object)
-        values[:] = column.to_pylist()
-        return values
-    raise DataError(f"{name}: column {key!r} holds {kind}: turn it into numbers or text, or leave it out by --drop.")
+    values = np.empty(len(column), dtype=object)
+    values[:] = [None if value is None else str(value) for value in column.to_pylist()]
+    return values

@@ -13,6 +13,7 @@ from ..types import Array
 from .tables import MISSING, DataError, Table, number, typed
 
 LOOK = 30  # lines from which delimiter and header are seen
+_REMARKS = re.compile(r"(?:[ \t]*#.*(?:\r\n?|\n))+")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+([eE][-+]?\d+)?")
 
 
@@ -20,6 +21,7 @@ def separated(
     text: str, name: str, header: bool | None = None, delimiter: str | None = None, known: Collection[str] = ()
 ) -> Table:
     """The table in a text; whether it has a header, and its delimiter, are found out where they are not told."""
+    text = _without_remarks(text, delimiter)
     head = [line for line in text.splitlines()[:LOOK] if line.strip()]
     if not head:
         raise DataError(f"{name} is empty.")
@@ -37,6 +39,22 @@ def separated(
     rows = _rows(text, mark, len(names), name)[1 if header else 0 :]
     columns = tuple(typed([row[i] for row in rows]) for i in range(len(names)))
     return Table(name, len(rows), names, bool(header), columns)
+
+
+def _without_remarks(text: str, delimiter: str | None) -> str:
+    """Without the lines at the top that begin with #, in whose place blank ones stand; the last may be the header."""
+    found = _REMARKS.match(text)
+    if found is None:
+        return text
+    *blank, last = found[0].splitlines()
+    rest = text[found.end() :]
+    lines = [line for line in rest.splitlines()[:LOOK] if line.strip()]
+    if lines:
+        mark = _delimiter(lines) if delimiter is None else delimiter
+        rows, (names,) = _cells(lines, mark), _cells([last.lstrip("# \t")], mark)
+        if len(names) == len(rows[0]) and _has_header([names, *rows]) and not _has_header(rows):
+            return "\n" * len(blank) + last.lstrip("# \t") + "\n" + rest
+    return "\n" * (len(blank) + 1) + rest
 
 
 def _delimiter(lines: list[str]) -> str:
@@ -60,15 +78,15 @@ def _cells(lines: list[str], mark: str) -> list[list[str]]:
 
 
 def _has_header(rows: list[list[str]]) -> bool:
-    """No cell of the first row is a number or missing, and below there are numbers, or other words."""
-    first, rest = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
-    if any(number(cell) is not None or cell.strip().lower() in MISSING for cell in first):
+    """No cell of the first row is a number or missing, and below a word there are numbers, or below all other words."""
+    first, rest = [cell.strip() for cell in rows[0]], [row for row in rows[1:] if len(row) == len(rows[0])]
+    if any(number(cell) is not None or (cell and cell.lower() in MISSING) for cell in first):
         return False
-    if len(set(first)) < len(first):
-        return False
-    columns = list(zip(*rest, strict=True))
-    numbers_below = any(number(cell) is not None for column in columns for cell in column)
-    return numbers_below or (len(rest) > 1 and all(map(_is_new, first, columns)))
+    columns = list(zip(*rest, strict=True)) or [()] * len(first)
+    named = [column for name, column in zip(first, columns, strict=True) if name]
+    if any(number(cell) is not None for column in named for cell in column):
+        return True
+    return len(rest) > 1 and all(first) and len(set(first)) == len(first) and all(map(_is_new, first, columns))
 
 
 def _is_new(cell: str, column: Sequence[str]) -> bool:
@@ -79,7 +97,7 @@ def require_distinct(names: Sequence[str], source: str) -> None:
     """Raise where two columns have one name."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise DataError(f"{source} has two columns with the name {twice[0]!r}: rename one, or give --header no.")
+        raise DataError(f"{source} has two columns with the name {twice[0]!r}: rename one of them.")
 
 
 def _all_numbers(lines: list[str], mark: str, width: int) -> Array | None:
@@ -99,7 +117,7 @@ def _rows(text: str, mark: str, width: int, name: str) -> list[list[str]]:
     if mark == " ":
         numbered = [(i, line.split()) for i, line in enumerate(text.splitlines(), start=1)]
     else:
-        reader = csv.reader(StringIO(text), delimiter=mark, skipinitialspace=True)
+        reader = csv.reader(StringIO(text, newline=None), delimiter=mark, skipinitialspace=True)
         try:
             numbered = [(reader.line_num, row) for row in reader]
         except csv.Error as error:
@@ -109,7 +127,9 @@ def _rows(text: str, mark: str, width: int, name: str) -> list[list[str]]:
         if not row or (len(row) == 1 and width > 1 and not row[0].strip()):
             continue
         if len(row) != width:
-            raise DataError(f"{name}: line {line} has {len(row)} cells, but the first one has {width}.")
+            cells = f"{len(row)} cell{'s' if len(row) > 1 else ''}"
+            quote = "; is a quotation mark not closed?" if any("\n" in cell for cell in row) else "."
+            raise DataError(f"{name}: line {line} has {cells}, but the first one has {width}{quote}")
         rows.append([_with_point(cell) for cell in row] if mark == ";" else row)
     return rows
 

@@ -91,6 +91,10 @@ class Table:
         """The table without its target, the target, and its name: the one asked for, or the one that looks like it."""
         if self.target is not None and target is None:
             return replace(self, target=None), self.target, "target"
+        if self.sparse and target is None:
+            raise DataError(
+                f"{self.source} is a sparse matrix without a target: give an npz with X and y, or svmlight."
+            )
         if self.sparse:
             raise DataError(f"{self.source} has no column {target!r}: it is sparse, and its columns have no names.")
         name = self._likely_target() if target is None else self.names[self.place(target)]
@@ -131,7 +135,8 @@ def number(cell: str) -> float | None:
 def typed(cells: Sequence[str]) -> Array:
     """A column of numbers where all cells that are not missing are numbers, of text otherwise."""
     texts = [cell.strip() for cell in cells]
-    gone = [text.lower() in MISSING for text in texts]
+    signs = "+" in texts  # then - is a sign too
+    gone = [text.lower() in MISSING and not (signs and text == "-") for text in texts]
     values = [np.nan if lost else number(text) for text, lost in zip(texts, gone, strict=True)]
     if None not in values:
         return np.array(values, np.float64)
