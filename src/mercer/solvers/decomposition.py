@@ -165,8 +165,8 @@ class _Descent:
         self._shrink()
 
     def _compact(self) -> bool:
-        """Whether the points in play are few enough for several rounds in one thread."""
-        return self.gram.gaussian is not None and not self.hard and self.active.size * thread_count() <= _COMPACT
+        """Whether the problem is small enough for several rounds in one thread."""
+        return self.gram.gaussian is not None and not self.hard and self.problem.n * thread_count() <= _COMPACT
 
     def _compiled_rounds(self) -> None:
         """Some rounds without Python between them."""
