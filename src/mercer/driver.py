@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -49,7 +50,7 @@ def solve(
     chosen.check(problem)
     run = _Run(problem, tol, max_iter, time_limit, callback)
     beta = start.beta if isinstance(start, Solution) else start
-    with interruptible() as interrupt, helpers_kept():
+    with interruptible() as interrupt, nullcontext() if chosen.factors else helpers_kept():
         generator = chosen.iterates(problem, beta)
         scores: Array | None = None
         while True:

@@ -43,6 +43,9 @@ class Solver(Parameters):
     """
 
     needs_quadratic: ClassVar[bool] = False
+    factors: ClassVar[bool] = False
+    """Whether most of the work is left to BLAS, which then keeps its threads."""
+
     exhausted: ClassVar[Status] = Status.STALLED
     """What it means that there are no more iterates."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
@@ -139,6 +139,8 @@ Blocks = Iterator[Block]
 
 class RidgeSolver(Solver, names=()):
     """Settings of an algorithm for ridge regression, which serves all targets at once."""
+
+    factors: ClassVar[bool] = True
 
     def check(self, problem: Problem) -> None:
         """Only the squared loss makes a linear system."""
