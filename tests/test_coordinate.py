@@ -120,6 +120,20 @@ def test_a_start_is_taken():
     assert again.iterations < found.iterations
 
 
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=repr)
+@pytest.mark.parametrize("scale", [0.3, 3.0])
+def test_many_float32_features_lose_no_digits(loss, scale):
+    rng = np.random.default_rng(0)
+    X = scale * rng.normal(size=(2000, 130)).astype(np.float32)
+    y = np.where(X @ rng.normal(size=130) + 4.0 * scale * rng.normal(size=2000) > 0, 1.0, -1.0)
+    single, double = (
+        solve(Problem(LinearGram(points), y, loss, 1.0), CoordinateDescent(), tol=1e-10, max_iter=300)
+        for points in (X, X.astype(np.float64))
+    )
+    assert single.status is double.status is Status.CONVERGED
+    assert single.certificate.primal == pytest.approx(double.certificate.primal, rel=1e-9)
+
+
 CANCER, LABELS = load_breast_cancer(return_X_y=True)
 X, Y = two_classes(100)
 HARD = {

@@ -110,7 +110,8 @@ class _Run:
             self.status = Status.CONVERGED
         elif stop:
             self.status = stop
-        self.aim = 0.3 * min(self.aim, step.relative_gap)
+        seen = step.relative_gap  # below 0, where rounding hides it from the solver
+        self.aim = 0.3 * (min(self.aim, seen) if seen > 0.0 else self.aim)
         return scores
 
     def _measure(self, iterate: Iterate) -> Step:

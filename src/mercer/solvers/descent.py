@@ -43,7 +43,7 @@ class Descent:
         self.problem, self.rows, self.shrink, self.draws = problem, rows, shrink, draws
         n = problem.n
         self.beta = np.clip(np.zeros(n) if start is None else np.array(start, np.float64), *problem.bounds)
-        self.image = rows.image(self.beta)
+        self.image = rows.image(None if start is None else self.beta)
         # A larger constant moves the bias faster and all else more slowly; with this one, tiny C can move it by 1.
         extra = max(_CONSTANT * float(rows.diag.mean()), 1.0 / float(problem.C.sum())) if problem.bias else 0.0
         self.bias = np.array([extra or rows.constant, self.beta.sum(), 0.0])

@@ -27,9 +27,9 @@ from ..gram import Design
 from ..parallel import for_each, thread_count
 from ..types import Array, inner
 
-_FIRST = 0.3  # sigma at the beginning, in parts of 1 / (largest coefficient)
-_FALL = 0.3  # sigma falls to this part,
-_INNER = 0.5  # when the gradient is this small beside sqrt(sigma) |beta - centre|
+_FIRST = 0.8  # sigma at the beginning, in parts of 1 / (largest coefficient)
+_FALL = 0.4  # sigma falls to this part,
+_INNER = 2.0  # when the gradient is no larger than so many times sqrt(sigma) |beta - centre|
 _LEAST = 1e-12  # sigma falls no further than to this part of the first
 _NEAR = 1.5  # points take part whose beta would change if f moved by so many times what it moved in the last round,
 _FEW = 0.6  # if they are fewer than this part of all,
@@ -38,7 +38,9 @@ _STEPS = 10  # steps with them, at most,
 _SMALLER = 0.1  # or until the gradient is this small beside what it was
 _SEARCHES = 15  # steps of a line search
 _FLAT = 0.2  # which ends when the slope is this part of the first
-_VALUES = 2**15  # of dense features at a time
+_VALUES, _ROWS = 2**15, 512  # of dense features at a time: so many, but of no fewer rows
+_WIDE = 128  # with so many dense float32 features or more, products for the Hessian are float32,
+_SINGLE = 2e6  # up to this trace: what is rounded is small beside the I in it then
 _WORTH_THREADS = 500_000  # entries of rows to be squared
 _NOTHING = 1e-14  # a gradient below this part of |w| is rounding
 
@@ -80,6 +82,7 @@ class ProximalNewton(_Place):
         self.beta, self.rate, self.slack = np.empty(n), np.empty(n), np.empty(n)
         self.known, self.image = beta.copy(), w.copy()  # the image Z'beta of this beta is known
         self.squares = Squares(design)
+        self.rounded = self.squares.single  # whether w may be only nearly Z'v
         self.margin, self.stuck = np.inf, False
         self._look()
 
@@ -116,6 +119,17 @@ class ProximalNewton(_Place):
         self.image += self.design.combination(self.beta - self.known)
         self.known[:] = self.beta
         self._slopes()
+
+    def refresh(self) -> None:
+        """Begin anew from v, all in float64: after steps with a float32 Hessian w is only nearly Z'v."""
+        self.squares, self.rounded = Squares(self.design, single=False), False
+        self.w = self.design.combination(self.v)
+        if not self.free_bias:
+            self.extra = self.column * float(self.v.sum())
+        self.f = self.design.dots(self.w) + self.column * self.extra
+        self.known[:], self.image = 0.0, np.zeros_like(self.w)
+        self.margin = np.inf
+        self._look()
 
     def advance(self) -> None:
         """The next centre, where this minimum is found; then Newton steps with the points that they may move."""
@@ -186,7 +200,7 @@ class _Piece(_Place):
             self.image, self.total, self.distance = whole.image.copy(), whole.total, whole.distance
         else:
             self.design = Design(whole.design.Z[rows], whole.design.constant)
-            self.squares = Squares(self.design)
+            self.squares = Squares(self.design, whole.squares.single)
             own = self.design.combination(self.beta)
             self.rest, self.rest_total = whole.image - own, whole.total - float(self.beta.sum())
             self.rest_distance = max(whole.distance - float(((self.beta - self.centre) ** 2).sum()), 0.0)
@@ -281,8 +295,9 @@ class _System(NamedTuple):
 class Squares:
     """sum over free points of z z', kept from step to step."""
 
-    def __init__(self, design: Design) -> None:
+    def __init__(self, design: Design, single: bool = True) -> None:
         self.design = design
+        self.single = single and design.Z.dtype == np.float32 and not design.sparse and design.width >= _WIDE
         self.forget()
 
     def forget(self) -> None:
@@ -352,6 +367,10 @@ class Squares:
         for k in range(len(pieces)):
             self.sum += sums[k][0]
             self.ones += sums[k][1]
+        if self.single and np.trace(self.sum) > _SINGLE * unit:
+            self.single = False
+            self.forget()
+            self._update(rate, unit)
 
     def _sparse(self, rows: Array, weight: Array) -> tuple[Array, Array]:
         """sum weight z z' and sum weight z over these rows."""
@@ -368,8 +387,8 @@ class Squares:
 
         d = self.design.width
         out, ones = np.zeros((d, d)), np.zeros(d)
-        strip = max(1, min(_VALUES // d, rows.size))
-        Z, weighted = np.empty((strip, d)), np.empty((strip, d))
+        strip = max(1, min(max(_VALUES // d, _ROWS), rows.size))
+        Z, weighted = np.empty((2, strip, d), np.float32 if self.single else np.float64)
         for start in range(0, rows.size, strip):
             part = rows[start : start + strip]
             gather(self.design.arrays[0], part, weight, Z, weighted, ones)

@@ -23,9 +23,9 @@ class Features:
     def __init__(self, design: Design) -> None:
         self.design, self.constant, self.diag = design, design.constant, design.squared_norms
 
-    def image(self, beta: Array) -> Array:
-        """Z'beta."""
-        return self.design.combination(beta)
+    def image(self, beta: Array | None) -> Array:
+        """Z'beta; None is beta = 0."""
+        return np.zeros(self.design.width) if beta is None else self.design.combination(beta)
 
     def scores(self, image: Array) -> Array:
         """Z Z'beta, as an array that is nobody else's."""
@@ -68,9 +68,9 @@ class Kernels:
         self.diag = np.asarray(gram.diag(), np.float64)
         self.block = max(1, min(_BLOCK // gram.n, getattr(gram, "batch", gram.n)))
 
-    def image(self, beta: Array) -> Array:
-        """K beta."""
-        return np.asarray(self.gram @ beta, np.float64)
+    def image(self, beta: Array | None) -> Array:
+        """K beta; None is beta = 0."""
+        return np.zeros(self.gram.n) if beta is None else np.asarray(self.gram @ beta, np.float64)
 
     def scores(self, image: Array) -> Array:
         """K beta, as an array that is nobody else's."""
