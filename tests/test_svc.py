@@ -155,6 +155,14 @@ class TestAgreesWithScikitLearn:
         theirs = svm.SVC(gamma=0.1, class_weight="balanced", tol=1e-9).fit(BLOBS, y)
         assert_allclose(ours.decision_function(BLOBS), theirs.decision_function(BLOBS), atol=1e-4)
 
+    def test_balanced_weights_are_repetitions(self):
+        """Classes are balanced by the weights of their points, as by scikit-learn's LinearSVC, though not its SVC."""
+        times = np.random.default_rng(0).integers(0, 4, BLOBS_Y.size)
+        fine = SVC(Gaussian(0.1), class_weight="balanced", tol=1e-10)
+        weighted = clone(fine).fit(BLOBS, BLOBS_Y, sample_weight=times)
+        repeated = clone(fine).fit(np.repeat(BLOBS, times, axis=0), np.repeat(BLOBS_Y, times))
+        assert_allclose(weighted.decision_function(BLOBS), repeated.decision_function(BLOBS), atol=1e-6)
+
 
 class TestBias:
     def test_no_bias_is_the_problem_without_b(self):

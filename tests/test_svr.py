@@ -36,6 +36,19 @@ def test_agrees_with_scikit_learn(C, epsilon):
     assert ours.certificate_.converged
 
 
+@pytest.mark.parametrize("C", [1.0, 10.0, 100.0])
+def test_targets_in_their_own_units(C):
+    """Targets up to 346: nearer to what a general QP solver finds than scikit-learn, and both within 1e-4."""
+    targets = load_diabetes().target
+    ours, exact = (SVR(C=C, tol=1e-8, solver=solver).fit(X, targets).predict(X) for solver in (None, "qp"))
+    theirs = svm.SVR(C=C, tol=1e-8).fit(X, targets).predict(X)
+    assert_allclose(ours, exact, atol=1e-5)
+    assert_allclose(ours, theirs, atol=1e-4)
+    assert np.abs(ours - exact).max() <= np.abs(theirs - exact).max()
+    coarse = SVR(C=C, tol=1e-6).fit(X, targets).predict(X)  # a tolerance is relative, and so are the digits
+    assert_allclose(coarse, exact, atol=1e-5 * np.abs(targets).max())
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_weights(seed):
     generator = np.random.default_rng(seed)

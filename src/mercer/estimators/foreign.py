@@ -34,7 +34,10 @@ def as_machine(estimator: Any, X: Points) -> Machine:
     """An unfitted machine of Mercer's with the settings of the estimator."""
     names = {cls.__name__ for cls in type(estimator).__mro__}
     if "SVC" in names:
-        return SVC(_kernel(estimator, X), estimator.C, class_weight=estimator.class_weight)
+        # As they were found: for "balanced", its SVC counts points without their weights.
+        found = None if estimator.class_weight is None else getattr(estimator, "class_weight_", None)
+        weights = estimator.class_weight if found is None else dict(zip(estimator.classes_, found, strict=True))
+        return SVC(_kernel(estimator, X), estimator.C, class_weight=weights)
     if "SVR" in names:
         return SVR(_kernel(estimator, X), estimator.C, estimator.epsilon)
     if "OneClassSVM" in names:

@@ -156,6 +156,8 @@ def repaired(problem: Problem, beta: Array) -> Array:
     """A dual feasible point near beta: within the bounds, the sum made right by the free coefficients."""
     lo, hi = problem.bounds
     beta = np.clip(beta, lo, hi)
+    for end in (lo, hi):  # what differs from a bound by rounding is at the bound, and not free
+        beta = np.where(np.isclose(beta, end, rtol=_ROUNDING, atol=0.0), end, beta)
     for _ in range(_SPREADS if problem.bias else 0):
         lack = problem.mass - float(beta.sum())
         if abs(lack) <= _ROUNDING * float(np.abs(beta).sum()):

@@ -40,7 +40,8 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     bias : True, "penalised" or False.
     solver : CoordinateDescent() if None; an object, or the same thing as text: "stochastic_subgradient(order=random)".
     tol : the relative gap to reach.
-    class_weight : None, "balanced", or a weight for each class.
+    class_weight : None, "balanced", or a weight for each class. For "balanced", a point counts with its own weight: a
+        weight of 2 is the point twice.
     time_limit, max_iter : seconds for all problems together, and rounds for each.
     random_state : the seed of the order in which points are visited; the same order every time if None.
     verbose : whether to show the progress on stderr.

@@ -31,7 +31,8 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
     C : the weight of mistakes, > 0.
     bias : whether b is free.
     tol : the relative gap to reach.
-    class_weight : None, "balanced", or a weight for each class.
+    class_weight : None, "balanced", or a weight for each class. For "balanced", a point counts with its own weight: a
+        weight of 2 is the point twice.
     multiclass : "ovo" or "ovr".
     memory : what the Gram matrix may take, such as "2GB".
     time_limit, max_iter : seconds for all problems together, and rounds for each.
