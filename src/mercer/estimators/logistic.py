@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from ..gram import Gram, gram_of
+from ..gram import Gram, LinearGram, gram_of
+from ..gram.linear import constant_beside_linear
 from ..kernels import Gaussian
 from ..losses import Logistic
 from ..parallel import thread_count
@@ -16,6 +17,7 @@ from .base import Machine, Training
 from .checks import require_choice, require_limits, require_positive
 from .labels import class_weights, classes_of, name_of, predicted
 from .machines import Task
+from .repeated import Merged
 
 
 class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
@@ -115,7 +117,16 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
             return None, group, [task(1, "")]
         return None, group, [task(c, f"{name_of(self.classes_[c])} against the rest") for c in range(k)]
 
+    def _merged(self, training: Training) -> Merged | None:
+        """With a linear kernel, points cost too little to look for equal ones."""
+        return super()._merged(training) if constant_beside_linear(training.kernel) is None else None
+
     def _gram(self, training: Training) -> Gram:
-        """Features, where there are few; else K, where there is room for it and for the factors of all threads."""
+        """The points, where the kernel is linear; features, where there are few; else K, where there is room for it and
+        for the factors of all threads.
+        """
+        constant = constant_beside_linear(training.kernel)
+        if constant is not None:
+            return LinearGram(training.points, constant)
         at_once = min(len(training.tasks), thread_count())
         return gram_of(training.kernel, training.points, self.memory, parts=2 + at_once)

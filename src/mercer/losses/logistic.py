@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import copysign, log1p
 from typing import ClassVar
 
 import numpy as np
 
-from ..types import Array, inner
+from ..types import Array
 from .base import Loss, require_labels
-
-_STEPS = 50  # of Newton's method, in search of a bias
-_FLAT = 1e-9  # curvatures below this part of the largest possible one are left to halving
-_ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -52,18 +47,8 @@ class Logistic(Loss):
         require_labels(self, y)
 
     def best_bias(self, y: Array, scores: Array, C: Array, mass: float) -> tuple[float, float]:
-        """By Newton's method; where the objective is nearly flat (one label, huge scores), by halving.
+        """By Newton's method; where the objective is nearly flat (one label, huge scores), by halving."""
+        from .._core.logistic import logistic_bias
 
-        Steps are shortened to log(1 + |step|), with which the method cannot overshoot for ever: no curvature here
-        changes by more than a factor e over a distance of 1.
-        """
-        b, least = 0.0, _FLAT * 0.25 * float(C.sum())
-        for _ in range(_STEPS):
-            curvature = inner(C, self.curvature(y, scores + b))
-            if not curvature > least:
-                break
-            step = -(inner(C, self.slope(y, scores + b)) + mass) / curvature
-            b += copysign(log1p(abs(step)), step)
-            if abs(step) <= _ROUNDING * max(1.0, abs(b)):
-                return b, b
-        return super().best_bias(y, scores, C, mass)
+        b = float(logistic_bias(scores, y, C, float(mass)))
+        return (b, b) if np.isfinite(b) else super().best_bias(y, scores, C, mass)

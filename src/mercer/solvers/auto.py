@@ -24,8 +24,8 @@ def choose(problem: Problem) -> tuple[Solver, str]:
         if served and gram.design is not None and (isinstance(gram, LinearGram) or problem.n > _MANY):
             return CoordinateDescent(), f"{gram.design.width} features describe K exactly"
         return Decomposition(), "it is exact and fast for every loss with a quadratic dual, at every size"
-    if gram.features is not None:
-        return Newton(), f"{gram.features.shape[1]} features describe K exactly"
+    if gram.design is not None:
+        return Newton(), f"{gram.design.width} features describe K exactly"
     if isinstance(gram, DenseGram | DensePart) and problem.n <= _EXACT:
         return Newton(), f"K is held, and {problem.n} points are no more than {_EXACT}"
     room = gram.budget if isinstance(gram, LazyGram) else gram.nbytes

@@ -21,12 +21,14 @@ import numpy as np
 
 from ..gram import Gram, LowRankGram
 from ..gram.pivoted import pivoted_cholesky
+from ..losses import Logistic
 from ..params import require_integer
 from ..problem import Problem
 from ..solution import Status, relative
 from ..types import Array, inner
 from .base import Iterate, Solver
 from .decomposition import feasible_start
+from .smooth import smooth_steps
 from .systems import System, system_of
 
 _HALVINGS = 60  # of a step, at most
@@ -52,6 +54,9 @@ class Newton(Solver):
             )
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
+        if isinstance(problem.loss, Logistic) and problem.gram.design is not None and not problem.mass:
+            yield from smooth_steps(problem, start)
+            return
         system = system_of(problem.gram)
         beta = feasible_start(problem, start)
         scores = system.product(beta)

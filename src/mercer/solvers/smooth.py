@@ -1,0 +1,200 @@
+"""Newton's method in w, for the logistic loss and explicit features: K = Z Z' + c, and nothing of size n x n.
+
+    minimise  1/2 |w|^2 + 1/2 penalty e^2 + sum C_i loss(y_i, f_i),     f = Z w + column e
+
+The bias is e: free (column 1, no penalty), penalised (column sqrt(c), penalty 1), or absent (column 0). With beta the
+slopes and D the curvatures at f, both times C, a step solves
+
+    (I + Z'DZ) dw + column Z'D1 de = Z'beta - w,     column 1'DZ dw + (penalty + column^2 1'D1) de = g,
+
+g = column sum beta - penalty e. Where features are few, I + Z'DZ is factored, and w + dw = Z'v with v = beta - D (Z dw
++ column de). Else it is done by conjugate gradients, whose directions are combinations of rows of Z like w itself.
+
+A free bias is at its best value before each step: then sum beta = 0, beta is a dual point, and the gap is real. Where
+points are many, all begins with some of them, each standing for several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..gram import Design
+from ..problem import Problem
+from ..types import Array, inner
+from .base import Iterate
+from .proximal import Squares
+
+_PART, _ROWS = 8, 4  # it begins with one point of so many, and at least so many times as many as there are features;
+_PART_STEPS, _PART_SMALLER = 12, 0.01  # so many steps with them, or until the gradient is this small beside the first
+_CHEAP = 60.0  # passes over all points: what the sum of all z z' may cost
+_GRADIENTS = 200  # steps of conjugate gradients, at most,
+_ROUGH, _PRECISE = 0.1, 1e-6  # until the residual is this small
+_SEARCHES, _FLAT = 30, 0.3  # slopes of a line search, until one is this small beside the first
+_ROUNDING = 1e-15
+
+
+def smooth_steps(problem: Problem, start: Array | None) -> Iterator[Iterate]:
+    """Newton steps, until nothing is left to gain."""
+    place = _Place(problem.gram.design, problem.y, problem.C, problem.bias)
+    place.begin(start)
+    while True:
+        moved = place.step()
+        yield place.iterate(done=not moved)
+        if not moved:
+            return
+
+
+class _Place:
+    """Where the method stands: v and w = Z'v, e, f; beta, its image Z'beta and the curvatures at f."""
+
+    def __init__(self, design: Design, y: Array, C: Array, free_bias: bool) -> None:
+        self.design, self.y, self.C, self.free_bias = design, y, C, free_bias
+        self.column = 1.0 if free_bias else float(np.sqrt(design.constant))
+        self.penalty = 0.0 if free_bias else 1.0
+        self.beta, self.rate = np.empty(design.n), np.empty(design.n)
+        self.first = 0.0  # the largest gradient so far
+        products = design.entries / design.n if design.sparse else design.width / 20
+        self.squares = Squares(design) if products <= _CHEAP and design.width <= design.n else None
+
+    def begin(self, start: Array | None) -> None:
+        """From given coefficients; or, where points are many, from the answer for some of them."""
+        n, d = self.design.n, self.design.width
+        v, w, e = np.zeros(n), np.zeros(d), 0.0
+        size = max(n // _PART, _ROWS * d)
+        if start is not None:
+            v = np.array(start, np.float64)
+            w, e = self.design.combination(v), self.column * float(v.sum()) * self.penalty
+        elif size <= n // 3:
+            rows = np.sort(np.random.default_rng(0).choice(n, size, replace=False))
+            part = Design(self.design.Z[rows], self.design.constant)
+            some = _Place(part, self.y[rows], self.C[rows] * (n / size), self.free_bias)
+            some.begin_at(np.zeros(size), w, e)
+            enough = _PART_SMALLER * some.size
+            for _ in range(_PART_STEPS):
+                if not some.step() or some.size <= enough:
+                    break
+            v[rows], w, e = some.v, some.w, some.e
+        self.begin_at(v, w, e)
+
+    def begin_at(self, v: Array, w: Array, e: float) -> None:
+        """From v, w = Z'v and e."""
+        self.v, self.w, self.e = v, w, e
+        self.f = self.design.dots(w) + self.column * e
+        self._look()
+
+    def _look(self) -> None:
+        """The best value of a free bias; beta and the curvatures there, and the gradient."""
+        from .._core.logistic import logistic_bias, logistic_coefficients
+
+        if self.free_bias:
+            b = float(logistic_bias(self.f, self.y, self.C, 0.0))
+            if np.isfinite(b):
+                self.e += b
+                self.f += b
+        self.losses = float(logistic_coefficients(self.f, self.y, self.C, self.beta, self.rate))
+        self.image, self.total = self.design.combination(self.beta), float(self.beta.sum())
+        self.right = self.image - self.w
+        self.extra = self.column * self.total - self.penalty * self.e
+        self.size = float(np.sqrt(inner(self.right, self.right) + self.extra**2))
+
+    def step(self) -> bool:
+        """A Newton step; False where there is none to take."""
+        if not self.size > _ROUNDING * (np.sqrt(inner(self.w, self.w)) + abs(self.e) + 1e-300):
+            return False
+        dw, de, df, v = self._factored() or self._by_gradients()
+        linear = inner(self.w, dw) + self.penalty * self.e * de
+        part = self._search(df, linear, inner(dw, dw) + self.penalty * de * de)
+        if not part > 0.0:
+            return False
+        before = self.primal, (self.v, self.w, self.e, self.f)
+        self.v, self.w = self.v + part * (v - self.v), self.w + part * dw
+        self.e, self.f = self.e + part * de, self.f + part * df
+        self._look()
+        if self.primal <= before[0]:
+            return True
+        self.v, self.w, self.e, self.f = before[1]  # rounding
+        self._look()
+        return False
+
+    def _factored(self) -> tuple[Array, float, Array, Array] | None:
+        """dw, de, the change of f, and the new v: by a factor of I + Z'DZ; None where there is none."""
+        if self.squares is None:
+            return None
+        column, rate = self.column, self.rate
+        try:
+            system = self.squares.system(rate, 1.0)
+        except np.linalg.LinAlgError:  # it cannot be told from a singular matrix
+            return None
+        dw, de = system.solve(self.right), 0.0
+        if column:
+            image, solved, rest = system.ones()
+            corner = self.penalty + column**2 * rest
+            de = (self.extra - column * inner(image, dw)) / corner if corner > 0.0 else 0.0
+            dw = dw - (column * de) * solved
+        df = self.design.dots(dw) + column * de
+        return dw, de, df, self.beta - rate * df
+
+    def _by_gradients(self) -> tuple[Array, float, Array, Array]:
+        """The same by conjugate gradients: dw = Z'c, and a penalised de = column sum c."""
+        design, column, penalty, rate = self.design, self.column, self.penalty, self.rate
+        mean = rate / float(rate.sum()) if self.free_bias and rate.any() else None
+        self.first = max(self.first, self.size)
+        precision = min(_ROUGH, max(_PRECISE, self.size / self.first))
+        # Vectors (p, its e), its coefficients c, and Z p + column e: of the direction, of the sum, of the residual.
+        c, f, dw, de = np.zeros(design.n), np.zeros(design.n), np.zeros(design.width), 0.0
+        r, r_c, r_e = self.right.copy(), self.beta - self.v, penalty * self.extra
+        p, p_c, p_e = r.copy(), r_c.copy(), r_e
+        size = enough = inner(r, r) + r_e * r_e
+        for _ in range(_GRADIENTS):
+            s = design.dots(p) + column * p_e
+            if mean is not None:  # a free bias follows
+                s -= inner(mean, s)
+            t = rate * s
+            curvature = inner(p, p) + p_e * p_e + inner(s, t)
+            if not 0.0 < curvature < np.inf:
+                break
+            step = size / curvature
+            c, f, dw, de = c + step * p_c, f + step * s, dw + step * p, de + step * p_e
+            r -= step * (p + design.combination(t))
+            r_c -= step * (p_c + t)
+            r_e -= step * (p_e + column * penalty * float(t.sum()))
+            size, before = inner(r, r) + r_e * r_e, size
+            if not size > precision**2 * enough:
+                break
+            turn = size / before
+            p, p_c, p_e = r + turn * p, r_c + turn * p_c, r_e + turn * p_e
+        return dw, de, f, self.v + c
+
+    def _search(self, df: Array, linear: float, square: float) -> float:
+        """A step along df at which the objective is nearly least."""
+        from .._core.logistic import logistic_slope
+
+        def slope(part: float) -> float:
+            return linear + part * square + float(logistic_slope(self.f, df, part, self.y, self.C))
+
+        low, high, first = 0.0, 1.0, slope(0.0)
+        if not first < 0.0:
+            return 0.0
+        part, now = 1.0, slope(1.0)
+        for _ in range(_SEARCHES):
+            if now <= _FLAT * abs(first) and (now >= -_FLAT * abs(first) or part == 1.0):
+                break
+            low, high = (part, high) if now < 0.0 else (low, part)
+            part = 0.5 * (low + high)
+            now = slope(part)
+        return part
+
+    @property
+    def primal(self) -> float:
+        """The objective."""
+        return 0.5 * (inner(self.w, self.w) + self.penalty * self.e**2) + self.losses
+
+    def iterate(self, done: bool) -> Iterate:
+        """What `solve` is told."""
+        b = self.e if self.free_bias else 0.0
+        norm = inner(self.image, self.image) + self.design.constant * self.total**2
+        dual = 0.0 - 0.5 * norm + self.losses + inner(self.f, self.beta)
+        scores = self.f - b
+        return Iterate(self.v, scores, b, dual, gap=self.primal - dual, done=done, dual_beta=self.beta.copy())

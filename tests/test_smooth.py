@@ -1,0 +1,93 @@
+"""Newton steps in w for the logistic loss: the answers of scikit-learn, whatever the points and the bias are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from sklearn.linear_model import LogisticRegression
+
+from mercer import KernelLogistic
+from mercer.driver import solve
+from mercer.gram import DenseGram, LinearGram
+from mercer.kernels import Linear
+from mercer.losses import Logistic
+from mercer.problem import Problem
+from mercer.solution import Status
+from mercer.solvers import Newton, smooth
+
+from .zoo import two_classes
+
+
+@pytest.fixture(params=["factored", "by gradients"])
+def way(request, monkeypatch):
+    """Each of the two ways to a step."""
+    if request.param == "by gradients":
+        monkeypatch.setattr(smooth, "_CHEAP", -1.0)
+
+
+def points(n, d, sparse, rng):
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < (0.3 if sparse else 1.0))
+    y = np.where(X[:, 0] + X[:, -1] + rng.normal(size=n) > 0.5, 1.0, -1.0)
+    return (csr_array(X) if sparse else X), y
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(("n", "d"), [(600, 5), (60, 200)])  # the first begins with some of the points
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+def test_the_answer_is_that_of_scikit_learn(sparse, n, d, bias):
+    X, y = points(n, d, sparse, np.random.default_rng(n))
+    problem = Problem(LinearGram(X, float(bias == "penalised")), y, Logistic(), 0.7, bias=bias == "free")
+    found = solve(problem, Newton(), tol=1e-10)
+    assert found.status is Status.CONVERGED
+    assert found.certificate.relative_gap <= 1e-10
+    Z = np.column_stack([np.asarray(X @ np.eye(d)), np.ones(n)]) if bias == "penalised" else X
+    peer = LogisticRegression(C=0.7, tol=1e-10, max_iter=10_000, fit_intercept=bias == "free").fit(Z, y)
+    assert_allclose(problem.gram @ found.beta + found.b, peer.decision_function(Z), rtol=1e-4, atol=1e-4)
+    primals = [step.primal for step in found.history]
+    assert (np.diff(primals) <= 1e-12 * np.abs(primals[1:])).all()
+    assert all(step.dual <= found.certificate.primal * (1 + 1e-12) for step in found.history)
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("C", [1e-8, 1e8])
+def test_extreme_weights_end_with_a_true_certificate(C):
+    X, y = two_classes(80)
+    found = solve(Problem(LinearGram(X), y, Logistic(), C), Newton(), tol=1e-6, max_iter=200)
+    again = solve(Problem(DenseGram.compute(Linear(), X), y, Logistic(), C), Newton(), tol=1e-6, max_iter=200)
+    slack = 1e-6 * abs(again.certificate.primal)
+    assert found.certificate.primal >= again.certificate.dual - slack
+    assert found.certificate.dual <= again.certificate.primal + slack
+    assert found.certificate.relative_gap <= 1e-6
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_points_of_any_size(scale):
+    X, y = two_classes(40)
+    found = solve(Problem(LinearGram(scale * X), y, Logistic(), 1.0), Newton(), tol=1e-3, max_iter=50)
+    assert np.isfinite(found.beta).all()
+    assert found.certificate.dual <= found.certificate.primal
+
+
+@pytest.mark.usefixtures("way")
+def test_a_start_and_points_with_weights():
+    rng = np.random.default_rng(0)
+    X, y = points(300, 4, False, rng)
+    C = rng.uniform(0.1, 2.0, size=300)
+    problem = Problem(LinearGram(X), y, Logistic(), C)
+    first = solve(problem, Newton(), tol=1e-3)
+    again = solve(problem, Newton(), tol=1e-9, start=first)
+    assert again.certificate.relative_gap <= 1e-9
+    assert again.history[0].primal <= first.certificate.primal * (1 + 1e-9)
+    peer = LogisticRegression(C=1.0, tol=1e-9, max_iter=10_000).fit(X, y, sample_weight=C)
+    assert_allclose(problem.gram @ again.beta + again.b, peer.decision_function(X), atol=1e-4)
+
+
+def test_a_linear_kernel_holds_nothing_but_the_points():
+    X, y = points(400, 3, True, np.random.default_rng(1))
+    machine = KernelLogistic("linear + 1", bias=False).fit(X, y)
+    assert "3 features" in machine.solution_.reason
+    assert machine.certificate_.converged
