@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
+from mercer.gram import LazyGram
 from mercer.kernels import Gaussian, Laplacian
 from mercer.kernels.columns import Bits, Dense, TabledBits, fast_columns
 from mercer.kernels.evaluate import (
@@ -113,3 +114,19 @@ def test_which_way():
     stored_zeros.data[0] = 0.0
     assert_allclose(Gaussian(0.1)(stored_zeros), formula(stored_zeros, stored_zeros, 0.1))
     assert type(prepared(Gaussian(0.1), FEW, np.float32, room=100)) is Prepared
+
+
+@pytest.mark.parametrize("kind", ["dense", "zeros and ones", "sparse"])
+def test_rows_of_sums_and_squares(kind):
+    X = np.random.default_rng(0).normal(size=(1300, 7)).astype(np.float32)
+    X = {"dense": X, "zeros and ones": (X > 0).astype(np.float32), "sparse": csr_array(np.maximum(X, 0))}[kind]
+    gram, v = LazyGram(Gaussian(0.3), X, "50MB"), np.random.default_rng(1).normal(size=1300)
+    K = Gaussian(0.3)(X.astype(np.float64))
+    rows = np.random.default_rng(2).permutation(1300)[:1100]
+    assert_allclose(gram.recompute(v, rows, np.float32), (K @ v)[rows], atol=1e-4)
+    assert_allclose(gram.recompute(np.zeros(1300), rows, np.float32), 0)
+    out = np.zeros((1200, 1200), np.float32)
+    assert gram.block(rows, out) is out
+    assert_allclose(out[:1100, :1100], K[np.ix_(rows, rows)], atol=1e-6)
+    assert not out[1100:].any()
+    assert not out[:, 1100:].any()

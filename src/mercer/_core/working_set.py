@@ -167,9 +167,9 @@ def gather(matrix: Array, rows: Array, columns: Array, out: Array) -> None:
 @exactly_compiled
 def mirror(K: Array, a: int, n: int) -> None:
     """K[a:n, :a] <- the transpose of K[:a, a:n], by small tiles that stay in cache."""
-    for top in range(a, n, _TILE):
-        for left in range(0, a, _TILE):
-            for i in range(top, min(top + _TILE, n)):
-                row = K[i]
-                for j in range(left, min(left + _TILE, a)):
-                    row[j] = K[j, i]
+    for left in range(0, a, _TILE):
+        for top in range(a, n, _TILE):
+            for j in range(left, min(left + _TILE, a)):
+                row = K[j]
+                for i in range(top, min(top + _TILE, n)):
+                    K[i, j] = row[i]
