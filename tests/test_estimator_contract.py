@@ -25,6 +25,7 @@ TIGHT = {"tol": 1e-10}
         LinearSVC(),
         LinearSVC(loss="hinge", **TIGHT),
         LinearSVC(bias="penalised", **TIGHT),
+        LinearSVC(bias=False, **TIGHT),
         KernelRidge(),
         KernelRidge(Polynomial(), alpha=0.1, bias=True),
         Perceptron(),
