@@ -11,7 +11,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csc_array, csr_array
 
+from mercer import LinearSVC
 from mercer._core import distances, exponential, gaussian, sparse, sums
+from mercer.gram import Design
 
 generator = np.random.default_rng(0)
 DTYPES = [np.float32, np.float64]
@@ -118,6 +120,27 @@ def test_sparse_products():
     out = np.zeros((N, 7))
     sparse.add_sparse_dot(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, out)
     assert_allclose(out, A @ B.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+@pytest.mark.parametrize("zeros", [0.0, 0.6])
+def test_products_with_rows(dtype, kind, zeros):
+    X = (generator.normal(size=(2 * N + 3, 5)) * (generator.random((2 * N + 3, 5)) < 0.7)).astype(dtype)
+    v, w = generator.normal(size=len(X)) * (generator.random(len(X)) >= zeros), generator.normal(size=5)
+    design = Design(kind(X))
+    assert_allclose(design.dots(w), X.astype(float) @ w, atol=1e-12)
+    assert_allclose(design.combination(v), v @ X.astype(float), atol=1e-11)
+    assert_allclose(design.squared_norms, (X.astype(float) ** 2).sum(axis=1), atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_linear_machines(loss, kind):
+    X = generator.normal(size=(90, 3))
+    y = X[:, 0] + 0.5 * generator.normal(size=90) > 0
+    for bias in (True, "penalised", False):
+        assert LinearSVC(loss=loss, bias=bias).fit(kind(X), y).certificate_.converged
 
 
 def test_read_only_input():
