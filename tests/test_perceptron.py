@@ -475,3 +475,32 @@ def test_what_is_separated_is_not_proved_inseparable(scale):
     X, y = separable_points()
     machine = KernelPerceptron("linear", bias=True).fit(X * scale, y)
     assert (machine.score(X * scale, y) == 1.0) <= (machine.certificate_.proof is None)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-160])
+def test_values_that_underflow_prove_nothing(scale):
+    X, y = np.array([[1.0, 2.0], [2.0, 1.0], [-1.0, -2.0], [-2.0, 1.0]]) * scale, [1, 1, 0, 0]
+    machine = KernelPerceptron("linear", max_epochs=20).fit(X, y)
+    assert machine.certificate_.proof is None
+    assert machine.certificate_.status is not Status.INSEPARABLE
+
+
+@pytest.mark.parametrize("make", [lambda: Perceptron(max_epochs=20), lambda: KernelPerceptron("linear", max_epochs=20)])
+def test_points_beside_which_others_vanish_prove_nothing(make):
+    X, y = [[1.0, 0.0], [-1.0, 0.0], [0.0, 1e-200]], [1, 0, 1]  # (1, 1) separates them
+    certificate = make().fit(X, y).certificate_
+    assert certificate.proof is None
+
+
+def test_zeros_are_a_proof():
+    X, y = [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]], [1, 1, 0]
+    for machine in (Perceptron(max_epochs=50), KernelPerceptron("linear", max_epochs=50)):
+        assert machine.fit(X, y).certificate_.status is Status.INSEPARABLE
+
+
+@pytest.mark.parametrize("machine", [Perceptron(), KernelPerceptron("linear")], ids=repr)
+def test_numbers_as_text_are_taken_by_fit_and_by_predict(machine):
+    X, y = [["1", "2"], ["-1", "-2.5"]], ["a", "b"]
+    assert machine.fit(X, y).predict(X).tolist() == y
+    with pytest.raises(ValueError, match="could not convert"):
+        machine.predict([["1", "two"]])

@@ -13,7 +13,7 @@ from ..gram import unformed
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import block as kernel_block
-from ..kernels.evaluate import product
+from ..kernels.evaluate import diagonal, product
 from ..kernels.points import Domain, common_dtype, count, stack, take
 from ..losses import HardMargin
 from ..online import Dual, Held, MarginCertificate, margin_certificate, one_pass
@@ -216,8 +216,12 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         if proof is None:
             return status, None
         signed = proof.weights * y
-        square = float(signed @ unformed(self.kernel_, X).product64(signed))
-        return confirmed(status, proof, square + float(self.bias) * float(signed.sum()) ** 2)
+        square = float(signed @ unformed(self.kernel_, X).product64(signed)) + float(self.bias) * signed.sum() ** 2
+        used = np.flatnonzero(signed)
+        own = X.diagonal()[used] if self._values_given() else diagonal(self.kernel_, take(X, used))
+        size = float(np.sqrt(max(float(own.max()) + float(self.bias), 0.0)))
+        vectors = self.kernel_.domain is Domain.VECTORS
+        return confirmed(status, proof, square, size, not (vectors and abs(take(X, used)).max()))
 
     def _values_given(self) -> bool:
         return self.kernel_.domain is Domain.VALUES

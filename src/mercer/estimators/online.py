@@ -14,13 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..online import Learner, MarginCertificate, Outcome, Update, train
+from ..online import INSEPARABLE, Learner, MarginCertificate, Outcome, Update, train
 from ..progress import Line, Watches
 from ..solution import Inseparable, Solution, Status
 from ..types import Array, Index, Points
 from .callbacks import Hooks
 from .checks import require, require_choice
 from .labels import name_of
+
+LEAST_PRODUCTS = 1e-145  # where all points are smaller, their inner products are not told from zero
 
 
 class Online:
@@ -150,12 +152,19 @@ class Online:
                 warnings.warn(message, ConvergenceWarning, stacklevel=5)  # past scikit-learn's wrapper of fit
 
 
-def confirmed(status: Status, proof: Inseparable | None, square: float) -> tuple[Status, Inseparable | None]:
-    """The proof with its squared distance as it was computed anew; none, where it was rounding."""
+def confirmed(
+    status: Status, proof: Inseparable | None, square: float, size: float, nothing: bool
+) -> tuple[Status, Inseparable | None]:
+    """The proof with its squared distance as it was computed anew; none, where it was rounding.
+
+    `size` is the largest |phi(x_i)| of the points in it: where that is too small for products to be told from zero,
+    nothing is proved, unless these points are `nothing`, zeros indeed.
+    """
     if proof is None:
         return status, None
-    proof = replace(proof, distance=float(np.sqrt(max(square, 0.0))))
-    return (status, proof) if proof.distance <= proof.bound else (Status.NOT_SEPARATED, None)
+    proof = replace(proof, distance=float(np.sqrt(max(square, 0.0))), bound=INSEPARABLE * size)
+    proved = proof.distance <= proof.bound and (nothing or size >= LEAST_PRODUCTS)
+    return (status, proof) if proved else (Status.NOT_SEPARATED, None)
 
 
 def _worst(certificates: list[MarginCertificate]) -> MarginCertificate:

@@ -9,8 +9,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.linear_model._base import LinearClassifierMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..kernels.pairwise import squared_norms
 from ..kernels.points import is_sparse
 from ..online import MarginCertificate, Primal, margin_certificate, one_pass
 from ..solution import Inseparable, Status
@@ -20,6 +22,7 @@ from .checks import require_positive
 from .labels import classes_of
 from .online import Online, confirmed
 
+_CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 _LEAST = 1e-152  # coordinates that are all smaller have inner products that are not told from zero
 
 
@@ -95,10 +98,17 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         self._forget_fit(learner)
         return self
 
+    def decision_function(self, X: Points) -> Array:
+        """f(x), positive for classes_[1]; of more classes, a column for each."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **_CHECKS)
+        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        return np.asarray(scores[:, 0] if self.classes_.size == 2 else scores)
+
     def _admit(self, X: Points, y: Any, reset: bool) -> tuple[Any, Any]:
         self._check()
         require_positive(self, "eta")
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
+        X, y = validate_data(self, X, y, reset=reset, **_CHECKS)
         _require_products(X)
         return X, y
 
@@ -122,7 +132,9 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         if proof is None:
             return status, None
         signed = proof.weights * y
-        return confirmed(status, proof, float(((X.T @ signed) ** 2).sum() + float(self.bias) * signed.sum() ** 2))
+        square = float(((X.T @ signed) ** 2).sum() + float(self.bias) * signed.sum() ** 2)
+        own = squared_norms(X[proof.weights > 0.0]).astype(np.float64) + float(self.bias)
+        return confirmed(status, proof, square, float(np.sqrt(own.max())), not abs(X[proof.weights > 0.0]).max())
 
     def _learner(self, X: Any, Y: Array, goes_on: bool = False) -> Primal:
         W, b, weight = np.zeros((len(Y), X.shape[1])), np.zeros(len(Y)), np.zeros(len(Y))
