@@ -28,7 +28,7 @@ from .proximal import Squares
 
 _PART, _ROWS = 8, 4  # it begins with one point of so many, and at least so many times as many as there are features;
 _PART_STEPS, _PART_SMALLER = 12, 0.01  # so many steps with them, or until the gradient is this small beside the first
-_CHEAP = 60.0  # passes over all points: what the sum of all z z' may cost
+_CHEAP = 30.0  # passes over all points: what the sum of all z z' may cost
 _GRADIENTS = 200  # steps of conjugate gradients, at most,
 _ROUGH, _PRECISE = 0.1, 1e-6  # until the residual is this small
 _SEARCHES, _FLAT = 30, 0.3  # slopes of a line search, until one is this small beside the first
