@@ -178,7 +178,7 @@ def test_all_points_as_landmarks(bias, weight):
     assert certify(ours, X, SEVERAL, sample_weight=weight).relative_gap < 1e-6
 
 
-@pytest.mark.parametrize("selection", ["rpcholesky", "uniform"])
+@pytest.mark.parametrize("selection", ["errors", "rpcholesky", "uniform"])
 @pytest.mark.parametrize("kernel", [Gaussian(0.3), Laplacian(0.2)], ids=repr)
 @pytest.mark.parametrize("sample", [None, 300])
 def test_landmarks(selection, kernel, sample):
@@ -198,6 +198,24 @@ def test_landmarks(selection, kernel, sample):
     assert ridge.certificate_.full_residual > 0
     J = 0.5 * ((design @ c - targets) ** 2).sum(axis=0) + 0.5 * np.einsum("ij,ik,kj->j", c, penalty, c)
     assert_allclose([part.primal for part in ridge.certificates_], J, rtol=1e-7)
+
+
+def test_landmarks_go_where_the_errors_are():
+    """Most points are where the target is smooth; what is rough in a corner takes landmarks there."""
+    generator = np.random.default_rng(0)
+    points = np.concatenate([generator.normal(size=(2000, 2)), generator.uniform(6, 9, size=(200, 2))])
+    t = np.where(points[:, 0] > 5, np.sin(5 * points[:, 0]) * np.sin(5 * points[:, 1]), 0.1 * points[:, 0])
+    fits = {
+        selection: KernelRidge(
+            Gaussian(5.0), alpha=0.01, solver=NystromCG(100, selection=selection), random_state=0
+        ).fit(points, t)
+        for selection in ("errors", "uniform")
+    }
+    costs = {selection: fit.certificate_.primal for selection, fit in fits.items()}
+    assert costs["errors"] < 0.5 * costs["uniform"]
+    constant = KernelRidge(Gaussian(5.0), bias=True, solver=NystromCG(100), random_state=0).fit(points, np.ones(len(t)))
+    assert_allclose(constant.predict(points[:5]), 1.0)
+    assert len(np.unique(constant.X_fit_, axis=0)) == 100
 
 
 def landmark_data(n=2500):

@@ -129,7 +129,7 @@ def feature_problem(
     if kernel.domain is Domain.VALUES:
         raise ValueError("KernelRidge: landmarks need points, not precomputed values; use 'conjugategradient'.")
     drawn = data.drawn(solver.drawn(data.stream.n), generator)
-    landmarks = take(drawn.X, solver.chosen(kernel, drawn.X, generator))
+    landmarks = take(drawn.X, solver.chosen(kernel, drawn, penalty, bias, data.mass, generator))
     problem, answers = solver.weights(kernel, landmarks, data.stream, drawn, penalty, bias, data.centre, data.mass, tol)
     return problem, answers, drawn
 

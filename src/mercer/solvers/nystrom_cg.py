@@ -13,12 +13,12 @@ from ..kernels.evaluate import diagonal
 from ..kernels.points import Chosen, count, take
 from ..params import require_integer, suggestion
 from ..types import Array, Index, Points
-from .linear import Block, Blocks, RidgeSolver, System, working
+from .linear import Block, Blocks, RidgeSolver, System, weighted_mean, working
 from .streams import Features, Piece, Stream
 from .weights import FeatureProblem, Weights, answers
 
-_POOL = 3  # times as many rows as landmarks are looked at by pivoted Cholesky
-_SAMPLE = 10, 50, 200  # rows of the preconditioner, per landmark: at least, at most; and times rows per landmark
+_POOL = {"errors": 5, "rpcholesky": 3, "uniform": 1}  # times as many rows as landmarks are looked at
+_SAMPLE = 10, 50, 100  # rows of the preconditioner, per landmark: at least, at most; and times rows per landmark
 _PRECISE = 1500  # up to so many rows all is float64
 _SINGLE = 1e-6  # of the largest k(x, x): a jitter of K_landmarks that float32 values may need, at most
 
@@ -28,7 +28,8 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
     """f(x) = sum_j c_j k(l_j, x) + b over landmarks l_j: the best such f, by conjugate gradients over passes.
 
     landmarks : how many; they are rows of the data.
-    selection : "rpcholesky" (randomly pivoted Cholesky on a sample of rows: they cover the data better) or "uniform".
+    selection : "errors" (half of them at random, the others where f over these is wrong), "rpcholesky" (randomly
+        pivoted Cholesky on a sample of rows, without a look at the targets: they cover the points) or "uniform".
     sample : rows from which the preconditioner is made (None: 10 to 50 for each landmark). With all of them the normal
         equations are exact, and solved directly.
 
@@ -36,7 +37,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
     """
 
     landmarks: int = 2000
-    selection: str = "rpcholesky"
+    selection: str = "errors"
     sample: int | None = None
     random_state: int | None = None
 
@@ -45,10 +46,9 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         require_integer(self, "landmarks", at_least=1)
         if self.sample is not None:
             require_integer(self, "sample", at_least=1)
-        choices = ("rpcholesky", "uniform")
-        if self.selection not in choices:
+        if self.selection not in _POOL:
             raise ValueError(
-                f"NystromCG: there is no selection {self.selection!r}.{suggestion(str(self.selection), choices)}"
+                f"NystromCG: there is no selection {self.selection!r}.{suggestion(str(self.selection), _POOL)}"
             )
 
     def sampled(self, n: int) -> int:
@@ -58,17 +58,26 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
 
     def drawn(self, n: int) -> int:
         """How many of n rows are drawn at random, for landmarks and preconditioner."""
-        return min(n, max(_POOL * self.landmarks, 1000, self.sampled(n)))
+        return min(n, max(self._pool, self.sampled(n)))
 
-    def chosen(self, kernel: Kernel, pool: Points, generator: np.random.Generator) -> Index:
-        """Which of the rows, drawn at random, are landmarks."""
-        wanted = min(self.landmarks, count(pool))
+    @property
+    def _pool(self) -> int:
+        """Of so many rows, drawn at random, some become landmarks."""
+        return max(_POOL[self.selection] * self.landmarks, 1000)
+
+    def chosen(
+        self, kernel: Kernel, drawn: Piece, penalty: float, bias: bool, mass: float, generator: np.random.Generator
+    ) -> Index:
+        """Which of the rows, drawn at random, are landmarks; `mass` is the weight of all rows there are."""
+        pool = drawn.rows(slice(0, self._pool))
+        n = count(pool.X)
         if self.selection == "uniform":
-            return np.arange(wanted)
-        pool = pool[0 : min(count(pool), max(_POOL * self.landmarks, 1000))]
-        exact = self.landmarks >= count(pool)  # all points: to the last digit
-        dtype = np.float64 if exact or count(pool) <= _PRECISE else np.float32
-        pivots = pivoted_cholesky(kernel, pool, wanted, generator, dtype)[1]
+            return np.arange(min(self.landmarks, n))
+        if self.selection == "errors" and self.landmarks < n:
+            return by_errors(kernel, pool, self.landmarks, penalty * float(pool.weight.sum()) / mass, bias, generator)
+        exact = self.landmarks >= n  # all points: to the last digit
+        dtype = np.float64 if exact or n <= _PRECISE else np.float32
+        pivots = pivoted_cholesky(kernel, pool.X, min(self.landmarks, n), generator, dtype)[1]
         return pivots if pivots.size else np.arange(1)
 
     def blocks(self, system: System, tol: float) -> Blocks:
@@ -76,15 +85,14 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         generator = np.random.default_rng(self.random_state)
         order = generator.permutation(system.n)[: self.drawn(system.n)]
         gram, C = system.gram, 1.0 / system.r
+        mass = float(C.sum())
         whole = Piece(gram.points, system.T, C)
         drawn = Piece(Chosen(gram.points, order)[0 : order.size], system.T[order], C[order])
         yield working(system)
-        index = self.chosen(gram.kernel, drawn.X, generator)
+        index = self.chosen(gram.kernel, drawn, 1.0, system.bias, mass, generator)
         stream = Stream(lambda: iter([whole]), system.n, system.T.shape[1])
         landmarks = take(drawn.X, index)
-        problem, found = self.weights(
-            gram.kernel, landmarks, stream, drawn, 1.0, system.bias, system.centre, float(C.sum()), tol
-        )
+        problem, found = self.weights(gram.kernel, landmarks, stream, drawn, 1.0, system.bias, system.centre, mass, tol)
         for answer in found:
             if answer.working:
                 yield working(system)
@@ -110,6 +118,26 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
             piece = drawn.rows(slice(0, rows))
             sample, scale = Stream(lambda: iter([piece]), rows, stream.targets), mass / float(piece.weight.sum())
         return problem, answers(problem, sample, scale, np.float32 if single else np.float64, tol)
+
+
+def by_errors(
+    kernel: Kernel, pool: Piece, wanted: int, penalty: float, bias: bool, generator: np.random.Generator
+) -> Index:
+    """Half of the landmarks are the first rows; others are drawn in proportion to squared errors of f over these."""
+    n, k = pool.T.shape
+    half = -(-wanted // 2)
+    landmarks, stream = pool.X[0:half], Stream(lambda: iter([pool]), n, k)
+    centre = weighted_mean(pool.T, pool.weight) if bias else np.zeros(k)
+    L = root(kernel, landmarks, 1e-14 * half * float(diagonal(kernel, landmarks).max()))
+    problem = FeatureProblem(stream, Features(kernel, landmarks, half), L, penalty, bias, centre)
+    found = next(answer for answer in answers(problem, stream, 1.0, np.float64, 1.0) if not answer.working)
+    assert found.measured is not None
+    costs = pool.weight[:, None] * found.measured.errors**2
+    totals = costs.sum(axis=0)
+    chances = (costs / np.where(totals > 0.0, totals, 1.0)).sum(axis=1)[half:]
+    # The least of exponential variables, each divided by its chance, are draws without replacement; no chance, last.
+    turn = generator.exponential(size=n - half) / np.maximum(chances, 1e-100)
+    return np.concatenate([np.arange(half), half + np.argsort(turn, kind="stable")[: wanted - half]])
 
 
 def root(kernel: Kernel, landmarks: Points, jitter: float) -> Array:
