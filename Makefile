@@ -28,6 +28,7 @@ bench: .venv/ready
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check thundersvm-cpu  # for some machines only
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/svm.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/linear.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/perceptron.py $(if $(DATA),--data $(DATA))
 	$(if $(DATA),$(BIN)/python benchmarks/ridge.py --data $(DATA))
 

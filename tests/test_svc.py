@@ -106,6 +106,7 @@ class TestAgreesWithScikitLearn:
         assert len(ours.certificates_) == len(ours.solution_) == 45
         assert ours.certificate_.relative_gap == max(c.relative_gap for c in ours.certificates_)
         assert "the worst of 45 problems" in str(ours.certificate_)
+        assert "the worst of 45 problems" in ours.certificate_._repr_html_()
         assert isinstance(ours.n_iter_, int) and ours.n_iter_ >= 1
 
     def test_linear_pairs(self):

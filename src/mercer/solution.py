@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,9 @@ class Certificate:
             f"\n  primal {self.primal:.8g}, dual {self.dual:.8g}, gap {self.gap:.2e}{rounding}"
             f"\n  largest KKT violation {self.kkt_violation:.1e}, feasibility {self.feasibility:.1e}"
         )
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"  # a notebook shows what print does
 
     def words(self) -> str:
         """How good the answer is, in one phrase: the best objective is at least (1 - relative gap) of this one's."""

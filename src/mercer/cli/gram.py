@@ -98,13 +98,16 @@ def _matrix(arguments: argparse.Namespace) -> Any:
 
 
 def _draw(K: Any, labels: Any, path: str, title: str) -> None:
+    from .output import brief
     from .pictures import canvas
 
     with canvas(path) as plot:
-        plot.gram(K, labels=labels, title=title)
+        plot.gram(K, labels=labels, title=brief(title))
 
 
 def _render(out: Any, found: Any, picture: str | None) -> None:
-    out.print(str(found), soft_wrap=True, markup=False)
+    from .output import brief
+
+    out.print(brief(str(found)), soft_wrap=True, markup=False)
     if picture:
         out.print(f"drawn in {picture}", soft_wrap=True, markup=False)
