@@ -24,6 +24,7 @@ TIGHT = {"tol": 1e-10}
         KernelLogistic(Linear(), **TIGHT),
         LinearSVC(),
         LinearSVC(loss="hinge", **TIGHT),
+        LinearSVC(loss="logistic", **TIGHT),
         LinearSVC(bias="penalised", **TIGHT),
         LinearSVC(bias=False, **TIGHT),
         KernelRidge(),

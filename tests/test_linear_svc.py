@@ -15,6 +15,7 @@ from sklearn import svm
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, make_classification
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
@@ -49,6 +50,17 @@ class TestAgreesWithScikitLearn:
         assert_allclose(ours.intercept_, other.intercept_, atol=1e-4)
         assert ours.coef_.shape == (1, 30) and ours.intercept_.shape == (1,)
         assert ours.decision_function(SCALED).shape == (569,)
+
+    @pytest.mark.parametrize("bias", [True, "penalised", False])
+    def test_logistic_loss(self, bias):
+        ours = LinearSVC(0.1, "logistic", bias, random_state=0, **FINE).fit(SCALED, CANCER_Y)
+        solver = {"solver": "liblinear"} if bias == "penalised" else {"fit_intercept": bias}
+        other = LogisticRegression(C=0.1, tol=1e-10, max_iter=100_000, **solver).fit(SCALED, CANCER_Y)
+        assert_allclose(ours.coef_, other.coef_, atol=1e-4)
+        assert_allclose(ours.intercept_, other.intercept_, atol=1e-4)
+        assert ours.certificate_.relative_gap <= 1e-10
+        chunk = LinearSVC(0.1, "logistic", bias).partial_fit(SCALED, CANCER_Y, classes=[0, 1])
+        assert chunk.score(SCALED, CANCER_Y) > 0.9
 
     @every_loss
     def test_no_bias(self, loss):
@@ -208,7 +220,7 @@ def test_progress(capsys):
     [
         ({"C": 0.0}, "C must be a finite number greater than 0"),
         ({"C": float("inf")}, "C must be a finite number greater than 0"),
-        ({"loss": "log"}, "loss must be 'hinge' or 'squared_hinge', not 'log'"),
+        ({"loss": "log"}, "loss must be 'hinge' or 'squared_hinge' or 'logistic', not 'log'"),
         ({"bias": "free"}, "bias must be True or 'penalised' or False, not 'free'"),
         ({"solver": "simplex"}, "simplex"),
         ({"tol": 0}, "tol"),

@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from ..gram import Gram, LinearGram
 from ..kernels import Kernel, Linear
-from ..losses import Hinge, Loss, SquaredHinge
+from ..losses import Hinge, Logistic, Loss, SquaredHinge
 from ..problem import Problem
 from ..solution import Solution
 from ..solvers import Automatic, CoordinateDescent, Solver, StochasticSubgradient
@@ -21,13 +21,14 @@ from .checks import require_choice, require_limits, require_positive
 from .labels import class_weights, classes_of, name_of
 from .machines import Task
 
-_LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
+_LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "logistic": Logistic()}
 
 
 class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     """min 1/2 |w|^2 + sum_i C_i loss(y_i, f(x_i)), with f(x) = <w, x> + b.
 
-    The loss is "squared_hinge", max(0, 1 - y f)^2, or "hinge", max(0, 1 - y f). C_i is C times the weight of the point
+    The loss is "squared_hinge", max(0, 1 - y f)^2, "hinge", max(0, 1 - y f), or "logistic", log(1 + exp(-y f)), as in
+    KernelLogistic("linear"), which knows probabilities and keeps points for it. C_i is C times the weight of the point
     and of its class. bias=True leaves b free; bias="penalised" adds 1/2 b^2 to the objective, as liblinear does;
     bias=False is b = 0. Of three or more classes, each is told from the rest.
 
@@ -36,9 +37,10 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     Parameters
     ----------
     C : the weight of mistakes, > 0.
-    loss : "squared_hinge" or "hinge".
+    loss : "squared_hinge", "hinge" or "logistic".
     bias : True, "penalised" or False.
-    solver : CoordinateDescent() if None; an object, or the same thing as text: "stochastic_subgradient(order=random)".
+    solver : CoordinateDescent() if None, or Newton() for the logistic loss; an object, or the same thing as text:
+        "stochastic_subgradient(order=random)".
     tol : the relative gap to reach.
     class_weight : None, "balanced", or a weight for each class. For "balanced", a point counts with its own weight: a
         weight of 2 is the point twice.
@@ -187,7 +189,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
             self.intercept_ = betas.sum(axis=1)
 
     def _solver(self) -> Solver | None:
-        if self.solver is None and self.random_state is not None:
+        if self.solver is None and self.random_state is not None and self.loss != "logistic":
             return CoordinateDescent(random_state=seed_of(self.random_state))
         return super()._solver()
 
