@@ -115,9 +115,20 @@ class TestGaussian:
             with pytest.raises(ValueError, match=r"waits for training data: call kernel.resolve\(X\)"):
                 act(Linear() + Gaussian())
 
-    @pytest.mark.parametrize("weight", [-np.ones(50), np.zeros(50), np.ones(3), np.full(50, np.nan)])
-    def test_bad_weights(self, weight):
-        with pytest.raises(ValueError, match="sample_weight must be 50 numbers"):
+    @pytest.mark.parametrize(
+        ("weight", "fault"),
+        [
+            (-np.ones(50), "one is -1"),
+            (np.zeros(50), "their sum is 0"),
+            (np.full(50, 1e308), "their sum is inf"),
+            (np.ones(3), r"its shape is \(3,\)"),
+            (np.full(50, np.nan), "one is nan"),
+            (["heavy"] * 50, "one is nan"),
+        ],
+        ids=["negative", "zero", "huge", "few", "nan", "words"],
+    )
+    def test_bad_weights(self, weight, fault):
+        with pytest.raises(ValueError, match=f"sample_weight must be 50 finite numbers .*; {fault}"):
             Gaussian().resolve(X, sample_weight=weight)
 
     def test_width(self):

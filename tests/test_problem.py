@@ -302,6 +302,9 @@ def test_wrong_input_is_one_clear_error():
     for changed, message in wrong:
         with pytest.raises(ValueError, match=message):
             Problem.of(Gaussian(0.3), **({"X": X, "y": y} | changed))
+    for loss in ("hinge", Hinge, None):
+        with pytest.raises(TypeError, match=r"The loss must be an object of mercer.losses, such as Hinge\(\), not"):
+            Problem.of(Gaussian(0.3), X, y, loss)
     problem = Problem.of(Gaussian(0.3), X, y)
     with pytest.raises(ValueError, match=r"beta must have one coefficient per point: 10, not \(3,\)"):
         problem.certify(np.zeros(3))

@@ -85,6 +85,23 @@ def test_the_limit_of_time():
     assert solve(problem, SMALL, tol=1e-8, time_limit=0.0).status is Status.OUT_OF_TIME
 
 
+@pytest.mark.parametrize(
+    ("limits", "error", "message"),
+    [
+        ({"tol": -1.0}, ValueError, "tol, a relative gap, must be a number >= 0, not -1.0"),
+        ({"tol": "small"}, ValueError, "tol, .*, not 'small'"),
+        ({"max_iter": 0}, ValueError, "max_iter, the most rounds, must be a whole number, 1 or more, not 0"),
+        ({"max_iter": 2.5}, ValueError, "not 2.5"),
+        ({"time_limit": -1}, ValueError, "time_limit must be None or a number of seconds >= 0, not -1"),
+        ({"time_limit": "1h"}, ValueError, "not '1h'"),
+        ({"callback": 3}, TypeError, "callback must be a function of a Step"),
+    ],
+)
+def test_limits_that_make_no_sense(limits, error, message):
+    with pytest.raises(error, match=message):
+        solve(overlapping(), **limits)
+
+
 def test_the_callback_sees_every_step_and_can_stop():
     problem, steps = overlapping(), []
 

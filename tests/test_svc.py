@@ -269,6 +269,8 @@ class TestInputs:
             ({"multiclass": "crammer"}, "multiclass must be 'ovo' or 'ovr', not 'crammer'"),
             ({"bias": "penalised"}, "bias must be True or False"),
             ({"class_weight": {0: -1.0}}, "class weights must be finite and greater than 0"),
+            ({"class_weight": "even"}, "class_weight must be None, 'balanced' or a dictionary .*, not 'even'"),
+            ({"class_weight": [1.0, 2.0]}, r"not \[1.0, 2.0\]"),
             ({"kernel": "rfb"}, "rfb"),
             ({"solver": "nothing"}, "nothing"),
             ({"memory": "lots"}, "not an amount of memory"),

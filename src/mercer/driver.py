@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from numbers import Integral, Real
 from time import perf_counter
 from typing import Any
 
@@ -44,8 +45,7 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"solve takes a Problem, such as Problem.of(kernel, X, y), not {type(problem).__name__}.")
-    if not tol >= 0.0:
-        raise ValueError(f"tol, a relative gap, must be a number >= 0, not {tol!r}.")
+    _require_limits(tol, max_iter, time_limit, callback)
     chosen, reason = choose(problem) if solver is None else (as_solver(solver), "")
     chosen.check(problem)
     run = _Run(problem, tol, max_iter, time_limit, callback)
@@ -63,6 +63,18 @@ def solve(
             if run.status is not None:
                 break
     return run.solution(chosen, reason)
+
+
+def _require_limits(tol: Any, max_iter: Any, time_limit: Any, callback: Any) -> None:
+    """Raise for limits that make no sense."""
+    if not isinstance(tol, Real) or not tol >= 0.0:
+        raise ValueError(f"tol, a relative gap, must be a number >= 0, not {tol!r}.")
+    if not isinstance(max_iter, Integral) or max_iter < 1:
+        raise ValueError(f"max_iter, the most rounds, must be a whole number, 1 or more, not {max_iter!r}.")
+    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit >= 0.0):
+        raise ValueError(f"time_limit must be None or a number of seconds >= 0, not {time_limit!r}.")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be a function of a Step, which may return True to end it, not {callback!r}.")
 
 
 class _Run:

@@ -45,6 +45,8 @@ class Problem:
             raise TypeError(
                 f"A Problem takes a Gram matrix, not {type(self.gram).__name__}: Problem.of(kernel, X, y) makes it."
             )
+        if not isinstance(self.loss, Loss):
+            raise TypeError(f"The loss must be an object of mercer.losses, such as Hinge(), not {self.loss!r}.")
         n = self.gram.n
         y, C = np.array(self.y, np.float64), np.array(self.C, np.float64)
         if y.shape != (n,) or not np.isfinite(y).all():

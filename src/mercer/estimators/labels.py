@@ -41,6 +41,9 @@ def class_weights(owner: Any, classes: Array, y: Any, weight: Array) -> Array:
     """The weight of each class; a point counts with its own weight where they are to be balanced."""
     if owner.class_weight is None:
         return np.ones(classes.size)
+    if not (isinstance(owner.class_weight, dict) or str(owner.class_weight) == "balanced"):
+        what = "class_weight must be None, 'balanced' or a dictionary with a weight for each class"
+        raise ValueError(f"{type(owner).__name__}: {what}, not {owner.class_weight!r}.")
     counted = weight if isinstance(owner.class_weight, str) else None
     values = compute_class_weight(owner.class_weight, classes=classes, y=y, sample_weight=counted)
     if not (np.isfinite(values).all() and (values > 0).all()):

@@ -122,10 +122,20 @@ def stack(X: Points, Z: Points) -> Any:
 
 def row_weights(sample_weight: Any, n: int) -> Array:
     """The weights of n points: numbers >= 0, not all of them 0; ones where none are given."""
-    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
-    if weight.shape != (n,) or not np.all(weight >= 0) or not 0 < weight.sum() < np.inf:
-        raise ValueError(f"sample_weight must be {n} numbers >= 0, not all of them 0.")
-    return weight
+    if sample_weight is None:
+        return np.ones(n)
+    try:
+        weight = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        weight = np.full(n, np.nan)
+    wrong = weight[~(np.isfinite(weight) & (weight >= 0))]
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    if weight.shape == (n,) and wrong.size == 0 and 0 < total < np.inf:
+        return weight
+    fault = f"one is {wrong[0]:g}" if wrong.size else f"their sum is {total:g}"
+    fault = fault if weight.shape == (n,) else f"its shape is {weight.shape}"
+    raise ValueError(f"sample_weight must be {n} finite numbers >= 0, one per point, not all of them 0; {fault}.")
 
 
 def copied(X: Points) -> Points:
