@@ -67,11 +67,11 @@ def solve(
 
 def _require_limits(tol: Any, max_iter: Any, time_limit: Any, callback: Any) -> None:
     """Raise for limits that make no sense."""
-    if not isinstance(tol, Real) or not tol >= 0.0:
+    if not isinstance(tol, Real) or not float(tol) >= 0.0:
         raise ValueError(f"tol, a relative gap, must be a number >= 0, not {tol!r}.")
     if not isinstance(max_iter, Integral) or max_iter < 1:
         raise ValueError(f"max_iter, the most rounds, must be a whole number, 1 or more, not {max_iter!r}.")
-    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit >= 0.0):
+    if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) >= 0.0):
         raise ValueError(f"time_limit must be None or a number of seconds >= 0, not {time_limit!r}.")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function of a Step, which may return True to end it, not {callback!r}.")
