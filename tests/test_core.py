@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csc_array, csr_array
 
 from mercer import LinearSVC
-from mercer._core import distances, exponential, gaussian, sparse, sums
+from mercer._core import distances, exponential, gaussian, parts, sparse, sums
 from mercer.gram import Design
 
 generator = np.random.default_rng(0)
@@ -60,7 +60,7 @@ def test_gaussian(dtype, way, rows):
     assert_allclose(total, v @ expected, rtol=1e-5, atol=1e-5 if dtype == np.float32 else 1e-14)
     V, edges = generator.normal(size=(rows, 3)), np.array([0, 2, rows])
     sums = np.full((2, 3, len(Z)), np.nan)
-    gaussian.gaussian_sums_of_parts(*left, *right, 0.3, way, V, edges, sums)
+    parts.gaussian_sums_of_parts(*left, *right, 0.3, way, V, edges, sums)
     for part, (start, stop) in zip(sums, ((0, 2), (2, rows)), strict=True):
         close = {"rtol": 1e-5, "atol": 1e-5 if dtype == np.float32 else 1e-14}
         assert_allclose(part, V[start:stop].T @ expected[start:stop], **close)

@@ -11,7 +11,7 @@ from ..gram import unformed
 from ..kernels.points import Domain, admit, count, row_weights, take
 from ..problem import Problem
 from ..solution import Certificate
-from ..solvers.decomposition import feasible_start
+from ..solvers.base import feasible_start
 from ..solvers.linear import Block, System
 from ..types import Array, Points
 from .base import Machine, Training

@@ -18,7 +18,7 @@ from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
 from .base import Machine, Training, sample_weights, seed_of
 from .checks import require_choice, require_limits, require_positive
-from .labels import class_weights, classes_of, name_of
+from .labels import class_weights, classes_of, name_of, predicted
 from .machines import Task
 
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "logistic": Logistic()}
@@ -96,8 +96,8 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def predict(self, X: Points) -> Array:
         """The class of each point: of the sign of f(x), or the one with the largest f(x)."""
-        scores = self.decision_function(X)
-        return np.asarray(self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)])
+        scores = self.decision_function(X)  # first: it says so where nothing is fitted yet
+        return predicted(self.classes_, scores)
 
     def partial_fit(self, X: Points, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from some more points, by one pass of StochasticSubgradient with automatic steps.

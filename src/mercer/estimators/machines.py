@@ -23,11 +23,11 @@ from ..problem import Problem
 from ..progress import Watch
 from ..solution import Solution, Status, Step
 from ..solvers import Solver
-from ..solvers.decomposition import feasible_start
+from ..solvers.base import feasible_start
+from ..solvers.decomposition import WHOLE
 from ..types import Array, Index, Points
 
 _PRECISE = 1500  # up to so many points, kernel values are float64 from the start
-_ONE_PIECE = 2048  # up to so many points, a single problem needs all of K soon
 _SMALL, _FINE, _ROUNDS = 100, 1e-13, 10  # so few points are worth this gap, if so many rounds reach it
 _WORTH_THREADS = 300  # points of a problem; with fewer, threads would only wait for each other
 _SMALL_ENOUGH = 6000  # problems of so many points are solved several at a time
@@ -63,7 +63,7 @@ def training_gram(kernel: Kernel, X: Points, memory: int | float | str, sizes: A
     n, budget = count(X), parse_bytes(memory)
     dtype = np.dtype(np.float64 if n <= _PRECISE or not _squares_fit_in_single(X) else np.float32)
     size = n * n * dtype.itemsize
-    if n <= _ONE_PIECE and size + SCRATCH <= _SHARE * budget:
+    if n <= WHOLE and size + SCRATCH <= _SHARE * budget:
         return DenseGram.compute(kernel, X, f"dense: {format_bytes(size)} of {format_bytes(budget)}", dtype)
     if sizes is not None:
         return ClassGram(kernel, X, sizes, budget, dtype, _ROWS)

@@ -149,6 +149,39 @@ class Gram(ABC):
         return f"<{type(self).__name__} {self.n} x {self.n}, {self.reason}>"
 
 
+class Part(Gram):
+    """Some points of a Gram matrix; what is held of K stays in the whole one."""
+
+    whole: Any
+
+    def __init__(self, whole: Any, index: Index) -> None:
+        self.whole, self.index, self.reason = whole, index, whole.reason
+        self.kernel, self.points = whole.kernel, Chosen(whole.points, index)
+        self.scratch, self.room = whole.scratch, whole.room
+
+    @property
+    def n(self) -> int:
+        return len(self.index)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.whole.nbytes)
+
+    @property
+    def dtype(self) -> Any:
+        return self.whole.dtype
+
+    def places(self, index: Any) -> Any:
+        """Where these points stand in the whole."""
+        return self.index[as_index(index, self.n)]
+
+    def block(self, index: Any, out: Array | None = None) -> Array:
+        return np.asarray(self.whole.block(self.places(index), out))
+
+    def subset(self, index: Any) -> Gram:
+        return type(self)(self.whole, self.places(index))
+
+
 def gram_of(kernel: Kernel | str, X: Points, memory: int | float | str = "2GB", parts: int = 1) -> Gram:
     """The Gram matrix of the kernel on X, in the form that suits the kernel, n and the memory; `.reason` says why.
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..kernels import Kernel, Precomputed
 from ..kernels.evaluate import admit_both, fill_block
-from ..kernels.points import Chosen, Domain, common_dtype, count, take
-from ..types import Array, Index, Points
-from .base import Gram, Held, as_factor, as_index
+from ..kernels.points import Domain, common_dtype, count, take
+from ..types import Array, Points
+from .base import Gram, Held, Part, as_factor, as_index
 
 _FEW_RUNS = 4
 
@@ -99,39 +99,25 @@ class DenseGram(Gram):
         return DenseGram.compute(self.kernel, self.points, self.reason, dtype)
 
 
-class DensePart(Gram):
+class DensePart(Part):
     """Some points of a dense Gram matrix, without a copy of it."""
 
-    def __init__(self, whole: DenseGram, index: Index) -> None:
-        self.whole, self.index, self.reason = whole, index, whole.reason
-        self.kernel, self.points = whole.kernel, Chosen(whole.points, index)
-
-    @property
-    def n(self) -> int:
-        return len(self.index)
-
-    @property
-    def nbytes(self) -> int:
-        return self.whole.nbytes
+    whole: DenseGram
 
     def diag(self) -> Array:
         return np.asarray(self.whole.matrix[self.index, self.index])
 
     def rows(self, index: Any) -> Array:
-        return self.whole.entries(self.index[as_index(index, self.n)], self.index)
+        return self.whole.entries(self.places(index), self.index)
 
     def __matmul__(self, v: Array) -> Array:
         return self.narrow(slice(None)) @ v
-
-    @property
-    def dtype(self) -> Any:
-        return self.whole.dtype
 
     def held(self, index: Any) -> Held:
         """See Gram.held; no copy, where the points are a few stretches of the whole, such as classes."""
         if len(self.runs) > _FEW_RUNS:
             return super().held(index)
-        return Held(self.whole.matrix, self.index[as_index(index, self.n)], self.runs)
+        return Held(self.whole.matrix, self.places(index), self.runs)
 
     @cached_property
     def runs(self) -> list[tuple[int, int, int]]:
@@ -139,14 +125,8 @@ class DensePart(Gram):
         cuts = [0, *(np.flatnonzero(np.diff(self.index) != 1) + 1).tolist(), self.n]
         return [(start, stop, int(self.index[start]) - start) for start, stop in pairwise(cuts)]
 
-    def block(self, index: Any, out: Array | None = None) -> Array:
-        return self.whole.block(self.index[as_index(index, self.n)], out)
-
-    def subset(self, index: Any) -> DensePart:
-        return DensePart(self.whole, self.index[as_index(index, self.n)])
-
     def narrow(self, index: Any) -> DenseGram:
-        return self.whole.narrow(self.index[as_index(index, self.n)])
+        return self.whole.narrow(self.places(index))
 
     def astype(self, dtype: Any) -> Gram:
         if self.whole.matrix.dtype == dtype:

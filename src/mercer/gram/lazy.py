@@ -23,8 +23,8 @@ from ..kernels.evaluate import (
 from ..kernels.points import Chosen, Domain, admit, common_dtype, count
 from ..memory import BudgetError, format_bytes, parse_bytes
 from ..parallel import thread_count
-from ..types import Array, Index, Points
-from .base import Gram, Held, as_factor, as_index
+from ..types import Array, Points
+from .base import Gram, Held, Part, as_factor, as_index
 from .dense import DenseGram
 from .linear import LinearGram, constant_beside_linear
 
@@ -220,30 +220,15 @@ class LazyGram(Gram):
         return SubsetGram(self, as_index(index, self.n))
 
 
-class SubsetGram(Gram):
+class SubsetGram(Part):
     """Some points of a lazy Gram matrix: rows come from, and are kept in, the whole one."""
 
-    def __init__(self, whole: LazyGram, index: Index) -> None:
-        self.whole, self.index, self.reason = whole, index, whole.reason
-        self.kernel, self.points, self.scratch = whole.kernel, Chosen(whole.points, index), whole.scratch
-        self.room = whole.room
-
-    @property
-    def n(self) -> int:
-        return len(self.index)
-
-    @property
-    def nbytes(self) -> int:
-        return self.whole.nbytes
+    whole: LazyGram
 
     @property
     def batch(self) -> int:
         """The most rows of one answer."""
         return self.whole.batch
-
-    @property
-    def dtype(self) -> Any:
-        return self.whole.dtype
 
     @property
     def most_held(self) -> int:
@@ -253,16 +238,10 @@ class SubsetGram(Gram):
         return np.asarray(self.whole.diag()[self.index])
 
     def rows(self, index: Any) -> Array:
-        return self.whole.rows(self.index[as_index(index, self.n)], self.index)
+        return self.whole.rows(self.places(index), self.index)
 
     def __matmul__(self, v: Array) -> Array:
         return self.recompute(v, dtype=self.whole.dtype)
-
-    def block(self, index: Any, out: Array | None = None) -> Array:
-        return self.whole.block(self.index[as_index(index, self.n)], out)
-
-    def subset(self, index: Any) -> SubsetGram:
-        return SubsetGram(self.whole, self.index[as_index(index, self.n)])
 
     def astype(self, dtype: Any) -> SubsetGram:
         return SubsetGram(self.whole.astype(dtype), self.index)

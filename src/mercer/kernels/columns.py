@@ -126,7 +126,7 @@ class _Panels(_Fast):
         gaussian_sums(*rows, Z, levels, gamma, way, v, out, part.start, part.stop)
 
     def _sums_of_parts(self, A: Points, v: Array, edges: Index, side: int) -> Array:
-        from .._core.gaussian import gaussian_sums_of_parts
+        from .._core.parts import gaussian_sums_of_parts
 
         out, v = np.empty((edges.size - 1, v.shape[1], count(A))), np.ascontiguousarray(v)
         Z, levels, gamma, way = self.alike(A).gaussian

@@ -6,6 +6,8 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..params import Parameters
 from ..parse import parse, plain_name
 from ..problem import Problem
@@ -66,6 +68,24 @@ class Solver(Parameters):
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         """Iterates; the dual value does not fall, the primal may rise now and then."""
         raise NotImplementedError
+
+
+def feasible_start(problem: Problem, start: Array | None) -> Array:
+    """Coefficients within their bounds and with the right sum: those of `start` as far as they are, else zeros."""
+    lo, hi = problem.bounds
+    if start is None:
+        beta = np.clip(np.zeros(problem.n), lo, hi)
+    else:
+        beta = np.array(start, np.float64)
+        if beta.shape != (problem.n,) or not np.isfinite(beta).all():
+            raise ValueError(f"A start must be {problem.n} finite coefficients, one per point.")
+        beta = np.clip(beta, lo, hi)
+    lack = problem.mass - float(beta.sum())
+    if problem.bias and lack != 0.0:
+        room = np.maximum(hi - beta, 0.0) if lack > 0 else np.maximum(beta - lo, 0.0)
+        taken = np.minimum(np.cumsum(room), abs(lack))
+        beta = np.clip(beta + np.copysign(np.diff(taken, prepend=0.0), lack), lo, hi)
+    return beta
 
 
 def solver(text: str | Solver) -> Solver:

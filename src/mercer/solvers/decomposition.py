@@ -37,9 +37,9 @@ from ..parallel import for_each, thread_count
 from ..params import require_integer
 from ..problem import Problem
 from ..types import Array, inner
-from .base import Iterate, Solver
+from .base import Iterate, Solver, feasible_start
 
-_WHOLE = 2048  # a problem of so many points is one working set
+WHOLE = 2048  # a problem of so many points is one working set
 _COMPACT = 6000  # points; so small problems run several rounds without Python between, each in one thread,
 _COMPACT_ROUNDS = 8  # so many at most,
 _COMPACT_SET = 256  # with no larger working sets,
@@ -224,7 +224,7 @@ class _Descent:
 
     def _whole(self) -> int:
         """So many points are one working set."""
-        return self.active.size if self.gram.padded is not None else min(max(_WHOLE, self.limit), self._largest())
+        return self.active.size if self.gram.padded is not None else min(max(WHOLE, self.limit), self._largest())
 
     def _block(self, W: Any, everything: bool) -> Any:
         """K of the working set, padded with zeros."""
@@ -383,21 +383,3 @@ class _Scratch(threading.local):
 
 
 _scratch = _Scratch()
-
-
-def feasible_start(problem: Problem, start: Array | None) -> Array:
-    """Coefficients within their bounds and with the right sum: those of `start` as far as they are, else zeros."""
-    lo, hi = problem.bounds
-    if start is None:
-        beta = np.clip(np.zeros(problem.n), lo, hi)
-    else:
-        beta = np.array(start, np.float64)
-        if beta.shape != (problem.n,) or not np.isfinite(beta).all():
-            raise ValueError(f"A start must be {problem.n} finite coefficients, one per point.")
-        beta = np.clip(beta, lo, hi)
-    lack = problem.mass - float(beta.sum())
-    if problem.bias and lack != 0.0:
-        room = np.maximum(hi - beta, 0.0) if lack > 0 else np.maximum(beta - lo, 0.0)
-        taken = np.minimum(np.cumsum(room), abs(lack))
-        beta = np.clip(beta + np.copysign(np.diff(taken, prepend=0.0), lack), lo, hi)
-    return beta

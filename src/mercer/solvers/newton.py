@@ -26,8 +26,7 @@ from ..params import require_integer
 from ..problem import Problem
 from ..solution import Status, relative
 from ..types import Array, inner
-from .base import Iterate, Solver
-from .decomposition import feasible_start
+from .base import Iterate, Solver, feasible_start
 from .smooth import smooth_steps
 from .systems import System, system_of
 

@@ -25,8 +25,7 @@ from ..losses import HardMargin
 from ..problem import Problem
 from ..solution import Status
 from ..types import Array
-from .base import Iterate, Solver
-from .decomposition import feasible_start
+from .base import Iterate, Solver, feasible_start
 from .steps import FAR, Automatic, StepRule, require_rule
 
 _PAIRS = 5_000  # steps of the small quadratic program
