@@ -125,7 +125,7 @@ def sweep(make: Callable[[float], Any], objective: Objective, best: float, repea
     for tol in SWEEP:
         machine, seconds = timed(lambda: make(tol).fit(objective.X, objective.y), 1)  # noqa: B023 (called at once)
         near = objective(machine) / best - 1.0
-        if len(needed) < len(TARGETS) and near <= TARGETS[len(needed)]:
+        if len(needed) < len(TARGETS) and near <= TARGETS[len(needed)] and repeat > 1:
             seconds = min(seconds, timed(lambda: make(tol).fit(objective.X, objective.y), repeat - 1)[1])  # noqa: B023
         while len(needed) < len(TARGETS) and near <= TARGETS[len(needed)]:
             needed.append(seconds)
