@@ -5,7 +5,8 @@
     python benchmarks/ridge.py --data FOLDER --only exact:kin40k:8000:0.1    # one case: kind, data, rows, alpha
 
 exact      KernelRidge in float64 on 8,000 and 16,000 points, against scikit-learn's; relative residuals of both by one
-           float64 formula.
+           float64 formula. With 16,000 points, OpenBLAS on two threads ends scikit-learn's with a segmentation fault,
+           so that its matrix is factored in two halves, on both threads.
 full       the full problem of kin40k by conjugate gradients, where scikit-learn's would need over 10 GB.
 landmarks  hflights, against a pipeline of Nystroem and Ridge with as many landmarks: errors on the test set.
 million    the same on 1,000,000 synthetic rows x 10, in float32 for both: in float64, scikit-learn's features alone are
@@ -37,7 +38,7 @@ import numpy as np
 GAMMA_PER_COLUMN = 1.0  # gamma = 1 / d, on standardised columns
 LANDMARKS = 2000
 ALPHAS = np.geomspace(1e-4, 1e2, 50)
-SOLVE_FAILS = 12_000  # points, from which scipy.linalg.solve (SciPy 1.17) may end in a segmentation fault
+SOLVE_FAILS = 15_000  # points, from which LAPACK's factor on two threads (OpenBLAS 0.3.30) is a segmentation fault
 
 
 def load(folder: Path, name: str) -> tuple[Any, Any, Any, Any]:
@@ -113,14 +114,21 @@ def every(kind: str, n: int) -> int:
     return 10 if kind == "path" and n > 2000 else 1
 
 
-def solve_by_cholesky() -> None:
-    """Let scikit-learn's KernelRidge call LAPACK's Cholesky in another way, which does not fail on large matrices."""
-    import scipy.linalg
+def solve_by_blocks() -> None:
+    """Let scikit-learn's KernelRidge factor its matrix in two halves, of a size with which LAPACK does not fail."""
+    from scipy import linalg
 
     def solve(K: Any, y: Any, **options: Any) -> Any:
-        return scipy.linalg.cho_solve(scipy.linalg.cho_factor(K), y)
+        half = len(K) // 2
+        first = linalg.cholesky(K[:half, :half], lower=True, check_finite=False)
+        across = linalg.solve_triangular(first, K[:half, half:], lower=True, check_finite=False)
+        last = linalg.cholesky(K[half:, half:] - across.T @ across, lower=True, overwrite_a=True, check_finite=False)
+        z = linalg.solve_triangular(first, y[:half], lower=True)
+        below = linalg.cho_solve((last, True), y[half:] - across.T @ z)
+        above = linalg.solve_triangular(first, z - across @ below, lower=True, trans=1)
+        return np.concatenate([above, below])
 
-    scipy.linalg.solve = solve
+    linalg.solve = solve
 
 
 def measure(folder: Path, case: str, machine: str, repeat: int) -> dict[str, Any]:
@@ -130,7 +138,7 @@ def measure(folder: Path, case: str, machine: str, repeat: int) -> dict[str, Any
     make = machines(kind, int(n), X.shape[1], float(alpha))[machine]
     warnings.filterwarnings("ignore")
     if machine == "scikit-learn" and kind == "exact" and int(n) >= SOLVE_FAILS:
-        solve_by_cholesky()
+        solve_by_blocks()
     if kind != "path" or machine == "mercer":
         make().fit(X[:2600], y[:2600])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
