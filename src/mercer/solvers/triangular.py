@@ -16,7 +16,7 @@ import numpy as np
 from ..parallel import one_blas_thread
 from ..types import Array
 
-_PANEL = 768  # columns
+_PANEL = 1536  # columns: fewer would mean more passes over what is below them
 _STRIP = 8192  # rows of a panel that one call updates: a fraction of a second
 
 
