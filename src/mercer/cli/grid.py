@@ -162,7 +162,11 @@ def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets:
     path = arguments.cv is None and hasattr(grid.machine, "path")
     splits = [] if path else folds(targets, y, count(X), arguments.cv or FOLDS, arguments.seed)
     err = console(stderr=True)
-    live = Live(console=err, get_renderable=grid.table) if err.is_terminal and not arguments.quiet else None
+    live = (
+        Live(console=err, get_renderable=grid.table, transient=True)
+        if err.is_terminal and not arguments.quiet
+        else None
+    )
     code = Exit.FINE
     try:
         if live:
