@@ -119,6 +119,13 @@ def test_ctrl_c_stops_a_factor():
     assert float(ended) - asked < 20  # a second, on a machine that does nothing else
 
 
+@pytest.mark.parametrize("kernel", ["rbf(gamma=1)", "linear"])
+def test_targets_may_be_huge_while_their_squares_are_numbers(kernel):
+    assert KernelRidge(kernel).fit(BLOB, 1e140 * TARGET).certificate_.converged
+    with pytest.raises(ValueError, match=r"Squares of y overflow, for the largest is \de\+200: divide y by it"):
+        KernelRidge(kernel).fit(BLOB, 1e200 * TARGET / np.abs(TARGET).max())
+
+
 def test_wrong_settings():
     for settings in ({"alpha": 0.0}, {"alpha": "much"}, {"bias": 2}, {"solver": "qp"}, {"loo": "yes"}, {"tol": 0.0}):
         with pytest.raises(ValueError, match=r"KernelRidge|qp|QP"):

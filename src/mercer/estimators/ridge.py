@@ -33,6 +33,8 @@ from .ridge_fit import Answer, Limited, fit_features, fit_system, path_of
 from .ridge_path import RidgePath
 from .ridge_spread import FactorSpread
 
+_LARGEST = 1e150  # target: sums of squares of larger ones are no numbers
+
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[misc]
     """min J(w) = 1/2 sum_i w_i (f(x_i) - t_i)^2 + lambda/2 |w|^2, with f(x) = <w, phi(x)> + b.
@@ -206,7 +208,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         else:
             X, y = objects(X), _numbers(y)
             check_consistent_length(range(count(X)), y)
-        return X, np.asarray(y, np.float64)
+        y = np.asarray(y, np.float64)
+        if np.abs(y).max(initial=0.0) > _LARGEST:
+            raise ValueError(f"Squares of y overflow, for the largest is {np.abs(y).max():.0e}: divide y by it first.")
+        return X, y
 
     def _choice(self, kernel: Kernel, points: Points) -> tuple[RidgeSolver, str]:
         """The solver, and why."""
