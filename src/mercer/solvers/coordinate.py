@@ -3,8 +3,7 @@
     minimise  1/2 |w|^2 + sum (r_i/2 beta_i^2 - q_i beta_i + eps_i |beta_i|),  w = sum beta_i z_i,  lo <= beta <= hi
 
 One coefficient after the other goes to its best value, in random order; since w is held, that costs one row of Z (see
-descent.py, where the bias is explained too). Points that are optimal by a wide margin are left out until the others are
-solved (shrinking).
+descent.py, where the bias is explained too). Points that seem optimal are left out until the round ends (shrinking).
 
 Passes are cheap and soon come near; the last digits can take thousands of them. Newton steps take over (see
 proximal.py), where they promise to be faster: few features, or few free coefficients. With r > 0 and few features they
@@ -142,10 +141,11 @@ def _newton_steps(descent: Descent) -> Generator[Iterate, Array | None, None]:
             dual, was = descent.problem.dual(beta), dual
             gap += was - dual
         scores = newton.f - newton.b if free_bias else newton.f
-        recomputed = yield Iterate(newton.v, scores, newton.b, dual, gap=gap, done=newton.stuck, dual_beta=beta)
-        if newton.stuck:
+        last = newton.stuck and not newton.rounded
+        recomputed = yield Iterate(newton.v, scores, newton.b, dual, gap=gap, done=last, dual_beta=beta)
+        if last:
             return
-        if recomputed is not None and newton.rounded:  # the certificate is not as good as the gap
+        if newton.rounded and (newton.stuck or recomputed is not None):  # float32 has led as far as it can
             newton.refresh()
         newton.advance()
 

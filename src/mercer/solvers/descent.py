@@ -20,9 +20,7 @@ _LEAST_VISITS = 0.05  # a pass costs at least this part of one over all points
 _ENOUGH = 0.1  # a round ends when the largest gain has fallen to this part
 _PASSES = 10.0  # that make the gap a tenth, as long as nothing is known
 _MEMORY = 4  # rounds from which that is found
-_MARGIN = (
-    0.2  # points leave that are optimal by this part of the largest gain of the pass before: soon all are looked at
-)
+_MARGIN = 0.25  # of the largest gain of the pass before: points that are optimal by more leave until the round ends
 _IDLE = 1e-13  # gains below this part of the first are rounding
 
 
