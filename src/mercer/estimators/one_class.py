@@ -21,8 +21,24 @@ class OneClassSVM(OutlierMixin, Machine):  # type: ignore[misc]
     """min 1/2 |w|^2 + sum_i c_i max(0, -f(x_i)) - nu sum_i c_i rho, with f(x) = <w, phi(x)> - rho and weights c_i.
 
     At most a part nu of the weight has f < 0, and at least that part belongs to support vectors. The scaling is
-    LIBSVM's: 0 <= beta_i <= c_i and sum beta = nu sum c. intercept_ is -rho, offset_ is rho. The other parameters, and
-    the attributes, are those of SVC.
+    LIBSVM's: 0 <= beta_i <= c_i and sum beta = nu sum c.
+
+    Parameters
+    ----------
+    kernel, solver : an object, or the same thing as text: "rbf(gamma=0.5) + linear", "qp(solver=clarabel)".
+    nu : the part of the weight that may be outside, 0 < nu <= 1.
+    tol : the relative gap to reach.
+    memory : what the Gram matrix may take, such as "2GB".
+    time_limit, max_iter : seconds, and rounds, that a fit may take.
+    random_state : the seed of solvers that draw at random.
+    verbose : whether to show the progress on stderr.
+
+    Attributes
+    ----------
+    offset_ : rho. intercept_ : -rho.
+    certificate_, solution_ : how good the answer is, and the Solution.
+    support_, support_vectors_, n_support_, dual_coef_, coef_ : as in scikit-learn's OneClassSVM.
+    kernel_ : the kernel, with its parameters found. n_iter_ : the rounds.
     """
 
     targets: ClassVar[str] = "nothing"

@@ -18,7 +18,25 @@ from .machines import Task
 class SVR(RegressorMixin, Machine):  # type: ignore[misc]
     """min 1/2 |w|^2 + sum_i C_i max(0, |t_i - f(x_i)| - epsilon), with f(x) = <w, phi(x)> + b: a tube.
 
-    C_i is C times the weight of the point. The other parameters, and the attributes, are those of SVC.
+    C_i is C times the weight of the point.
+
+    Parameters
+    ----------
+    kernel, solver : an object, or the same thing as text: "rbf(gamma=0.5) + linear", "qp(solver=clarabel)".
+    C : the weight of residuals, > 0.
+    epsilon : half the width of the tube, >= 0: residuals up to it cost nothing.
+    bias : whether b is free.
+    tol : the relative gap to reach.
+    memory : what the Gram matrix may take, such as "2GB".
+    time_limit, max_iter : seconds, and rounds, that a fit may take.
+    random_state : the seed of solvers that draw at random.
+    verbose : whether to show the progress on stderr.
+
+    Attributes
+    ----------
+    certificate_, solution_ : how good the answer is, and the Solution.
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_ : as in scikit-learn's SVR.
+    kernel_ : the kernel, with its parameters found. n_iter_ : the rounds.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ class RandomFourier(KernelMap):
     """phi(x) = sqrt(2 / m) (cos <w_j, x>, sin <w_j, x>), j = 1 ... m/2, with w_j drawn from the kernel's spectrum.
 
     phi(x) . phi(z) is the kernel in expectation, with an error of about 1 / sqrt(m). For Gaussian, Laplacian, Matern.
-    n_components is m; where it is odd, the last feature is a cosine of a random phase.
+    n_components is m; where it is odd, the last feature is a cosine of a random phase. random_state is the seed.
     """
 
     exact: ClassVar[bool] = False

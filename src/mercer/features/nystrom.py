@@ -19,7 +19,8 @@ class Nystrom(KernelMap):
     """phi(x) = K_LL^(-1/2) k(L, x) for landmarks L among the training points.
 
     phi(x) . phi(z) is k(x, z) exactly where x or z is a landmark, and never more than k on the diagonal. selection is
-    "rpcholesky" (randomly pivoted Cholesky: better landmarks, from rows of the Gram matrix) or "uniform".
+    "rpcholesky" (randomly pivoted Cholesky: better landmarks, from rows of the Gram matrix) or "uniform". `landmarks`
+    is their number (at most that of the points), `random_state` the seed of the draw.
     """
 
     exact: ClassVar[bool] = False

@@ -21,7 +21,7 @@ class SpectralMap(KernelMap):
 
     On the training points phi(x) . phi(z) = k(x, z) exactly; a new point is projected, phi(x) = lambda^(-1/2) U'
     k(X, x). The map is not unique: `rotated()` gives another with the same inner products. With center=True and a few
-    components it is kernel principal component analysis.
+    components it is kernel principal component analysis. n_components keeps those of the largest lambda (None: all).
     """
 
     def __init__(self, kernel: Any = Gaussian(), n_components: int | None = None, center: bool = False) -> None:  # noqa: B008
