@@ -61,27 +61,41 @@ class _Place:
     def begin(self, start: Array | None) -> None:
         """From given coefficients; or, where points are many, from the answer for some of them."""
         n, d = self.design.n, self.design.width
-        v, w, e = np.zeros(n), np.zeros(d), 0.0
         size = max(n // _PART, _ROWS * d)
         if start is not None:
-            v = np.array(start, np.float64)
-            w, e = self.design.combination(v), self.column * float(v.sum()) * self.penalty
-        elif size <= n // 3:
+            self._begin_at(np.array(start, np.float64))
+        elif size > n // 3:
+            self._begin_at(self._constant())
+        else:
             rows = np.sort(np.random.default_rng(0).choice(n, size, replace=False))
             part = Design(self.design.Z[rows], self.design.constant)
             some = _Place(part, self.y[rows], self.C[rows] * (n / size), self.free_bias)
-            some.begin_at(np.zeros(size), w, e)
+            some._begin_at(some._constant())
             enough = _PART_SMALLER * some.size
             for _ in range(_PART_STEPS):
                 if not some.step() or some.size <= enough:
                     break
-            v[rows], w, e = some.v, some.w, some.e
-        self.begin_at(v, w, e)
+            v = np.zeros(n)
+            v[rows] = some.v
+            self._begin_at(v, some.e)
 
-    def begin_at(self, v: Array, w: Array, e: float) -> None:
-        """From v, w = Z'v and e."""
-        self.v, self.w, self.e = v, w, e
-        self.f = self.design.dots(w) + self.column * e
+    def _constant(self) -> Array:
+        """Zeros; with a penalised bias and conjugate gradients, the equal coefficients that it asks for first: with
+        them f is, in the mean, the best constant.
+        """
+        from .._core.logistic import logistic_bias
+
+        n = self.design.n
+        if self.squares is not None or not self.penalty * self.column:
+            return np.zeros(n)
+        b, mean = float(logistic_bias(np.zeros(n), self.y, self.C, 0.0)), float(self.design.product(np.ones(n)).mean())
+        return np.full(n, b / mean if np.isfinite(b) and 0.0 < mean < np.inf else 0.0)
+
+    def _begin_at(self, v: Array, b: float = 0.0) -> None:
+        """From v, and from b where it is free."""
+        self.v, self.w = v, self.design.combination(v)
+        self.e = b if self.free_bias else self.column * float(v.sum())
+        self.f = self.design.dots(self.w) + self.column * self.e
         self._look()
 
     def _look(self) -> None:
