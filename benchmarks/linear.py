@@ -205,7 +205,7 @@ def equal_time(case: str, X: Any, y: Any, loss: str, C: float, repeat: int) -> s
         ours, taken = timed(lambda: mercer.LinearSVC(C, loss, time_limit=limit, **settings).fit(X, y), 1)  # noqa: B023
         if taken <= seconds and objective(ours) < mine:
             mine, used = objective(ours), taken
-        limit = max(limit + (0.5 if taken <= seconds else 1.1) * (seconds - taken), 0.0)
+        limit = max(limit + (0.5 if taken <= seconds else 1.1) * (seconds - taken), 1e-6)
     theirs = objective(sgd)
     verdict = "lower" if mine < theirs else "HIGHER"
     cells = [case, loss, f"{1e3 * seconds:.1f} ms", f"{1e3 * used:.1f} ms", f"{theirs:.6g}", f"{mine:.6g}", verdict]
