@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -13,6 +14,7 @@ from scipy.sparse import csc_array, csr_array
 
 from mercer import LinearSVC
 from mercer._core import distances, exponential, gaussian, parts, sparse, sums
+from mercer._core.compile import ctrl_c_held
 from mercer.gram import Design
 
 generator = np.random.default_rng(0)
@@ -174,3 +176,18 @@ def test_without_a_folder_for_compiled_code(tmp_path):
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=True)
     assert abs(float(done.stdout) - np.exp(-1)) < 1e-12
     assert done.stderr.count("set NUMBA_CACHE_DIR") == 1
+
+
+def test_ctrl_c_waits_for_the_compiler():
+    done = []
+
+    def compile_something():
+        with ctrl_c_held(), ctrl_c_held():
+            signal.raise_signal(signal.SIGINT)
+            done.append(True)
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        compile_something()
+    assert done
+    assert signal.getsignal(signal.SIGINT) is before

@@ -299,7 +299,7 @@ class TestInputs:
     def test_other_ugly_inputs(self):
         with pytest.raises(ValueError, match=">= 0"):
             SVC().fit(BLOBS, BLOBS_Y, sample_weight=-np.ones(150))
-        with pytest.raises(ValueError, match="150 numbers"):
+        with pytest.raises(ValueError, match="150 finite numbers"):
             SVC().fit(BLOBS, BLOBS_Y, sample_weight=np.ones(3))
         with pytest.raises(ValueError, match="weights are zero"):
             SVC().fit(BLOBS, BLOBS_Y, sample_weight=np.zeros(150))

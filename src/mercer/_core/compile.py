@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
@@ -20,6 +23,23 @@ def _say_uncached() -> None:
     )
 
 
+@contextmanager
+def ctrl_c_held() -> Iterator[None]:
+    """A context in which Ctrl-C waits until the end: raised inside LLVM's callbacks, it would be lost, or worse."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    held: list[Any] = []
+    signal.signal(signal.SIGINT, lambda *call: held.append(call))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if held:
+            before(*held[0])
+
+
 def _compile(function: Function, fastmath: set[str], **more: Any) -> Function:
     """Compile for this CPU, without the GIL, cached on disk where a folder for it is writable."""
     options: dict[str, Any] = {"nogil": True, "fastmath": fastmath, "error_model": "numpy", **more}
@@ -28,6 +48,14 @@ def _compile(function: Function, fastmath: set[str], **more: Any) -> Function:
     except RuntimeError:  # Numba finds no place to write its cache
         _say_uncached()
         result = numba.njit(function, **options)
+    if hasattr(result, "_compile_for_args"):  # not where compiling is disabled
+        compile_now = result._compile_for_args
+
+        def compile_in_peace(*args: Any, **more: Any) -> Any:
+            with ctrl_c_held():
+                return compile_now(*args, **more)
+
+        result._compile_for_args = compile_in_peace
     return result
 
 
