@@ -30,7 +30,7 @@ SMALL = Decomposition(working_set=16)  # needs many rounds
 @pytest.fixture(autouse=True)
 def _cut_small_problems(monkeypatch):
     """Problems that are small enough to be solved whole are cut into working sets too."""
-    monkeypatch.setattr(decomposition, "_WHOLE", 20)
+    monkeypatch.setattr(decomposition, "WHOLE", 20)
 
 
 def overlapping(n=300, C=10.0, loss=HINGE):

@@ -25,7 +25,7 @@ ENDED = {Status.CONVERGED, Status.STALLED, Status.INFEASIBLE, Status.OUT_OF_ITER
 def _cut_small_problems(request, monkeypatch):
     """For the solver with small working sets, problems that could be solved whole are cut too."""
     if "solver" in request.fixturenames and request.getfixturevalue("solver") == Decomposition(16):
-        monkeypatch.setattr(decomposition, "_WHOLE", 20)
+        monkeypatch.setattr(decomposition, "WHOLE", 20)
 
 
 def is_honest(problem, solution):
