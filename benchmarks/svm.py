@@ -1,10 +1,10 @@
 """SVC side by side with its peers: seconds, and how good each answer is.
 
-scikit-learn, scikit-learn-intelex and thundersvm-cpu, as far as they are installed.
+scikit-learn, scikit-learn-intelex and thundersvm-cpu (`pip install thundersvm-cpu`), as far as they are installed.
 
     python benchmarks/svm.py --data FOLDER      # a folder with load.py and the data sets named below
     python benchmarks/svm.py                    # the sets that come with scikit-learn
-    python benchmarks/svm.py --data FOLDER --only magic,usps --repeat 3
+    python benchmarks/svm.py --data FOLDER --only magic,usps --peers scikit-learn,intelex --repeat 3
 
 Every solution is scored by the same certificate: its relative duality gap (of several classes, that of the worst pair).
 The peers run at their tol of 1e-3 with 2 GB of cache; Mercer with memory="2GB" at a tolerance that makes its gap no
@@ -167,11 +167,13 @@ def measure(make: Callable[[], Any], data: tuple[Any, Any, Any, Any], repeat: in
     return machine, result
 
 
-def run(case: Case, data: tuple[Any, Any, Any, Any], repeat: int) -> Row:
+def run(case: Case, data: tuple[Any, Any, Any, Any], repeat: int, chosen: str | None) -> Row:
     """All machines on one case: the peers, then Mercer at a gap that is no larger than theirs."""
     X, y = data[:2]
     row = Row(case, *X.shape)
     for name, make in peers(case).items():
+        if chosen is not None and name not in chosen.split(","):
+            continue
         machine, result = measure(make, data, repeat)
         try:
             judged = machine.as_scikit_learn() if name == "thundersvm" else machine
@@ -224,6 +226,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="a folder with load.py")
     parser.add_argument("--sparse", action="store_true", help="sparse data as CSR matrices, not as dense arrays")
     parser.add_argument("--only", help="names of data sets, with commas")
+    parser.add_argument("--peers", help="names of peers, with commas; thundersvm takes minutes on a9a")
     parser.add_argument("--repeat", type=int, default=2)
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
@@ -235,7 +238,7 @@ def main() -> None:
     rows = []
     for case in cases:
         data = bundled(case) if options.data is None else from_folder(options.data, case, options.sparse)
-        rows.append(run(case, data, options.repeat))
+        rows.append(run(case, data, options.repeat, options.peers))
         summary = ", ".join(
             f"{name} {r.fit:.3f} s, gap {r.gap:.1e}, predict {r.predict:.3f} s, {r.support} SV, {r.right:.4f} right"
             for name, r in rows[-1].results.items()
