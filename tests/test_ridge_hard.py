@@ -18,6 +18,7 @@ from mercer.estimators import IndefiniteKernelWarning
 from mercer.kernels import Constant, FromFunction, Gaussian, Linear, Polynomial
 from mercer.solution import Status
 from mercer.solvers import Cholesky
+from mercer.solvers.weights import factored
 
 GENERATOR = np.random.default_rng(0)
 BLOB = GENERATOR.normal(size=(200, 3))
@@ -136,3 +137,9 @@ def test_wrong_settings():
         KernelRidge(loo=True, solver="conjugategradient").fit(BLOB, TARGET)
     with pytest.raises(ValueError, match="explicit features"):
         KernelRidge(solver="primal").fit(BLOB, TARGET)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_a_matrix_without_a_factor_ends_with_an_error(value: float) -> None:
+    with np.errstate(invalid="ignore"), pytest.raises(ValueError, match="has no Cholesky factor"):
+        factored(np.array([[1.0, 0.0], [0.0, 1.0]]) + np.where(np.eye(2) > 0, 0.0, value), 0.0)

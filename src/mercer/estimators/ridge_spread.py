@@ -22,7 +22,7 @@ from ..kernels.points import count
 from ..memory import BudgetError, format_bytes
 from ..solvers.cholesky import fill_columns
 from ..solvers.streams import Features
-from ..solvers.triangular import Factor, NotDefiniteError, factor_bytes
+from ..solvers.triangular import NO_FACTOR, SHIFTS, Factor, NotDefiniteError, factor_bytes
 from ..solvers.weights import FeatureProblem, Inverse, Weights
 from ..types import Array, Points
 
@@ -49,7 +49,7 @@ class FactorSpread:
                 "more, or fit with solver='nystrom'."
             )
         gram, shift = unformed(kernel, points), 0.0
-        while True:
+        for _ in range(SHIFTS):
             factor = Factor(gram.n, np.float64, partial(fill_columns, gram, r + shift))
             try:
                 for _ in factor.steps():
@@ -57,6 +57,8 @@ class FactorSpread:
                 break
             except NotDefiniteError:  # rounding: lambda is tiny
                 shift = 10.0 * shift or 1e-15 * float(gram.diag().max())
+        else:
+            raise ValueError(NO_FACTOR)
         return cls(kernel, points, factor, factor.solve(np.ones((gram.n, 1))) if bias else None)
 
     def variance(self, X: Points) -> Array:

@@ -15,7 +15,7 @@ from ..params import require_integer, suggestion
 from ..types import Array, Index, Points
 from .linear import Block, Blocks, RidgeSolver, System, weighted_mean, working
 from .streams import Features, Piece, Stream
-from .weights import FeatureProblem, Weights, answers
+from .weights import FeatureProblem, Weights, answers, factored
 
 _POOL = {"errors": 5, "rpcholesky": 3, "uniform": 1}  # times as many rows as landmarks are looked at
 _SAMPLE = 10, 50, 100  # rows of the preconditioner, per landmark: at least, at most; and times rows per landmark
@@ -142,14 +142,4 @@ def by_errors(
 
 def root(kernel: Kernel, landmarks: Points, jitter: float) -> Array:
     """L with L L' = K_landmarks + jitter I, the jitter raised where rounding needs it."""
-    from scipy.linalg import LinAlgError, cholesky
-
-    K = kernel_block(kernel, landmarks, landmarks)
-    own = np.arange(len(K))
-    values = K[own, own] + 0.0
-    while True:
-        K[own, own] = values + jitter
-        try:
-            return np.asarray(cholesky(K, lower=True, check_finite=False))
-        except LinAlgError:
-            jitter = 10.0 * jitter if jitter > 0.0 else 1e-14
+    return factored(kernel_block(kernel, landmarks, landmarks), jitter)

@@ -19,6 +19,7 @@ import numpy as np
 from ..types import Array
 from .conjugate import Columns, conjugate_gradients, inner_products, norms
 from .streams import Features, Moments, Stream, moments, sums
+from .triangular import NO_FACTOR, SHIFTS
 
 _INNER = 2e-4  # the least part to which values in float32 can bring a residual
 _AIM = 0.3  # times the tolerance is what a gap must seem to be before it is recomputed in float64
@@ -179,7 +180,7 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
             matrix, right = scale * found.matrix, scale * found.right
     own = np.arange(m)
     matrix[own, own] += problem.penalty
-    precondition = Inverse(_factored(matrix))
+    precondition = Inverse(factored(matrix))
 
     w, before = precondition(right), np.inf
     sizes = np.where(norms(right) > 0.0, norms(right), 1.0)
@@ -198,18 +199,20 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
             w = step
 
 
-def _factored(matrix: Array) -> Array:
-    """Cholesky's factor; where rounding leaves none, that of a slightly larger diagonal."""
+def factored(matrix: Array, shift: float = 0.0) -> Array:
+    """L with L L' = matrix + shift I, the shift raised where rounding needs it; the matrix's diagonal is changed."""
     from scipy.linalg import LinAlgError, cholesky
 
-    own, shift = np.arange(len(matrix)), 0.0
+    own = np.arange(len(matrix))
     values = matrix[own, own].copy()
-    while True:
+    least = 1e-16 * float(np.abs(values).max())
+    for _ in range(SHIFTS):
         matrix[own, own] = values + shift
         try:
             return np.asarray(cholesky(matrix, lower=True, check_finite=False))
         except LinAlgError:
-            shift = 10.0 * shift or 1e-16 * float(np.abs(values).max())
+            shift = max(10.0 * shift, least)
+    raise ValueError(NO_FACTOR)
 
 
 def _corrections(
