@@ -88,12 +88,13 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         deadline = None if self.time_limit is None else began + self.time_limit
         hooks = Hooks(self, len(training.tasks), X, y, sample_weight)
         once = self._merged(training)
-        gram = self._gram(training if once is None else replace(training, points=once.points))
+        posed = training if once is None else replace(training, points=once.points, tasks=(once.task,))
+        gram = self._gram(posed)
         with ExitStack() as stack:
             line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
             solutions = fit_machines(
-                gram, training.tasks if once is None else [once.task], self._solver(), tol=self.tol,
-                max_iter=self.max_iter, deadline=deadline, watch=Watches([hooks, *line]),
+                gram, posed.tasks, self._solver(), tol=self.tol, max_iter=self.max_iter, deadline=deadline,
+                watch=Watches([hooks, *line]),
             )  # fmt: skip
         solutions = doubted(gram, solutions)
         self._keep(training, solutions if once is None else [once.spread(solutions[0])], gram)
