@@ -15,7 +15,7 @@ from ..params import suggestion
 from ..types import Array
 from .conjugate import Columns, conjugate_gradients, norms
 from .linear import Block, Blocks, RidgeSolver, System, held, working
-from .triangular import Factor, NotDefiniteError
+from .triangular import SHIFTS, Factor, NotDefiniteError
 
 _PRECISE = 1500  # up to so many points the factor is float64 from the start
 _SAFE = 1e15  # float32 is not for values that are larger or smaller than this
@@ -24,7 +24,6 @@ _SLOW, _PATIENCE = 0.5, 3  # so many steps may leave more than this part of the 
 _GOOD = 1e-10  # the relative residual that is asked for; rounding permitting, refinement goes below
 _CLOSE = 3.0  # times what rounding leaves is good enough
 _LAST = 100.0  # a residual of no more than this, in parts of what rounding leaves, needs one more step
-_SHIFTS = 20  # how often a matrix that cannot be factored gets a larger diagonal
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class Cholesky(RidgeSolver):
         if self.precision == "float32" or (self.precision == "auto" and system.n > _PRECISE and in_range):
             yield "float32", 0.0
         yield "float64", 0.0
-        for number in range(_SHIFTS):
+        for number in range(SHIFTS):
             yield "float64", largest * np.finfo(float).eps * 10.0 ** (number + 1)
 
 

@@ -17,7 +17,7 @@ from ..parallel import one_blas_thread
 from ..types import Array
 
 _PANEL = 1536  # columns: fewer would mean more passes over what is below them
-SHIFTS = 40  # how often a matrix that has no factor gets a diagonal ten times as much larger, at most
+SHIFTS = 20  # how often, at most, a matrix that cannot be factored gets a larger diagonal: ten times as much more
 NO_FACTOR = "A matrix of kernel values has no Cholesky factor: some values are NaN, infinite or too large."
 _STRIP = 8192  # rows of a panel that one call updates: a fraction of a second
 
