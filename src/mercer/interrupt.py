@@ -1,4 +1,7 @@
-"""Ctrl-C as a request: the first one asks a solver to end with what it has, the second one raises."""
+"""Ctrl-C as a request: the first one asks a solver to end with what it has, the second one raises.
+
+While something is compiled it waits (`ctrl_c_held`).
+"""
 
 from __future__ import annotations
 
@@ -40,3 +43,20 @@ def interruptible() -> Iterator[Interrupt]:
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         _current = None
+
+
+@contextmanager
+def ctrl_c_held() -> Iterator[None]:
+    """A context in which Ctrl-C waits until the end: raised inside LLVM's callbacks, it would be lost, or worse."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    held: list[Any] = []
+    signal.signal(signal.SIGINT, lambda *call: held.append(call))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if held:
+            before(*held[0])

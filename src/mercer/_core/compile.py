@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import signal
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
 import numba
+
+from ..interrupt import ctrl_c_held
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -21,23 +20,6 @@ def _say_uncached() -> None:
         "No folder for compiled code is writable, so it is compiled anew in each process; "
         "set NUMBA_CACHE_DIR to a writable folder to keep it."
     )
-
-
-@contextmanager
-def ctrl_c_held() -> Iterator[None]:
-    """A context in which Ctrl-C waits until the end: raised inside LLVM's callbacks, it would be lost, or worse."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    held: list[Any] = []
-    signal.signal(signal.SIGINT, lambda *call: held.append(call))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if held:
-            before(*held[0])
 
 
 def _compile(function: Function, fastmath: set[str], **more: Any) -> Function:
