@@ -15,8 +15,8 @@ from mercer.kernels.columns import Bits, Dense, TabledBits, fast_columns
 from mercer.kernels.evaluate import (
     Prepared,
     add_up_own_rows,
-    add_up_rows,
     fill_rows,
+    fill_square,
     prepared,
     stream_product,
     sums_of_parts,
@@ -54,8 +54,14 @@ def test_rows_and_sums(name, dtype, rows):
     assert np.isnan(out[:2]).all()
     v = GENERATOR.normal(size=rows)
     if columns.cheap:
-        for sums in (add_up_own_rows(columns, columns, index, v), add_up_rows(columns, X[index], v)):
+        for source, places in ((columns, index), (columns.alike(X[index]), np.arange(rows))):
+            sums = add_up_own_rows(columns, source, places, v)
             assert_allclose(sums, v @ expected, rtol=1e-4, atol=1e-5)
+    square, few = np.empty((rows, rows), dtype), columns.columns_of(index)
+    fill_square(few, square)
+    assert_allclose(square, expected[:, index], **close)
+    fill_rows(few, X[index[:2]], square, [0, 1][:rows])
+    assert_allclose(square[:2], expected[:2, index], **close)
     for width in ((), (1,), (3,)):
         w = GENERATOR.normal(size=(rows, *width))
         assert_allclose(stream_product(kernel, X, X[index], w, dtype), expected.T @ w, rtol=1e-4, atol=1e-5)

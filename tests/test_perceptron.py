@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV
 from mercer import KernelPerceptron, Perceptron, Problem, certify, solve
 from mercer.kernels import FromFunction, Gaussian, Linear, Polynomial, Precomputed
 from mercer.losses import HardMargin
-from mercer.online import Update, dual, rows
+from mercer.online import Update, rows
 from mercer.solution import Status
 
 from .zoo import XOR, as_sparse, common_letters, two_classes, words
@@ -118,7 +118,8 @@ def test_eta_scales_the_weights_and_nothing_else():
 @pytest.fixture(params=["held", "streamed", "streamed in small pieces"])
 def way(request, monkeypatch):
     """Kernel values held at once, or rows computed when they are needed; small blocks, so that there are many."""
-    monkeypatch.setattr(dual, "_BLOCK", 7)
+    monkeypatch.setattr(rows, "_BLOCK", 7)
+    monkeypatch.setattr(rows, "_CHEAP_BLOCK", 7)
     if request.param != "held":
         monkeypatch.setattr(rows, "_HELD", 0)
     if request.param == "streamed in small pieces":
@@ -261,6 +262,26 @@ def test_a_stream_in_pieces_is_one_pass(variant, budget, way):
         assert not hasattr(stream, "certificate_")
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("budget", [None, 30])
+def test_a_stream_of_reals_and_of_zeros_and_ones_is_one_pass(dtype, budget, way):
+    """Zeros and ones have kernel values by a way of their own, which must not be taken where real points are held."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(120, 8)).astype(dtype)
+    y = np.where(X @ np.arange(8) > 0.0, 1, -1)
+    bits = np.arange(120) // 20 % 2 == 1  # every other piece
+    X[bits] = X[bits] > 0.0
+    whole = KernelPerceptron(Gaussian(0.1), budget=budget, max_epochs=1).fit(X, y)
+    stream, mistakes = KernelPerceptron(Gaussian(0.1), budget=budget), []
+    for start in range(0, 120, 20):
+        piece = X[start : start + 20]
+        piece = as_sparse(piece) if start == 60 else piece
+        mistakes.append(stream.partial_fit(piece, y[start : start + 20], classes=[-1, 1]).mistakes_)
+    assert_array_equal(np.concatenate(mistakes), whole.mistakes_)
+    assert_allclose(stream.decision_function(X), whole.decision_function(X), atol=1e-4)
+    assert budget is None or whole.mistakes_.sum() > budget
+
+
 def test_a_stream_of_the_primal_perceptron():
     X, y = two_classes(60)
     whole, stream = Perceptron(0.5, max_epochs=1, bias=True).fit(X, y), Perceptron(0.5, bias=True)
@@ -347,11 +368,14 @@ def test_points_of_every_kind(tmp_path):
 
 def test_float32_keeps_its_word():
     X, y = two_classes(1500)
-    X = X.astype(np.float32)
-    model = KernelPerceptron(Gaussian(1.0), max_epochs=3).fit(X, y)
-    exact = certify(model, X.astype(np.float64), y)
-    assert model.certificate_.lower <= exact.lower + 1e-12 and exact.upper <= model.certificate_.upper + 1e-12
-    assert model.certificate_.lower == pytest.approx(exact.lower, abs=1e-3)
+    X, kernel = X.astype(np.float32), Gaussian(1.0)
+    model = KernelPerceptron(kernel, max_epochs=3).fit(X, y)
+    points, held, beta = X.astype(np.float64), model.support_vectors_.astype(np.float64), model.dual_coef_[0]
+    norm = np.sqrt(beta @ kernel(held) @ beta)
+    lower, upper = (y * (kernel(points, held) @ beta)).min() / norm, norm / np.abs(beta).sum()
+    for certificate in (model.certificate_, certify(model, X, y), certify(model, points, y)):
+        assert certificate.lower <= lower and upper <= certificate.upper
+        assert certificate.lower == pytest.approx(lower, abs=1e-3)
 
 
 def test_limits_and_watchers(capsys, way):
@@ -365,7 +389,8 @@ def test_limits_and_watchers(capsys, way):
 
 
 def test_ctrl_c_ends_with_what_there_is(monkeypatch):
-    monkeypatch.setattr(dual, "_BLOCK", 7)
+    monkeypatch.setattr(rows, "_BLOCK", 7)
+    monkeypatch.setattr(rows, "_CHEAP_BLOCK", 7)
     monkeypatch.setattr(rows, "_HELD", 0)
     X, y = two_classes(60)
     calls = []

@@ -12,9 +12,18 @@ from .compile import compiled, exactly_compiled
 
 @exactly_compiled
 def learn_block(
-    K: Array, F: Array, Y: Array, active: Array, new: Array, made: Array, scores: Array, start: int, room: int
+    K: Array,
+    bias: float,
+    F: Array,
+    Y: Array,
+    active: Array,
+    new: Array,
+    made: Array,
+    scores: Array,
+    start: int,
+    room: int,
 ) -> tuple[int, int]:
-    """On a mistake at point i of a block, F_j += y_i K_ij for all points j of the block.
+    """On a mistake at point i of a block, F_j += y_i (K_ij + bias) for all points j of the block.
 
     Ends at a mistake on a `new` point that there is no room for: it is noted, but F is not changed. Gives back where it
     ended, and the room left.
@@ -37,7 +46,7 @@ def learn_block(
             if made[c, i]:
                 part, row, y = F[c], K[i], Y[c, i]
                 for j in range(n):
-                    part[j] += y * row[j]
+                    part[j] += y * (row[j] + bias)
     return n, room
 
 

@@ -105,7 +105,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         self._keep_points(training.kernel, take(training.points, kept), kept, held, learner)
         beta = np.zeros(Y.shape)
         beta[:, kept] = self.dual_coef_
-        certificates = self._certificates(training.points, Y, outcome.statuses, outcome.proofs)
+        certificates = self._certificates(training.points, Y, outcome.statuses, outcome.proofs, kept)
         self._conclude(learner, outcome, beta, self.intercept_, certificates, hooks)
         return self
 
@@ -182,14 +182,23 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         return self._admit_both(X, y, self.kernel_, reset=False)
 
     def _certificates(
-        self, X: Points, Y: Array, statuses: list[Status], proofs: list[Inseparable | None]
+        self,
+        X: Points,
+        Y: Array,
+        statuses: list[Status],
+        proofs: list[Inseparable | None],
+        at: Index | None = None,
     ) -> list[MarginCertificate]:
-        """Bounds on the margin, recomputed from the kernel and the points."""
+        """Bounds on the margin, recomputed from the kernel and the points; `at`: the rows of X that are held, if so."""
         beta = self.dual_coef_
         scores, errors = self._examined(X)
-        held, more = self._examined(X[self.support_] if self._values_given() else self.support_vectors_)
+        if at is None:
+            held, more = self._examined(X[self.support_] if self._values_given() else self.support_vectors_)
+            errors = np.maximum(errors, more)
+        else:
+            held = scores[:, at]
         weights = np.abs(beta).sum(axis=1)
-        norms = np.sqrt(np.maximum((beta * held).sum(axis=1) + more * weights, 0.0))
+        norms = np.sqrt(np.maximum((beta * held).sum(axis=1), 0.0))
         parts = zip(scores, Y, norms, weights, statuses, proofs, errors, self._names(), strict=True)
         return [
             margin_certificate(

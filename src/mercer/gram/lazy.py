@@ -20,7 +20,7 @@ from ..kernels.evaluate import (
     prepared,
     tile_bytes,
 )
-from ..kernels.points import Chosen, Domain, admit, common_dtype, count
+from ..kernels.points import Chosen, Domain, admit, common_dtype, count, take
 from ..memory import BudgetError, format_bytes, parse_bytes
 from ..parallel import thread_count
 from ..types import Array, Points
@@ -191,8 +191,8 @@ class LazyGram(Gram):
         for place, slot in enumerate(held[order]):  # the row moves to the left, so that none is overwritten before
             memory[place * index.size : (place + 1) * index.size] = self.cache.values[slot][index]
         self.cache.forget()
-        columns = self.prepared.columns_of(index)
-        narrow = LazyGram(self.kernel, columns.points, self.budget, self.reason, self.dtype, self.most, memory, columns)
+        points, columns = take(self.points, index), self.prepared.columns_of(index)
+        narrow = LazyGram(self.kernel, points, self.budget, self.reason, self.dtype, self.most, memory, columns)
         narrow.cache.adopt(order)
         return narrow
 

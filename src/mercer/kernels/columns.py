@@ -11,7 +11,7 @@ import numpy as np
 from ..types import Array, Index, Points
 from .evaluate import Prepared, cut
 from .pairwise import dense
-from .points import Chosen, count, is_sparse, take, width
+from .points import Chosen, count, is_sparse, width
 
 
 class _Fast(Prepared):
@@ -38,10 +38,6 @@ class _Fast(Prepared):
     def as_rows(self) -> Any:
         """All of these points, made ready."""
         return self.rows_of(np.arange(self.n))
-
-    def takes(self, A: Points) -> bool:
-        """Whether these points can be rows beside the columns, in the faster way."""
-        return True
 
     def products(self, A: Points, v: Array, side: int) -> Array:
         if not self.takes(A):
@@ -107,7 +103,7 @@ class _Panels(_Fast):
 
     def columns_of(self, index: Any) -> _Panels:
         other = copy(self)
-        other.points, other.n, other.own_rows = take(self.points, index), len(index), None
+        other.points, other.n, other.own_rows = Chosen(self.points, index), len(index), None
         other.columns = self._chosen(index, self.unit)
         other.gaussian = self.gaussian._replace(**other.columns._asdict())
         return other
@@ -278,6 +274,14 @@ class TabledBits(_Fast):
         """Bits, or the points as they are where they are not zeros and ones."""
         whole = cut(A, slice(0, count(A)), self.dtype)
         return packed_bits(whole) if _all_zeros_and_ones(whole) else A
+
+    def rows_of(self, index: Any) -> Array:
+        return np.ascontiguousarray(self.words[:, index])
+
+    def columns_of(self, index: Any) -> TabledBits:
+        other = copy(self)
+        other.points, other.n, other.words = Chosen(self.points, index), len(index), self.rows_of(index)
+        return other
 
     def takes(self, A: Points) -> bool:
         return _all_zeros_and_ones(A)

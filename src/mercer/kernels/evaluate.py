@@ -7,7 +7,7 @@ temporary is larger than a few MB per thread, whatever the kernel and however la
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
@@ -218,23 +218,16 @@ def fill_square(columns: Prepared, out: Array, scratch: int = SCRATCH) -> None:
         for_each(_slices(n, ceil(n / threads)), work, threads)
 
 
-def add_up_rows(columns: Prepared, A: Points, v: Array, scratch: int = SCRATCH) -> Array:
-    """sum_i v_i k(a_i, z_j) for all prepared points z_j that can add up, on all cores: no row is kept."""
-    return _add_up(columns, lambda few: columns.ready(A[few]), v, scratch)
-
-
 def add_up_own_rows(columns: Prepared, source: Prepared, index: Any, v: Array, scratch: int = SCRATCH) -> Array:
-    """The same over some points a_i of a source that was prepared alike."""
-    return _add_up(columns, lambda few: source.rows_of(index[few]), v, scratch)
-
-
-def _add_up(columns: Prepared, rows_of: Callable[[slice], Any], v: Array, scratch: int) -> Array:
+    """sum_i v_i k(a_i, z_j) over some points a_i of a source, for all points z_j that were prepared alike and can add
+    up, on all cores: no row is kept.
+    """
     threads = thread_count() if len(v) * columns.n >= _WORTH_A_THREAD else 1
     parts = _slices(columns.n, ceil(columns.n / (4 * threads if threads > 1 else 1)), columns.unit)
     some = max(64, scratch // max(1, 8 * width(columns.points)))  # rows at a time
     total, out = np.zeros(columns.n), np.empty(columns.n)
     for few in _slices(len(v), some):
-        rows, factors = rows_of(few), v[few]
+        rows, factors = source.rows_of(index[few]), v[few]
         for_each(parts, lambda part: columns.add_up(rows, factors, out, part), threads)  # noqa: B023 (called at once)
         total += out
     return total
@@ -269,6 +262,10 @@ class Prepared:
     def alike(self, A: Points) -> Prepared:
         """Other points, prepared in the same way: the rows of one are those of the other."""
         return Prepared(self.kernel, A, self.dtype)
+
+    def takes(self, A: Points) -> bool:
+        """Whether these points can be rows beside the columns, in the faster way."""
+        return True
 
     def ready(self, A: Points) -> Any:
         """The points A as `fill` takes them: made ready once, for all parts."""

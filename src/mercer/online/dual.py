@@ -20,7 +20,6 @@ from ..types import Array, Index
 from .passes import Learner, Update
 from .rows import Rows
 
-_BLOCK = 512
 _UNLIMITED = 2**62
 
 
@@ -88,8 +87,8 @@ class Dual(Learner):
             self._add(np.arange(self.before), held.beta)
 
     def pieces(self, order: Index, active: Array, epoch: int) -> Iterator[None]:
-        for start in range(0, len(order), _BLOCK):
-            block = order[start : start + _BLOCK]
+        for start in range(0, len(order), self.rows.block):
+            block = order[start : start + self.rows.block]
             if ((self.Y[:, block] * self.F[:, block] <= 0.0) & active[:, None]).any():
                 self._learn(block, active, epoch)
             self.seen += len(block)
@@ -99,24 +98,23 @@ class Dual(Learner):
         from .._core.perceptron import learn_block
 
         places = self.before + block
-        K, F, Y = self._entries(places, block), self.F[:, block], self.Y[:, block]
+        K, F, Y = self.rows.square(block), self.F[:, block], self.Y[:, block]
         made, scores = np.zeros(F.shape, np.bool_), np.zeros(F.shape)
         new = np.asarray(~self.weights[:, places].any(axis=0))
         changes: list[tuple[Index, Array]] = []
         start = 0
         while start < len(block):
             room = self.budget - self.count
-            stop, left = learn_block(K, F, Y, active, new, made, scores, start, room)
+            stop, left = learn_block(K, self.bias, F, Y, active, new, made, scores, start, room)
             self.count += room - left
             wrong = start + np.flatnonzero(made[:, start:stop].any(axis=0))
             changes.append(self._take(places[wrong], made[:, wrong], self.seen + wrong))
             if stop < len(block):  # one mistake more, once there is room for it
                 point, late = self._least(), np.array([stop])
-                changes.append(self._forget(point))
-                F += changes[-1][1] * self._entries(point, block)
+                changes += [self._forget(point), self._take(places[late], made[:, late], self.seen + late)]
+                (_, lost), (_, gained) = changes[-2:]
+                F += lost * self.rows.row(int(point[0])) + gained * K[stop] + self.bias * (lost + gained)
                 new[places == point], new[stop] = True, False
-                changes.append(self._take(places[late], made[:, late], self.seen + late))
-                F += changes[-1][1] * K[stop]
                 self.count += 1
                 wrong = np.append(wrong, stop)
             self.note(epoch, block[wrong], made[:, wrong], scores[:, wrong])
@@ -147,9 +145,6 @@ class Dual(Learner):
         self.count -= 1
         self.forgotten += 1
         return point, change
-
-    def _entries(self, points: Index, columns: Index) -> Array:
-        return self.rows.entries(points, columns) + self.bias
 
     def _add(self, points: Index, v: Array) -> None:
         """f += sum v_i k(x_i, .), at all points."""

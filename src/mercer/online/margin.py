@@ -45,11 +45,17 @@ class MarginCertificate(Certificate):
         return f"{what}; margin of f {self.lower:.4g}, and no f has more than {self.upper:.4g}"
 
 
-def bounds(margins: Array, norm: float, weight: float) -> tuple[float, float]:
-    """The lower and the upper bound from y_i f(x_i), |f| and M; nothing is known without a mistake."""
+def bounds(margins: Array, norm: float, weight: float, slack: float = 0.0) -> tuple[float, float]:
+    """The lower and the upper bound from y_i f(x_i), |f| and M, where |f|^2 may be wrong by `slack`; nothing is known
+    without a mistake.
+    """
     if weight <= 0.0:
         return (0.0 if margins.size else -np.inf), np.inf
-    return (float(margins.min()) / norm if norm > 0.0 else 0.0), norm / weight
+    least, error = float(margins.min()), np.sqrt(slack)
+    longest, shortest = np.hypot(norm, error), np.sqrt(max(norm - error, 0.0)) * np.sqrt(norm + error)
+    length = longest if least > 0.0 else shortest
+    lower = least / length if length > 0.0 else 0.0 if least >= 0.0 else -np.inf
+    return float(lower), float(longest / weight)
 
 
 def as_objectives(lower: float, upper: float) -> tuple[float, float]:
@@ -70,8 +76,10 @@ def margin_certificate(
     error: float = 0.0,
     name: str = "",
 ) -> MarginCertificate:
-    """The certificate of an f with these scores; `error` is by how much each may be wrong."""
-    lower, upper = bounds(y * scores - error, norm, weight)
+    """The certificate of an f with these scores; `error` is by how much each may be wrong, and so |f|^2 = sum_i a_i y_i
+    f(x_i) by M times as much.
+    """
+    lower, upper = bounds(y * scores - error, norm, weight, weight * error)
     if proof is not None and lower > 0.0:  # this very f separates the classes: what looked like a proof was rounding
         status, proof = Status.CONVERGED, None
     primal, dual = as_objectives(lower, upper)

@@ -9,11 +9,21 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Kernel
-from ..kernels.evaluate import SCRATCH, add_up_rows, block, diagonal, fill_rows, prepared
+from ..kernels.evaluate import (
+    SCRATCH,
+    Prepared,
+    add_up_own_rows,
+    block,
+    diagonal,
+    fill_rows,
+    fill_square,
+    prepared,
+)
 from ..kernels.points import Domain, common_dtype, count, stack, take
 from ..parallel import for_each, thread_count
 from ..types import Array, Index, Points
 
+_BLOCK, _CHEAP_BLOCK = 512, 1024  # points that are learned from at a time
 _HELD = 4_000_000  # values; so few are computed once and held
 _BUFFER = 64_000_000  # bytes of rows that are computed at a time
 _WORTH_THREADS = 2_000_000  # values; smaller updates stay in one thread
@@ -21,11 +31,20 @@ _ROOM = 2**28  # bytes that prepared points may take
 
 
 class Rows(ABC):
-    """k(u_i, x_j) for points u (those held before, then those of X) and x (those of X)."""
+    """k(u_i, x_j) for points u (those held before, then those of X) and x (those of X).
+
+    block: of how many points at a time the square of values had better be computed.
+    """
+
+    block: int
 
     @abstractmethod
-    def entries(self, index: Index, columns: Index) -> Array:
-        """k(u_i, x_j) for some i and j."""
+    def square(self, columns: Index) -> Array:
+        """k(x_i, x_j) for some points of X, valid until the next call."""
+
+    @abstractmethod
+    def row(self, i: int) -> Array:
+        """k(u_i, x_j) for the points of the last square."""
 
     @abstractmethod
     def add(self, F: Array, index: Index, v: Array) -> None:
@@ -45,17 +64,26 @@ def rows_of(kernel: Kernel, held: Points | None, X: Points) -> Rows:
         X = _double(X)
         K = block(kernel, X) if held is None else block(kernel, _double(points), X)
         return _Matrix(K, diagonal(kernel, _double(points)))
-    return _Streamed(kernel, points, X)
+    columns = prepared(kernel, X, common_dtype(X), _ROOM)
+    if held is None:
+        return _Streamed(columns, columns)
+    if not columns.takes(held):
+        columns = Prepared(kernel, X, columns.dtype)
+    return _Streamed(columns, columns.alike(points))
 
 
 class _Matrix(Rows):
     """All values, held."""
 
     def __init__(self, K: Array, diagonal: Array) -> None:
-        self.K, self.diagonal = K, diagonal
+        self.K, self.diagonal, self.block = K, diagonal, _BLOCK
 
-    def entries(self, index: Index, columns: Index) -> Array:
-        return np.ascontiguousarray(self.K[np.ix_(index, columns)], np.float64)
+    def square(self, columns: Index) -> Array:
+        before, self.chosen = len(self.K) - self.K.shape[1], columns
+        return np.ascontiguousarray(self.K[np.ix_(before + columns, columns)], np.float64)
+
+    def row(self, i: int) -> Array:
+        return np.asarray(self.K[i, self.chosen])
 
     def add(self, F: Array, index: Index, v: Array) -> None:
         F += v @ self.K[index]
@@ -67,24 +95,29 @@ class _Matrix(Rows):
 class _Streamed(Rows):
     """Rows computed when they are needed, and forgotten."""
 
-    def __init__(self, kernel: Kernel, points: Points, X: Points) -> None:
-        self.kernel, self.points = kernel, points
-        self.columns = prepared(kernel, X, common_dtype(X), _ROOM)
-        self.buffer = np.empty((0, count(X)), self.columns.dtype)
+    def __init__(self, columns: Prepared, source: Prepared) -> None:
+        self.columns, self.source = columns, source
+        self.block = _CHEAP_BLOCK if columns.cheap else _BLOCK
+        self.buffer, self.tile = np.empty((0, columns.n), columns.dtype), np.empty((0, 0), columns.dtype)
 
-    def entries(self, index: Index, columns: Index) -> Array:
-        X = take(self.columns.points, columns)
-        out = np.empty((index.size, columns.size), self.columns.dtype)
-        A = take(self.points, index)
-        fill_rows(self.kernel.prepare(X, self.columns.dtype), A, out, np.arange(index.size), SCRATCH)
-        return out.astype(np.float64, copy=False)
+    def square(self, columns: Index) -> Array:
+        if len(self.tile) != columns.size:
+            self.tile = np.empty((columns.size, columns.size), self.columns.dtype)
+        self.chosen = self.columns.columns_of(columns)
+        fill_square(self.chosen, self.tile)
+        return self.tile
+
+    def row(self, i: int) -> Array:
+        out = np.empty((1, self.chosen.n), self.columns.dtype)
+        fill_rows(self.chosen, take(self.source.points, np.array([i])), out, [0])
+        return np.asarray(out[0])
 
     def add(self, F: Array, index: Index, v: Array) -> None:
         if self.columns.cheap:
             for part, weights in zip(F, v, strict=True):
                 used = np.flatnonzero(weights)
                 if used.size:
-                    part += add_up_rows(self.columns, take(self.points, index[used]), weights[used])
+                    part += add_up_own_rows(self.columns, self.source, index[used], weights[used])
             return
         step = max(1, _BUFFER // (self.columns.n * self.columns.dtype.itemsize))
         if len(self.buffer) < min(step, index.size):
@@ -92,7 +125,7 @@ class _Streamed(Rows):
         for start in range(0, index.size, step):
             some = index[start : start + step]
             places = np.arange(some.size)
-            fill_rows(self.columns, take(self.points, some), self.buffer, places, SCRATCH)
+            fill_rows(self.columns, take(self.source.points, some), self.buffer, places, SCRATCH)
             for part, weights in zip(F, v[:, start : start + step], strict=True):
                 self._add_held(part, places, weights)
 
@@ -107,7 +140,7 @@ class _Streamed(Rows):
         for_each(spans, lambda span: subtract_rows(F, self.buffer, rows, delta, *span, 0), pieces)
 
     def squares(self) -> Array:
-        return diagonal(self.kernel, self.points).astype(np.float64)
+        return diagonal(self.columns.kernel, self.source.points).astype(np.float64)
 
 
 def _double(X: Points) -> Any:
