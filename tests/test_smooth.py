@@ -91,3 +91,13 @@ def test_a_linear_kernel_holds_nothing_but_the_points():
     machine = KernelLogistic("linear + 1", bias=False).fit(X, y)
     assert "3 features" in machine.solution_.reason
     assert machine.certificate_.converged
+
+
+@pytest.mark.parametrize("C", [0.001, 0.01, 0.1, 100.0])  # passes to the end; passes, then Newton; no passes
+def test_many_sparse_features_begin_with_passes(C):
+    X, y = points(200, 2000, True, np.random.default_rng(2))
+    problem = Problem(LinearGram(X, 1.0), y, Logistic(), C, bias=False)
+    found = solve(problem, Newton(), tol=1e-9, max_iter=200)
+    assert found.status is Status.CONVERGED
+    held = solve(Problem(DenseGram.compute(Linear() + 1, X), y, Logistic(), C, bias=False), Newton(), tol=1e-9)
+    assert_allclose(found.certificate.primal, held.certificate.primal, rtol=1e-8)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .kernels.points import width
-from .losses import HardMargin
+from .losses import HardMargin, Logistic
 from .solution import Certificate, Inseparable, Status
 from .types import Array, inner
 
@@ -157,8 +157,10 @@ class Accounts(NamedTuple):
 
 
 def accounts(problem: Problem, beta: Array, b: float, other: Array, products: Products) -> Accounts:
-    """The accounts of f = K beta + b and the dual point; those of quadratic losses in one compiled pass."""
+    """The accounts of f = K beta + b and the dual point; in one compiled pass, but for unusual losses."""
     s, s_dual = products.scores, products.dual_scores
+    if isinstance(problem.loss, Logistic):
+        return _logistic_accounts(problem, beta, b, other, products)
     if not problem.loss.quadratic or isinstance(problem.loss, HardMargin):
         feasibility = problem.feasibility(other)
         dual = problem.dual(other, s_dual) if feasibility <= INFEASIBLE else -np.inf
@@ -177,6 +179,19 @@ def accounts(problem: Problem, beta: Array, b: float, other: Array, products: Pr
     dual = 0.0 - 0.5 * norm - conjugate if feasibility <= INFEASIBLE else -np.inf  # 0.0: no -0
     violation = max(top - bottom, 0.0) if problem.bias else max(top, -bottom, 0.0)
     return Accounts(primal, dual, norm, violation, feasibility, residuals)
+
+
+def _logistic_accounts(problem: Problem, beta: Array, b: float, other: Array, products: Products) -> Accounts:
+    """The same for the logistic loss."""
+    from ._core.logistic import logistic_account
+
+    s, s_dual, residuals = products.scores, products.dual_scores, np.empty(problem.n)
+    f, dual_f = s + b, s_dual + problem.best_bias(s_dual)
+    loss, conjugate, violation, outside = logistic_account(f, problem.y, problem.C, other, dual_f, residuals)
+    feasibility = problem.relative_infeasibility(outside, float(other.sum()), float(np.abs(other).max(initial=0.0)))
+    norm = inner(other, s_dual)
+    dual = 0.0 - 0.5 * abs(norm) - conjugate if feasibility <= INFEASIBLE else -np.inf  # a norm below 0 is all rounding
+    return Accounts(0.5 * inner(beta, s) + loss + problem.mass * b, dual, norm, violation, feasibility, residuals)
 
 
 def _residuals(problem: Problem, f: Array, beta: Array) -> Array:

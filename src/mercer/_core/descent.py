@@ -21,7 +21,8 @@ Q, R, EPS, LO, HI, A = range(6)
 COLUMNS = 8  # one line of cache for each point
 LOGISTIC = -1.0
 AHEAD = 8
-_STEPS = 50  # of Newton's method for one coefficient
+_STEPS = 50  # of Newton's method for one coefficient,
+_NEAR = 1e-8  # until one is so small that its square is nothing
 
 
 @compiled
@@ -63,8 +64,8 @@ def _best_logistic(beta: float, f: float, a: float, y: float, C: float) -> Any:
         following = z - value / (1.0 + slope * p * (1.0 - p))
         if not low <= following <= high:
             following = 0.5 * (low + high)
-        if abs(following - z) <= 1e-14 * (1.0 + abs(z)):
-            break
+        if abs(following - z) <= max(_NEAR, 1e-14 * abs(z)):
+            return y * C * p * (1.0 + (1.0 - p) * (following - z))  # the last step needs no other exp
         z = following
     return y * C / (1.0 + np.exp(-z))
 

@@ -14,7 +14,7 @@ from .compile import exactly_compiled
 _LOG2E = 1.4426950408889634
 # log(2) in two parts, the first with zeros at its end, so that k times it is exact.
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
-_LOWEST_64 = -708.0
+LOWEST_64 = -708.0
 _MAGIC = 6755399441055744.0  # 1.5 * 2^52: added to a number, it leaves the nearest integer in the lowest bits
 
 _f = np.float32
@@ -45,7 +45,7 @@ def exp_row_64(row: Array, work: Array) -> None:
     bits, work_bits = row.view(np.int64), work.view(np.int64)
     for j in range(row.size):
         t = row[j]
-        work[j] = (t * _LOG2E if t > _LOWEST_64 else 0.0) + _MAGIC
+        work[j] = (t * _LOG2E if t > LOWEST_64 else 0.0) + _MAGIC
         k = work[j] - _MAGIC
         f = (t - k * _LN2_HIGH) - k * _LN2_LOW
         p = 1.0 / 6227020800.0
@@ -61,7 +61,7 @@ def exp_row_64(row: Array, work: Array) -> None:
         p = p * f + 1.0 / 6.0
         p = p * f + 0.5
         p = p * f + 1.0
-        row[j] = p * f + 1.0 if t > _LOWEST_64 else 0.0
+        row[j] = p * f + 1.0 if t > LOWEST_64 else 0.0
     for j in range(row.size):
         bits[j] += work_bits[j] << np.int64(52)
 
@@ -106,5 +106,5 @@ def exp_64(D: Array, gamma: float) -> None:
     for i in range(D.shape[0]):
         row = D[i]
         for j in range(row.size):
-            row[j] = max(-gamma * row[j], _LOWEST_64)
+            row[j] = max(-gamma * row[j], LOWEST_64)
         exp_row_64(row, work)

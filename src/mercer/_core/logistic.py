@@ -1,4 +1,7 @@
-"""Loops over all points for the logistic loss: coefficients from scores, the best bias, slopes along a line."""
+"""Loops over all points for the logistic loss: coefficients from scores, the best bias, slopes along a line.
+
+With margins m = y f, everything is made of exp(-|m|), which is taken for many points at a time.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,81 @@ from typing import Any
 import numpy as np
 
 from ..types import Array
-from .compile import compiled
+from .compile import compiled, exactly_compiled, inlined
+from .exponential import LOWEST_64, exp_row_64
 
+_AT_ONCE = 256
 _STEPS = 50  # of Newton's method for a bias
 _FLAT = 1e-9  # curvatures below this part of the largest possible one are left to others
 _ROUNDING = 1e-14
 
 
+@inlined
+def _other(e: float, margin: float) -> Any:
+    """The probability of the other label, from e = exp(-|margin|)."""
+    return (e if margin > 0.0 else 1.0 if margin <= 0.0 else np.nan) / (1.0 + e)
+
+
+@inlined
+def _atanh(s: float) -> Any:
+    """For |s| <= 1/3."""
+    t = s * s
+    p = 1.0 / 31.0
+    p = p * t + 1.0 / 29.0
+    p = p * t + 1.0 / 27.0
+    p = p * t + 1.0 / 25.0
+    p = p * t + 1.0 / 23.0
+    p = p * t + 1.0 / 21.0
+    p = p * t + 1.0 / 19.0
+    p = p * t + 1.0 / 17.0
+    p = p * t + 1.0 / 15.0
+    p = p * t + 1.0 / 13.0
+    p = p * t + 1.0 / 11.0
+    p = p * t + 1.0 / 9.0
+    p = p * t + 1.0 / 7.0
+    p = p * t + 1.0 / 5.0
+    p = p * t + 1.0 / 3.0
+    return s + s * t * p
+
+
+@inlined
+def _loss(e: float, margin: float) -> Any:
+    """log(1 + exp(-margin)), from e = exp(-|margin|)."""
+    return 2.0 * _atanh(e / (2.0 + e)) - (0.0 if margin > 0.0 else margin)
+
+
+@exactly_compiled
+def _exponentials(margin: Array, e: Array, work: Array) -> None:
+    """e <- exp(-|margin|)."""
+    for j in range(margin.size):
+        e[j] = max(-abs(margin[j]), LOWEST_64)
+    exp_row_64(e, work)
+
+
 @compiled
 def logistic_coefficients(f: Array, y: Array, C: Array, beta: Array, rate: Array) -> Any:
     """beta <- minus C_i times the slope at f_i, rate <- C_i times the curvature; sum C_i loss."""
+    work, losses = np.empty((3, _AT_ONCE)), 0.0
+    for start in range(0, f.size, _AT_ONCE):
+        own = slice(start, start + _AT_ONCE)
+        losses += _coefficients(f[own], y[own], C[own], beta[own], rate[own], work)
+    return losses
+
+
+@compiled
+def _coefficients(f: Array, y: Array, C: Array, beta: Array, rate: Array, work: Array) -> Any:
+    margin, e = work[0, : f.size], work[1, : f.size]
+    for j in range(f.size):
+        margin[j] = y[j] * f[j]
+    _exponentials(margin, e, work[2])
     losses = 0.0
-    for i in range(f.size):
-        margin = y[i] * f[i]
-        e = np.exp(-abs(margin))
-        p = (e if margin > 0.0 else 1.0) / (1.0 + e)  # of the other label
-        beta[i], rate[i] = y[i] * C[i] * p, C[i] * p * (1.0 - p)
-        losses += C[i] * (np.log1p(e) - min(margin, 0.0))
+    for j in range(f.size):
+        losses += C[j] * _loss(e[j], margin[j])
+        e[j] = _other(e[j], margin[j])
+    for j in range(f.size):  # one array after the other: the loops vectorise
+        beta[j] = y[j] * C[j] * e[j]
+    for j in range(f.size):
+        rate[j] = C[j] * e[j] * (1.0 - e[j])
     return losses
 
 
@@ -34,15 +95,13 @@ def logistic_bias(f: Array, y: Array, C: Array, mass: float) -> Any:
     Steps are shortened to log(1 + |step|), with which the method cannot overshoot for ever: no curvature here changes
     by more than a factor e over a distance of 1.
     """
-    b, most = 0.0, 0.25 * C.sum()
+    work, b, most = np.empty((3, _AT_ONCE)), 0.0, 0.25 * C.sum()
     for _ in range(_STEPS):
         slope, curvature = mass, 0.0
-        for i in range(f.size):
-            margin = y[i] * (f[i] + b)
-            e = np.exp(-abs(margin))
-            p = (e if margin > 0.0 else 1.0) / (1.0 + e)
-            slope -= y[i] * C[i] * p
-            curvature += C[i] * p * (1.0 - p)
+        for start in range(0, f.size, _AT_ONCE):
+            own = slice(start, start + _AT_ONCE)
+            more = _slope_and_curvature(f[own], b, y[own], C[own], work)
+            slope, curvature = slope + more[0], curvature + more[1]
         if not curvature > _FLAT * most:  # one label, or huge scores
             return np.nan
         step = -slope / curvature
@@ -53,9 +112,83 @@ def logistic_bias(f: Array, y: Array, C: Array, mass: float) -> Any:
 
 
 @compiled
+def _slope_and_curvature(f: Array, b: float, y: Array, C: Array, work: Array) -> tuple[float, float]:
+    margin, e = work[0, : f.size], work[1, : f.size]
+    for j in range(f.size):
+        margin[j] = y[j] * (f[j] + b)
+    _exponentials(margin, e, work[2])
+    slope, curvature = 0.0, 0.0
+    for j in range(f.size):
+        p = _other(e[j], margin[j])
+        slope -= y[j] * C[j] * p
+        curvature += C[j] * p * (1.0 - p)
+    return slope, curvature
+
+
+@compiled
 def logistic_slope(f: Array, df: Array, part: float, y: Array, C: Array) -> Any:
     """The slope in `part` of sum C_i loss(f_i + part df_i)."""
-    slope = 0.0
-    for i in range(f.size):
-        slope -= y[i] * C[i] / (1.0 + np.exp(y[i] * (f[i] + part * df[i]))) * df[i]
+    work, slope = np.empty((3, _AT_ONCE)), 0.0
+    for start in range(0, f.size, _AT_ONCE):
+        own = slice(start, start + _AT_ONCE)
+        slope += _slope(f[own], df[own], part, y[own], C[own], work)
     return slope
+
+
+@compiled
+def _slope(f: Array, df: Array, part: float, y: Array, C: Array, work: Array) -> Any:
+    margin, e = work[0, : f.size], work[1, : f.size]
+    for j in range(f.size):
+        margin[j] = y[j] * (f[j] + part * df[j])
+    _exponentials(margin, e, work[2])
+    slope = 0.0
+    for j in range(f.size):
+        slope -= y[j] * C[j] * _other(e[j], margin[j]) * df[j]
+    return slope
+
+
+@compiled
+def logistic_account(
+    f: Array, y: Array, C: Array, beta: Array, dual_f: Array, residuals: Array
+) -> tuple[float, float, float, float]:
+    """What a certificate sums up, for scores f and the dual point beta with scores dual_f:
+
+    sum C loss(f), sum h(beta), the largest difference of beta / C from minus the slope of the loss at dual_f, and by
+    how much bounds are violated. residuals <- C loss(f) + h(beta) + beta f, the share of each point in the gap.
+    """
+    work = np.empty((3, _AT_ONCE))
+    losses, conjugates, violation, outside = 0.0, 0.0, 0.0, 0.0
+    for start in range(0, f.size, _AT_ONCE):
+        own = slice(start, start + _AT_ONCE)
+        more = _account(f[own], y[own], C[own], beta[own], dual_f[own], residuals[own], work)
+        losses, conjugates = losses + more[0], conjugates + more[1]
+        violation, outside = max(violation, more[2]), max(outside, more[3])
+    return losses, conjugates, violation, outside
+
+
+@compiled
+def _account(
+    f: Array, y: Array, C: Array, beta: Array, dual_f: Array, residuals: Array, work: Array
+) -> tuple[float, float, float, float]:
+    margin, e = work[0, : f.size], work[1, : f.size]
+    losses, conjugates, violation, outside = 0.0, 0.0, 0.0, 0.0
+    for j in range(f.size):
+        margin[j] = y[j] * f[j]
+    _exponentials(margin, e, work[2])
+    for j in range(f.size):
+        residuals[j] = C[j] * _loss(e[j], margin[j])
+        losses += residuals[j]
+    for j in range(f.size):
+        p = y[j] * beta[j] / C[j]
+        outside = max(outside, C[j] * max(-p, p - 1.0))
+        p = min(max(p, 0.0), 1.0)
+        h = p * np.log(p) if p > 0.0 else 0.0
+        h += (1.0 - p) * np.log1p(-p) if p < 1.0 else 0.0
+        conjugates += C[j] * h
+        residuals[j] += C[j] * h + beta[j] * f[j]
+    for j in range(f.size):
+        margin[j] = y[j] * dual_f[j]
+    _exponentials(margin, e, work[2])
+    for j in range(f.size):
+        violation = max(violation, abs(y[j] * beta[j] / C[j] - _other(e[j], margin[j])))
+    return losses, conjugates, violation, outside

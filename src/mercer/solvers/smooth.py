@@ -16,7 +16,8 @@ points are many, all begins with some of them, each standing for several.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,8 +25,12 @@ from ..gram import Design
 from ..problem import Problem
 from ..types import Array, inner
 from .base import Iterate
+from .descent import Descent
 from .proximal import Squares
+from .rows import Features
 
+_HEAVY = 10.0  # C_i K_ii in the mean, up to which passes of coordinate descent are tried:
+_TRIAL, _FAST = 2, 6.0  # so many rounds, and as long as so many passes gain a digit
 _PART, _ROWS = 8, 4  # it begins with one point of so many, and at least so many times as many as there are features;
 _PART_STEPS, _PART_SMALLER = 12, 0.01  # so many steps with them, or until the gradient is this small beside the first
 _CHEAP = 30.0  # passes over all points: what the sum of all z z' may cost
@@ -35,15 +40,34 @@ _SEARCHES, _FLAT = 30, 0.3  # slopes of a line search, until one is this small b
 _ROUNDING = 1e-15
 
 
-def smooth_steps(problem: Problem, start: Array | None) -> Iterator[Iterate]:
+def smooth_steps(problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
     """Newton steps, until nothing is left to gain."""
     place = _Place(problem.gram.design, problem.y, problem.C, problem.bias)
+    if start is None and place.squares is None and _worth_passes(problem):
+        start = yield from _passes(problem)
     place.begin(start)
     while True:
         moved = place.step()
         yield place.iterate(done=not moved)
         if not moved:
             return
+
+
+def _worth_passes(problem: Problem) -> bool:
+    """Whether coordinate descent is fast at first: short rows, none of them heavy, and no bias to wait for."""
+    design: Design = problem.gram.design
+    if problem.bias or not design.sparse:
+        return False
+    return inner(problem.C, design.squared_norms) <= _HEAVY * design.n
+
+
+def _passes(problem: Problem) -> Generator[Iterate, Array | None, Array | None]:
+    """Coordinate descent as long as it is fast; where it has come to, if that is a good start."""
+    descent = Descent(problem, Features(problem.gram.design), None, None)
+    while not descent.idle and (descent.rounds < _TRIAL or descent.passes_per_digit <= _FAST):
+        descent.round()
+        yield replace(descent.iterate(), done=False)
+    return descent.beta if descent.primal < 2.0 * descent.dual else None
 
 
 class _Place:
