@@ -15,7 +15,7 @@ from sklearn import svm
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer import SVC, SVR, Problem, solve
+from mercer import SVC, SVR, KernelLogistic, LinearSVC, Problem, solve
 from mercer.kernels import Constant, Gaussian, Linear, Polynomial
 from mercer.solution import Status
 
@@ -63,6 +63,23 @@ def test_equal_points_with_opposite_labels_cost_two():
     certificate = SVC("linear", C=3.0).fit([[99999.0], [99999.0]], [0, 1]).certificate_
     assert certificate.converged
     assert certificate.primal == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize("machine", [SVC(), SVR(), KernelLogistic(), LinearSVC(), LinearSVC(loss="logistic")], ids=repr)
+def test_objectives_beyond_float64_are_refused(machine):
+    with pytest.raises(ValueError, match=r"Objectives overflow with C = 1e\+200 on points of length \d"):
+        machine.set_params(C=1e200).fit(BLOB, NOISY)
+    with pytest.raises(ValueError, match="Objectives overflow"):
+        machine.set_params(C=1e10).fit(BLOB, NOISY, sample_weight=np.full(200, 1e190))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("bias", [True, "penalised", False])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_steps_that_are_lost_to_rounding_end_it(loss, bias):
+    machine = LinearSVC(1e12, loss, bias).fit(BLOB, NOISY)
+    assert machine.certificate_.status in (Status.CONVERGED, Status.STALLED)
+    assert machine.certificate_.dual <= machine.certificate_.primal
 
 
 def test_zeros_and_ones_in_training_only():

@@ -25,6 +25,7 @@ _SINGLE_FROM = 1e-5  # tolerances of at least this allow float32 kernel values i
 _PROMPT = 0.5  # seconds that a certificate may take after Ctrl-C
 _BETTER = 0.99  # an earlier iterate is given back where its objective was below this part of the last one's
 _RESERVE = 0.2  # of the time limit, at most, is kept for the certificate
+_LARGEST = 1e153  # objectives hold squares of sum C_i |phi(x_i)|, which must be within float64
 _PROBE = 256  # rows of a certificate that are timed, to know what all of them will take
 
 
@@ -48,6 +49,7 @@ def solve(
     _require_limits(tol, max_iter, time_limit, callback)
     chosen, reason = choose(problem) if solver is None else (as_solver(solver), "")
     chosen.check(problem)
+    _require_in_range(problem)
     run = _Run(problem, tol, max_iter, time_limit, callback)
     beta = start.beta if isinstance(start, Solution) else start
     with interruptible() as interrupt, nullcontext() if chosen.factors else helpers_kept():
@@ -75,6 +77,15 @@ def _require_limits(tol: Any, max_iter: Any, time_limit: Any, callback: Any) -> 
         raise ValueError(f"time_limit must be None or a number of seconds >= 0, not {time_limit!r}.")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function of a Step, which may return True to end it, not {callback!r}.")
+
+
+def _require_in_range(problem: Problem) -> None:
+    """Raise where objectives would overflow."""
+    C, length = float(problem.C.max()), float(np.sqrt(np.abs(problem.gram.diag()).max()))
+    if not float(problem.C.sum()) * max(length, 1.0) <= _LARGEST:
+        raise ValueError(
+            f"Objectives overflow with C = {C:.1g} on points of length {length:.1g}: make C smaller, or scale the data."
+        )
 
 
 class _Run:

@@ -215,7 +215,8 @@ def _is_nothing(problem: Problem, beta: Array, primal: float, dual: float) -> bo
 
 def _largest_norm(problem: Problem, beta: Array) -> float:
     """(sum |beta_i| |phi(x_i)|)^2: beta'K beta is no larger, and its rounding errors are in parts of this."""
-    return inner(np.abs(beta), np.sqrt(np.abs(problem.gram.diag()))) ** 2
+    root = inner(np.abs(beta), np.sqrt(np.abs(problem.gram.diag())))
+    return root * root  # infinite where it overflows
 
 
 def _indefinite(problem: Problem, beta: Array, other: Array, products: Products, norm: float) -> bool:

@@ -134,6 +134,7 @@ def _newton_steps(descent: Descent) -> Generator[Iterate, Array | None, None]:
     """Newton steps from where the descent stands, as long as they help."""
     free_bias = descent.problem.bias
     newton = ProximalNewton(_design(descent), descent.points, descent.beta, descent.image, descent.b, free_bias)
+    earlier = (np.nan, np.nan)
     while True:
         beta, dual, gap = newton.beta, newton.dual, newton.gap
         if free_bias and newton.total != 0.0:
@@ -141,7 +142,8 @@ def _newton_steps(descent: Descent) -> Generator[Iterate, Array | None, None]:
             dual, was = descent.problem.dual(beta), dual
             gap += was - dual
         scores = newton.f - newton.b if free_bias else newton.f
-        last = newton.stuck and not newton.rounded
+        last = (newton.stuck or (dual, gap) == earlier) and not newton.rounded  # equal: steps are lost to rounding
+        earlier = (dual, gap)
         recomputed = yield Iterate(newton.v, scores, newton.b, dual, gap=gap, done=last, dual_beta=beta)
         if last:
             return
