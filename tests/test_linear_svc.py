@@ -300,7 +300,7 @@ class TestPartialFit:
         ("settings", "classes", "message"),
         [
             ({}, None, "classes must be passed on the first call"),
-            ({}, [1, 2], "0 is none of the classes"),
+            ({}, [1, 2], "y holds 0, which is none of the classes"),
             ({"solver": "coordinate_descent"}, [0, 1], "partial_fit learns by StochasticSubgradient"),
             ({"class_weight": "balanced"}, [0, 1], "cannot be balanced"),
         ],

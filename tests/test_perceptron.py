@@ -15,7 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
-from mercer import KernelPerceptron, Perceptron, Problem, certify, solve
+from mercer import KernelPerceptron, LinearSVC, Perceptron, Problem, certify, solve
 from mercer.kernels import FromFunction, Gaussian, Linear, Polynomial, Precomputed
 from mercer.losses import HardMargin
 from mercer.online import Update, rows
@@ -305,6 +305,18 @@ def test_an_endless_stream_runs_in_bounded_memory():
         assert len(pickle.dumps(model)) < 20_000
     X = generator.normal(size=(500, 2))
     assert model.score(X, np.where(np.hypot(*X.T) > 1.2, "out", "in")) > 0.85
+
+
+@pytest.mark.parametrize("machine", [Perceptron(), KernelPerceptron(), LinearSVC()], ids=repr)
+def test_a_first_piece_that_is_refused_settles_nothing(machine):
+    X, y = load_iris(return_X_y=True)
+    wrong = [(X, y, [0, 1], "y holds 2, which"), (np.full((2, 3), np.nan), [0, 1], [0, 1], "NaN"), (X, y, [1], "two")]
+    for points, labels, classes, message in wrong:
+        with pytest.raises(ValueError, match=message):
+            machine.partial_fit(points, labels, classes=classes)
+    assert machine.partial_fit(X, y, classes=[0, 1, 2]).predict(X).shape == (150,)
+    with pytest.raises(ValueError, match=r"classes=\[0, 1\] are not those of the first call"):
+        machine.partial_fit(X, y, classes=[0, 1])
 
 
 def test_a_stream_names_its_classes():

@@ -24,7 +24,7 @@ from ..types import Array, Index, Points
 from .base import Machine
 from .callbacks import Hooks
 from .checks import require_choice
-from .labels import classes_of, predicted
+from .labels import classes_of, classes_of_stream, predicted
 from .machines import Task
 from .online import Online, confirmed
 
@@ -122,7 +122,8 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         if kernel.domain is Domain.VALUES:
             raise ValueError("partial_fit needs points: kernel values of a stream have no fixed columns.")
         X, y = self._admit_both(X, y, kernel, reset=first)
-        Y = self._sides(self._group(y, classes))
+        self.classes_, group = classes_of_stream(self, y, classes)
+        Y = self._sides(group)
         kernel = kernel.resolve(X)
         points, held = (None, None) if first else (self.support_vectors_, self._held)
         learner = self._learner(kernel, points, X, Y, held)

@@ -25,6 +25,23 @@ def classes_of(owner: Any, y: Any) -> tuple[Array, Index]:
     return classes, group
 
 
+def classes_of_stream(owner: Any, y: Any, classes: Any) -> tuple[Array, Index]:
+    """All classes of a stream, named with its first piece, and the number of the class of each point of this piece."""
+    check_classification_targets(y)
+    if hasattr(owner, "classes_"):
+        known: Array = owner.classes_
+        if classes is not None and not np.array_equal(known, np.unique(classes)):
+            raise ValueError(f"classes={classes!r} are not those of the first call to partial_fit, {known}.")
+    else:
+        if classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit: later pieces may have others.")
+        known, _ = classes_of(owner, np.asarray(classes))
+    unknown = np.setdiff1d(y, known)
+    if unknown.size:
+        raise ValueError(f"y holds {name_of(unknown[0])}, which is none of the classes {known}.")
+    return known, np.searchsorted(known, y)
+
+
 def _two_of(y: Any) -> tuple[Array, Index] | None:
     """The same without sorting, where y is a column of two whole numbers; None where it is anything else."""
     if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "iuf" or y.size == 0:

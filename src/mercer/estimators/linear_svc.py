@@ -18,7 +18,7 @@ from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
 from .base import Machine, Training, sample_weights, seed_of
 from .checks import require_choice, require_limits, require_positive
-from .labels import class_weights, classes_of, name_of, predicted
+from .labels import class_weights, classes_of, classes_of_stream, name_of, predicted
 from .machines import Task
 
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "logistic": Logistic()}
@@ -115,16 +115,15 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         if self.class_weight == "balanced":
             raise ValueError("partial_fit does not see all points, so classes cannot be balanced: give their weights.")
         first = not hasattr(self, "classes_")
-        self._begin(X, classes) if first else self._require_known(classes)
         X, y = validate_data(self, X, y, reset=first, **self._vector_checks(Linear()))
-        self._require_known(y)
-        group = np.searchsorted(self.classes_, y)
+        named, group = classes_of_stream(self, y, classes)
         weight = sample_weights(sample_weight, len(group))
-        C = self.C * weight * class_weights(self, self.classes_, self.classes_, np.ones(self.classes_.size))[group]
+        C = self.C * weight * class_weights(self, named, named, np.ones(named.size))[group]
         kept = np.flatnonzero(C)
         gram = LinearGram(X if kept.size == C.size else X[kept], float(self.bias == "penalised"))
         if first:
-            problems = 1 if self.classes_.size == 2 else self.classes_.size
+            problems = 1 if named.size == 2 else named.size
+            self.classes_, self.kernel_, self.n_iter_ = named, self.kernel, 0
             self._coef, self.intercept_ = np.zeros((problems, gram.design.width)), np.zeros(problems)
         coef = self.coef_
         solver = solver.with_params(random_state=(seed_of(self.random_state) or 0) + self.n_iter_)
@@ -140,21 +139,6 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
                 delattr(self, name)
         self.certificates_ = ()
         return self
-
-    def _begin(self, X: Points, classes: Any) -> None:
-        """What the first chunk settles."""
-        if classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit: later chunks may have others.")
-        self.classes_, _ = classes_of(self, np.asarray(classes))
-        self.kernel_, self.n_iter_ = self.kernel, 0
-
-    def _require_known(self, labels: Any) -> None:
-        """Raise for labels that are no class of the first chunk."""
-        if labels is None:
-            return
-        unknown = np.setdiff1d(np.asarray(labels), self.classes_)
-        if unknown.size:
-            raise ValueError(f"{name_of(unknown[0])} is none of the classes {self.classes_} of the first partial_fit.")
 
     def _check(self) -> None:
         require_limits(self)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 
 from ..online import INSEPARABLE, Learner, MarginCertificate, Outcome, Update, train
 from ..progress import Line, Watches
@@ -20,7 +19,7 @@ from ..solution import Inseparable, Solution, Status
 from ..types import Array, Index, Points
 from .callbacks import Hooks
 from .checks import require, require_choice
-from .labels import name_of
+from .labels import classes_of_stream, name_of
 
 LEAST_PRODUCTS = 1e-145  # where all points are smaller, their inner products are not told from zero
 
@@ -60,23 +59,6 @@ class Online:
         while True:
             yield np.arange(n) if generator is None else generator.permutation(n)
 
-    def _group(self, y: Array, classes: Any) -> Index:
-        """The class of each point in a piece of a stream, the classes being named with the first piece."""
-        check_classification_targets(y)
-        if not hasattr(self, "classes_"):
-            if classes is None:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            named = np.unique(classes)
-            if named.size < 2:
-                raise ValueError(f"{type(self).__name__} needs at least two classes, not only {name_of(named[0])}.")
-            self.classes_ = named
-        elif classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
-            raise ValueError(f"classes={classes!r} are not those of the first call to partial_fit, {self.classes_}.")
-        unknown = np.setdiff1d(y, self.classes_)
-        if unknown.size:
-            raise ValueError(f"y holds {name_of(unknown[0])}, which is none of the classes {self.classes_}.")
-        return np.searchsorted(self.classes_, y)
-
     def _learn(self, learner: Learner, hooks: Hooks, began: float) -> Outcome:
         """Pass after pass, with whoever watches."""
         machines, n = learner.Y.shape
@@ -101,7 +83,8 @@ class Online:
         were learned from.
         """
         X, y = self._admit_again(X, y)
-        Y = self._sides(self._group(y, None))
+        _, group = classes_of_stream(self, y, None)
+        Y = self._sides(group)
         statuses: list[Status] = [Status.EXAMINED] * len(Y)
         return _worst(self._certificates(X, Y, statuses, [None] * len(Y)))
 

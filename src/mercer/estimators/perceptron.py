@@ -19,7 +19,7 @@ from ..solution import Inseparable, Status
 from ..types import Array, Points
 from .callbacks import Hooks
 from .checks import require_positive
-from .labels import classes_of
+from .labels import classes_of, classes_of_stream
 from .online import Online, confirmed
 
 _CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
@@ -92,7 +92,8 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         """
         first = not hasattr(self, "coef_")
         X, y = self._admit(X, y, reset=first)
-        learner = self._learner(X, self._sides(self._group(y, classes)), goes_on=not first)
+        self.classes_, group = classes_of_stream(self, y, classes)
+        learner = self._learner(X, self._sides(group), goes_on=not first)
         one_pass(learner, next(self._orders(len(y))), np.ones(len(learner.Y), np.bool_), 1, None)
         self._keep(learner)
         self._forget_fit(learner)
