@@ -1,9 +1,12 @@
 """Loops over all points for Newton steps: beta as a function of the scores, and sums of squares of rows.
 
-beta_i(f) is the s with the least  h_i(s) + f_i s + sigma/2 (s - centre_i)^2:  piecewise linear in f_i.
+beta_i(f) is the s with the least  h_i(s) + f_i s + sigma/2 (s - centre_i)^2:  piecewise linear in f_i. The terms of h are
+the rows of one array, and nothing depends on a branch, so that the loops vectorise.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -13,47 +16,55 @@ from .descent import EPS, HI, LO, Q, R
 
 
 @compiled
-def _soft(g: float, eps: float) -> float:
-    return g - eps if g > eps else g + eps if g < -eps else 0.0
+def _soft(g: float, eps: float) -> Any:
+    return max(g - eps, 0.0) + min(g + eps, 0.0)
 
 
 @compiled
 def coefficients(
-    f: Array, points: Array, centre: Array, sigma: float, beta: Array, rate: Array, slack: Array
-) -> tuple[float, float, float]:
+    f: Array, terms: Array, centre: Array, sigma: float, beta: Array, rate: Array, slack: Array
+) -> tuple[float, float, float, float]:
     """beta <- beta(f), rate <- minus its derivatives, slack <- how far f may move before beta does.
 
-    sum beta, sum h(beta) and |beta - centre|^2 are returned.
+    sum beta, sum h(beta), |beta - centre|^2 and the largest |beta_i - centre_i| between two kinks are returned.
     """
-    total, conjugate, moved = 0.0, 0.0, 0.0
+    total, conjugate, moved, reach = 0.0, 0.0, 0.0, 0.0
     for i in range(f.size):
-        p = points[i]
-        q, r, eps, lo, hi = p[Q], p[R], p[EPS], p[LO], p[HI]
+        q, r, eps, lo, hi = terms[Q, i], terms[R, i], terms[EPS, i], terms[LO, i], terms[HI, i]
         a = r + sigma
         g = q - f[i] + sigma * centre[i]
-        s = _soft(g, eps) / a
-        inside = lo < s < hi and (s != 0.0 or eps == 0.0)
-        slack[i] = 0.0
-        if not inside:
-            slack[i] = a * (s - hi) if s >= hi else a * (lo - s) if s <= lo else eps - abs(g)
-            if s == 0.0 and eps > 0.0:
-                slack[i] = eps - abs(g)
+        inverse = 1.0 / a
+        s = _soft(g, eps) * inverse
+        flat = s == 0.0 and eps > 0.0
+        outside = max(s - hi, lo - s)
+        inside = outside < 0.0 and not flat
+        slack[i] = eps - abs(g) if flat else a * max(outside, 0.0)
         s = min(max(s, lo), hi)
-        beta[i], rate[i] = s, 1.0 / a if inside else 0.0
+        beta[i], rate[i] = s, inverse if inside else 0.0
         total += s
         conjugate += (0.5 * r * s - q) * s + eps * abs(s)
         moved += (s - centre[i]) ** 2
-    return total, conjugate, moved
+        reach = max(reach, abs(s - centre[i]) if inside else 0.0)
+    return total, conjugate, moved, reach
 
 
 @compiled
-def coefficients_along(f: Array, df: Array, step: float, points: Array, centre: Array, sigma: float) -> float:
+def coefficients_along(f: Array, df: Array, step: float, terms: Array, centre: Array, sigma: float) -> float:
     """sum_i beta_i(f + step df) df_i."""
     out = 0.0
     for i in range(f.size):
-        p = points[i]
-        s = _soft(p[Q] - f[i] - step * df[i] + sigma * centre[i], p[EPS]) / (p[R] + sigma)
-        out += min(max(s, p[LO]), p[HI]) * df[i]
+        s = _soft(terms[Q, i] - f[i] - step * df[i] + sigma * centre[i], terms[EPS, i]) / (terms[R, i] + sigma)
+        out += min(max(s, terms[LO, i]), terms[HI, i]) * df[i]
+    return out
+
+
+@compiled
+def losses(f: Array, terms: Array) -> float:
+    """sum C_i loss(f_i), which is the largest -h_i(s) - f_i s, where r = 0."""
+    out = 0.0
+    for i in range(f.size):
+        g = terms[Q, i] - f[i]
+        out += max(abs(g) - terms[EPS, i], 0.0) * (terms[HI, i] if g > 0.0 else -terms[LO, i])
     return out
 
 

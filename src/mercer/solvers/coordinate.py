@@ -112,10 +112,10 @@ def _start_from_a_part(descent: Descent) -> None:
     order = np.arange(design.n)
     shuffle(order, design.n, descent.words)
     rows = np.sort(order[:size])
-    points = descent.points[rows]
-    points[:, R] *= size / design.n
+    terms = _terms(descent).take(rows, axis=1)
+    terms[R] *= size / design.n
     none = np.zeros(size), np.zeros(design.width)
-    newton = ProximalNewton(Design(design.Z[rows], design.constant), points, *none, 0.0, descent.problem.bias)
+    newton = ProximalNewton(Design(design.Z[rows], design.constant), terms, *none, 0.0, descent.problem.bias)
     enough = _FIRST_SMALLER * newton.size
     for _ in range(_FIRST_STEPS):
         newton.advance()
@@ -130,10 +130,16 @@ def _design(descent: Descent) -> Design:
     return design
 
 
+def _terms(descent: Descent) -> Array:
+    """The dual terms, a row for each: in the order of `_core.descent`, without what only passes need."""
+    t = descent.problem.terms
+    return np.stack([t.q, t.r, t.eps, t.lo, t.hi])
+
+
 def _newton_steps(descent: Descent) -> Generator[Iterate, Array | None, None]:
     """Newton steps from where the descent stands, as long as they help."""
     free_bias = descent.problem.bias
-    newton = ProximalNewton(_design(descent), descent.points, descent.beta, descent.image, descent.b, free_bias)
+    newton = ProximalNewton(_design(descent), _terms(descent), descent.beta, descent.image, descent.b, free_bias)
     earlier = (np.nan, np.nan)
     while True:
         beta, dual, gap = newton.beta, newton.dual, newton.gap

@@ -7,6 +7,8 @@ told is always feasible: the side with the larger sum is scaled down.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from ..problem import Problem
@@ -47,14 +49,19 @@ class Descent:
         self.image = rows.image(None if start is None else self.beta)
         # A larger constant moves the bias faster and all else more slowly; with this one, tiny C can move it by 1.
         extra = max(_CONSTANT * float(rows.diag.mean()), 1.0 / float(problem.C.sum())) if problem.bias else 0.0
+        self.extra = extra
         self.bias = np.array([extra or rows.constant, self.beta.sum(), 0.0])
-        self.points = table_of(problem, rows.diag + extra)
         self.order, self.size = np.arange(n), n
         self.words = random_words(seed)
         self.b, self.margin, self.first, self.rounds = 0.0, np.inf, 0.0, 0
         self.best_primal, self.passes, self.passes_per_digit = np.inf, 0.0, _PASSES
         self.seen: list[tuple[float, float]] = []  # passes and gaps of the last rounds
         self.idle = False
+
+    @cached_property
+    def points(self) -> Array:
+        """What passes need to know of each point."""
+        return table_of(self.problem, self.rows.diag + self.extra)
 
     def round(self) -> None:
         """Some passes over the points in play; then all of them are looked at."""

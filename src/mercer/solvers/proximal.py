@@ -29,6 +29,7 @@ from ..types import Array, inner
 
 _FIRST = 0.8  # sigma at the beginning, in parts of 1 / (largest coefficient)
 _FALL = 0.4  # sigma falls to this part,
+_FAST_FALL = 0.1  # or to this one, where one step was enough,
 _INNER = 2.0  # when the gradient is no larger than so many times sqrt(sigma) |beta - centre|
 _LEAST = 1e-12  # sigma falls no further than to this part of the first
 _NEAR = 1.5  # points take part whose beta would change if f moved by so many times what it moved in the last round,
@@ -66,15 +67,15 @@ class _Place:
 class ProximalNewton(_Place):
     """Where the method stands: v and w = Z'v, the weight of the constant column or the bias, and f = Z w + theirs."""
 
-    def __init__(self, design: Design, points: Array, beta: Array, w: Array, b: float, free_bias: bool) -> None:
+    def __init__(self, design: Design, terms: Array, beta: Array, w: Array, b: float, free_bias: bool) -> None:
         from .._core.descent import R
 
-        self.design, self.points, self.free_bias = design, points, free_bias
+        self.design, self.terms, self.free_bias = design, terms, free_bias
         self.v, self.centre, self.w = beta.copy(), beta.copy(), w.copy()
         constant = np.sqrt(design.constant)
         self.column = 1.0 if free_bias else float(constant)  # what stands in the column of the bias; 0: none
         self.extra = b if free_bias else float(constant * beta.sum())  # and its weight
-        smooth = bool(points[:, R].all())
+        smooth = bool(terms[R].all())
         self.sigma = 0.0 if smooth else _FIRST / (float(np.abs(beta).max()) or 1.0)
         self.least = _LEAST * self.sigma
         self.f = design.dots(self.w) + self.column * self.extra
@@ -83,20 +84,20 @@ class ProximalNewton(_Place):
         self.known, self.image = beta.copy(), w.copy()  # the image Z'beta of this beta is known
         self.squares = Squares(design)
         self.rounded = self.squares.single  # whether w may be only nearly Z'v
-        self.margin, self.stuck = np.inf, False
+        self.margin, self.stuck, self.steps = np.inf, False, 0
         self._look()
 
     @property
     def gap(self) -> float:
         """The primal value of v less the dual one of beta, where its sum is right."""
-        from .._core.stochastic import losses_and_conjugates
+        from .._core.proximal import losses
 
         if self.sigma:
-            losses, _ = losses_and_conjugates(self.f, self.points, self.beta)
+            loss = float(losses(self.f, self.terms))
         else:  # beta is where the losses, as the largest -h(s) - f s, are found
-            losses = -self.conjugate - inner(self.f, self.beta)
+            loss = -self.conjugate - inner(self.f, self.beta)
         own = 0.0 if self.free_bias else self.extra**2
-        return 0.5 * (inner(self.w, self.w) + own) + losses - self.dual
+        return 0.5 * (inner(self.w, self.w) + own) + loss - self.dual
 
     @property
     def b(self) -> float:
@@ -113,8 +114,8 @@ class ProximalNewton(_Place):
         """beta(f) of all points, and its image Z'beta: the old one, and that of what has changed."""
         from .._core.proximal import coefficients
 
-        self.total, self.conjugate, self.distance = coefficients(
-            self.f, self.points, self.centre, self.sigma, self.beta, self.rate, self.slack
+        self.total, self.conjugate, self.distance, self.reach = coefficients(
+            self.f, self.terms, self.centre, self.sigma, self.beta, self.rate, self.slack
         )
         self.image += self.design.combination(self.beta - self.known)
         self.known[:] = self.beta
@@ -135,10 +136,10 @@ class ProximalNewton(_Place):
         """The next centre, where this minimum is found; then Newton steps with the points that they may move."""
         if self.sigma and _found(self):
             # Free points are as far from their kinks as sigma lets them, and will move there.
-            reach = self.sigma * float(np.abs(self.beta - self.centre)[self.rate > 0.0].max(initial=0.0))
-            self.margin = max(self.margin, 2.0 * reach)
+            self.margin = max(self.margin, 2.0 * self.sigma * self.reach)
             self.centre[:] = self.beta
-            self.sigma = max(_FALL * self.sigma, self.least)
+            self.sigma = max((_FALL if self.steps > 1 else _FAST_FALL) * self.sigma, self.least)
+            self.steps = 0
             self.squares.forget()
             self.known[:], self.image = 0.0, np.zeros_like(self.w)  # rounding errors do not add up for long
             self._look()
@@ -158,6 +159,7 @@ class ProximalNewton(_Place):
     def _take(self, piece: _Piece, steps: int) -> None:
         """Let a piece take steps, and go where it has gone."""
         self.stuck = not piece.run(steps)
+        self.steps += piece.steps
         self.w, self.extra = piece.w, piece.extra
         self.moved = piece.moved
         if piece.rows is not None:
@@ -168,7 +170,7 @@ class ProximalNewton(_Place):
             self._look()
         else:  # its arrays are those of the whole, and up to date
             self.total, self.conjugate, self.distance = piece.total, piece.conjugate, piece.distance
-            self.image = piece.image
+            self.reach, self.image = piece.reach, piece.image
             self.known[:] = self.beta
             self._slopes()
 
@@ -190,10 +192,11 @@ class _Piece(_Place):
         self.rows, self.free_bias, self.column, self.sigma = rows, whole.free_bias, whole.column, whole.sigma
         self.w, self.extra, self.left = whole.w.copy(), whole.extra, 1.0
         take = slice(None) if rows is None else rows
-        self.points, self.centre = whole.points[take], whole.centre[take]
+        self.terms = whole.terms if rows is None else whole.terms.take(rows, axis=1)
+        self.centre = whole.centre[take]
         self.v, self.f = whole.v[take], whole.f[take]  # its own, where rows are taken
         self.beta, self.rate, self.slack = whole.beta[take], whole.rate[take], whole.slack[take]
-        self.moved, self.conjugate = 0.0, whole.conjugate
+        self.moved, self.conjugate, self.reach = 0.0, whole.conjugate, whole.reach
         if rows is None:
             self.design, self.squares = whole.design, whole.squares
             self.rest, self.rest_total, self.rest_distance = np.zeros_like(self.w), 0.0, 0.0
@@ -209,12 +212,13 @@ class _Piece(_Place):
 
     def run(self, most: int) -> bool:
         """Take steps; False where none is left to take."""
-        enough = _SMALLER * self.size
+        enough, self.steps = _SMALLER * self.size, 0
         for number in range(most):
             if number and (self.size <= enough or (self.sigma and _found(self))):
                 break
             if not self._step():
                 return number > 0
+            self.steps += 1
         return True
 
     def _step(self) -> bool:
@@ -234,8 +238,8 @@ class _Piece(_Place):
         self.w += step * dw
         self.extra += step * extra
         before = self.beta.copy()
-        total, self.conjugate, distance = coefficients(
-            self.f, self.points, self.centre, self.sigma, self.beta, self.rate, self.slack
+        total, self.conjugate, distance, self.reach = coefficients(
+            self.f, self.terms, self.centre, self.sigma, self.beta, self.rate, self.slack
         )
         self.image = self.image + self.design.combination(self.beta - before)
         self.total, self.distance = self.rest_total + total, self.rest_distance + distance
@@ -252,7 +256,7 @@ class _Piece(_Place):
         square = inner(dw, dw) + own * extra * extra
 
         def slope_at(step: float) -> float:
-            along = coefficients_along(self.f, df, step, self.points, self.centre, self.sigma)
+            along = coefficients_along(self.f, df, step, self.terms, self.centre, self.sigma)
             return linear + step * square - along
 
         low, high, step = 0.0, 1.0, 1.0
