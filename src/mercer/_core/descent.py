@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..types import Array
-from .compile import compiled
+from .compile import compiled, piece
 
 Q, R, EPS, LO, HI, A = range(6)
 """Columns of `points`: the terms of h_i, and K_ii + r. A logistic loss has r = LOGISTIC and its label as q."""
@@ -35,7 +35,7 @@ def fill(points: Array, q: Array, r: Array, eps: Array, lo: Array, hi: Array, di
         p[A + 1 :] = 0.0
 
 
-@compiled
+@piece
 def _best(beta: float, F: float, a: float, eps: float, lo: float, hi: float) -> float:
     """The s in [lo, hi] with the least  a/2 (s - beta)^2 - F (s - beta) + eps |s|."""
     if a <= 0.0:
@@ -45,7 +45,7 @@ def _best(beta: float, F: float, a: float, eps: float, lo: float, hi: float) -> 
     return min(max(s, lo), hi)
 
 
-@compiled
+@piece
 def _best_logistic(beta: float, f: float, a: float, y: float, C: float) -> Any:
     """The s with the least  a/2 (s - beta)^2 + f (s - beta) + C (p log p + (1 - p) log(1 - p)),  p = y s / C.
 
@@ -70,30 +70,34 @@ def _best_logistic(beta: float, f: float, a: float, y: float, C: float) -> Any:
     return y * C / (1.0 + np.exp(-z))
 
 
-@compiled
-def _gains(beta: float, F: float, eps: float, lo: float, hi: float) -> tuple[float, float]:
-    """The gain of raising a coefficient, and of lowering it; -inf at a bound."""
+@piece
+def _gain(beta: float, F: float, eps: float, lo: float, hi: float) -> float:
+    """The gain of raising a coefficient, or that of lowering it, as far as its bounds allow."""
     up = F - eps if beta >= 0.0 else F + eps
     down = F - eps if beta > 0.0 else F + eps
-    return (up if beta < hi else -np.inf), (-down if beta > lo else -np.inf)
+    return max(up if beta < hi else -np.inf, -down if beta > lo else -np.inf)
 
 
-@compiled
-def gain_of(p: Array, beta: float, f: float) -> Any:
+@piece
+def _logistic_gain(beta: float, f: float, y: float, C: float) -> Any:
+    return abs(y * C / (1.0 + np.exp(y * f)) - beta) / C
+
+
+@piece
+def _gain_of(points: Array, i: int, beta: float, f: float) -> Any:
     """What a move of the coefficient can gain, per unit; below zero, by how much any move would lose."""
-    if p[R] == LOGISTIC:
-        C = p[HI] - p[LO]
-        return abs(p[Q] * C / (1.0 + np.exp(p[Q] * f)) - beta) / C
-    up, down = _gains(beta, p[Q] - p[R] * beta - f, p[EPS], p[LO], p[HI])
-    return max(up, down)
+    q, r, eps, lo, hi = points[i, Q], points[i, R], points[i, EPS], points[i, LO], points[i, HI]
+    return _logistic_gain(beta, f, q, hi - lo) if r == LOGISTIC else _gain(beta, q - r * beta - f, eps, lo, hi)
 
 
-@compiled
-def best_of(p: Array, beta: float, f: float) -> Any:
-    """The best value of the coefficient, with the score f as it is now."""
-    if p[R] == LOGISTIC:
-        return _best_logistic(beta, f, p[A], p[Q], p[HI] - p[LO])
-    return _best(beta, p[Q] - p[R] * beta - f, p[A], p[EPS], p[LO], p[HI])
+@piece
+def _move_of(points: Array, i: int, beta: float, f: float) -> tuple[Any, Any]:
+    """That gain, and the best value of the coefficient, with the score f as it is now."""
+    q, r, eps, lo, hi = points[i, Q], points[i, R], points[i, EPS], points[i, LO], points[i, HI]
+    if r == LOGISTIC:
+        return _logistic_gain(beta, f, q, hi - lo), _best_logistic(beta, f, points[i, A], q, hi - lo)
+    F = q - r * beta - f
+    return _gain(beta, F, eps, lo, hi), _best(beta, F, points[i, A], eps, lo, hi)
 
 
 @compiled
@@ -128,7 +132,7 @@ def in_play(f: Array, points: Array, beta: Array, order: Array, margin: float) -
     size, worst = 0, 0.0
     last = order.size - 1
     for i in range(order.size):
-        gain = gain_of(points[i], beta[i], f[i])
+        gain = _gain_of(points, i, beta[i], f[i])
         if gain < -margin:
             order[last] = i
             last -= 1
@@ -154,12 +158,11 @@ def dense_pass(
         if k + AHEAD < size:
             later = order[k + AHEAD]
             ahead += points[later, Q] + X[later, 0]
-        row = X[i]
         dot = 0.0
         for j in range(w.size):
-            dot += row[j] * w[j]
+            dot += X[i, j] * w[j]
         f = dot + (shift + constant * total)
-        gain = gain_of(points[i], beta[i], f)
+        gain, best = _move_of(points, i, beta[i], f)
         if gain < -margin:
             size -= 1
             order[k], order[size] = order[size], order[k]
@@ -167,11 +170,11 @@ def dense_pass(
         k += 1
         if gain > 0.0:
             worst = max(worst, gain)
-            step = best_of(points[i], beta[i], f) - beta[i]
-            beta[i] += step
+            step = best - beta[i]
+            beta[i] = best
             total += step
             for j in range(w.size):
-                w[j] += step * row[j]
+                w[j] += step * X[i, j]
     bias[1], bias[2] = total, ahead
     return size, worst
 
@@ -193,7 +196,7 @@ def sparse_pass(
         for e in range(first, last):
             dot += value[e] * w[np.uint64(column[e])]
         f = dot + (shift + constant * total)
-        gain = gain_of(points[i], beta[i], f)
+        gain, best = _move_of(points, i, beta[i], f)
         if gain < -margin:
             size -= 1
             order[k], order[size] = order[size], order[k]
@@ -201,13 +204,54 @@ def sparse_pass(
         k += 1
         if gain > 0.0:
             worst = max(worst, gain)
-            step = best_of(points[i], beta[i], f) - beta[i]
-            beta[i] += step
+            step = best - beta[i]
+            beta[i] = best
             total += step
             for e in range(first, last):
                 w[np.uint64(column[e])] += step * value[e]
     bias[1], bias[2] = total, ahead
     return size, worst
+
+
+@compiled
+def dense_passes(
+    X: Array, points: Array, beta: Array, w: Array, order: Array, size: int, bias: Array, shift: float, margin: float,
+    state: Array, most: float, least: float, enough: float, part: float,
+) -> tuple[int, float, float]:  # fmt: skip
+    """Passes in random orders, until `most` points were visited or the largest gain is `enough` of the first.
+
+    A pass counts as `least` visits or more. `part` of its largest gain is the margin of the next. The new size, the
+    margin, the visits.
+    """
+    visits, began = 0.0, 0.0
+    while visits < most:
+        visits += max(float(size), least)
+        shuffle(order, size, state)
+        size, worst = dense_pass(X, points, beta, w, order, size, bias, shift, margin)
+        margin = part * worst
+        began = began or worst
+        if worst <= enough * began:
+            break
+    return size, margin, visits
+
+
+@compiled
+def sparse_passes(
+    begin: Array, column: Array, value: Array, points: Array, beta: Array, w: Array, order: Array, size: int,
+    bias: Array, shift: float, margin: float,
+    state: Array, most: float, least: float, enough: float, part: float,
+) -> tuple[int, float, float]:  # fmt: skip
+    """As `dense_passes`."""
+    visits, began = 0.0, 0.0
+    while visits < most:
+        visits += max(float(size), least)
+        shuffle(order, size, state)
+        size, worst = sparse_pass(begin, column, value, points, beta, w, order, size, bias, shift, margin)
+        margin = part * worst
+        began = began or worst
+        if worst <= enough * began:
+            break
+    return size, margin, visits
 
 
 @compiled
@@ -219,11 +263,11 @@ def kernel_pass(
     for k in range(order.size):
         i = order[k]
         f = scores[i] + (shift + constant * total)
-        gain = gain_of(points[i], beta[i], f)
+        gain, best = _move_of(points, i, beta[i], f)
         if gain > 0.0:
             worst = max(worst, gain)
-            step = best_of(points[i], beta[i], f) - beta[i]
-            beta[i] += step
+            step = best - beta[i]
+            beta[i] = best
             total += step
             row = rows[k]
             for j in range(scores.size):

@@ -1,7 +1,7 @@
 """Loops over all points for Newton steps: beta as a function of the scores, and sums of squares of rows.
 
-beta_i(f) is the s with the least  h_i(s) + f_i s + sigma/2 (s - centre_i)^2:  piecewise linear in f_i. The terms of h are
-the rows of one array, and nothing depends on a branch, so that the loops vectorise.
+beta_i(f) is the s with the least  h_i(s) + f_i s + sigma/2 (s - centre_i)^2:  piecewise linear in f_i. The terms of h
+are the rows of one array, and nothing depends on a branch, so that the loops vectorise.
 """
 
 from __future__ import annotations

@@ -66,6 +66,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
 
     parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel, "solver": as_solver}
     targets: ClassVar[str] = "numbers"  # what y holds: "numbers", "labels" or "nothing"
+    looks: ClassVar[bool] = False  # whether its Gram matrix looks for NaN and infinity: once is enough
     kernel: Any
     solver: Any
     tol: float
@@ -158,20 +159,24 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         X, y = self._admit_both(X, y, kernel)
         n = count(X)
         weight = sample_weights(sample_weight, n)
-        rows = np.flatnonzero(weight)
-        order, group, tasks = self._plan(None if y is None else y[rows], weight[rows])
+        rows = np.arange(n)
+        if not weight.all():
+            rows = np.flatnonzero(weight)
+            y, weight = None if y is None else y[rows], weight[rows]
+        order, group, tasks = self._plan(y, weight)
         rows = rows if order is None else rows[order]
         if kernel.domain is Domain.VALUES:
             admit_both(kernel, X, None)
             points = X[np.ix_(rows, rows)]
         else:
             points = X if rows.size == n and order is None else take(X, rows)
-        return Training(kernel.resolve(points, weight[rows]), points, rows, n, group, tuple(tasks))
+        resolved = kernel.resolve(points, weight if order is None else weight[order])
+        return Training(resolved, points, rows, n, group, tuple(tasks))
 
     def _admit_both(self, X: Points, y: Any, kernel: Kernel, reset: bool = True) -> tuple[Any, Any]:
         """Points and targets, checked."""
         if kernel.domain in (Domain.VECTORS, Domain.VALUES):
-            checks = self._vector_checks(kernel) | {"reset": reset}
+            checks = self._vector_checks(kernel) | {"reset": reset, "ensure_all_finite": not self.looks}
             if self.targets == "nothing":
                 return validate_data(self, X, **checks), None
             X, y = validate_data(self, X, y, y_numeric=self.targets == "numbers", **checks)

@@ -69,6 +69,11 @@ def class_weights(owner: Any, classes: Array, y: Any, weight: Array) -> Array:
     return np.asarray(values, np.float64)
 
 
+def weights_with_classes(owner: Any, classes: Array, group: Index, y: Any, weight: Array) -> Array:
+    """The weight of each point, times that of its class."""
+    return weight if owner.class_weight is None else weight * class_weights(owner, classes, y, weight)[group]
+
+
 def predicted(classes: Array, scores: Array) -> Array:
     """The class of each point: of the sign of its score, or, of several columns, that of the largest."""
     return np.asarray(classes[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)])

@@ -18,7 +18,7 @@ from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
 from .base import Machine, Training, sample_weights, seed_of
 from .checks import require_choice, require_limits, require_positive
-from .labels import class_weights, classes_of, classes_of_stream, name_of, predicted
+from .labels import class_weights, classes_of, classes_of_stream, name_of, predicted, weights_with_classes
 from .machines import Task
 
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "logistic": Logistic()}
@@ -59,6 +59,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     parsers: ClassVar[dict[str, Any]] = {"solver": as_solver}
     targets: ClassVar[str] = "labels"
+    looks: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -148,7 +149,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         self.classes_, group = classes_of(self, y)
-        C = self.C * weight * class_weights(self, self.classes_, y, weight)[group]
+        C = self.C * weights_with_classes(self, self.classes_, group, y, weight)
 
         def task(c: int, name: str) -> Task:
             return Task(np.where(group == c, 1.0, -1.0), _LOSSES[self.loss], C, self.bias is True, name=name)
@@ -166,8 +167,8 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def _keep_support(self, training: Training, solutions: list[Solution], gram: Gram) -> None:
         betas = np.stack([solution.beta for solution in solutions])
-        used = np.flatnonzero(betas[0] if len(betas) == 1 else betas.any(axis=0))
-        self.support_, self.dual_coef_ = training.rows[used], betas[:, used]
+        used = np.flatnonzero((betas != 0.0).any(axis=0))
+        self.support_, self.dual_coef_ = training.rows[used], betas.take(used, axis=1)
         self._coef = np.stack([gram.design.combination(beta) for beta in betas])
         if self.bias == "penalised":
             self.intercept_ = betas.sum(axis=1)

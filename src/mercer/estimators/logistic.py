@@ -15,7 +15,7 @@ from ..parallel import thread_count
 from ..types import Array, Index, Points
 from .base import Machine, Training
 from .checks import require_choice, require_limits, require_positive
-from .labels import class_weights, classes_of, name_of, predicted
+from .labels import classes_of, name_of, predicted, weights_with_classes
 from .machines import Task
 from .repeated import Merged
 
@@ -108,7 +108,7 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         self.classes_, group = classes_of(self, y)
         k = self.classes_.size
-        C = self.C * weight * class_weights(self, self.classes_, y, weight)[group]
+        C = self.C * weights_with_classes(self, self.classes_, group, y, weight)
 
         def task(c: int, name: str) -> Task:
             return Task(np.where(group == c, 1.0, -1.0), Logistic(), C, bool(self.bias), name=name)

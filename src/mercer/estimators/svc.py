@@ -13,7 +13,7 @@ from ..types import Array, Index, Points
 from .base import Machine
 from .checks import require_choice, require_limits, require_positive
 from .contributions import Contributions, contributions
-from .labels import class_weights, classes_of, name_of, predicted
+from .labels import classes_of, name_of, predicted, weights_with_classes
 from .machines import Task
 from .multiclass import class_slices, join, pack, pairs, unpack, votes
 
@@ -118,7 +118,7 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         k = self.classes_.size
         hard = float("inf") == self.C
         loss = HardMargin() if hard else Hinge()
-        C = np.ones(weight.size) if hard else self.C * weight * class_weights(self, self.classes_, y, weight)[group]
+        C = np.ones(weight.size) if hard else self.C * weights_with_classes(self, self.classes_, group, y, weight)
 
         def task(first: Array, rows: Any, name: str) -> Task:
             """The first class, as a mask, against the others."""

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ..problem import Problem
-from ..types import Array
+from ..types import Array, inner
 from .base import Iterate
 from .rows import Features, Kernels, random_words, table_of
 
@@ -29,21 +29,14 @@ _IDLE = 1e-13  # gains below this part of the first are rounding
 class Descent:
     """Where the descent stands: beta, its image (see rows.py), the bias, and who is left in play.
 
-    With `shrink`, points that are optimal by a wide margin are left out for the rest of a round, and a round is several
-    passes. With `draws`, points are drawn at random, instead of a new order for each pass.
+    A round, which needs explicit features, is several passes, and points that are optimal by a wide margin are left out
+    of all but the first. With `draws`, `one_pass` draws points at random, instead of a new order.
     """
 
     def __init__(
-        self,
-        problem: Problem,
-        rows: Features | Kernels,
-        start: Array | None,
-        seed: int | None,
-        *,
-        shrink: bool = True,
-        draws: bool = False,
+        self, problem: Problem, rows: Features | Kernels, start: Array | None, seed: int | None, *, draws: bool = False
     ) -> None:
-        self.problem, self.rows, self.shrink, self.draws = problem, rows, shrink, draws
+        self.problem, self.rows, self.draws = problem, rows, draws
         n = problem.n
         self.beta = np.clip(np.zeros(n) if start is None else np.array(start, np.float64), *problem.bounds)
         self.image = rows.image(None if start is None else self.beta)
@@ -65,29 +58,27 @@ class Descent:
 
     def round(self) -> None:
         """Some passes over the points in play; then all of them are looked at."""
-        n, visits, began = self.problem.n, 0.0, 0.0
+        assert isinstance(self.rows, Features)
+        n = self.problem.n
         self.rounds += 1
-        while visits < (min(self.rounds, _MOST_PASSES) if self.shrink else 1) * n:
-            visits += max(self.size, _LEAST_VISITS * n)
-            worst = self.one_pass()
-            began = began or worst
-            if worst <= _ENOUGH * began:
-                break
+        self.size, self.margin, visits = self.rows.passes(
+            self.points, self.beta, self.image, self.order, self.size, self.bias, self.b, self.margin, self.words,
+            min(self.rounds, _MOST_PASSES) * float(n), _LEAST_VISITS * n, _ENOUGH, _MARGIN,
+        )  # fmt: skip
         self._look()
         self._measure(visits / n)
 
     def one_pass(self) -> float:
-        """One pass, and its largest gain."""
+        """One pass over all points, and its largest gain."""
         from .._core.descent import draw, shuffle
 
         if self.draws:
             draw(self.order, self.words)
         else:
             shuffle(self.order, self.size, self.words)
-        self.size, worst = self.rows.descend(
-            self.points, self.beta, self.image, self.order, self.size, self.bias, self.b, self.margin
+        _, worst = self.rows.descend(
+            self.points, self.beta, self.image, self.order, self.size, self.bias, self.b, np.inf
         )
-        self.margin = _MARGIN * worst if self.shrink else np.inf
         return worst
 
     def moved(self) -> float:
@@ -100,13 +91,9 @@ class Descent:
 
         self.scores = self.rows.scores(self.image)
         moved = self.moved()
-        if self.problem.bias:
-            self.b += moved
-        else:
-            self.scores += moved
-        f = self.scores + (self.b + moved if self.problem.bias else 0.0)
-        if self.draws:
-            self.order = np.arange(self.problem.n)
+        self.b += moved if self.problem.bias else 0.0
+        self.scores += 0.0 if self.problem.bias else moved
+        f = self.scores + (self.b + moved) if self.problem.bias else self.scores
         self.size, worst = in_play(f, self.points, self.beta, self.order, self.margin)
         self.first = max(self.first, worst)
         unbalanced = abs(self.bias[1]) if self.problem.bias else 0.0
@@ -117,23 +104,19 @@ class Descent:
         from .._core.stochastic import losses_and_conjugates
 
         free = self.problem.bias
+        f = self.scores + self.b if free else self.scores
         self.dual_beta = balanced(self.beta) if free else self.beta
-        image = self.rows.image(self.dual_beta) if free else self.image
-        losses, conjugates = losses_and_conjugates(
-            self.scores + self.b if free else self.scores, self.points, self.dual_beta
-        )
-        self.primal = 0.5 * self._norm(self.image, self.beta) + losses
-        self.dual = 0.0 - 0.5 * self._norm(image, self.dual_beta) - conjugates
+        losses, conjugates = losses_and_conjugates(f, self.points, self.dual_beta)
+        norm = dual_norm = inner(self.beta, self.scores) + free * self.rows.constant * float(self.bias[1]) ** 2
+        if self.dual_beta is not self.beta:
+            dual_norm = self.rows.norm(self.rows.image(self.dual_beta), self.dual_beta)
+        self.primal, self.dual = 0.5 * norm + losses, 0.0 - 0.5 * dual_norm - conjugates
         self.best_primal = min(self.best_primal, self.primal)
         self.passes += passes
         self.seen = [*self.seen, (self.passes, self.best_primal - self.dual)][-_MEMORY:]
         (began, first), (_, last) = self.seen[0], self.seen[-1]
         fallen = np.log10(first / last) if 0.0 < last < first else 0.0
         self.passes_per_digit = (self.passes - began) / max(fallen, 1e-3) if len(self.seen) > 1 else _PASSES
-
-    def _norm(self, image: Array, beta: Array) -> float:
-        """beta'K beta."""
-        return self.rows.norm(image, beta) + self.rows.constant * float(beta.sum()) ** 2
 
     def iterate(self) -> Iterate:
         """What `solve` is told."""

@@ -92,10 +92,8 @@ class ProximalNewton(_Place):
         """The primal value of v less the dual one of beta, where its sum is right."""
         from .._core.proximal import losses
 
-        if self.sigma:
-            loss = float(losses(self.f, self.terms))
-        else:  # beta is where the losses, as the largest -h(s) - f s, are found
-            loss = -self.conjugate - inner(self.f, self.beta)
+        # Where sigma is 0, beta is where the losses, as the largest -h(s) - f s, are found.
+        loss = float(losses(self.f, self.terms)) if self.sigma else -self.conjugate - inner(self.f, self.beta)
         own = 0.0 if self.free_bias else self.extra**2
         return 0.5 * (inner(self.w, self.w) + own) + loss - self.dual
 

@@ -53,6 +53,13 @@ class Features:
         left, worst = run(points, beta, image, order, size, bias, shift, margin)
         return int(left), float(worst)
 
+    def passes(self, *state: Any) -> tuple[int, float, float]:
+        """Several passes of `_core.descent`, with who leaves."""
+        from .._core.descent import dense_passes, sparse_passes
+
+        left, margin, visits = self.design.loop(dense_passes, sparse_passes)(*state)
+        return int(left), float(margin), float(visits)
+
     def draw(self, points: Array, order: Array, steps: Array, u: Array, image: Array, *rest: Any) -> None:
         """Steps of `_core.stochastic`."""
         from .._core.stochastic import dense_draws, sparse_draws

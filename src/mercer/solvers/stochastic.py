@@ -68,7 +68,7 @@ class StochasticSubgradient(Solver):
             yield from self._draws(problem, start)
             return
         rows, draws = rows_of(problem.gram), self.order == "random"
-        descent = Descent(problem, rows, start, self.random_state, shrink=False, draws=draws)
+        descent = Descent(problem, rows, start, self.random_state, draws=draws)
         if problem.bias and start is None:
             descent.b = inner(problem.C, problem.y) / float(problem.C.sum())  # a fair first guess
         # With two threads, the next pass of the descent is done while the answer looks at the last one.
@@ -96,7 +96,7 @@ class StochasticSubgradient(Solver):
         in w. So the dual of all points together rises. A free bias moves as if it were penalised about b.
         """
         rows = rows_of(problem.gram)
-        descent = Descent(problem, rows, None, self.random_state, shrink=False, draws=self.order == "random")
+        descent = Descent(problem, rows, None, self.random_state, draws=self.order == "random")
         descent.image[:] = w
         penalised = rows.constant > 0.0
         if penalised:
