@@ -166,6 +166,10 @@ def test_products_with_rows(dtype, kind, zeros):
     design = Design(kind(X))
     assert_allclose(design.dots(w), X.astype(float) @ w, atol=1e-12)
     assert_allclose(design.combination(v), v @ X.astype(float), atol=1e-11)
+    s = np.empty(len(v))
+    found = design.weighted(w, 0.5, v, s)
+    assert_allclose(s, X.astype(float) @ w + 0.5, atol=1e-12)
+    assert_allclose(found, (v * s) @ X.astype(float), atol=1e-10)
     assert_allclose(design.squared_norms, (X.astype(float) ** 2).sum(axis=1), atol=1e-12)
 
 

@@ -10,21 +10,24 @@ from sklearn.linear_model import LogisticRegression
 
 from mercer import KernelLogistic
 from mercer.driver import solve
-from mercer.gram import DenseGram, LinearGram
+from mercer.gram import DenseGram, Design, LinearGram
 from mercer.kernels import Linear
 from mercer.losses import Logistic
 from mercer.problem import Problem
 from mercer.solution import Status
-from mercer.solvers import Newton, smooth
+from mercer.solvers import Newton, preconditioner
+from mercer.solvers.preconditioner import Preconditioner
 
 from .zoo import two_classes
 
 
-@pytest.fixture(params=["factored", "by gradients"])
+@pytest.fixture(params=["all points", "some points", "no preconditioner"])
 def way(request, monkeypatch):
-    """Each of the two ways to a step."""
-    if request.param == "by gradients":
-        monkeypatch.setattr(smooth, "_CHEAP", -1.0)
+    """What conjugate gradients are preconditioned with."""
+    if request.param == "some points":
+        monkeypatch.setattr(preconditioner, "_CHEAP", 0.1)
+    if request.param == "no preconditioner":
+        monkeypatch.setattr(preconditioner, "_DEAR", -1.0)
 
 
 def points(n, d, sparse, rng):
@@ -101,3 +104,42 @@ def test_many_sparse_features_begin_with_passes(C):
     assert found.status is Status.CONVERGED
     held = solve(Problem(DenseGram.compute(Linear() + 1, X), y, Logistic(), C, bias=False), Newton(), tol=1e-9)
     assert_allclose(found.certificate.primal, held.certificate.primal, rtol=1e-8)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("bias", ["free", "penalised", "none"])
+@pytest.mark.parametrize("drawn", [False, True])
+def test_the_preconditioner_is_what_it_says(sparse, bias, drawn, monkeypatch):
+    rng = np.random.default_rng(3)
+    X, _ = points(500, 6, sparse, rng)
+    X = X.astype(np.float32)
+    if drawn:
+        monkeypatch.setattr(preconditioner, "_CHEAP", 0.1)
+    penalty, column = float(bias != "free"), {"free": 1.0, "penalised": 0.5, "none": 0.0}[bias]
+    rate = rng.random(500) ** 8
+    model = Preconditioner(Design(X, 0.0), column, penalty)
+    r, r_e = rng.normal(size=6), penalty * column
+    assert_allclose(model.solve(r, r_e)[0], r)  # nothing is known
+    model.spent = np.inf
+    model.renew(rate)
+    assert (np.count_nonzero(model.weight) < 250) == drawn
+    p, p_e = model.solve(r, r_e)
+    Z, m = np.asarray(X @ np.eye(6)), model.weight
+    s = Z @ p + column * p_e
+    if bias == "free":
+        s = s - m @ s / m.sum()
+    assert_allclose(p + Z.T @ (m * s), r, atol=1e-10)
+    assert_allclose(p_e + penalty * column * (m @ s), r_e, atol=1e-10)
+    before = m.copy()
+    model.renew(2.0 * rate)  # too soon
+    assert_allclose(model.weight, before, rtol=0)
+
+
+def test_heavy_points_are_certain_to_be_drawn():
+    rate = np.random.default_rng(4).random(10_000) ** 20
+    weight = preconditioner._drawn(rate, 500)
+    assert 450 <= np.count_nonzero(weight) <= 550
+    assert_allclose(weight.sum(), rate.sum(), rtol=0.02)
+    least = weight[weight > 0.0].min()
+    assert_allclose(weight[rate > least], rate[rate > least], rtol=0)
+    assert_allclose(preconditioner._drawn(np.zeros(100), 10), np.zeros(100), rtol=0)

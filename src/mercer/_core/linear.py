@@ -70,6 +70,42 @@ def add_sparse_rows(begin: Array, column: Array, value: Array, v: Array, out: Ar
 
 
 @compiled
+def dense_weighted(X: Array, w: Array, shift: float, rate: Array, s: Array, out: Array, start: int, stop: int) -> None:
+    """s_i <- <x_i, w> + shift, and out += sum_i rate_i s_i x_i: rows are read once for both."""
+    v, rows, size = np.empty(8), np.arange(8), 0
+    for i in range(start, stop):
+        row, total = X[i], shift
+        for j in range(w.size):
+            total += row[j] * w[j]
+        s[i] = total
+        v[size] = rate[i] * total
+        size += 1
+        if size == 8:
+            _add_eight_rows(X[i - 7 : i + 1], v, rows, out)
+            size = 0
+    for k in range(size):
+        row = X[stop - size + k]
+        for j in range(out.size):
+            out[j] += v[k] * row[j]
+
+
+@compiled
+def sparse_weighted(
+    begin: Array, column: Array, value: Array,
+    w: Array, shift: float, rate: Array, s: Array, out: Array, start: int, stop: int,
+) -> None:  # fmt: skip
+    """The same."""
+    for i in range(start, stop):
+        total = shift
+        for p in range(np.uint64(begin[i]), np.uint64(begin[i + 1])):
+            total += value[p] * w[np.uint64(column[p])]
+        s[i] = total
+        factor = rate[i] * total
+        for p in range(np.uint64(begin[i]), np.uint64(begin[i + 1])):
+            out[np.uint64(column[p])] += factor * value[p]
+
+
+@compiled
 def dense_squares(X: Array, out: Array, start: int, stop: int) -> None:
     """out_i <- |x_i|^2."""
     for i in range(start, stop):

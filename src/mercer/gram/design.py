@@ -62,6 +62,18 @@ class Design:
         """The one of two compiled loops that fits Z, with the arrays of Z as its first arguments."""
         return partial(sparse if self.sparse else dense, *self.arrays)
 
+    def part(self, size: int) -> tuple[Array, Design]:
+        """Some of the rows, in order: their numbers, and a copy of them; the same ones every time."""
+        if size not in self._parts:
+            ends = np.linspace(0, self.n, size + 1).astype(np.intp)  # from each of so many pieces, one at random
+            rows = np.random.default_rng(0).integers(ends[:-1], ends[1:])
+            self._parts[size] = rows, Design(self.Z[rows], self.constant)
+        return self._parts[size]
+
+    @cached_property
+    def _parts(self) -> dict[int, tuple[Array, Design]]:
+        return {}
+
     @cached_property
     def squared_norms(self) -> Array:
         """K_ii = |z_i|^2 + c."""
@@ -87,16 +99,14 @@ class Design:
         from .._core.linear import add_dense_rows, add_sparse_rows
 
         add = self.loop(add_dense_rows, add_sparse_rows)
-        sums: dict[int, Array] = {}
+        return self._sum_by_rows(lambda out, start, stop: add(v, out, start, stop))
 
-        def work(start: int, stop: int) -> None:
-            own = np.zeros(self.width)
-            add(v, own, start, stop)
-            sums[start] = own
+    def weighted(self, w: Array, shift: float, rate: Array, s: Array) -> Array:
+        """s <- Z w + shift, and Z'(rate s): the rows are read once."""
+        from .._core.linear import dense_weighted, sparse_weighted
 
-        self._by_rows(work)
-        first, *others = (sums[start] for start in sorted(sums))  # in order: the same bits every time
-        return np.asarray(sum(others, start=first))
+        add = self.loop(dense_weighted, sparse_weighted)
+        return self._sum_by_rows(lambda out, start, stop: add(w, shift, rate, s, out, start, stop))
 
     def product(self, v: Array) -> Array:
         """K v, of a vector or of each column."""
@@ -111,6 +121,19 @@ class Design:
             return np.stack(columns).T
         scores = self.dots(self.combination(v))
         return scores + self.constant * float(v.sum()) if self.constant else scores
+
+    def _sum_by_rows(self, add: Callable[[Array, int, int], None]) -> Array:
+        """A sum over all rows, `add` adding those of a piece."""
+        sums: dict[int, Array] = {}
+
+        def work(start: int, stop: int) -> None:
+            own = np.zeros(self.width)
+            add(own, start, stop)
+            sums[start] = own
+
+        self._by_rows(work)
+        first, *others = (sums[start] for start in sorted(sums))  # in order: the same bits every time
+        return np.asarray(sum(others, start=first))
 
     def _by_rows(self, work: Callable[[int, int], None]) -> None:
         """Do the work on pieces of the rows, by all cores where it is worth it."""

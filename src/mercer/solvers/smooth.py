@@ -7,11 +7,12 @@ slopes and D the curvatures at f, both times C, a step solves
 
     (I + Z'DZ) dw + column Z'D1 de = Z'beta - w,     column 1'DZ dw + (penalty + column^2 1'D1) de = g,
 
-g = column sum beta - penalty e. Where features are few, I + Z'DZ is factored, and w + dw = Z'v with v = beta - D (Z dw
-+ column de). Else it is done by conjugate gradients, whose directions are combinations of rows of Z like w itself.
+g = column sum beta - penalty e: by conjugate gradients, with a matrix near this one that is cheap to factor, where
+features are not too many (see preconditioner.py). Their directions are combinations of rows of Z, like w itself.
 
 A free bias is at its best value before each step: then sum beta = 0, beta is a dual point, and the gap is real. Where
-points are many, all begins with some of them, each standing for several.
+points are many, all begins with some of them, each standing for several; where features are many and sparse, with
+coordinate descent.
 """
 
 from __future__ import annotations
@@ -26,14 +27,13 @@ from ..problem import Problem
 from ..types import Array, inner
 from .base import Iterate
 from .descent import Descent
-from .proximal import Squares
+from .preconditioner import Preconditioner
 from .rows import Features
 
 _HEAVY = 10.0  # C_i K_ii in the mean, up to which passes of coordinate descent are tried:
 _TRIAL, _FAST = 2, 6.0  # so many rounds, and as long as so many passes gain a digit
 _PART, _ROWS = 8, 4  # it begins with one point of so many, and at least so many times as many as there are features;
 _PART_STEPS, _PART_SMALLER = 12, 0.01  # so many steps with them, or until the gradient is this small beside the first
-_CHEAP = 30.0  # passes over all points: what the sum of all z z' may cost
 _GRADIENTS = 200  # steps of conjugate gradients, at most,
 _ROUGH, _PRECISE = 0.1, 1e-6  # until the residual is this small
 _SEARCHES, _FLAT = 30, 0.3  # slopes of a line search, until one is this small beside the first
@@ -43,7 +43,7 @@ _ROUNDING = 1e-15
 def smooth_steps(problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
     """Newton steps, until nothing is left to gain."""
     place = _Place(problem.gram.design, problem.y, problem.C, problem.bias)
-    if start is None and place.squares is None and _worth_passes(problem):
+    if start is None and not place.model.possible and _worth_passes(problem):
         start = yield from _passes(problem)
     place.begin(start)
     while True:
@@ -77,10 +77,9 @@ class _Place:
         self.design, self.y, self.C, self.free_bias = design, y, C, free_bias
         self.column = 1.0 if free_bias else float(np.sqrt(design.constant))
         self.penalty = 0.0 if free_bias else 1.0
-        self.beta, self.rate = np.empty(design.n), np.empty(design.n)
+        self.beta, self.rate, *self.work = np.empty((9, design.n))
         self.first = 0.0  # the largest gradient so far
-        products = design.entries / design.n if design.sparse else design.width / 20
-        self.squares = Squares(design) if products <= _CHEAP and design.width <= design.n else None
+        self.model = Preconditioner(design, self.column, self.penalty)
 
     def begin(self, start: Array | None) -> None:
         """From given coefficients; or, where points are many, from the answer for some of them."""
@@ -91,8 +90,7 @@ class _Place:
         elif size > n // 3:
             self._begin_at(self._constant())
         else:
-            rows = np.sort(np.random.default_rng(0).choice(n, size, replace=False))
-            part = Design(self.design.Z[rows], self.design.constant)
+            rows, part = self.design.part(size)
             some = _Place(part, self.y[rows], self.C[rows] * (n / size), self.free_bias)
             some._begin_at(some._constant())
             enough = _PART_SMALLER * some.size
@@ -110,7 +108,7 @@ class _Place:
         from .._core.logistic import logistic_bias
 
         n = self.design.n
-        if self.squares is not None or not self.penalty * self.column:
+        if self.model.possible or not self.penalty * self.column:
             return np.zeros(n)
         b, mean = float(logistic_bias(np.zeros(n), self.y, self.C, 0.0)), float(self.design.product(np.ones(n)).mean())
         return np.full(n, b / mean if np.isfinite(b) and 0.0 < mean < np.inf else 0.0)
@@ -141,7 +139,7 @@ class _Place:
         """A Newton step; False where there is none to take."""
         if not self.size > _ROUNDING * (np.sqrt(inner(self.w, self.w)) + abs(self.e) + 1e-300):
             return False
-        dw, de, df, v = self._factored() or self._by_gradients()
+        dw, de, df, v = self._direction()
         linear = inner(self.w, dw) + self.penalty * self.e * de
         part = self._search(df, linear, inner(dw, dw) + self.penalty * de * de)
         if not part > 0.0:
@@ -156,53 +154,47 @@ class _Place:
         self._look()
         return False
 
-    def _factored(self) -> tuple[Array, float, Array, Array] | None:
-        """dw, de, the change of f, and the new v: by a factor of I + Z'DZ; None where there is none."""
-        if self.squares is None:
-            return None
-        column, rate = self.column, self.rate
-        try:
-            system = self.squares.system(rate, 1.0)
-        except np.linalg.LinAlgError:  # it cannot be told from a singular matrix
-            return None
-        dw, de = system.solve(self.right), 0.0
-        if column:
-            image, solved, rest = system.ones()
-            corner = self.penalty + column**2 * rest
-            de = (self.extra - column * inner(image, dw)) / corner if corner > 0.0 else 0.0
-            dw = dw - (column * de) * solved
-        df = self.design.dots(dw) + column * de
-        return dw, de, df, self.beta - rate * df
+    def _direction(self) -> tuple[Array, float, Array, Array]:
+        """dw, de, the change of f, and the new v, by conjugate gradients.
 
-    def _by_gradients(self) -> tuple[Array, float, Array, Array]:
-        """The same by conjugate gradients: dw = Z'c, and a penalised de = column sum c."""
-        design, column, penalty, rate = self.design, self.column, self.penalty, self.rate
-        mean = rate / float(rate.sum()) if self.free_bias and rate.any() else None
+        Every vector there is a combination Z'c of rows, and its c is found beside it: for dw, for the residual r, and
+        for q, where the direction is p = M^-1 q.
+        """
+        from .._core.newton import advance, curvature
+
+        design, column, penalty, rate, model = self.design, self.column, self.penalty, self.rate, self.model
+        model.renew(rate)
         self.first = max(self.first, self.size)
         precision = min(_ROUGH, max(_PRECISE, self.size / self.first))
-        # Vectors (p, its e), its coefficients c, and Z p + column e: of the direction, of the sum, of the residual.
-        c, f, dw, de = np.zeros(design.n), np.zeros(design.n), np.zeros(design.width), 0.0
-        r, r_c, r_e = self.right.copy(), self.beta - self.v, penalty * self.extra
-        p, p_c, p_e = r.copy(), r_c.copy(), r_e
-        size = enough = inner(r, r) + r_e * r_e
+        s, t, f, c, p_c, q_c, r_c = self.work  # touched before: new memory is slow
+        f[:], c[:], dw, de = 0.0, 0.0, np.zeros(design.width), 0.0
+        rates = design.combination(rate) if self.free_bias else 0.0
+        r, r_e = self.right.copy(), penalty * self.extra
+        np.subtract(self.beta, self.v, out=r_c)
+        (p, p_e), q_c[:] = model.solve(r, r_e), r_c
+        size, enough = inner(r, p) + r_e * p_e, precision**2 * (inner(r, r) + r_e * r_e)
         for _ in range(_GRADIENTS):
-            s = design.dots(p) + column * p_e
-            if mean is not None:  # a free bias follows
-                s -= inner(mean, s)
-            t = rate * s
-            curvature = inner(p, p) + p_e * p_e + inner(s, t)
-            if not 0.0 < curvature < np.inf:
+            model.spent += 1.0
+            image = design.weighted(p, column * p_e, rate, s)
+            bent, mean = curvature(s, rate, model.weight, self.free_bias, q_c, p_c, t)
+            curved = inner(p, p) + p_e * p_e + bent
+            if not 0.0 < curved < np.inf:
                 break
-            step = size / curvature
-            c, f, dw, de = c + step * p_c, f + step * s, dw + step * p, de + step * p_e
-            r -= step * (p + design.combination(t))
-            r_c -= step * (p_c + t)
+            step = size / curved
+            advance(step, s, t, p_c, f, c, r_c)
+            dw += step * p
+            de += step * p_e
+            r -= step * (p + image)
+            r += (step * mean) * rates
             r_e -= step * (p_e + column * penalty * float(t.sum()))
-            size, before = inner(r, r) + r_e * r_e, size
-            if not size > precision**2 * enough:
+            if not inner(r, r) + r_e * r_e > enough:
                 break
+            z, z_e = model.solve(r, r_e)
+            size, before = inner(r, z) + r_e * z_e, size
             turn = size / before
-            p, p_c, p_e = r + turn * p, r_c + turn * p_c, r_e + turn * p_e
+            p, p_e = z + turn * p, z_e + turn * p_e
+            q_c *= turn
+            q_c += r_c
         return dw, de, f, self.v + c
 
     def _search(self, df: Array, linear: float, square: float) -> float:
