@@ -30,6 +30,7 @@ from ..types import Array, Index, Points
 _PRECISE = 1500  # up to so many points, kernel values are float64 from the start
 _SMALL, _FINE, _ROUNDS = 100, 1e-13, 10  # so few points are worth this gap, if so many rounds reach it
 _WORTH_THREADS = 300  # points of a problem; with fewer, threads would only wait for each other
+_WORTH_THREADS_LINEAR = 200_000  # the same for linear machines, in entries of a dense X
 _SMALL_ENOUGH = 6000  # problems of so many points are solved several at a time
 _ROWS = 3072  # at most so many rows are kept: more are seldom asked for again, and new memory is slow to touch
 _SHARE = 0.5  # of the memory that a dense matrix may take: the problems need some too
@@ -129,7 +130,10 @@ def fit_machines(
     with interruptible() as interrupt:
         for number in sorted(set(range(len(tasks))) - set(small)):
             work(number)  # on all cores
-        busy = sum(len(tasks[number].y) for number in small) > _WORTH_THREADS * len(small)
+        if linear:
+            busy = gram.design.work > _WORTH_THREADS_LINEAR
+        else:
+            busy = sum(len(tasks[number].y) for number in small) > _WORTH_THREADS * len(small)
         for_each(small, work, thread_count() if busy and len(small) > 1 else 1)  # several at a time, each on one core
     return [solution for solution in solutions if solution is not None]
 

@@ -49,6 +49,11 @@ class Design:
         """The numbers that a pass over all rows reads."""
         return int(self.Z.nnz if self.sparse else self.Z.size)
 
+    @property
+    def work(self) -> int:
+        """What a pass over all rows takes, in dense entries."""
+        return self.entries * (_SPARSE if self.sparse else 1)
+
     @cached_property
     def arrays(self) -> tuple[Array, ...]:
         """Z, or where each row begins, columns and values: plain arrays that cannot be written to."""
@@ -137,8 +142,7 @@ class Design:
 
     def _by_rows(self, work: Callable[[int, int], None]) -> None:
         """Do the work on pieces of the rows, by all cores where it is worth it."""
-        work_load = self.entries * (_SPARSE if self.sparse else 1)
-        pieces = min(thread_count(), work_load // _WORTH_A_THREAD) if work_load >= 2 * _WORTH_A_THREAD else 1
+        pieces = min(thread_count(), self.work // _WORTH_A_THREAD) if self.work >= 2 * _WORTH_A_THREAD else 1
         if pieces == 1:
             work(0, self.n)
             return

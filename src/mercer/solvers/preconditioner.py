@@ -43,34 +43,37 @@ class Preconditioner:
         """M for these D; nothing, where products with H since the last time (`spent`) have cost less than that."""
         if not self.possible or self.spent < self.cost:
             return
-        from scipy.linalg import LinAlgError, cho_factor, cho_solve
+        from scipy.linalg.lapack import dpotrf
 
         self.spent, self.weight = 0.0, _drawn(rate, self.size)
         M = self._squares(np.flatnonzero(self.weight))
         M[np.diag_indices_from(M)] += 1.0
-        try:
-            self.factor = cho_factor(M.T, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError:  # it cannot be told from a singular matrix
-            self.weight, self.known, self.possible = np.zeros(rate.size), False, False
+        self.factor, failed = dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
+        self.known = failed == 0
+        if failed:  # it cannot be told from a singular matrix
+            self.weight, self.possible = np.zeros(rate.size), False
             return
-        self.known = True
         if self.column:
             self.image = self.design.combination(self.weight)
-            self.solved = cho_solve(self.factor, self.image, check_finite=False)
+            self.solved = self._solved(self.image)
             rest = float(self.weight.sum()) - inner(self.image, self.solved)
             self.corner = self.penalty + self.column**2 * max(rest, 0.0)
 
     def solve(self, r: Array, r_e: float) -> tuple[Array, float]:
         """M^-1 r: of w, and of a penalised bias."""
-        from scipy.linalg import cho_solve
-
         if not self.known:
             return r.copy(), r_e
-        first = np.asarray(cho_solve(self.factor, r, check_finite=False))
+        first = self._solved(r)
         if not self.column or not self.corner > 0.0:
             return first, r_e
         extra = (r_e - self.column * inner(self.image, first)) / self.corner
         return first - (self.column * extra) * self.solved, self.penalty * extra
+
+    def _solved(self, r: Array) -> Array:
+        """The same without a bias."""
+        from scipy.linalg.lapack import dpotrs
+
+        return np.asarray(dpotrs(self.factor, r, lower=1)[0])
 
     def _squares(self, rows: Array) -> Array:
         """sum m z z' over these rows, on and above the diagonal."""
@@ -91,8 +94,9 @@ class Preconditioner:
     def _sparse(self, rows: Array) -> Array:
         from .._core.proximal import add_sparse_squares
 
+        begin, column, value = self.design.arrays
         out = np.zeros((self.design.width, self.design.width))
-        add_sparse_squares(*self.design.arrays, rows, self.weight[rows], out, np.zeros(self.design.width))
+        add_sparse_squares(begin, column, value, rows, self.weight[rows], out, np.zeros(self.design.width))
         return out
 
     def _dense(self, rows: Array) -> Array:

@@ -30,6 +30,7 @@ from .descent import Descent
 from .preconditioner import Preconditioner
 from .rows import Features
 
+_SHORT = 25  # entries of a row, with fewer of which a visit of its point costs more than to read it
 _HEAVY = 10.0  # C_i K_ii in the mean, up to which passes of coordinate descent are tried:
 _TRIAL, _FAST = 2, 6.0  # so many rounds, and as long as so many passes gain a digit
 _PART, _ROWS = 8, 4  # it begins with one point of so many, and at least so many times as many as there are features;
@@ -54,9 +55,9 @@ def smooth_steps(problem: Problem, start: Array | None) -> Generator[Iterate, Ar
 
 
 def _worth_passes(problem: Problem) -> bool:
-    """Whether coordinate descent is fast at first: short rows, none of them heavy, and no bias to wait for."""
+    """Whether coordinate descent is fast at first: sparse rows, not too short, none heavy, and no bias to wait for."""
     design: Design = problem.gram.design
-    if problem.bias or not design.sparse:
+    if problem.bias or not design.sparse or design.entries < _SHORT * design.n:
         return False
     return inner(problem.C, design.squared_norms) <= _HEAVY * design.n
 
