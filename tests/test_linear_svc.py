@@ -283,6 +283,8 @@ class TestPartialFit:
 
     def test_one_chunk_is_one_pass(self):
         machine = LinearSVC(0.1, "hinge", "penalised").partial_fit(SCALED, CANCER_Y, [0, 1])
+        with pytest.raises(ValueError, match="LinearSVC learned by partial_fit from points that it did not keep"):
+            mercer.certify(machine, SCALED, CANCER_Y)
         best = LinearSVC(0.1, "hinge", "penalised", **FINE).fit(SCALED, CANCER_Y).certificate_
         y = np.where(CANCER_Y == 1, 1.0, -1.0)
         w, b = machine.coef_[0], machine.intercept_[0]

@@ -105,6 +105,11 @@ _OTHER_WEIGHTS = "The estimator has coefficients for points of weight 0: sample_
 def _translated(estimator: Any, X: Points) -> Machine:
     """An unfitted machine of Mercer's with the settings of the estimator, its kernel resolved."""
     if isinstance(estimator, Machine):
+        if not hasattr(estimator, "dual_coef_"):
+            raise ValueError(
+                f"This {type(estimator).__name__} learned by partial_fit from points that it did not keep, so that it "
+                "has no coefficients to certify: fit on all of them gives a certificate."
+            )
         return estimator._unfitted()
     return as_machine(estimator, X)
 
