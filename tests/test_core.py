@@ -35,6 +35,13 @@ def test_exponential(dtype):
     assert_allclose(D, expected, rtol=5e-6 if single else 5e-16, atol=1e-37 if single else 1e-300)
 
 
+def test_logarithm():
+    expected = np.concatenate([[0.0], np.linspace(-690.0, 0.1, 20 * N)])
+    found = np.exp(expected)
+    exponential.log_row_64(found, np.empty(found.size))
+    assert_allclose(found, np.log(np.exp(expected)), rtol=5e-16, atol=1e-16)
+
+
 def packed(X, size, gamma):
     points = np.empty((-(-len(X) // size), X.shape[1], size), X.dtype)
     levels = np.empty((len(points), size), X.dtype)

@@ -89,6 +89,17 @@ def test_a_start_and_points_with_weights():
     assert_allclose(problem.gram @ again.beta + again.b, peer.decision_function(X), atol=1e-4)
 
 
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("size", [1.0, 1e5])
+def test_a_wild_start_does_no_harm(bias, size):
+    rng = np.random.default_rng(5)
+    X, y = points(200, 6, False, rng)
+    problem = Problem(LinearGram(100.0 * X, 1.0 - bias), y, Logistic(), 100.0, bias=bias)
+    found = solve(problem, Newton(), tol=1e-8, start=size * rng.normal(size=200))
+    assert found.status is Status.CONVERGED
+
+
 def test_a_linear_kernel_holds_nothing_but_the_points():
     X, y = points(400, 3, True, np.random.default_rng(1))
     machine = KernelLogistic("linear + 1", bias=False).fit(X, y)

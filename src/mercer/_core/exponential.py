@@ -1,20 +1,25 @@
-"""exp of whole arrays, in place, and the Gaussian's last step.
+"""exp and log of whole arrays, in place, and the Gaussian's last step.
 
 exp(t) = 2^k 2^f with k the integer nearest to t log2(e): a polynomial for 2^f, and k added to the exponent's bits. No
 branch and no call, so that the loops vectorise. Arguments are at most 0; results below the least normal number are 0.
+
+log(2^k m) = k log(2) + 2 atanh((m - 1) / (m + 1)), with m near 1.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..types import Array
-from .compile import exactly_compiled
+from .compile import exactly_compiled, inlined
 
 _LOG2E = 1.4426950408889634
 # log(2) in two parts, the first with zeros at its end, so that k times it is exact.
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 LOWEST_64 = -708.0
+_ROOT_OF_HALF = int(np.sqrt(np.array(0.5)).view(np.int64))  # as bits
 _MAGIC = 6755399441055744.0  # 1.5 * 2^52: added to a number, it leaves the nearest integer in the lowest bits
 
 _f = np.float32
@@ -64,6 +69,41 @@ def exp_row_64(row: Array, work: Array) -> None:
         row[j] = p * f + 1.0 if t > LOWEST_64 else 0.0
     for j in range(row.size):
         bits[j] += work_bits[j] << np.int64(52)
+
+
+@inlined
+def atanh(s: float) -> Any:
+    """For |s| <= 1/3: s + s^3/3 + s^5/5 + ..."""
+    t = s * s
+    p = 1.0 / 31.0
+    p = p * t + 1.0 / 29.0
+    p = p * t + 1.0 / 27.0
+    p = p * t + 1.0 / 25.0
+    p = p * t + 1.0 / 23.0
+    p = p * t + 1.0 / 21.0
+    p = p * t + 1.0 / 19.0
+    p = p * t + 1.0 / 17.0
+    p = p * t + 1.0 / 15.0
+    p = p * t + 1.0 / 13.0
+    p = p * t + 1.0 / 11.0
+    p = p * t + 1.0 / 9.0
+    p = p * t + 1.0 / 7.0
+    p = p * t + 1.0 / 5.0
+    p = p * t + 1.0 / 3.0
+    return s + s * t * p
+
+
+@exactly_compiled
+def log_row_64(row: Array, work: Array) -> None:
+    """row <- log(row) for a float64 row of positive numbers that are not too small to be normal ones."""
+    bits = row.view(np.int64)
+    for j in range(row.size):
+        k = (bits[j] - _ROOT_OF_HALF) >> np.int64(52)
+        bits[j] -= k << np.int64(52)
+        work[j] = k
+    for j in range(row.size):
+        m = row[j]
+        row[j] = work[j] * _LN2_HIGH + (2.0 * atanh((m - 1.0) / (m + 1.0)) + work[j] * _LN2_LOW)
 
 
 @exactly_compiled

@@ -11,12 +11,13 @@ import numpy as np
 
 from ..types import Array
 from .compile import compiled, exactly_compiled, inlined
-from .exponential import LOWEST_64, exp_row_64
+from .exponential import LOWEST_64, atanh, exp_row_64, log_row_64
 
 _AT_ONCE = 256
 _STEPS = 50  # of Newton's method for a bias
 _FLAT = 1e-9  # curvatures below this part of the largest possible one are left to others
 _ROUNDING = 1e-14
+_TINY = 1e-300  # p log p of less is 0
 
 
 @inlined
@@ -26,31 +27,9 @@ def _other(e: float, margin: float) -> Any:
 
 
 @inlined
-def _atanh(s: float) -> Any:
-    """For |s| <= 1/3."""
-    t = s * s
-    p = 1.0 / 31.0
-    p = p * t + 1.0 / 29.0
-    p = p * t + 1.0 / 27.0
-    p = p * t + 1.0 / 25.0
-    p = p * t + 1.0 / 23.0
-    p = p * t + 1.0 / 21.0
-    p = p * t + 1.0 / 19.0
-    p = p * t + 1.0 / 17.0
-    p = p * t + 1.0 / 15.0
-    p = p * t + 1.0 / 13.0
-    p = p * t + 1.0 / 11.0
-    p = p * t + 1.0 / 9.0
-    p = p * t + 1.0 / 7.0
-    p = p * t + 1.0 / 5.0
-    p = p * t + 1.0 / 3.0
-    return s + s * t * p
-
-
-@inlined
 def _loss(e: float, margin: float) -> Any:
     """log(1 + exp(-margin)), from e = exp(-|margin|)."""
-    return 2.0 * _atanh(e / (2.0 + e)) - (0.0 if margin > 0.0 else margin)
+    return 2.0 * atanh(e / (2.0 + e)) - (0.0 if margin > 0.0 else margin)
 
 
 @exactly_compiled
@@ -156,7 +135,7 @@ def logistic_account(
     sum C loss(f), sum h(beta), the largest difference of beta / C from minus the slope of the loss at dual_f, and by
     how much bounds are violated. residuals <- C loss(f) + h(beta) + beta f, the share of each point in the gap.
     """
-    work = np.empty((3, _AT_ONCE))
+    work = np.empty((4, _AT_ONCE))
     losses, conjugates, violation, outside = 0.0, 0.0, 0.0, 0.0
     for start in range(0, f.size, _AT_ONCE):
         own = slice(start, start + _AT_ONCE)
@@ -170,7 +149,7 @@ def logistic_account(
 def _account(
     f: Array, y: Array, C: Array, beta: Array, dual_f: Array, residuals: Array, work: Array
 ) -> tuple[float, float, float, float]:
-    margin, e = work[0, : f.size], work[1, : f.size]
+    margin, e, share = work[0, : f.size], work[1, : f.size], work[3, : f.size]
     losses, conjugates, violation, outside = 0.0, 0.0, 0.0, 0.0
     for j in range(f.size):
         margin[j] = y[j] * f[j]
@@ -179,13 +158,18 @@ def _account(
         residuals[j] = C[j] * _loss(e[j], margin[j])
         losses += residuals[j]
     for j in range(f.size):
-        p = y[j] * beta[j] / C[j]
-        outside = max(outside, C[j] * max(-p, p - 1.0))
-        p = min(max(p, 0.0), 1.0)
-        h = p * np.log(p) if p > 0.0 else 0.0
-        h += (1.0 - p) * np.log1p(-p) if p < 1.0 else 0.0
-        conjugates += C[j] * h
-        residuals[j] += C[j] * h + beta[j] * f[j]
+        outside = max(outside, max(-y[j] * beta[j], y[j] * beta[j] - C[j]))
+        margin[j] = min(max(y[j] * beta[j] / C[j], _TINY), 1.0)
+        e[j] = max(1.0 - margin[j], _TINY)
+        residuals[j] += beta[j] * f[j]
+    for p in (margin, e):
+        for j in range(f.size):
+            share[j] = p[j]
+        log_row_64(p, work[2])
+        for j in range(f.size):
+            h = C[j] * share[j] * p[j]
+            conjugates += h
+            residuals[j] += h
     for j in range(f.size):
         margin[j] = y[j] * dual_f[j]
     _exponentials(margin, e, work[2])

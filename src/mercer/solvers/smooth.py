@@ -62,13 +62,13 @@ def _worth_passes(problem: Problem) -> bool:
     return inner(problem.C, design.squared_norms) <= _HEAVY * design.n
 
 
-def _passes(problem: Problem) -> Generator[Iterate, Array | None, Array | None]:
-    """Coordinate descent as long as it is fast; where it has come to, if that is a good start."""
+def _passes(problem: Problem) -> Generator[Iterate, Array | None, Array]:
+    """Coordinate descent as long as it is fast; where it has come to."""
     descent = Descent(problem, Features(problem.gram.design), None, None)
     while not descent.idle and (descent.rounds < _TRIAL or descent.passes_per_digit <= _FAST):
         descent.round()
         yield replace(descent.iterate(), done=False)
-    return descent.beta if descent.primal < 2.0 * descent.dual else None
+    return descent.beta
 
 
 class _Place:
@@ -83,12 +83,14 @@ class _Place:
         self.model = Preconditioner(design, self.column, self.penalty)
 
     def begin(self, start: Array | None) -> None:
-        """From given coefficients; or, where points are many, from the answer for some of them."""
+        """From given coefficients, if f = 0 is no better; or, of many points, from the answer for some of them."""
         n, d = self.design.n, self.design.width
         size = max(n // _PART, _ROWS * d)
         if start is not None:
             self._begin_at(np.array(start, np.float64))
-        elif size > n // 3:
+            if self.primal <= np.log(2.0) * self.C.sum():
+                return
+        if size > n // 3:
             self._begin_at(self._constant())
         else:
             rows, part = self.design.part(size)
@@ -134,29 +136,28 @@ class _Place:
         self.image, self.total = self.design.combination(self.beta), float(self.beta.sum())
         self.right = self.image - self.w
         self.extra = self.column * self.total - self.penalty * self.e
-        self.size = float(np.sqrt(inner(self.right, self.right) + self.extra**2))
+        self.size = float(np.sqrt(inner(self.right, self.right) + self.extra * self.extra))
 
     def step(self) -> bool:
         """A Newton step; False where there is none to take."""
         if not self.size > _ROUNDING * (np.sqrt(inner(self.w, self.w)) + abs(self.e) + 1e-300):
             return False
-        dw, de, df, v = self._direction()
-        linear = inner(self.w, dw) + self.penalty * self.e * de
-        part = self._search(df, linear, inner(dw, dw) + self.penalty * de * de)
-        if not part > 0.0:
-            return False
-        before = self.primal, (self.v, self.w, self.e, self.f)
-        self.v, self.w = self.v + part * (v - self.v), self.w + part * dw
-        self.e, self.f = self.e + part * de, self.f + part * df
-        self._look()
-        if self.primal <= before[0]:
-            return True
-        self.v, self.w, self.e, self.f = before[1]  # rounding
-        self._look()
-        return False
+        dw, de, df, c = self._direction()
+        before, (v, w, e, f) = self.primal, (self.v, self.w, self.e, self.f)
+        for flat in (_FLAT, 0.0):  # a slope above 0 may be that of a rise, where the objective has a sharp bend
+            part = self._search(dw, de, df, flat)
+            if not part > 0.0:
+                return False
+            self.v, self.w, self.e, self.f = v + part * c, w + part * dw, e + part * de, f + part * df
+            self._look()
+            if self.primal <= before:
+                return True
+            self.v, self.w, self.e, self.f = v, w, e, f
+            self._look()
+        return False  # rounding
 
     def _direction(self) -> tuple[Array, float, Array, Array]:
-        """dw, de, the change of f, and the new v, by conjugate gradients.
+        """dw, de, the change of f, and c with dw = Z'c, by conjugate gradients; arrays that are valid until the next.
 
         Every vector there is a combination Z'c of rows, and its c is found beside it: for dw, for the residual r, and
         for q, where the direction is p = M^-1 q.
@@ -196,36 +197,39 @@ class _Place:
             p, p_e = z + turn * p, z_e + turn * p_e
             q_c *= turn
             q_c += r_c
-        return dw, de, f, self.v + c
+        return dw, de, f, c
 
-    def _search(self, df: Array, linear: float, square: float) -> float:
-        """A step along df at which the objective is nearly least."""
+    def _search(self, dw: Array, de: float, df: Array, flat: float) -> float:
+        """A part of a step at which the objective is nearly least: its slope is at most `flat` beside the first."""
         from .._core.logistic import logistic_slope
+
+        linear = inner(self.w, dw) + self.penalty * self.e * de
+        square = inner(dw, dw) + self.penalty * de * de
 
         def slope(part: float) -> float:
             return linear + part * square + float(logistic_slope(self.f, df, part, self.y, self.C))
 
-        low, high, first = 0.0, 1.0, slope(0.0)
+        first = -inner(self.right, dw) - self.extra * de
         if not first < 0.0:
             return 0.0
-        part, now = 1.0, slope(1.0)
+        low, high, part, now = 0.0, 1.0, 1.0, slope(1.0)
         for _ in range(_SEARCHES):
-            if now <= _FLAT * abs(first) and (now >= -_FLAT * abs(first) or part == 1.0):
-                break
+            if now <= -flat * first and (now >= _FLAT * first or part == 1.0):
+                return part
             low, high = (part, high) if now < 0.0 else (low, part)
             part = 0.5 * (low + high)
             now = slope(part)
-        return part
+        return low
 
     @property
     def primal(self) -> float:
         """The objective."""
-        return 0.5 * (inner(self.w, self.w) + self.penalty * self.e**2) + self.losses
+        return 0.5 * (inner(self.w, self.w) + self.penalty * self.e * self.e) + self.losses
 
     def iterate(self, done: bool) -> Iterate:
         """What `solve` is told."""
         b = self.e if self.free_bias else 0.0
-        norm = inner(self.image, self.image) + self.design.constant * self.total**2
+        norm = inner(self.image, self.image) + self.design.constant * self.total * self.total
         dual = 0.0 - 0.5 * norm + self.losses + inner(self.f, self.beta)
         scores = self.f - b
         return Iterate(self.v, scores, b, dual, gap=self.primal - dual, done=done, dual_beta=self.beta.copy())
