@@ -38,6 +38,7 @@ from ..solvers import Solver
 from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
 from .callbacks import Hooks
+from .centring import centre_of
 from .certificates import worst
 from .checks import require_limits
 from .definite import doubted
@@ -90,6 +91,9 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         hooks = Hooks(self, len(training.tasks), X, y, sample_weight)
         once = self._merged(training)
         posed = training if once is None else replace(training, points=once.points, tasks=(once.task,))
+        centre = self._centre(posed)
+        if centre is not None:
+            posed = replace(posed, points=posed.points - centre)
         gram = self._gram(posed)
         with ExitStack() as stack:
             line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
@@ -98,7 +102,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
                 watch=Watches([hooks, *line]),
             )  # fmt: skip
         solutions = doubted(gram, solutions)
-        self._keep(training, solutions if once is None else [once.spread(solutions[0])], gram)
+        self._keep(training, solutions if once is None else [once.spread(solutions[0])], gram, centre)
         self._warn()
         hooks.close()
         return self
@@ -119,11 +123,18 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
             return None
         return merged(training.points, training.tasks, training.kernel.domain, self.memory)
 
+    def _centre(self, training: Training) -> Array | None:
+        """What to subtract from the points, where the answer is the same."""
+        if self.solver is not None:
+            return None
+        return centre_of(training.kernel, training.points, training.tasks, self.memory)
+
     def _gram(self, training: Training) -> Gram:
         """The Gram matrix to train on."""
         pairs = len(training.tasks) > 1 and training.tasks[0].rows is not None
         sizes = np.bincount(training.group) if pairs else None
-        return training_gram(training.kernel, training.points, self.memory, sizes)
+        chosen = training.tasks if self.solver is None else ()
+        return training_gram(training.kernel, training.points, self.memory, sizes, chosen)
 
     def _pack(self, betas: list[Array], sizes: list[int]) -> Array:
         """The coefficients of all problems as rows over the points; classes of these sizes follow one another."""
@@ -205,12 +216,19 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
 
     # What was learned.
 
-    def _keep(self, training: Training, solutions: list[Solution], gram: Gram) -> None:
+    def _keep(self, training: Training, solutions: list[Solution], gram: Gram, centre: Array | None = None) -> None:
+        """Keep the answers; b is around the centre, where there is one."""
         self.kernel_ = training.kernel
         self.shape_fit_ = (training.n, *([self.n_features_in_] if hasattr(self, "n_features_in_") else []))
         self.intercept_ = np.array([solution.b for solution in solutions])
         self.n_iter_ = max(1, *(solution.iterations for solution in solutions))
         self._keep_support(training, solutions, gram)
+        if centre is not None:
+            self._coef = self._linear_weights(centre)
+            self.intercept_ -= self._coef @ centre
+            solutions = [
+                replace(solution, b=b) for solution, b in zip(solutions, self.intercept_.tolist(), strict=True)
+            ]
         if len(solutions) == 1:
             solutions = [_in_rows_of_the_user(solutions[0], training)]
         self.solution_ = solutions[0] if len(solutions) == 1 else tuple(solutions)
@@ -231,9 +249,11 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         self.dual_coef_ = layout[:, used]
         self._coef = self._linear_weights() if isinstance(self.kernel_, Linear) else None
 
-    def _linear_weights(self) -> Array:
-        """w = sum_i beta_i x_i of each problem, as rows."""
+    def _linear_weights(self, centre: Array | None = None) -> Array:
+        """w = sum_i beta_i x_i of each problem, as rows; where the sum of beta is 0, from points around a centre."""
         vectors, coefficients = self.support_vectors_, self.dual_coef_
+        if centre is not None:
+            vectors = vectors - centre
         parts = [safe_sparse_dot(coefficients[:, b], vectors[b], dense_output=True).T for b in self._blocks()]
         return np.ascontiguousarray(self._join(parts).T)
 

@@ -11,7 +11,7 @@ from ..gram import unformed
 from ..kernels.points import Domain, admit, count, row_weights, take
 from ..problem import Problem
 from ..solution import Certificate
-from ..solvers.base import feasible_start
+from ..solvers.base import repaired
 from ..solvers.linear import Block, System
 from ..types import Array, Points
 from .base import Machine, Training
@@ -22,8 +22,7 @@ from .ridge_certificate import certified, of_all
 from .ridge_data import of_arrays
 from .ridge_fit import certified_landmarks
 
-_ROUNDING = 1e-14  # of a sum, in parts of the sum of sizes
-_SPREADS = 50  # rounds of spreading what is lacking over the free coefficients
+_ROUNDING = 1e-14  # of a coordinate
 
 
 def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None) -> Certificate:
@@ -48,8 +47,12 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
     training = machine._training(X, y, sample_weight)
     _require_same_classes(estimator, machine)
     betas = _coefficients(estimator, machine, training, X)
-    biases = estimator._biases() if isinstance(estimator, Machine) else np.ravel(estimator.intercept_)
-    gram = unformed(training.kernel, training.points)
+    own = isinstance(estimator, Machine)
+    biases, points = estimator._biases() if own else np.ravel(estimator.intercept_), training.points
+    centre = estimator._centre(training) if own else None
+    if centre is not None:
+        points, biases = points - centre, biases + estimator.coef_ @ centre
+    gram = unformed(training.kernel, points)
     certificates = [
         _examined(task.problem(gram), beta, b) for task, beta, b in zip(training.tasks, betas, biases, strict=True)
     ]
@@ -155,20 +158,3 @@ def _examined(problem: Problem, beta: Array, b: float) -> Certificate:
         return problem.certify(beta, float(b), repaired(problem, beta))
     slopes = problem.loss.slope(problem.y, problem.gram.product64(beta) + float(b))  # a dual point whatever beta is
     return problem.certify(beta, float(b), repaired(problem, -problem.C * slopes))
-
-
-def repaired(problem: Problem, beta: Array) -> Array:
-    """A dual feasible point near beta: within the bounds, the sum made right by the free coefficients."""
-    lo, hi = problem.bounds
-    beta = np.clip(beta, lo, hi)
-    for end in (lo, hi):  # what differs from a bound by rounding is at the bound, and not free
-        beta = np.where(np.isclose(beta, end, rtol=_ROUNDING, atol=0.0), end, beta)
-    for _ in range(_SPREADS if problem.bias else 0):
-        lack = problem.mass - float(beta.sum())
-        if abs(lack) <= _ROUNDING * float(np.abs(beta).sum()):
-            return beta
-        free = np.flatnonzero((beta > lo) & (beta < hi) & (beta != 0.0))
-        if free.size == 0:
-            break
-        beta[free] = np.clip(beta[free] + lack / free.size, lo[free], hi[free])
-    return feasible_start(problem, beta)

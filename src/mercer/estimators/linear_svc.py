@@ -162,6 +162,9 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     def _merged(self, training: Training) -> None:
         """A pass over the points is no dearer than to look for equal ones."""
 
+    def _centre(self, training: Training) -> None:
+        """X is not copied."""
+
     def _gram(self, training: Training) -> Gram:
         return LinearGram(training.points, float(self.bias == "penalised"))
 
@@ -174,7 +177,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
             self.intercept_ = betas.sum(axis=1)
 
     def _solver(self) -> Solver | None:
-        if self.solver is None and self.random_state is not None and self.loss != "logistic":
+        if self.solver is None and self.loss != "logistic":
             return CoordinateDescent(random_state=seed_of(self.random_state))
         return super()._solver()
 

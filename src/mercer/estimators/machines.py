@@ -13,10 +13,11 @@ from ..driver import solve
 from ..examination import examine
 from ..gram import ClassGram, DenseGram, Gram, LazyGram, LinearGram, unformed
 from ..interrupt import interruptible
-from ..kernels import Kernel
+from ..kernels import Kernel, Linear
 from ..kernels.evaluate import SCRATCH
-from ..kernels.points import Domain, count, is_sparse, take
-from ..losses import Loss
+from ..kernels.pairwise import squared_norms
+from ..kernels.points import Domain, count, is_sparse, nbytes, take, width
+from ..losses import HardMargin, Loss
 from ..memory import format_bytes, parse_bytes
 from ..parallel import for_each, thread_count
 from ..problem import Problem
@@ -24,7 +25,7 @@ from ..progress import Watch
 from ..solution import Solution, Status, Step
 from ..solvers import Solver
 from ..solvers.base import feasible_start
-from ..solvers.decomposition import WHOLE
+from ..solvers.decomposition import WHOLE, Decomposition
 from ..types import Array, Index, Points
 
 _PRECISE = 1500  # up to so many points, kernel values are float64 from the start
@@ -33,6 +34,8 @@ _WORTH_THREADS = 300  # points of a problem; with fewer, threads would only wait
 _WORTH_THREADS_LINEAR = 200_000  # the same for linear machines, in entries of a dense X
 _SMALL_ENOUGH = 6000  # problems of so many points are solved several at a time
 _ROWS = 3072  # at most so many rows are kept: more are seldom asked for again, and new memory is slow to touch
+COPY = 0.125  # of the memory that the points may take, for copies of them to be made
+_EASY = 100.0  # C |x|^2, up to which a problem of one working set is soon solved by steps of pairs
 _SHARE = 0.5  # of the memory that a dense matrix may take: the problems need some too
 
 
@@ -54,14 +57,19 @@ class Task:
         return Problem(own, self.y, self.loss, self.C, self.bias, self.mass)
 
 
-def training_gram(kernel: Kernel, X: Points, memory: int | float | str, sizes: Array | None = None) -> Gram:
+def training_gram(
+    kernel: Kernel, X: Points, memory: int | float | str, sizes: Array | None = None, tasks: Sequence[Task] = ()
+) -> Gram:
     """The Gram matrix to train on: dense for few points, else by rows, or (with the sizes of classes) by classes.
 
-    Values are float64 for few points and float32 for many: solvers refine their answer in float64 in either case.
+    For `tasks` with few coordinates it is the points alone, where that is worth it: then columns of very different
+    sizes, as in data that was not scaled, are no trouble. Values are float64 for few points and float32 for many: solvers refine their answer in float64 in either case.
     """
     if kernel.domain is Domain.VALUES:
         return DenseGram.compute(kernel, X, "dense: the values were given")
     n, budget = count(X), parse_bytes(memory)
+    if isinstance(kernel, Linear) and tasks and nbytes(X) <= COPY * budget and _worth_features(X, tasks):
+        return LinearGram(X)
     dtype = np.dtype(np.float64 if n <= _PRECISE or not _squares_fit_in_single(X) else np.float32)
     size = n * n * dtype.itemsize
     if n <= WHOLE and size + SCRATCH <= _SHARE * budget:
@@ -69,6 +77,18 @@ def training_gram(kernel: Kernel, X: Points, memory: int | float | str, sizes: A
     if sizes is not None:
         return ClassGram(kernel, X, sizes, budget, dtype, _ROWS)
     return LazyGram(kernel, X, budget, f"lazy: dense would need {format_bytes(size)}", dtype, _ROWS)
+
+
+def _worth_features(X: Points, tasks: Sequence[Task]) -> bool:
+    """Whether steps in w serve all problems, and are faster than steps of pairs: with few features, and many points or
+    a large C |x|^2.
+    """
+    if any(task.mass or not task.loss.quadratic or isinstance(task.loss, HardMargin) for task in tasks):
+        return False
+    if min(len(task.y) for task in tasks) <= width(X):
+        return False
+    size = float(squared_norms(X).mean())
+    return any(len(task.y) > WHOLE or float(task.C.mean()) * size > _EASY for task in tasks)
 
 
 def _squares_fit_in_single(X: Points) -> bool:
@@ -107,7 +127,7 @@ def fit_machines(
         if stop:
             solutions[number] = not_begun(tasks[number], gram, stop[0])
             return
-        if left is not None and linear:  # the others shall have their share
+        if left is not None and linear and tasks[number].rows is None:  # the others shall have their share
             left /= -(-(len(tasks) - number) // at_once)
         problem = tasks[number].problem(gram)
         start = None if starts is None else starts[number]
@@ -145,7 +165,8 @@ def polished(problem: Problem, solution: Solution) -> Solution:
     """
     if not solution.certificate.converged:
         return solution
-    finer = solve(problem, tol=_FINE, max_iter=_ROUNDS, start=solution)
+    exact = Decomposition() if problem.loss.quadratic else None
+    finer = solve(problem, exact, tol=_FINE, max_iter=_ROUNDS, start=solution)
     if not finer.certificate.relative_gap < solution.certificate.relative_gap:
         return solution
     certificate = replace(finer.certificate, status=Status.CONVERGED)

@@ -22,7 +22,7 @@ def choose(problem: Problem) -> tuple[Solver, str]:
     if problem.loss.quadratic:
         served = not isinstance(problem.loss, HardMargin) and not problem.mass
         if served and gram.design is not None and (isinstance(gram, LinearGram) or problem.n > _MANY):
-            return CoordinateDescent(), f"{gram.design.width} features describe K exactly"
+            return CoordinateDescent(feasible=True), f"{gram.design.width} features describe K exactly"
         return Decomposition(), "it is exact and fast for every loss with a quadratic dual, at every size"
     if gram.design is not None:
         return Newton(), f"{gram.design.width} features describe K exactly"

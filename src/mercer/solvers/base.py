@@ -14,6 +14,9 @@ from ..problem import Problem
 from ..solution import Status
 from ..types import Array
 
+_ROUNDING = 1e-14  # of a sum, in parts of the sum of sizes
+_SPREADS = 50  # rounds of spreading what is lacking over the free coefficients
+
 REGISTRY: dict[str, type[Parameters]] = {}
 """Every solver, and every step rule of a solver, that can be written as text, by its names."""
 
@@ -86,6 +89,23 @@ def feasible_start(problem: Problem, start: Array | None) -> Array:
         taken = np.minimum(np.cumsum(room), abs(lack))
         beta = np.clip(beta + np.copysign(np.diff(taken, prepend=0.0), lack), lo, hi)
     return beta
+
+
+def repaired(problem: Problem, beta: Array) -> Array:
+    """A dual feasible point near beta: within the bounds, the sum made right by the free coefficients."""
+    lo, hi = problem.bounds
+    beta = np.clip(beta, lo, hi)
+    for end in (lo, hi):  # what differs from a bound by rounding is at the bound, and not free
+        beta = np.where(np.abs(beta - end) < _ROUNDING * np.abs(end), end, beta)
+    for _ in range(_SPREADS if problem.bias else 0):
+        lack = problem.mass - float(beta.sum())
+        if abs(lack) <= _ROUNDING * float(np.abs(beta).sum()):
+            return beta
+        free = np.flatnonzero((beta > lo) & (beta < hi) & (beta != 0.0))
+        if free.size == 0:
+            break
+        beta[free] = np.clip(beta[free] + lack / free.size, lo[free], hi[free])
+    return feasible_start(problem, beta)
 
 
 def solver(text: str | Solver) -> Solver:

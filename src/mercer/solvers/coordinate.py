@@ -15,7 +15,7 @@ References: Hsieh, Chang, Lin, Keerthi, Sundararajan 2008; Yu, Huang, Lin 2011 (
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ..gram import Design
 from ..losses import HardMargin
 from ..problem import Problem
 from ..types import Array
-from .base import Iterate, Solver
+from .base import Iterate, Solver, repaired
 from .descent import Descent, balanced, nothing
 from .proximal import ProximalNewton
 from .rows import Features
@@ -39,10 +39,15 @@ _FIRST_SMALLER = 0.02  # or until the gradient is this small beside what it was
 
 @dataclass(frozen=True)
 class CoordinateDescent(Solver):
-    """Passes over the points in random order, one coefficient at a time; then, with `newton`, Newton steps."""
+    """Passes over the points in random order, one coefficient at a time; then, with `newton`, Newton steps.
+
+    With `feasible`, the coefficients of the answer are a dual point themselves, which takes two more passes a round;
+    else they are near one.
+    """
 
     newton: bool = True
     random_state: int | None = None
+    feasible: bool = False
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
@@ -58,13 +63,13 @@ class CoordinateDescent(Solver):
         yield nothing(problem)
         if self.newton and start is None and _worth_newton_at_once(descent):
             _start_from_a_part(descent)
-            yield from _newton_steps(descent)
+            yield from _newton_steps(descent, self.feasible)
             return
         while True:
             descent.round()
-            yield descent.iterate()
+            yield replace(_dual_point(problem, descent.beta), done=descent.idle) if self.feasible else descent.iterate()
             if self.newton and _worth_newton(descent):
-                yield from _newton_steps(descent)
+                yield from _newton_steps(descent, self.feasible)
                 return
             if descent.idle:
                 return
@@ -136,26 +141,49 @@ def _terms(descent: Descent) -> Array:
     return np.stack([t.q, t.r, t.eps, t.lo, t.hi])
 
 
-def _newton_steps(descent: Descent) -> Generator[Iterate, Array | None, None]:
+def _newton_steps(descent: Descent, feasible: bool) -> Generator[Iterate, Array | None, None]:
     """Newton steps from where the descent stands, as long as they help."""
-    free_bias = descent.problem.bias
-    newton = ProximalNewton(_design(descent), _terms(descent), descent.beta, descent.image, descent.b, free_bias)
+    problem = descent.problem
+    newton = ProximalNewton(_design(descent), _terms(descent), descent.beta, descent.image, descent.b, problem.bias)
+    best = nothing(problem)  # steps between two centres can lead astray
     earlier = (np.nan, np.nan)
     while True:
-        beta, dual, gap = newton.beta, newton.dual, newton.gap
-        if free_bias and newton.total != 0.0:
-            beta = balanced(beta)
-            dual, was = descent.problem.dual(beta), dual
-            gap += was - dual
-        scores = newton.f - newton.b if free_bias else newton.f
-        last = (newton.stuck or (dual, gap) == earlier) and not newton.rounded  # equal: steps are lost to rounding
-        earlier = (dual, gap)
-        recomputed = yield Iterate(newton.v, scores, newton.b, dual, gap=gap, done=last, dual_beta=beta)
+        now = (newton.dual, newton.size)
+        last = (newton.stuck or now == earlier) and not newton.rounded  # equal: steps are lost to rounding
+        earlier = now
+        if feasible:
+            best = min(best, _dual_point(problem, newton.v), key=_gap)
+            recomputed = yield replace(best, done=last)
+        else:
+            recomputed = yield _two_points(problem, newton, last)
         if last:
             return
         if newton.rounded and (newton.stuck or recomputed is not None):  # float32 has led as far as it can
             newton.refresh()
         newton.advance()
+
+
+def _two_points(problem: Problem, newton: ProximalNewton, last: bool) -> Iterate:
+    """Where Newton steps have led: a primal and a dual point."""
+    beta, dual, gap = newton.beta, newton.dual, newton.gap
+    if problem.bias and newton.total != 0.0:
+        beta = balanced(beta)
+        dual, was = problem.dual(beta), dual
+        gap += was - dual
+    scores = newton.f - newton.b if problem.bias else newton.f
+    return Iterate(newton.v, scores, newton.b, dual, gap=gap, done=last, dual_beta=beta)
+
+
+def _dual_point(problem: Problem, beta: Array) -> Iterate:
+    """The dual point next to these coefficients, as both."""
+    beta = repaired(problem, beta)
+    scores = problem.gram @ beta
+    b, dual = problem.best_bias(scores), problem.dual(beta, scores)
+    return Iterate(beta, scores, b, dual, gap=problem.primal(beta, b, scores) - dual)
+
+
+def _gap(iterate: Iterate) -> float:
+    return np.inf if iterate.gap is None else iterate.gap
 
 
 def _read(design: Design) -> float:

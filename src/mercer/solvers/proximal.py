@@ -43,7 +43,8 @@ _VALUES, _ROWS = 2**15, 512  # of dense features at a time: so many, but of no f
 _WIDE = 128  # with so many dense float32 features or more, products for the Hessian are float32,
 _SINGLE = 2e6  # up to this trace: what is rounded is small beside the I in it then
 _WORTH_THREADS = 500_000  # entries of rows to be squared
-_NOTHING = 1e-14  # a gradient below this part of |w| is rounding
+_NOTHING = 1e-14  # a gradient below this part of |w| is rounding,
+_MOST_STEPS = 200  # and so is what so many steps with one centre leave of it
 
 
 class _Place:
@@ -151,6 +152,7 @@ class ProximalNewton(_Place):
                 self.w, self.extra, self.v, self.f = before
                 self._look()
                 self._take(_Piece(self, None), 1)
+        self.stuck = self.stuck or (self.sigma > 0.0 and self.steps >= _MOST_STEPS)
         moved = self.moved
         self.margin = max(_NEAR * moved, _FALL * self.margin) if np.isfinite(self.margin) else _NEAR * moved
 

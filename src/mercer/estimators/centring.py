@@ -1,0 +1,27 @@
+"""Linear machines with a free bias, trained around the mean of the points.
+
+With sum beta = 0, f(x) = <w, x> + b is <w, x - m> + (b + <w, m>), whatever m is, with the same beta. Far from the origin
+<x, z> has few digits left for what tells points apart; around their mean it has all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..kernels import Kernel, Linear
+from ..kernels.points import is_sparse, nbytes
+from ..memory import parse_bytes
+from ..types import Array, Points
+from .machines import COPY, Task
+
+
+def centre_of(kernel: Kernel, X: Points, tasks: Sequence[Task], memory: Any) -> Array | None:
+    """The mean of the points, where all problems are the same around it and there is room for a copy; else None."""
+    if not isinstance(kernel, Linear) or is_sparse(X) or nbytes(X) > COPY * parse_bytes(memory):
+        return None
+    if not all(task.bias and task.loss.quadratic and not task.mass for task in tasks):
+        return None
+    return np.asarray(X.mean(axis=0, dtype=np.float64).astype(X.dtype))
