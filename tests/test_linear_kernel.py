@@ -29,7 +29,7 @@ def offset(n=300):
     rng = np.random.default_rng(1)
     Z = rng.normal(size=(n, 3))
     y = Z[:, 0] + Z[:, 2] + 0.5 * rng.normal(size=n) > 0
-    return Z + [0.0, 0.0, 1e6], y
+    return Z + np.array([0.0, 0.0, 1e6]), y
 
 
 def assert_balanced(machine, C):

@@ -1,7 +1,7 @@
 """Linear machines with a free bias, trained around the mean of the points.
 
-With sum beta = 0, f(x) = <w, x> + b is <w, x - m> + (b + <w, m>), whatever m is, with the same beta. Far from the origin
-<x, z> has few digits left for what tells points apart; around their mean it has all of them.
+With sum beta = 0, f(x) = <w, x> + b is <w, x - m> + (b + <w, m>), whatever m is, with the same beta. Far from the
+origin <x, z> has few digits left for what tells points apart; around their mean it has all of them.
 """
 
 from __future__ import annotations

@@ -63,7 +63,8 @@ def training_gram(
     """The Gram matrix to train on: dense for few points, else by rows, or (with the sizes of classes) by classes.
 
     For `tasks` with few coordinates it is the points alone, where that is worth it: then columns of very different
-    sizes, as in data that was not scaled, are no trouble. Values are float64 for few points and float32 for many: solvers refine their answer in float64 in either case.
+    sizes, as in data that was not scaled, are no trouble. Else values are float64 for few points and float32 for many:
+    solvers refine their answer in float64 in either case.
     """
     if kernel.domain is Domain.VALUES:
         return DenseGram.compute(kernel, X, "dense: the values were given")
