@@ -76,6 +76,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
     max_iter: int
     random_state: Any
     verbose: Any
+    _coef: Array | None  # w of each problem, as rows, where the kernel is linear
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
