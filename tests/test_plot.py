@@ -79,6 +79,17 @@ def test_gram_given_axes_and_signs():
     assert low == -high
 
 
+def test_gram_of_long_names_many_classes_and_numbers():
+    K = np.eye(60)
+    names = np.array(["a" * 50, "costs $5 to $10"])[np.arange(60) % 2]
+    ax = plot.gram(K, labels=names)
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["a" * 17 + "…", r"costs \$5 to \$10"]
+    assert ax.get_xticklabels()[0].get_rotation() == 45
+    ax = plot.gram(K, labels=np.arange(60.0) % 11)
+    assert [text.get_text() for text in ax.get_yticklabels()] == [str(k) for k in range(11)]
+    assert not plot.gram(K, labels=np.arange(60)).lines  # a line between any two points would hide them
+
+
 def test_gram_errors():
     with pytest.raises(ValueError, match="square"):
         plot.gram(np.ones((2, 3)))
@@ -189,6 +200,19 @@ def test_boundary_of_more_features():
     machine = make_pipeline(StandardScaler(), SVC()).fit(frame, y)
     assert plot.boundary(machine, frame, y, features=("c", "a")).get_xlabel() == "c"
     assert "principal" in plot.boundary(machine, frame, y).get_xlabel()
+
+
+def test_boundary_of_a_machine_that_knows_names():
+    """Names are shown as they are, and those of columns are given to the machine."""
+    X, y = plane()
+    frame, names = pd.DataFrame(X, columns=["price $", "cost in $"]), np.where(y == 1, "$5-$10", "_" + "x" * 40)
+    machine = SVC(Gaussian(1.0)).fit(frame, names)
+    for points, own in [(frame, names), (frame[:5], names[:5])]:
+        ax = plot.boundary(machine, points, own)
+        texts = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert r"\$5-\$10" in texts and "\u2009_" + "x" * 26 + "…" in texts
+        assert ax.get_xlabel() == r"price \$"
+        assert sum(len(one.get_offsets()) for one in [*scatters(ax, "free"), *scatters(ax, "at the bound")]) > 5
 
 
 def test_boundary_of_a_table_with_words():
@@ -423,7 +447,8 @@ def test_feature_map_chooses_what_separates():
     assert right.get_zlabel() == "x₁ x₂"
     _, (left, right) = plt.subplots(1, 2)
     assert plot.feature_map(phi, X, rings, ax=(left, right)) == (left, right)
-    plot.feature_map(PolynomialMap(), X[:, :1], rings)
+    _, right = plot.feature_map(PolynomialMap(), X[:, :1], np.abs(X[:, 0]) > 1)
+    assert (right.get_xlabel(), right.get_ylabel()) == ("x₁", "x₁²")  # rather than the constant 1
     plot.feature_map(PolynomialMap(), vectors(100), rings)
 
 

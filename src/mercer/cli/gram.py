@@ -68,8 +68,6 @@ def _points(arguments: argparse.Namespace, kernel: Any) -> tuple[Any, Any]:
     """The points, encoded and scaled as for training, and labels to sort them by."""
     from dataclasses import replace
 
-    import numpy as np
-
     from .data import no_target, read
     from .fitting import prepared
 
@@ -78,7 +76,8 @@ def _points(arguments: argparse.Namespace, kernel: Any) -> tuple[Any, Any]:
         table, labels = replace(table, target=None), None
     else:
         table, labels, _ = table.split(arguments.target)
-    return prepared(arguments, table, kernel), None if labels is None else np.asarray(labels).astype(str)
+        labels = labels.astype(str) if labels.dtype == object else labels
+    return prepared(arguments, table, kernel), labels
 
 
 def _matrix(arguments: argparse.Namespace) -> Any:

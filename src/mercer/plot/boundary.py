@@ -28,7 +28,7 @@ from .support import Located, inside_margin, located_support
 
 _FINE = 360  # points of the grid along each axis
 _POINT, _LARGEST = 16.0, 110.0  # areas of markers, in square points
-_MANY = 500  # points; of more, each is smaller
+_FEW, _MANY = 10, 500  # points; fewer get more room around them, and of more each is smaller
 _MARGINS = ("SVC", "LinearSVC", "NuSVC")  # machines for which y f(x) = 1 means something
 
 
@@ -85,7 +85,7 @@ class _Grid:
 
     def __init__(self, uv: Array, plane: Plane, estimator: Any) -> None:
         low, high = uv.min(axis=0), uv.max(axis=0)
-        pad = 0.07 * np.where(high > low, high - low, 1.0)
+        pad = (0.2 if len(uv) < _FEW else 0.07) * np.where(high > low, high - low, 1.0)
         self.limits = list(zip((low - pad).tolist(), (high + pad).tolist(), strict=True))
         self.u, self.v = (np.linspace(*limits, _FINE) for limits in self.limits)
         points = plane.points(np.column_stack([part.ravel() for part in np.meshgrid(self.u, self.v)]))
@@ -170,8 +170,8 @@ def _draw_points(ax: Any, estimator: Any, X: Any, plane: Plane, codes: Array, na
     if of_class is None:
         return handles
     bound = located.support.bound
-    if len(names) == 2 and type(located.machine).__name__ in _MARGINS:
-        f = np.asarray(located.machine.decision_function(located.vectors))
+    if len(names) == 2 and type(last_step(estimator)).__name__ in _MARGINS:
+        f = np.asarray(estimator.decision_function(located.points))
         bound = inside_margin(located.support, np.where(of_class == 1, f, -f))
     places, sizes = plane.coordinates(located.points), areas(located.support.alpha, share * _LARGEST, share * _POINT)
     for number in range(len(names)):

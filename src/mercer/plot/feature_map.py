@@ -152,11 +152,12 @@ def _draw_grid(left: Any, right: Any, X: Array, after: _Image) -> None:
 
 
 def _separation(values: Array, codes: Array) -> Array:
-    """Of each feature, the variance between the classes in parts of that within them."""
+    """Of each feature, the variance between the classes in parts of that within them; -1 where it is constant."""
     means = np.stack([values[codes == c].mean(axis=0) for c in np.unique(codes)])
     inner = ((values - means[np.unique(codes, return_inverse=True)[1]]) ** 2).mean(axis=0)
     between = np.bincount(codes)[np.unique(codes)] @ (means - values.mean(axis=0)) ** 2 / len(values)
-    return np.where(between > 1e-12 * values.var(axis=0).max(), between / np.maximum(inner, 1e-300), 0.0)
+    parts = np.where(between > 1e-12 * values.var(axis=0).max(), between / np.maximum(inner, 1e-300), 0.0)
+    return np.where(np.ptp(values, axis=0) > 0.0, parts, -1.0)
 
 
 def _feature_names(phi: Any, count: int) -> list[str]:

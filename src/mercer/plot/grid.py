@@ -53,9 +53,10 @@ def _write_values(ax: Any, table: Any, image: Any) -> None:
     """The score of each cell, dark on light cells and light on dark ones."""
     if table.size > _WRITTEN:
         return
+    text = "{:.3f}".format if np.nanmax(np.abs(table)) < 10 else "{:.3g}".format
     for (row, column), value in np.ndenumerate(table):
         if np.isfinite(value):
             light = image.norm(value) > 0.55
             ax.text(
-                column, row, f"{value:.3g}", ha="center", va="center", fontsize="small", color=INK if light else "white"
+                column, row, text(value), ha="center", va="center", fontsize="small", color=INK if light else "white"
             )

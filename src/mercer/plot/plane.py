@@ -8,6 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..types import Array
+from .style import literal
+
+_LONGEST = 48  # characters of the name of an axis
 
 
 class Plane(Protocol):
@@ -31,7 +34,7 @@ class TwoFeatures:
         self.columns = [self._number(feature, names) for feature in features]
         if len(set(self.columns)) != 2:
             raise ValueError(f"features must be two different features, not {list(features)!r}.")
-        self.labels = (str(names[self.columns[0]]), str(names[self.columns[1]]))
+        self.labels = (literal(str(names[self.columns[0]]), _LONGEST), literal(str(names[self.columns[1]]), _LONGEST))
         if self.frame is None:
             self.held: Any = np.median(X, axis=0)
         else:

@@ -10,6 +10,7 @@ from ..types import Array
 
 # Okabe and Ito's, which colour-blind eyes tell apart, and four more for the rare cases
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#8C564B", "#B8A800", "#332288")
+_LONGEST = 28  # characters of a name in a legend
 SHAPES = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p")
 INK = "#222222"
 
@@ -40,7 +41,15 @@ def shape(number: int) -> str:
 
 def class_name(label: Any) -> str:
     """A label as a legend shows it."""
-    return label if isinstance(label, str) else f"class {label:g}" if isinstance(label, float) else f"class {label}"
+    if isinstance(label, str):
+        return literal(label)
+    return f"class {label:g}" if isinstance(label, float) else f"class {label}"
+
+
+def literal(name: str, longest: int = _LONGEST) -> str:
+    """A name from the data, shortened, and without what matplotlib takes for a formula or for no entry of a legend."""
+    text = (name if len(name) <= longest else f"{name[: longest - 1]}…").replace("$", r"\$")
+    return f"\u2009{text}" if text.startswith("_") else text
 
 
 def lightened(name: str, share: float) -> Any:

@@ -53,22 +53,21 @@ class Located:
     """Support vectors and where they are."""
 
     support: Support
-    machine: Any
-    vectors: Array
-    """As the machine sees them: behind the other steps of a pipeline."""
+    estimator: Any
     points: Any
-    """As the user gave them."""
+    """As the estimator takes them: before all steps of a pipeline."""
     rows: Array | None
     """Their rows in the data at hand; None where that is not what the machine was trained on."""
 
     def classes(self) -> Array | None:
         """The number of the class of each, as far as that can be known without their labels."""
-        if not hasattr(self.machine, "classes_"):  # an outlier detector: what it says of them
-            return np.where(self.machine.predict(self.vectors) < 0, 1, 0)
-        k, sizes = len(self.machine.classes_), np.asarray(getattr(self.machine, "n_support_", ()), np.intp)
+        machine = last_step(self.estimator)
+        if not hasattr(machine, "classes_"):  # an outlier detector: what it says of them
+            return np.where(self.estimator.predict(self.points) < 0, 1, 0)
+        k, sizes = len(machine.classes_), np.asarray(getattr(machine, "n_support_", ()), np.intp)
         if k == 2:
             return (self.support.beta > 0).astype(int)
-        return np.repeat(np.arange(k), sizes) if len(sizes) == k and sizes.sum() == len(self.vectors) else None
+        return np.repeat(np.arange(k), sizes) if len(sizes) == k and sizes.sum() == len(self.points) else None
 
 
 def located_support(estimator: Any, X: Any) -> Located | None:
@@ -87,11 +86,12 @@ def located_support(estimator: Any, X: Any) -> Located | None:
         else:
             same = seen.shape == vectors.shape and _close(seen, vectors)
         if same:
-            return Located(support, machine, seen, points, support.rows)
+            return Located(support, estimator, points, support.rows)
     found = None if vectors is None else _undone(before, vectors)
     if vectors is None or found is None or found.shape[1] != X.shape[1]:
         return None
-    return Located(support, machine, vectors, found, None)
+    named = type(X)(found, columns=X.columns) if hasattr(X, "iloc") else found
+    return Located(support, estimator, named, None)
 
 
 def _undone(before: Any, vectors: Array) -> Array | None:
