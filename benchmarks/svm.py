@@ -3,7 +3,7 @@
 scikit-learn, scikit-learn-intelex and thundersvm-cpu (`pip install thundersvm-cpu`), as far as they are installed.
 
     python benchmarks/svm.py --data FOLDER      # a folder with load.py and the data sets named below
-    python benchmarks/svm.py                    # the sets that come with scikit-learn
+    python benchmarks/svm.py                    # sets that come with scikit-learn, as they are and grown large
     python benchmarks/svm.py --data FOLDER --only magic,usps --peers scikit-learn,intelex --repeat 3
 
 Every solution is scored by the same certificate: its relative duality gap (of several classes, that of the worst pair).
@@ -59,7 +59,9 @@ CASES = [
     Case("mnist", None, 0.02, 10, rows=20_000),
     *(Case(name, "std", "scale", C) for name in ("bank_campaign", "pendigits", "eeg_eye", "elec2") for C in (1, 10)),
 ]
-BUNDLED = [Case(name, "std", "scale", C) for name in ("breast_cancer", "digits", "wine") for C in (1, 10)]
+GROWN = {"many_digits": ("digits", 10), "many_tumours": ("breast_cancer", 32)}
+"""Sets of scikit-learn, so many times over, each copy with noise of its own."""
+BUNDLED = [Case(name, "std", "scale", C) for name in ("breast_cancer", "digits", "wine", *GROWN) for C in (1, 10)]
 
 
 @dataclass
@@ -115,7 +117,11 @@ def bundled(case: Case) -> tuple[Any, Any, Any, Any]:
     from sklearn.model_selection import train_test_split
     from sklearn.preprocessing import StandardScaler
 
-    X, y = getattr(datasets, f"load_{case.name}")(return_X_y=True)
+    source, times = GROWN.get(case.name, (case.name, 1))
+    X, y = getattr(datasets, f"load_{source}")(return_X_y=True)
+    if times > 1:
+        noise = np.random.default_rng(0).normal(size=(times * len(X), X.shape[1]))
+        X, y = np.tile(X, (times, 1)) + 0.5 * X.std(axis=0) * noise, np.tile(y, times)
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=0)
     scaler = StandardScaler().fit(X)
     return scaler.transform(X), y, scaler.transform(X_test), y_test

@@ -118,11 +118,28 @@ def test_every_machine(run, model):
         assert code == 0 and json.loads(out)["scores"][score] > 0.1
 
 
+def test_what_became_of_the_columns_is_told(run, files):
+    rows = [[i % 3, "ab"[i % 2], 7, i % 2] for i in range(30)]
+    write(files / "kinds.csv", [["n", "letter", "seven", "y"], *rows])
+    _, out, _ = run("train", "kinds.csv", "-o", "kinds.mercer", "--quiet")
+    words = "n; in categories: letter (2); constant, so left out: seven"
+    assert words in out and words in run("inspect", "kinds.mercer")[1]
+    told = json.loads(run("train", "kinds.csv", "--json", "--quiet")[1])["columns"]
+    assert [column["kind"] for column in told] == ["number", "category", "constant"]
+    assert "columns" not in run("train", "iris.csv", "--quiet")[1]  # numbers only
+
+
+def test_the_program_alone_shows_its_help(run):
+    code, out, err = run()
+    assert code == 2 and out == "" and err.startswith("examples:")
+
+
 def test_ridge(run):
     code, out, _ = run(
         "train", "sugar.tsv", "--model", "ridge", "--alpha", "loo", "-o", "r.mercer", "--json", "--quiet"
     )
-    assert code == 0 and json.loads(out)["certificate"]["converged"]
+    assert code == 0 and json.loads(out)["certificate"]["converged"] and json.loads(out)["alpha"] > 0
+    assert "alpha" in run("inspect", "r.mercer")[1]
     code, out, _ = run("predict", "r.mercer", "sugar.tsv", "--std")
     assert code == 0 and all(float(row["std"]) > 0 for row in csv.DictReader(out.splitlines()))
     code, _, err = run("predict", "iris.mercer", "iris.csv", "--std")
@@ -246,6 +263,16 @@ def test_models_saved_in_python_predict_too(run, files):
     assert code == 3 and "has 11 columns, but the model was trained on 4" in err
     code, _, err = run("predict", "python.mercer", "iris.csv", "--drop", "1")
     assert code == 3 and "row 1, column 'species': 'setosa' is not a finite number" in err
+
+
+def test_labels_that_look_like_markup(run, files):
+    rows = [[*row, ["[a]", "[/b]", "[red]"][k]] for row, k in zip(IRIS.tolist(), SPECIES, strict=True)]
+    write(files / "markup.csv", [HEADER, *rows])
+    assert run("train", "markup.csv", "-o", "markup.mercer", "--quiet")[0] == 0
+    code, out, _ = run("evaluate", "markup.mercer", "markup.csv")
+    assert code == 0 and all(label in out for label in ("[a]", "[/b]", "[red]"))
+    code, out, _ = run("inspect", "markup.mercer")
+    assert code == 0 and "[/b], [a], [red]" in out
 
 
 def test_evaluate(run):
@@ -462,6 +489,7 @@ def test_convert(run, files):
         (["train", "iris.csv", "--delimiter", "ab"], "one character"),
         (["train", "iris.csv", "-o", "nowhere/m.mercer", "--quiet"], "no folder nowhere"),
         (["tune", "iris.csv", "--gamma-range", "2", "1"], "from low to high"),
+        (["train", "iris.csv", "--memory", "5XB"], "number of bytes. See mercer train --help."),
         (["nothing"], "invalid choice"),
     ],
 )
@@ -475,7 +503,9 @@ def test_usage(run, arguments, words):
     ("arguments", "words"),
     [
         (["train", "nowhere.csv"], "no file nowhere.csv"),
-        (["train", "iris.csv", "--target", "colour"], "no column 'colour'"),
+        (["train", "iris.csv", "--target", "colour"], "no column 'colour'. It has: 'sepal length'"),
+        (["train", "iris.csv", "--target", "Specie"], "Did you mean 'species'?"),
+        (["gram", "iris.csv", "--kernel", "precomputed"], "column 'species': 'setosa' is not a finite number"),
         (["train", "iris.csv", "--target", "petal width"], "numbers that are not whole"),
         (["train", "iris.csv", "--model", "svr"], "row 1: the target 'species' is 'setosa', and numbers are wanted"),
         (["train", "iris.mercer"], "is a model file, not a table"),

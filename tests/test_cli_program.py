@@ -148,6 +148,20 @@ def test_whoever_reads_may_go(folder):
     assert done.returncode == 0 and done.stderr == ""
 
 
+def test_outputs_that_take_nothing(folder):
+    """Closed streams and a full disk: a sentence, or silence, and never a traceback."""
+    for redirection, code, words in [
+        (">&-", 0, ""),
+        ("2>&-", 0, ""),
+        (">/dev/full", 2, "mercer explain: stdout: No space left on device.\n"),
+    ]:
+        command = f"{sys.executable} -m mercer explain '1,3:+ 2,1:+ 0,1:-' {redirection}"
+        done = subprocess.run(
+            command, shell=True, cwd=folder, env=environment(), capture_output=True, text=True, timeout=PATIENCE
+        )
+        assert done.returncode == code and done.stderr == words
+
+
 def test_help_is_fast():
     script = "import sys; from mercer.cli.main import parser; parser().format_help(); "
     script += f"print(*[name for name in {HEAVY!r} if name in sys.modules])"

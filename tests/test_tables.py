@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -98,6 +99,9 @@ def test_large_numbers_of_rows_are_read_fast():
         ('a,b\n"x,1\n', "line 2 has 1 cell, but the first one has 2; is a quotation mark not closed"),
         ("# remark\na,b\n1\n", "line 3 has 1 cell"),
         ("a,a\n1,2\n", "two columns with the name 'a'"),
+        ('{"a": 1, "b": 2}\n{"a": 2, "b": 3}\n', "JSON, HTML or XML"),
+        ('[{"a": 1}]', "JSON, HTML or XML"),
+        ("\n<!DOCTYPE html>\n<html>", "JSON, HTML or XML"),
         ("1 1:2 3:x\n-1 1:2\n", "line 1, '3:x'"),
         ("1 1:2 1:3\n-1 2:1\n", "indices must grow"),
         ("1 1:2\n-1 1:inf\n", "row 2, feature 1 is not a finite number"),
@@ -181,13 +185,13 @@ def test_arrays(tmp_path):
     with pytest.raises(DataError, match="3 dimensions"):
         read_table(str(tmp_path / "d.npy"))
     (tmp_path / "e.npz").write_bytes((tmp_path / "a.npz").read_bytes()[:100])
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="cannot be unpacked"):
         read_table(str(tmp_path / "e.npz"))
 
 
 def test_parquet(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
+    from pyarrow import feather, parquet
 
     held = pyarrow.table(
         {
@@ -207,6 +211,11 @@ def test_parquet(tmp_path):
     assert read_table(str(tmp_path / "days.parquet")).column(0).tolist() == ["1970-01-01", None]
     with pytest.raises(DataError, match="cannot be read as Parquet"):
         table_of(b"PAR1" + bytes(100), "t")
+    feather.write_feather(held, str(tmp_path / "t.feather"))
+    again = read_table(str(tmp_path / "t.feather"))
+    assert again.names == found.names and again.column(1).tolist() == found.column(1).tolist()
+    with pytest.raises(DataError, match="cannot be read as Feather"):
+        table_of(b"ARROW1" + bytes(100), "t")
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
@@ -217,6 +226,31 @@ def test_packed_files_and_stdin(pack, monkeypatch):
         table_of(data[:-8], "t")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
     assert read_table("-").source == "stdin"
+
+
+def zipped(**files):
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return held.getvalue()
+
+
+def test_zip_archives():
+    """With one table they are that table; anything else in them is named."""
+    assert table_of(zipped(**{"t.csv": "a,b\n1,2\n", "__MACOSX/t.csv": "x"}), "t").names == ("a", "b")
+    for files, message in [
+        ({"xl/workbook.xml": "", "xl/styles.xml": ""}, "workbook of Excel"),
+        ({"a.csv": "1", "b.csv": "2"}, "holds 2 files"),
+        ({"manifest.json": "{}"}, "model file"),
+    ]:
+        with pytest.raises(DataError, match=message):
+            table_of(zipped(**files), "t")
+    with pytest.raises(DataError, match="cannot be unpacked"):
+        table_of(zipped(a="1,2\n")[:30], "t")
+    inner = zipped(**{"t.csv": "a,b\n1,2\n"})
+    with pytest.raises(DataError, match="holds no arrays"):  # unpacked once only, so that it ends
+        table_of(zipped(inner=inner), "t")
 
 
 def test_targets():

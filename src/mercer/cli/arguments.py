@@ -58,7 +58,7 @@ def amount(text: str) -> str:
 
 def add_data(parser: Any, *, target: bool = True) -> None:
     """Where data comes from."""
-    parser.add_argument("data", metavar="DATA", help="CSV, TSV, svmlight, npz, npy or Parquet; - for stdin")
+    parser.add_argument("data", metavar="DATA", help="CSV, TSV, svmlight, npz, npy, Parquet or Feather; - for stdin")
     group = parser.add_argument_group("data")
     if target:
         group.add_argument(

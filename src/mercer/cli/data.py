@@ -92,8 +92,8 @@ def target_values(column: Array, targets: str, table: Table, name: str) -> Array
     gone = _missing(column)
     if gone.any():
         raise DataError(
-            f"{table.where(int(gone.argmax()))}: the target {name!r} is missing ({int(gone.sum())} such rows): "
-            "give --missing drop to leave them out."
+            f"{table.where(int(gone.argmax()))}: the target {name!r} is missing ({int(gone.sum())} in this column): "
+            "give --missing drop to leave such rows out."
         )
     return _labels(column, table, name) if targets == "labels" else _numbers(column, table, name)
 
@@ -165,8 +165,8 @@ def finite_numbers(table: Table, place: int) -> Array:
         good = [text is not None and number(str(text)) is not None for text in column]
         row = good.index(False) if column.dtype == object else int((~np.isfinite(column)).argmax())
         raise DataError(
-            f"{table.where(row, table.names[place])}: {column[row]!r:.40} is not a finite "
-            "number, and this model takes numbers only."
+            f"{table.where(row, table.names[place])}: {column[row]!r:.40} is not a finite number, and nothing else is "
+            "wanted here."
         )
     return column
 

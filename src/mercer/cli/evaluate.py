@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _render(out: Any, data: dict[str, Any]) -> None:
     from rich.table import Table
+    from rich.text import Text
 
     from .output import pairs
     from .scores import in_words
@@ -70,9 +71,9 @@ def _render(out: Any, data: dict[str, Any]) -> None:
     table = Table(box=None, pad_edge=False)
     table.add_column("")
     for label in data["labels"]:
-        table.add_column(str(label), justify="right")
+        table.add_column(Text(str(label)), justify="right")
     table.add_column("right", justify="right")
     for i, (label, counts) in enumerate(zip(data["labels"], data["confusion"], strict=True)):
-        cells = [f"[bold]{count}[/bold]" if i == j else str(count) for j, count in enumerate(counts)]
-        table.add_row(str(label), *cells, f"{100 * counts[i] / sum(counts):.1f}%" if sum(counts) else "-")
+        cells = [Text(str(count), "bold" if i == j else "") for j, count in enumerate(counts)]
+        table.add_row(Text(str(label)), *cells, f"{100 * counts[i] / sum(counts):.1f}%" if sum(counts) else "-")
     out.print(table)

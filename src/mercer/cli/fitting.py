@@ -80,20 +80,26 @@ def certificates(machine: Any) -> tuple[Any, ...]:
     return (machine.certificate_,) if several is None else tuple(several)
 
 
+def learned(machine: Any) -> dict[str, Any]:
+    """What there is to say of a fitted machine, for JSON."""
+    data: dict[str, Any] = {}
+    if hasattr(machine, "kernel_"):
+        data["kernel"] = repr(machine.kernel_)
+    if hasattr(machine, "alpha_"):
+        data["alpha"] = machine.alpha_
+    if hasattr(machine, "support_"):
+        data["support_vectors"] = len(machine.support_)
+    if hasattr(machine, "certificate_"):
+        data["certificate"] = certificate_data(machine)
+    return data
+
+
 def certificate_data(machine: Any) -> dict[str, Any]:
     """The worst certificate, for JSON."""
     certificate = machine.certificate_
     names = (
-        "primal",
-        "dual",
-        "gap",
-        "relative_gap",
-        "kkt_violation",
-        "feasibility",
-        "rounding",
-        "converged",
-        "lower",
-        "upper",
-    )
+        "primal", "dual", "gap", "relative_gap", "kkt_violation", "feasibility", "rounding", "converged",
+        "lower", "upper",
+    )  # fmt: skip
     values = {name: getattr(certificate, name) for name in names if hasattr(certificate, name)}
     return values | {"status": certificate.status.name.lower(), "words": certificate.words()}

@@ -95,7 +95,7 @@ class Grid:
             return []
         sides = ((self.first, self.Cs, best[1]), ("gamma", self.gammas, best[0]))
         return [
-            f"the best {name}, {values[place]:.3g}, is at the edge of the grid: --{name.replace('alpha', 'C')}-range "
+            f"the best {name}, {values[place]:g}, is at the edge of the grid: --{name.replace('alpha', 'C')}-range "
             "can widen it."
             for name, values, place in sides
             if len(values) > 1 and place in (0, len(values) - 1)
@@ -145,12 +145,12 @@ class Grid:
         if self.path:
             table.add_column("gamma", justify="right", style="bold")
         for C in self.Cs:
-            table.add_column(f"{C:.3g}", justify="right", header_style="bold")
+            table.add_column(f"{C:g}", justify="right", header_style="bold")
         best = self.best()
         for i, gamma in enumerate(self.gammas):
             cells = [self.in_words(self.mean(i, j)) if (i, j) in self.scored else "." for j in range(len(self.Cs))]
             cells = [f"[bold reverse]{text}[/]" if (i, j) == best else text for j, text in enumerate(cells)]
-            table.add_row(*([f"{gamma:.3g}"] if self.path else []), *cells)
+            table.add_row(*([f"{gamma:g}"] if self.path else []), *cells)
         return Group(f"{self.score or 'score'} for each {self.first}{' and gamma' if self.path else ''}", table)
 
 
@@ -176,8 +176,8 @@ def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets:
             if code is not Exit.FINE:
                 break
             if live is None:
-                values = ", ".join(f"{C:.3g}: {grid.in_words(grid.mean(i, j))}" for j, C in enumerate(grid.Cs))
-                note(arguments, f"gamma {grid.gammas[i]:.3g}  {values}" if grid.path else values)
+                values = ", ".join(f"{C:g}: {grid.in_words(grid.mean(i, j))}" for j, C in enumerate(grid.Cs))
+                note(arguments, f"gamma {grid.gammas[i]:g}  {values}" if grid.path else values)
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
     finally:

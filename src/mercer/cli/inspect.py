@@ -9,7 +9,7 @@ EXAMPLES = """\
   mercer inspect iris.mercer
   mercer inspect iris.mercer --json | jq .certificate
 """
-_MOST_NAMES = 12
+_MOST_CLASSES = 12
 
 
 def add_arguments(parser: Any) -> None:
@@ -22,9 +22,10 @@ def run(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from ..memory import format_bytes
+    from .columns import columns_of
     from .data import last_step
     from .exits import Exit
-    from .fitting import certificate_data
+    from .fitting import learned
     from .output import show
     from .using import loaded, manifest_of
 
@@ -38,17 +39,13 @@ def run(arguments: argparse.Namespace) -> int:
         "steps": [type(step).__name__ for _, step in model.steps] if hasattr(model, "steps") else [],
         "estimator": type(machine).__name__,
         "parameters": {name: _text(value) for name, value in machine.get_params(deep=False).items()},
-        "features": _features(model),
+        "features": columns_of(model),
         "notes": manifest["notes"],
     }
-    for name, attribute in (("kernel", "kernel_"), ("classes", "classes_"), ("intercept", "intercept_")):
+    for name, attribute in (("classes", "classes_"), ("intercept", "intercept_")):
         if hasattr(machine, attribute):
-            value = getattr(machine, attribute)
-            data[name] = repr(value) if name == "kernel" else value
-    if hasattr(machine, "support_"):
-        data["support_vectors"] = len(machine.support_)
-    if hasattr(machine, "certificate_"):
-        data["certificate"] = certificate_data(machine)
+            data[name] = getattr(machine, attribute)
+    data |= learned(machine)
     show(arguments, data, lambda out: _render(out, data, machine, format_bytes(data["bytes"])))
     return Exit.FINE
 
@@ -57,21 +54,8 @@ def _text(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
 
 
-def _features(model: Any) -> list[dict[str, Any]]:
-    """The columns that the model takes, where it knows their names."""
-    from ..io import Encoder
-    from .data import first_step
-
-    encoder = first_step(model)
-    if isinstance(encoder, Encoder) and not encoder.sparse_:
-        return [
-            {"name": name, "kind": kind} | ({"categories": encoder.categories_[name]} if kind == "category" else {})
-            for name, kind in zip(encoder.names_, encoder.kinds_, strict=True)
-        ]
-    return [{"name": str(name), "kind": "number"} for name in getattr(model, "feature_names_in_", [])]
-
-
 def _render(out: Any, data: dict[str, Any], machine: Any, size: str) -> None:
+    from .columns import in_words as columns_in_words
     from .output import brief, pairs
     from .scores import in_words
 
@@ -81,13 +65,12 @@ def _render(out: Any, data: dict[str, Any], machine: Any, size: str) -> None:
     rows["settings"] = ", ".join(f"{name}={value}" for name, value in data["parameters"].items() if value is not None)
     if "kernel" in data:
         rows["kernel"] = brief(data["kernel"])
-    names = [
-        item["name"] if item["kind"] == "number" else f"{item['name']} ({item['kind']})" for item in data["features"]
-    ]
-    more = f", ... ({len(names)} in all)" if len(names) > _MOST_NAMES else ""
-    rows["columns"] = ", ".join(names[:_MOST_NAMES]) + more if names else f"{machine.n_features_in_} without names"
+    if "alpha" in data:
+        rows["alpha"] = f"{data['alpha']:g}"
+    rows["columns"] = columns_in_words(data["features"]) or f"{machine.n_features_in_} without names"
     if "classes" in data:
-        rows["classes"] = ", ".join(map(str, data["classes"][:_MOST_NAMES]))
+        more = f", ... ({len(data['classes'])} in all)" if len(data["classes"]) > _MOST_CLASSES else ""
+        rows["classes"] = ", ".join(map(str, data["classes"][:_MOST_CLASSES])) + more
     if "support_vectors" in data:
         rows["support vectors"] = str(data["support_vectors"])
     if "certificate" in data:

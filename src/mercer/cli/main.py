@@ -51,7 +51,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """One sentence; the usage, which is long, is in the help."""
-        raise UsageError(f"{message}. See {self.prog} --help.")
+        raise UsageError(f"{message.rstrip('.')}. See {self.prog} --help.")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -74,7 +74,11 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; the result is its exit code."""
+    _require_streams()
     given = sys.argv[1:] if argv is None else list(argv)
+    if not given:
+        parser().print_help(sys.stderr)
+        return Exit.USAGE
     end = partial(_end, next((word for word in given if word in VERBS), ""), "--json" in given)
     try:
         arguments, unknown = parser().parse_known_args(given)
@@ -95,7 +99,21 @@ def main(argv: Sequence[str] | None = None) -> int:
                 raise
             text = f"internal error: {type(error).__name__}: {error} (MERCER_DEBUG=1 shows where)"
             return end(code, text)
-        return end(code, str(error))
+        return end(code, _in_words(error))
+
+
+def _require_streams() -> None:
+    """What goes to a closed stdout or stderr is lost; without any stream, print would send the one to the other."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - as long as the program runs
+
+
+def _in_words(error: Exception) -> str:
+    """The sentence of an error of our own; of one from the system, what it is about and what is wrong."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return f"{error.filename or 'stdout'}: {error.strerror}."
+    return str(error)
 
 
 def _not_understood(word: str, arguments: argparse.Namespace) -> UsageError:

@@ -36,9 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
     from time import perf_counter
 
     from ..io import place_for
+    from .columns import columns_of
     from .data import last_step, read_training
     from .exits import Exit, UsageError
-    from .fitting import encoder_of, exit_of, fit, pipeline_of
+    from .fitting import encoder_of, exit_of, fit, learned, pipeline_of
     from .machines import machine_of, targets_of
     from .output import note, show
 
@@ -58,7 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     machine = last_step(pipeline)
     code = exit_of(machine)
 
-    data = {"model": arguments.model, "target": target, "rows": len(train), "seconds": seconds} | _learned(machine)
+    data = {"model": arguments.model, "target": target, "rows": len(train), "seconds": seconds}
+    data |= {"features": int(machine.n_features_in_), "columns": columns_of(pipeline)} | learned(machine)
     _save(arguments, pipeline, data)  # before it is scored, which takes a while with --cv
     if code is not Exit.INTERRUPTED and _has_answer(machine):
         try:
@@ -81,7 +83,7 @@ def _split(arguments: argparse.Namespace, table: Any, y: Any, targets: str) -> t
 
     n, size = table.n, arguments.test_size
     if arguments.cv and arguments.cv > n:
-        raise DataError(f"{table.source} has {n} rows, too few for {arguments.cv} folds.")
+        raise DataError(f"{table.source} has {n} row(s), too few for {arguments.cv} folds.")
     if size is None:
         size = 0.0 if arguments.cv or n < _LEAST_ROWS else 0.2
     if size == 0.0 or y is None:
@@ -89,18 +91,6 @@ def _split(arguments: argparse.Namespace, table: Any, y: Any, targets: str) -> t
     if not 1 <= round(size * n) <= n - 2:
         raise DataError(f"{table.source} has {n} rows, too few to hold out a part of {size:g}.")
     return hold_out(targets, y, n, size, arguments.seed)
-
-
-def _learned(machine: Any) -> dict[str, Any]:
-    """What there is to say of a fitted machine."""
-    from .fitting import certificate_data
-
-    data: dict[str, Any] = {"features": int(machine.n_features_in_), "certificate": certificate_data(machine)}
-    if hasattr(machine, "kernel_"):
-        data["kernel"] = repr(machine.kernel_)
-    if hasattr(machine, "support_"):
-        data["support_vectors"] = len(machine.support_)
-    return data
 
 
 def _save(arguments: argparse.Namespace, pipeline: Any, data: dict[str, Any]) -> None:
@@ -167,14 +157,19 @@ def _cross_validated(
 
 
 def _render(out: Any, data: dict[str, Any]) -> None:
+    from .columns import in_words as columns_in_words
     from .output import brief, pairs
     from .scores import in_words
 
     certificate = data["certificate"]
     target = f", target {data['target']!r}" if data["target"] else ""
     rows = {"model": f"{data['model']}, {data['rows']} rows, {data['features']} features{target}"}
+    if any(column["kind"] != "number" for column in data["columns"]):
+        rows["columns"] = columns_in_words(data["columns"])
     if "kernel" in data:
         rows["kernel"] = brief(data["kernel"])
+    if "alpha" in data:
+        rows["alpha"] = f"{data['alpha']:g}"
     if "support_vectors" in data:
         rows["support vectors"] = str(data["support_vectors"])
     rows["time"] = f"{data['seconds']:.2f} s"

@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{arguments.model} has no target to be scored by, so that nothing can be tuned.")
     table, y, target = read_training(arguments, targets)
     if (arguments.cv or 2) > table.n:
-        raise DataError(f"{table.source} has {table.n} rows, too few for {arguments.cv or FOLDS} folds.")
+        raise DataError(f"{table.source} has {table.n} row(s), too few for {arguments.cv or FOLDS} folds.")
     X = prepared(arguments, table, getattr(machine, "kernel", None))
     with blaming(table.source):
         grid = Grid.of(

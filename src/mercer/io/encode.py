@@ -211,7 +211,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 unseen.append((row, text))
         if unseen:
             row, text = unseen[0]
-            more = f" (nor were those of {len(unseen) - 1} more rows)" if len(unseen) > 1 else ""
+            more = f" ({len(unseen)} such rows)" if len(unseen) > 1 else ""
             warnings.warn(
                 f"{table.where(row, name)}: {text!r:.40} was not there in training{more}: it "
                 "is taken as none of the known categories.",

@@ -1,4 +1,4 @@
-"""Reading tables: CSV and its relatives, svmlight/LIBSVM, npz, npy, Parquet; from a file or from stdin ("-").
+"""Reading tables: CSV and its relatives, svmlight/LIBSVM, npz, npy, Parquet, Feather; from a file or from stdin ("-").
 
 What a file is, is seen from its content.
 """
@@ -10,6 +10,8 @@ import gzip
 import lzma
 import re
 import sys
+import zipfile
+import zlib
 from collections.abc import Collection
 from dataclasses import replace
 from io import BytesIO
@@ -23,7 +25,7 @@ from .separated import LOOK, require_distinct, separated
 from .tables import DataError, Table, number, table_of_array
 
 _MOST_NONZEROS = 2**31 - 1
-_PACKED = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ": lzma.decompress}
+_MARKUP = re.compile(r"\s*(?:\{|\[\s*[\[{]|<!doctype|<html|<\?xml)", re.IGNORECASE)
 _SVMLIGHT = re.compile(r"[^\s,;:]+(\s+(qid|\d+):[^\s,;:]+)+\s*(#.*)?")
 
 
@@ -54,16 +56,45 @@ def table_of(
         if data.startswith(magic):
             try:
                 data = unpack(data)
-            except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
-                raise DataError(f"{name} cannot be unpacked: {error}.") from None
-    if data.startswith(b"PAR1"):
-        return _require_rows(_parquet(data, name))
+            except (
+                OSError,
+                EOFError,
+                ValueError,
+                RuntimeError,
+                lzma.LZMAError,
+                zlib.error,
+                zipfile.BadZipFile,
+            ) as error:
+                raise DataError(f"{name} cannot be unpacked: {str(error).rstrip('.')}.") from None
+    if data.startswith((b"PAR1", b"ARROW1")):
+        return _require_rows(_arrow(data, name))
     if data.startswith((b"PK\x03\x04", b"\x93NUMPY")):
         return _require_rows(_numpy(data, name))
     text = _decoded(data, name)
     if _looks_like_svmlight(text):
         return _require_rows(_svmlight(data, name))
     return _require_rows(separated(text, name, header, delimiter, known))
+
+
+def _unzipped(data: bytes) -> bytes:
+    """The only file of a zip archive; archives of NumPy and model files, which are archives too, stay as they are."""
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        held = [item for item in archive.namelist() if not item.endswith("/") and not item.startswith("__MACOSX/")]
+        if any(item == "manifest.json" or item.endswith(".npy") for item in held):
+            return data
+        if "xl/workbook.xml" in held:
+            raise ValueError("it is a workbook of Excel; save its sheet as CSV")
+        if len(held) != 1:
+            raise ValueError(f"it holds {len(held)} files, and not one table")
+        return archive.read(held[0])
+
+
+_PACKED = {
+    b"\x1f\x8b": gzip.decompress,
+    b"BZh": bz2.decompress,
+    b"\xfd7zXZ": lzma.decompress,
+    b"PK\x03\x04": _unzipped,
+}
 
 
 def _require_rows(table: Table) -> Table:
@@ -87,12 +118,15 @@ def _decoded(data: bytes, name: str) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):  # as Excel writes "Unicode text"
         data = data.decode("utf-16", errors="replace").encode()
     if b"\0" in data[:4096]:
-        raise DataError(f"{name} is neither text nor npz, npy or Parquet.")
+        raise DataError(f"{name} is neither text nor npz, npy, Parquet or Feather.")
     try:
-        return data.decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise DataError(f"{name} is not UTF-8 text: see line {line}. Save it as UTF-8.") from None
+    if _MARKUP.match(text):
+        raise DataError(f"{name} is JSON, HTML or XML, which is no table: write it as CSV.")
+    return text
 
 
 # svmlight.
@@ -150,7 +184,8 @@ def _numpy(data: bytes, name: str) -> Table:
             return table_of_array(held, name)
         if "manifest.json" in held.files:
             raise DataError(f"{name} is a model file, not a table.")
-        arrays = {key: held[key] for key in held.files}
+        arrays = {key: held[key] for key in held.files}  # of other files, their bytes
+        arrays = {key: array for key, array in arrays.items() if isinstance(array, np.ndarray)}
     except DataError:
         raise
     except Exception as error:  # NumPy and zipfile raise what they like
@@ -164,7 +199,7 @@ def _numpy(data: bytes, name: str) -> Table:
     elif len(arrays) == 1:
         (matrix,) = arrays.values()
     else:
-        raise DataError(f"{name} must hold X and y, but it holds {', '.join(sorted(arrays)) or 'nothing'}.")
+        raise DataError(f"{name} must hold X and y, but it holds {', '.join(sorted(arrays)) or 'no arrays'}.")
     table = table_of_array(matrix, name)
     if target is None:
         return table
@@ -185,16 +220,17 @@ def _csr(data: bytes, name: str) -> Any:
         raise DataError(f"{name} cannot be read as a sparse matrix: {error}.") from None
 
 
-def _parquet(data: bytes, name: str) -> Table:
+def _arrow(data: bytes, name: str) -> Table:
+    kind = "Parquet" if data.startswith(b"PAR1") else "Feather"
     try:
         import pyarrow
-        import pyarrow.parquet
+        from pyarrow import feather, parquet
     except ImportError:
-        raise DataError(f"{name} is a Parquet file, which needs pyarrow: pip install 'mercer[data]'.") from None
+        raise DataError(f"{name} is a {kind} file, which needs pyarrow: pip install 'mercer[data]'.") from None
     try:
-        held = pyarrow.parquet.read_table(pyarrow.BufferReader(data))
+        held = (parquet if kind == "Parquet" else feather).read_table(pyarrow.BufferReader(data))
     except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{name} cannot be read as Parquet: {str(error).rstrip('.')}.") from None
+        raise DataError(f"{name} cannot be read as {kind}: {str(error).rstrip('.')}.") from None
     require_distinct(held.column_names, name)
     columns = tuple(_arrow_column(column) for column in held.columns)
     return Table(name, held.num_rows, tuple(held.column_names), named=True, columns=columns)

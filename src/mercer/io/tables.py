@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -84,8 +85,10 @@ class Table:
             return self.names.index(name)
         if name.isdigit() and 1 <= int(name) <= len(self.names):
             return int(name) - 1
+        near = get_close_matches(name, self.names, 1)
         known = ", ".join(map(repr, self.names[:12])) + (", ..." if len(self.names) > 12 else "")
-        raise DataError(f"{self.source} has no column {name!r}. It has: {known or 'no columns with names'}.")
+        hint = f"Did you mean {near[0]!r}?" if near else f"It has: {known or 'no columns with names'}."
+        raise DataError(f"{self.source} has no column {name!r}. {hint}")
 
     def split(self, target: str | None) -> tuple[Table, Array, str]:
         """The table without its target, the target, and its name: the one asked for, or the one that looks like it."""
