@@ -196,3 +196,16 @@ def test_names():
     assert mercer.certify is certify and callable(mercer.solve) and mercer.Problem.__name__ == "Problem"
     found = mercer.solve(mercer.Problem.of("rbf", X, T, Squared()))
     assert found.certificate.converged
+
+
+def test_a_damaged_intercept_beside_landmarks_is_seen():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    ridge = mercer.KernelRidge(alpha=0.1, bias=True, solver="nystrom(landmarks=10)", random_state=0).fit(X, X[:, 0])
+    sound = certify(ridge, X, X[:, 0])
+    ridge.intercept_ += 0.5
+    damaged = certify(ridge, X, X[:, 0])
+    assert sound.relative_gap < 1e-6
+    assert_allclose(damaged.gap - sound.gap, 0.5 * 60 * 0.5**2)
+    ridge.bias = False
+    with pytest.raises(ValueError, match="intercept_ must be 0"):
+        certify(ridge, X, X[:, 0])

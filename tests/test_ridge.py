@@ -25,6 +25,7 @@ X, T = curve(80)
 SEVERAL = np.column_stack([T, X[:, 0] ** 2, np.ones(len(T))])
 WEIGHT = np.random.default_rng(5).gamma(1.0, size=len(T)) * (np.arange(len(T)) % 5 > 0)
 QUERIES = curve(30, seed=9)[0]
+SINGLE = X.astype(np.float32)
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.3), Laplacian(0.3), Polynomial(), Linear()], ids=repr)
@@ -136,6 +137,12 @@ def test_the_primal_gives_the_predictions_of_the_dual(kernel, weight, bias):
     _, primal_std = primal.predict(QUERIES, return_std=True)
     _, dual_std = dual.predict(QUERIES, return_std=True)
     assert_allclose(primal_std, dual_std, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("kernel", EXPLICIT, ids=repr)
+def test_the_primal_predicts_in_float64_whatever_it_is_given(kernel):
+    machines = (KernelRidge(kernel, 0.3, solver=solver).fit(SINGLE, T) for solver in ("primal", "cholesky"))
+    assert_allclose(*(machine.predict(SINGLE[:30]) for machine in machines), atol=1e-8)
 
 
 def test_linear_coefficients():

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -11,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer import KernelRidge
 from mercer.estimators import IndefiniteKernelWarning
+from mercer.estimators.ridge_run import Limits
 from mercer.kernels import Constant, FromFunction, Gaussian, Linear, Polynomial
 from mercer.solution import Status
 from mercer.solvers import Cholesky, cholesky, triangular
@@ -81,6 +85,136 @@ def test_a_time_limit_ends_a_fit(solver):
         ridge = KernelRidge(Gaussian(0.1), 1e-6, solver=solver, time_limit=1e-4).fit(X, t)
     assert ridge.certificate_.status is Status.OUT_OF_TIME
     assert ridge.certificate_.relative_gap > 1e-6
+
+
+POINTS = np.random.default_rng(3).normal(size=(1700, 3))
+CURVE = np.sin(2 * POINTS[:, 0]) + POINTS[:, 1] + 3.0
+PIECES = [(POINTS[start : start + 500], CURVE[start : start + 500]) for start in range(0, 1700, 500)]
+STOPPED = {
+    "cholesky": ("cholesky(precision=float32)", False, (POINTS, CURVE)),
+    "leave-one-out": ("cholesky", True, (POINTS, CURVE)),
+    "conjugate gradients": ("conjugategradient", False, (POINTS, CURVE)),
+    "features": ("primal", True, (POINTS, CURVE)),
+    "landmarks": ("nystrom(landmarks=30, sample=200)", False, (POINTS, CURVE)),
+    "landmarks, leave-one-out": ("nystrom(landmarks=30)", True, (POINTS, CURVE)),
+    "pieces": ("nystrom(landmarks=30, selection=rpcholesky, sample=200)", False, (PIECES,)),
+}
+
+
+@pytest.mark.parametrize("name", STOPPED)
+def test_wherever_it_is_stopped(name, monkeypatch):
+    """Each time that a fit looks whether to go on, it may be told not to: it ends with an answer and the truth."""
+    solver, loo, data = STOPPED[name]
+    kernel = Polynomial(3) if solver == "primal" else Gaussian(0.5)
+    statuses, errors = [], []
+    for looks in [*range(8), *range(8, 200, 8)]:
+        count = itertools.count()
+        stop = lambda self: Status.INTERRUPTED if next(count) >= looks else None  # noqa: B023, E731
+        monkeypatch.setattr(Limits, "why_stop", stop)
+        ridge = KernelRidge(kernel, 0.01, bias=True, solver=solver, loo=loo, random_state=0)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ridge.fit(*data)
+        certificate = ridge.certificate_
+        statuses.append(certificate.status)
+        errors.append(np.abs(ridge.predict(POINTS[:200]) - CURVE[:200]).mean())
+        assert certificate.converged == (certificate.relative_gap <= ridge.tol)
+        assert certificate.primal >= certificate.dual
+        complete = certificate.converged and hasattr(ridge, "loo_residuals_") == loo
+        assert bool(caught) != complete
+        if np.isfinite(certificate.primal):
+            assert np.isfinite(ridge.amplitude_)
+        elif ridge.has_landmarks_:
+            with pytest.raises(ValueError, match="stopped before its first round"):
+                ridge.predict(POINTS[:2], return_std=True)
+        if complete and next(count) < looks:
+            break
+    else:
+        pytest.fail("it never ended by itself")
+    assert statuses[0] is Status.INTERRUPTED
+    assert errors[-1] < 0.5 * errors[0]
+
+
+def test_landmarks_stopped_before_they_are_measured_predict_all_the_same(monkeypatch):
+    """The weights are there before the first pass over all rows; nothing is proved of them yet, and that is said."""
+    passes = itertools.count()
+    look = Limits.look
+
+    def stopped(self):
+        if next(passes) == 3:  # of the pool: normal equations and errors; of the sample
+            self.interrupt.asked = True
+        look(self)
+
+    monkeypatch.setattr(Limits, "look", stopped)
+    ridge = KernelRidge(Gaussian(0.5), 0.01, bias=True, solver="nystrom(landmarks=100, sample=800)", random_state=0)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        ridge.fit(POINTS, CURVE)
+    assert ridge.certificate_.relative_gap == np.inf
+    assert "nothing useful is proved" in str(ridge.certificate_)
+    assert np.abs(ridge.predict(POINTS) - CURVE).mean() < 0.1
+
+
+def test_a_second_fit_forgets_the_first():
+    ridge = KernelRidge(Gaussian(0.5), "loo", loo=True).fit(BLOB, TARGET)
+    ridge.set_params(alpha=0.1, loo=False).fit(BLOB, TARGET)
+    assert not hasattr(ridge, "loo_residuals_")
+    assert not hasattr(ridge, "path_")
+
+
+MEMORY = """
+import sys, warnings
+import numpy as np
+from mercer import KernelRidge
+warnings.simplefilter("ignore")
+
+def peak(reset=False):
+    if reset:
+        open("/proc/self/clear_refs", "w").write("5")
+    name = "VmRSS" if reset else "VmHWM"
+    return next(1024 * int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
+
+X = np.random.default_rng(0).normal(size=(20000, 10))
+ridge = KernelRidge(sys.argv[1], solver=sys.argv[2], memory="30MB", max_iter=2)
+ridge.fit(X[:1600], X[:1600, 0])
+before = peak(reset=True)
+ridge.fit(X, X[:, 0])
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="resident memory is counted differently elsewhere")
+@pytest.mark.parametrize(
+    ("kernel", "solver"),
+    [
+        ("rbf(gamma=0.1)", "conjugategradient"),
+        ("rbf(gamma=0.1)", "nystrom(landmarks=400)"),
+        ("poly(degree=3)", "primal"),
+    ],
+)
+def test_the_memory_ceiling_holds(kernel, solver):
+    done = subprocess.run([sys.executable, "-c", MEMORY, kernel, solver], capture_output=True, text=True, check=True)
+    assert int(done.stdout) <= 1.3 * 30e6
+
+
+def test_float64_is_not_tried_where_it_does_not_fit():
+    """So ill-conditioned that float32 fails: with no room for float64, the diagonal is raised, and it is said."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        ridge = KernelRidge(Gaussian(0.01), 1e-9, solver="cholesky", memory="15MB").fit(POINTS, CURVE)
+    assert ridge.certificate_.status in (Status.CONVERGED, Status.STALLED)
+    assert 0.0 < ridge.certificate_.relative_residual <= 1.0
+    assert ridge.certificate_.primal <= 0.5 * np.sum(CURVE**2) * (1 + 1e-9)
+    with pytest.raises(ValueError, match="The factor of 1700 points takes"):
+        KernelRidge(Gaussian(0.01), 1e-9, solver="cholesky(precision=float64)", memory="15MB").fit(POINTS, CURVE)
+
+
+def test_memory_that_is_too_little_is_refused():
+    refused = {"nystrom(landmarks=1500)": "1500 landmarks take 72 MB", "primal": "286 features take 2.7 MB"}
+    for solver, text in refused.items():
+        with pytest.raises(ValueError, match=text):
+            KernelRidge(Polynomial(10), solver=solver, memory="2MB").fit(POINTS, CURVE)
+    with pytest.raises(ValueError, match="Residuals of 1700 rows for 200 alphas take"):
+        KernelRidge(solver="nystrom(landmarks=100)", memory="2MB").path(POINTS, CURVE, np.geomspace(1, 2, 200))
 
 
 def test_limits_of_rounds_and_memory():

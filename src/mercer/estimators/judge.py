@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..gram import unformed
 from ..kernels.points import Domain, admit, count, row_weights, take
+from ..memory import parse_bytes
 from ..problem import Problem
 from ..solution import Certificate
 from ..solvers.base import repaired
@@ -98,7 +99,9 @@ def _certify_landmarks(estimator: Any, X: Points, y: Any, sample_weight: Any) ->
     weight, kernel = row_weights(sample_weight, len(T)), estimator.kernel_
     kept = np.flatnonzero(weight)
     points = take(admit(X, kernel.domain), kept)
-    data = of_arrays(points, T.reshape(len(T), -1)[kept], weight[kept], bool(estimator.bias))
+    data = of_arrays(
+        points, T.reshape(len(T), -1)[kept], weight[kept], bool(estimator.bias), parse_bytes(estimator.memory)
+    )
     return of_all(certified_landmarks(estimator, data))
 
 

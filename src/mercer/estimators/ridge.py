@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -10,18 +11,19 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ..features.base import random_generator
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
-from ..kernels.evaluate import product
+from ..kernels.evaluate import cut, product
 from ..kernels.points import Domain, count, objects, take
 from ..memory import parse_bytes
 from ..progress import Line, Watch, Watches
 from ..solvers import ConjugateGradient, NormalEquations, NystromCG
 from ..solvers.linear import RidgeSolver
-from ..solvers.ridge_auto import choose_ridge
+from ..solvers.ridge_auto import choose_ridge, landmarks_within
 from ..types import Array, Index, Points
 from .base import Machine, sample_weights
 from .callbacks import Hooks
@@ -29,9 +31,10 @@ from .checks import require_choice, require_limits, require_positive
 from .definite import doubted
 from .ridge_certificate import of_all
 from .ridge_data import Data, is_chunks, of_arrays, of_chunks
-from .ridge_fit import Answer, Limited, fit_features, fit_system, path_of
+from .ridge_fit import Answer, fit_features, fit_system, path_of
 from .ridge_path import RidgePath
-from .ridge_spread import FactorSpread
+from .ridge_run import Limits
+from .ridge_spread import FactorSpread, some_rows
 
 _LARGEST = 1e150  # target: sums of squares of larger ones are no numbers
 
@@ -113,6 +116,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         """
         began = perf_counter()
         training = self._training_data(X, y, sample_weight)
+        for earlier in ("path_", "loo_residuals_"):  # are there only where this fit finds them
+            self.__dict__.pop(earlier, None)
         hooks = Hooks(self, 1, X, y, sample_weight)
         if self.alpha == "loo":
             self.path_ = self._path(training, self.alphas)
@@ -175,12 +180,13 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         if rows.size < n:
             points = X[np.ix_(rows, rows)] if kernel.domain is Domain.VALUES else take(X, rows)
         kernel = kernel.resolve(points, weight[rows])
-        data = of_arrays(points, y.reshape(n, -1)[rows], weight[rows], bool(self.bias))
+        data = of_arrays(points, y.reshape(n, -1)[rows], weight[rows], bool(self.bias), parse_bytes(self.memory))
         solver, reason = self._choice(kernel, points)
         return _Training(kernel, solver, reason, data, X, y, rows, generator)
 
     def _chunks(self, X: Any, kernel: Kernel, generator: np.random.Generator) -> _Training:
-        solver = NystromCG() if self.solver is None else self._solver()
+        budget = parse_bytes(self.memory)
+        solver = NystromCG(landmarks_within(budget)) if self.solver is None else self._solver()
         if not isinstance(solver, NystromCG) or kernel.domain is not Domain.VECTORS:
             raise ValueError(f"Data in pieces needs landmarks and vectors: solver='nystrom', not {solver!r}.")
         several: list[bool] = []
@@ -193,7 +199,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
                 raise ValueError(f"The weights of a piece must be {count(points)} finite numbers >= 0.")
             return points, targets.reshape(count(points), -1), weight
 
-        data = of_chunks(X, admit, bool(self.bias), solver.drawn(2**60), generator)
+        data = of_chunks(X, admit, bool(self.bias), budget, solver.drawn(2**60), generator)
         assert data.pool is not None
         resolved = kernel.resolve(data.pool.X, data.pool.weight)
         y = np.empty((0, data.stream.targets)) if several[0] else np.empty(0)
@@ -227,15 +233,15 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
     # The answer.
 
     def _solved(self, training: _Training, deadline: float | None, watch: Watch) -> Answer:
-        limited = Limited(self.tol, self.max_iter, deadline, watch)
+        limits = Limits(self.tol, self.max_iter, deadline, watch)
         if isinstance(training.solver, NormalEquations | NystromCG):
             return fit_features(
                 training.kernel, training.solver, training.data, self.alpha_, bool(self.bias), bool(self.loo),
-                training.generator, limited,
+                training.generator, limits,
             )  # fmt: skip
         answer = fit_system(
             training.kernel, training.solver, training.data, self.alpha_, bool(self.bias), bool(self.loo),
-            parse_bytes(self.memory), limited,
+            limits,
         )  # fmt: skip
         return replace(answer, solutions=doubted(answer.gram, answer.solutions))
 
@@ -262,7 +268,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         self.amplitude_ = most_likely if several else most_likely[0]
         self.has_landmarks_ = answer.points is not None
         self._spread_ = answer.spread
-        self._training_ridge: Any = None if answer.spread is not None else (rows, self.alpha_ / training.data.weight)
+        exact = answer.points is None and answer.spread is None
+        self._training_ridge: Any = (rows, self.alpha_ / training.data.weight) if exact else None
         self._feature_weights = answer.weights
         self._coef = self._linear_coefficients(several) if isinstance(self.kernel_, Linear) else None
         residuals = answer.loo_residuals
@@ -270,6 +277,12 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
             residuals = self.path_.residuals
         if residuals is not None:
             self._keep_loo(training, residuals, several)
+        elif self.loo:
+            warnings.warn(
+                "KernelRidge: the fit was stopped before loo_residuals_ were found, so there are none.",
+                ConvergenceWarning,
+                stacklevel=4,  # past scikit-learn's wrapper of fit
+            )
 
     def _keep_loo(self, training: _Training, residuals: Array, several: bool) -> None:
         """Of rows without weight, which were left out anyway, the ordinary residuals."""
@@ -291,8 +304,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
     def _mean(self, X: Points) -> Array:
         """f(x) of admitted points."""
         if self._feature_weights is not None:
-            Z: Any = self.kernel_.features(X)
-            sums = np.asarray(Z @ self._feature_weights)
+            w = self._feature_weights
+            sums = np.empty((count(X), w.shape[1]))
+            for rows in some_rows(count(X), len(w)):
+                sums[rows] = self.kernel_.features(cut(X, rows, np.float64)) @ w
             return np.asarray((sums if np.ndim(self.intercept_) else sums[:, 0]) + self.intercept_, np.float64)
         if self.kernel_.domain is Domain.VALUES:
             return np.asarray(X @ self.dual_coef_ + self.intercept_)
@@ -301,6 +316,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
     def _spread(self) -> Any:
         """Whoever knows the variance; where the fit left no factor that is precise enough, it is made now, and kept."""
         if self._spread_ is None:
+            if self.has_landmarks_:
+                raise ValueError("return_std needs a fit that was not stopped before its first round.")
             if self.kernel_.domain is Domain.VALUES:
                 raise ValueError("return_std needs k(x, x) of the new points, which precomputed values do not have.")
             rows, r = self._training_ridge
@@ -311,7 +328,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
     def _path(self, training: _Training, alphas: Any) -> RidgePath:
         return path_of(
             training.kernel, training.solver, training.data, _grid(training, alphas), bool(self.bias),
-            parse_bytes(self.memory), training.generator,
+            training.generator,
         )  # fmt: skip
 
 

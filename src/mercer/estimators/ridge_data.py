@@ -10,7 +10,7 @@ import numpy as np
 
 from ..kernels.points import count, is_sparse, stack, take
 from ..solvers.linear import weighted_mean
-from ..solvers.streams import Piece, Stream
+from ..solvers.streams import Piece, Stream, values_within
 from ..types import Array, Points
 
 _ROWS = 2**17  # of a piece of an array
@@ -21,6 +21,9 @@ class Data:
     """Rows with weights > 0, as a stream; `arrays` holds all of them where they are arrays."""
 
     stream: Stream
+    budget: int
+    """Bytes that a fit may take."""
+
     mass: float
     centre: Array
     """The weighted mean of each target, or 0 where b is 0."""
@@ -43,24 +46,29 @@ class Data:
         return self.arrays.rows(generator.permutation(self.stream.n)[:size])
 
 
-def of_arrays(X: Points, T: Array, weight: Array, bias: bool) -> Data:
+def of_arrays(X: Points, T: Array, weight: Array, bias: bool, budget: int) -> Data:
     """Data that is there; no copies are made."""
     whole, n = Piece(X, T, weight), count(X)
 
-    def pieces() -> Iterator[Piece]:
+    def read() -> Iterator[Piece]:
         return (whole.rows(slice(start, start + _ROWS)) for start in range(0, n, _ROWS))
 
     mass = float(weight.sum())
     centre = weighted_mean(T, weight) if bias else np.zeros(T.shape[1])
-    return Data(Stream(pieces, n, T.shape[1]), mass, centre, whole)
+    return Data(Stream(read, n, T.shape[1], values_within(budget)), budget, mass, centre, whole)
 
 
 def of_chunks(
-    chunks: Any, admit: Callable[[Any, Any, Any], Any], bias: bool, most: int, generator: np.random.Generator
+    chunks: Any,
+    admit: Callable[[Any, Any, Any], Any],
+    bias: bool,
+    budget: int,
+    most: int,
+    generator: np.random.Generator,
 ) -> Data:
-    """Data that is read piece by piece, each time anew; `admit` checks what is read."""
+    """Data that is read piece by piece, each time anew; `admit` checks what is read. At most `most` rows are kept."""
 
-    def pieces() -> Iterator[Piece]:
+    def read() -> Iterator[Piece]:
         for chunk in chunks() if callable(chunks) else chunks:
             if not isinstance(chunk, tuple) or len(chunk) not in (2, 3):
                 raise ValueError("Each piece must be (X, y) or (X, y, sample_weight).")
@@ -71,7 +79,7 @@ def of_chunks(
 
     n, mass, totals = 0, 0.0, np.zeros(1)
     pool, keys = None, np.empty(0)
-    for piece in pieces():
+    for piece in read():
         n += count(piece.X)
         mass += float(piece.weight.sum())
         totals = totals + piece.weight @ piece.T
@@ -79,13 +87,14 @@ def of_chunks(
         pool, keys = _least(pool, keys, piece, new, most)
     if pool is None:
         raise ValueError("There are no pieces, or none with a row of positive weight: nothing to learn from.")
-    if next(pieces(), None) is None:
+    if next(read(), None) is None:
         raise ValueError(
             "The pieces could be read only once, and a fit reads them several times: give the function that makes the "
             "iterator, or a list."
         )
     k = pool.T.shape[1]
-    return Data(Stream(pieces, n, k), mass, totals / mass if bias else np.zeros(k), None, pool)
+    stream = Stream(read, n, k, values_within(budget))
+    return Data(stream, budget, mass, totals / mass if bias else np.zeros(k), None, pool)
 
 
 def _least(pool: Piece | None, keys: Array, piece: Piece, new: Array, most: int) -> tuple[Piece, Array]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -13,15 +15,14 @@ from ..kernels import Kernel
 from ..kernels.evaluate import block, stream_product
 from ..kernels.points import Domain, count, take
 from ..memory import BudgetError, format_bytes
-from ..progress import Watch
 from ..solution import Solution, Status
 from ..solvers import Cholesky, ConjugateGradient, NormalEquations, NystromCG
 from ..solvers.conjugate import norms
 from ..solvers.linear import RidgeSolver, System
 from ..solvers.normal_equations import width_of_features
 from ..solvers.nystrom_cg import root
-from ..solvers.streams import Features
-from ..solvers.triangular import factor_bytes
+from ..solvers.ridge_auto import landmarks_within
+from ..solvers.streams import Features, Piece
 from ..solvers.weights import FeatureProblem, Weights, measured
 from ..types import Array, Points
 from .ridge_certificate import RidgeCertificate, of_weights
@@ -33,26 +34,13 @@ from .ridge_path import (
     residuals_from_factor,
     residuals_from_weights,
 )
-from .ridge_run import solve_features, solve_system
+from .ridge_run import Limits, StoppedError, solve_features, solve_system
 from .ridge_spread import WeightsSpread
 
 _LOOK = 256  # rows on which the equations of the full problem are looked at
 _PATH = 6000  # points, up to which all of K is decomposed
 _LANDMARKS = 1000  # of a path, where nobody names a number
-
-
-@dataclass(frozen=True)
-class Limited:
-    """What a fit has to reach, and where it ends."""
-
-    tol: float
-    max_iter: int
-    deadline: float | None
-    watch: Watch
-
-    def arguments(self) -> dict[str, Any]:
-        """As the loops take them."""
-        return {"tol": self.tol, "max_iter": self.max_iter, "deadline": self.deadline, "watch": self.watch}
+_SQUARES = 4  # matrices of the normal equations that are held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +55,7 @@ class Answer:
     """w in explicit features."""
     spread: Any = None
     loo_residuals: Array | None = None
+    """None where nobody asked, or where the fit was stopped before they were found."""
 
 
 def fit_system(
@@ -76,22 +65,21 @@ def fit_system(
     penalty: float,
     bias: bool,
     loo: bool,
-    budget: int,
-    limited: Limited,
+    limits: Limits,
 ) -> Answer:
     """Solve (K + lambda diag(1/w)) beta + b = t."""
     assert data.arrays is not None
     X, T, weight = data.arrays
-    gram = _gram(kernel, X, solver, budget)
-    if isinstance(solver, Cholesky):
-        if loo:
-            solver = replace(solver, precision="float64")
-        _require_room(solver, gram.n, budget)
-    system = System(gram, T, penalty / weight, bias)
-    solutions, last = solve_system(system, solver, penalty, **limited.arguments())
+    gram = _gram(kernel, X, solver, data.budget)
+    if loo and isinstance(solver, Cholesky):
+        solver = replace(solver, precision="float64")
+    system = System(gram, T, penalty / weight, bias, data.budget)
     residuals = None
-    if loo and last.factor is not None:
-        residuals = residuals_from_factor(last.factor, last.beta, bias)
+    with limits.heeded():
+        solutions, last = solve_system(system, solver, penalty, limits)
+        if loo and last.factor is not None:
+            with suppress(StoppedError):
+                residuals = residuals_from_factor(last.factor, last.beta, bias, limits.look)
     return Answer(solutions, gram, loo_residuals=residuals)
 
 
@@ -99,67 +87,76 @@ def _gram(kernel: Kernel, points: Points, solver: RidgeSolver, budget: int) -> G
     """K, of which the solvers form what they need; all of it where its values are given or slow to compute."""
     if kernel.domain is Domain.VALUES or kernel.serial or not kernel.symmetric:
         return DenseGram.compute(kernel, points, dtype=np.float64)
-    gram = unformed(kernel, points)
+    gram = unformed(kernel, points, budget)
     if isinstance(solver, ConjugateGradient) and 8 * gram.n**2 <= budget:
         cheap = kernel.prepare(points[0:1], np.float32).cheap
         return gram if cheap else DenseGram.compute(kernel, points, dtype=np.float32)
     return gram
 
 
-def _require_room(solver: Cholesky, n: int, budget: int) -> None:
-    size = factor_bytes(n, "float64" if solver.precision == "float64" or n <= 1500 else "float32")
-    if size > budget:
-        raise BudgetError(
-            f"The factor of {n} points takes {format_bytes(size)}, more than memory={format_bytes(budget)}: allow "
-            "more, or use solver='conjugategradient' or 'nystrom'."
-        )
-
-
 def feature_problem(
     kernel: Kernel, solver: NormalEquations | NystromCG, data: Data, penalty: float, bias: bool,
     generator: np.random.Generator, tol: float,
-) -> tuple[FeatureProblem, Any, Any]:  # fmt: skip
+) -> tuple[FeatureProblem, Iterator[Weights], Piece | None]:  # fmt: skip
     """The problem, its answers, and rows drawn at random."""
     if isinstance(solver, NormalEquations):
         assert data.arrays is not None
         width = width_of_features(kernel, data.arrays.X)
         if width is None:
             raise ValueError(f"KernelRidge: {solver!r} needs explicit features, which {kernel!r} does not have.")
+        _require_bytes(_SQUARES * 8 * width**2, f"The normal equations of {width} features", data)
         return (*solver.weights(kernel, data.stream, width, penalty, bias, data.centre, tol), None)
     if kernel.domain is Domain.VALUES:
         raise ValueError("KernelRidge: landmarks need points, not precomputed values; use 'conjugategradient'.")
+    wanted = min(solver.landmarks, data.stream.n)
+    _require_bytes(_SQUARES * 8 * wanted**2, f"The normal equations of {wanted} landmarks", data)
     drawn = data.drawn(solver.drawn(data.stream.n), generator)
-    landmarks = take(drawn.X, solver.chosen(kernel, drawn, penalty, bias, data.mass, generator))
+    try:
+        chosen = solver.chosen(kernel, data.stream, drawn, penalty, bias, data.mass, generator)
+    except StoppedError:
+        chosen = np.arange(1)  # f = b, over a landmark without a coefficient
+    landmarks = take(drawn.X, chosen)
     problem, answers = solver.weights(kernel, landmarks, data.stream, drawn, penalty, bias, data.centre, data.mass, tol)
     return problem, answers, drawn
 
 
+def _require_bytes(size: int, what: str, data: Data) -> None:
+    """Raise where something is larger than all that a fit may take."""
+    if size > data.budget:
+        allowed = f"memory={format_bytes(data.budget)}"
+        raise BudgetError(f"{what} take {format_bytes(size)}, more than {allowed}: allow more, or take fewer.")
+
+
 def fit_features(
     kernel: Kernel, solver: Any, data: Data, penalty: float, bias: bool, loo: bool,
-    generator: np.random.Generator, limited: Limited,
+    generator: np.random.Generator, limits: Limits,
 ) -> Answer:  # fmt: skip
     """Solve the normal equations."""
-    began = perf_counter()
     if loo and isinstance(solver, NystromCG):
         solver = replace(solver, sample=data.stream.n)
-    problem, answers, drawn = feature_problem(kernel, solver, data, penalty, bias, generator, limited.tol)
-    best, certificates, history = solve_features(problem, answers, **limited.arguments())
-    assert best.measured is not None
-    if drawn is not None and certificates[0].converged:
-        known = _full_residuals(problem, best, drawn)
-        certificates = [replace(c, full_residual=float(r)) for c, r in zip(certificates, known, strict=True)]
+    data = replace(data, stream=replace(data.stream, look=limits.look))
+    residuals = None
+    with limits.heeded():
+        problem, answers, drawn = feature_problem(kernel, solver, data, penalty, bias, generator, limits.tol)
+        best, certificates = solve_features(problem, answers, limits)
+        with suppress(StoppedError):
+            if drawn is not None and certificates[0].converged:
+                known = _full_residuals(problem, best, drawn)
+                certificates = [replace(c, full_residual=float(r)) for c, r in zip(certificates, known, strict=True)]
+            if loo and best.exact:
+                residuals = residuals_from_weights(problem, best)
     landmarks = problem.features.landmarks
-    if landmarks is None:
-        assert data.arrays is not None
-        coefficients = data.arrays.weight[:, None] * best.measured.errors / penalty
-    else:
+    if landmarks is not None:
         coefficients = problem.coefficients(best.w)
-    seconds = perf_counter() - began
+    elif best.measured is not None:
+        coefficients = data.weight[:, None] * best.measured.errors / penalty
+    else:  # f = b, for nothing is known of beta
+        best, coefficients = Weights.unmeasured(problem, np.zeros(problem.size)), np.zeros((data.stream.n, len(best.b)))
+    seconds = perf_counter() - limits.began
     solutions = [
-        Solution(coefficients[:, j], float(best.b[j]), certificate, history, seconds, solver)
+        Solution(coefficients[:, j], float(best.b[j]), certificate, tuple(limits.history), seconds, solver)
         for j, certificate in enumerate(certificates)
     ]
-    residuals = residuals_from_weights(problem, best) if loo and best.exact else None
     spread = WeightsSpread.of(problem, best) if best.inverse is not None else None
     weights = best.w if landmarks is None else None
     return Answer(solutions, points=landmarks, weights=weights, spread=spread, loo_residuals=residuals)
@@ -191,24 +188,29 @@ def certified_landmarks(estimator: Any, data: Data) -> list[RidgeCertificate]:
     start = norms(measured(problem, np.zeros(c.shape)).residual)
     now = measured(problem, L.T @ c)
     relative = norms(now.residual) / np.where(start > 0.0, start, 1.0)
-    return of_weights(problem, Weights.of(problem, now, relative), Status.EXAMINED, -1.0)
+    answer, astray = Weights.of(problem, now, relative), np.atleast_1d(estimator.intercept_) - now.b
+    if not bias and astray.any():
+        raise ValueError(f"The estimator has bias=False, so intercept_ must be 0, not {estimator.intercept_!r}.")
+    cost = 0.5 * now.mass * astray**2  # of another b than the best one, which was measured
+    answer = replace(answer, primal=answer.primal + cost, gap=answer.gap + cost)
+    return of_weights(problem, answer, Status.EXAMINED, -1.0)
 
 
 def path_of(
-    kernel: Kernel, solver: RidgeSolver, data: Data, alphas: Array, bias: bool, budget: int,
-    generator: np.random.Generator,
-) -> RidgePath:  # fmt: skip
+    kernel: Kernel, solver: RidgeSolver, data: Data, alphas: Array, bias: bool, generator: np.random.Generator
+) -> RidgePath:
     """Leave-one-out errors for each alpha, by the way that suits the solver and the size."""
     n = data.stream.n
     if isinstance(solver, NormalEquations):
         problem, _, _ = feature_problem(kernel, solver, data, 1.0, bias, generator, 1.0)
         return low_rank_path(problem, alphas, f"one eigendecomposition of Z'Z, {problem.features.size} features")
-    small = n <= _PATH and 32 * n * n <= budget
+    small = n <= _PATH and 32 * n * n <= data.budget
     if data.arrays is not None and not isinstance(solver, NystromCG) and (small or kernel.domain is Domain.VALUES):
         X, T, weight = data.arrays
         K = block(kernel, X).astype(np.float64)
         return exact_path(K, T, weight, alphas, bias)
-    nystrom = solver if isinstance(solver, NystromCG) else NystromCG(_LANDMARKS)
+    _require_bytes(8 * alphas.size * n * data.stream.targets, f"Residuals of {n} rows for {alphas.size} alphas", data)
+    nystrom = solver if isinstance(solver, NystromCG) else NystromCG(min(_LANDMARKS, landmarks_within(data.budget)))
     problem, _, _ = feature_problem(kernel, nystrom, data, float(alphas.min()), bias, generator, 1.0)
     m = problem.features.size
     return low_rank_path(problem, alphas, f"approximate: one eigendecomposition of Z'Z, {m} landmarks for {n} points")

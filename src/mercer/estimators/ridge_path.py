@@ -7,7 +7,7 @@ are those of the bordered system and of centred features. One eigendecomposition
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..solvers.triangular import Factor
 from ..solvers.weights import FeatureProblem, Weights, normal_equations
 from ..types import Array
 
-_BLOCK = 4_000_000  # values at a time
+_BLOCK = 4_000_000  # values of K at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def low_rank_path(problem: FeatureProblem, alphas: Array, method: str) -> RidgeP
 
 def _path(alphas: Array, residuals: Array, T: Array, weight: Array, method: str) -> RidgePath:
     mass = weight.sum()
-    errors = np.einsum("aij,i->aj", residuals**2, weight) / mass
+    errors = np.einsum("aij,aij,i->aj", residuals, residuals, weight) / mass
     spread = weight @ (T - weight @ T / mass) ** 2 / mass
     best = int(np.argmin((errors / np.where(spread > 0.0, spread, 1.0)).sum(axis=1)))
     return RidgePath(alphas, errors, float(alphas[best]), method, residuals[best])
@@ -103,7 +103,7 @@ def _path(alphas: Array, residuals: Array, T: Array, weight: Array, method: str)
 
 def _rows_of_features(problem: FeatureProblem, mean: Array) -> Iterator[tuple[slice, Piece, Array]]:
     """z(x) less its mean, of some rows at a time."""
-    seen, step = 0, max(256, _BLOCK // problem.features.size)
+    seen, step = 0, max(256, problem.stream.values // 2 // problem.features.size)
     for whole in problem.stream.pieces():
         for start in range(0, count(whole.X), step):
             piece = whole.rows(slice(start, start + step))
@@ -113,9 +113,9 @@ def _rows_of_features(problem: FeatureProblem, mean: Array) -> Iterator[tuple[sl
             seen += len(Z)
 
 
-def residuals_from_factor(factor: Factor, beta: Array, bias: bool) -> Array:
-    """beta_i / (A^-1)_ii, with the factor of A."""
-    diagonal = factor.inverse_diagonal()
+def residuals_from_factor(factor: Factor, beta: Array, bias: bool, look: Callable[[], None]) -> Array:
+    """beta_i / (A^-1)_ii, with the factor of A; `look` may raise to end the work."""
+    diagonal = factor.inverse_diagonal(look)
     if bias:
         u = factor.solve(np.ones((factor.n, 1)))[:, 0]
         diagonal = diagonal - u**2 / u.sum()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
 
@@ -12,17 +13,33 @@ from ..interrupt import Interrupt, interruptible
 from ..progress import Watch
 from ..solution import Solution, Status, Step
 from ..solvers.linear import Block, RidgeSolver, System
-from ..solvers.weights import FeatureProblem, Weights, measured
+from ..solvers.weights import FeatureProblem, Weights
 from .ridge_certificate import RidgeCertificate, certified, objective, of_weights
 
 
-class Limits:
-    """What may end a fit before it is done, and what has been seen so far."""
+class StoppedError(Exception):
+    """Somebody wants a fit to end in the middle of a piece of its work."""
 
-    def __init__(self, interrupt: Interrupt, max_iter: int, deadline: float | None, watch: Watch) -> None:
-        self.interrupt, self.max_iter, self.deadline, self.watch = interrupt, max_iter, deadline, watch
+
+class Limits:
+    """What a fit has to reach, what may end it before, and what has been seen so far."""
+
+    def __init__(self, tol: float, max_iter: int, deadline: float | None, watch: Watch) -> None:
+        self.tol, self.max_iter, self.deadline, self.watch = tol, max_iter, deadline, watch
+        self.interrupt = Interrupt()
         self.began = perf_counter()
         self.history: list[Step] = []
+
+    @contextmanager
+    def heeded(self) -> Iterator[None]:
+        """A context in which Ctrl-C is a reason to stop."""
+        with interruptible() as self.interrupt:
+            yield
+
+    def look(self) -> None:
+        """Raise where there is a reason to stop: for work that cannot give anything back."""
+        if self.why_stop() is not None:
+            raise StoppedError
 
     def why_stop(self) -> Status | None:
         """Ctrl-C, or the end of the time."""
@@ -43,16 +60,7 @@ class Limits:
         return self.why_stop()
 
 
-def solve_system(
-    system: System,
-    solver: RidgeSolver,
-    penalty: float,
-    *,
-    tol: float,
-    max_iter: int,
-    deadline: float | None,
-    watch: Watch,
-) -> tuple[list[Solution], Block]:
+def solve_system(system: System, solver: RidgeSolver, penalty: float, limits: Limits) -> tuple[list[Solution], Block]:
     """The solution for each target, and all of them as the solver gave them.
 
     Ends where both the relative gap and the relative residual are at most tol. Where rounding keeps the residual above,
@@ -60,26 +68,24 @@ def solve_system(
     """
     best: tuple[float, Block, list[RidgeCertificate]] | None = None
     status: Status | None = None
-    with interruptible() as interrupt:
-        limits = Limits(interrupt, max_iter, deadline, watch)
-        for block in solver.blocks(system, tol):
-            status = limits.why_stop() if block.working else limits.step(*objective(system, block, penalty), system.n)
-            if status is None and not block.final:
-                continue
-            if block.working and block.best is not None:
-                block = block.best()
-            certificates = certified(system, block, penalty)
-            residual = max(certificate.relative_residual for certificate in certificates)
-            if best is None or residual <= best[0]:
-                best = residual, block, certificates
-            if max(residual, *(certificate.relative_gap for certificate in certificates)) <= tol:
-                status = Status.CONVERGED
-            if status is not None:
-                break
+    for block in solver.blocks(system, limits.tol):
+        status = limits.why_stop() if block.working else limits.step(*objective(system, block, penalty), system.n)
+        if status is None and not block.final:
+            continue
+        if block.working and block.best is not None:
+            block = block.best()
+        certificates = certified(system, block, penalty)
+        residual = max(certificate.relative_residual for certificate in certificates)
+        if best is None or residual <= best[0]:
+            best = residual, block, certificates
+        if max(residual, *(certificate.relative_gap for certificate in certificates)) <= limits.tol:
+            status = Status.CONVERGED
+        if status is not None:
+            break
     assert best is not None  # every solver yields
     _, block, certificates = best
     seconds = perf_counter() - limits.began
-    fates = [_fate(certificate, status or Status.STALLED, tol) for certificate in certificates]
+    fates = [_fate(certificate, status or Status.STALLED, limits.tol) for certificate in certificates]
     history = tuple(limits.history)
     solutions = [
         Solution(block.beta[:, j], float(block.b[j]), replace(certificate, status=fate), history, seconds, solver)
@@ -89,36 +95,33 @@ def solve_system(
 
 
 def solve_features(
-    problem: FeatureProblem,
-    answers: Iterator[Weights],
-    *,
-    tol: float,
-    max_iter: int,
-    deadline: float | None,
-    watch: Watch,
-) -> tuple[Weights, list[RidgeCertificate], tuple[Step, ...]]:
-    """The best weights, the certificate of each target, and the rounds: until every relative gap is at most tol."""
+    problem: FeatureProblem, answers: Iterator[Weights], limits: Limits
+) -> tuple[Weights, list[RidgeCertificate]]:
+    """The best weights, and the certificate of each target: until every relative gap is at most tol.
+
+    Where it ends before anything was measured, the latest weights; the certificate then says that nothing is known.
+    """
     best: Weights | None = None
+    latest = Weights.unmeasured(problem, np.zeros(problem.size))
     status: Status | None = None
-    with interruptible() as interrupt:
-        limits = Limits(interrupt, max_iter, deadline, watch)
+    try:
         for answer in answers:
             if answer.working:
+                latest = answer
                 status = limits.why_stop()
             else:
                 if best is None or (answer.gap <= best.gap).all():
                     best = answer
                 primal = float(answer.primal.sum())
                 status = limits.step(primal, primal - float(answer.gap.sum()), problem.size[0])
-                if all(c.relative_gap <= tol for c in of_weights(problem, answer, Status.STALLED, tol)):
+                if all(c.relative_gap <= limits.tol for c in of_weights(problem, answer, Status.STALLED, limits.tol)):
                     status = Status.CONVERGED
             if status is not None:
                 break
-    if best is None:  # stopped before anything was measured
-        best = Weights.of(problem, measured(problem, np.zeros(problem.size)), np.ones(problem.size[1]))
-        primal = float(best.primal.sum())
-        limits.step(primal, primal - float(best.gap.sum()), problem.size[0])
-    return best, of_weights(problem, best, status or Status.STALLED, tol), tuple(limits.history)
+    except StoppedError:
+        status = limits.why_stop()
+    found = latest if best is None else best
+    return found, of_weights(problem, found, status or Status.STALLED, limits.tol)
 
 
 def _fate(certificate: RidgeCertificate, status: Status, tol: float) -> Status:

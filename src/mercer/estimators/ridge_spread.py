@@ -64,7 +64,7 @@ class FactorSpread:
     def variance(self, X: Points) -> Array:
         """Of f at each point."""
         out = np.empty(count(X))
-        for rows in _slices(count(X), self.factor.n):
+        for rows in some_rows(count(X), self.factor.n):
             K = block(self.kernel, X[rows], self.points).astype(np.float64, copy=False)
             known = np.square(self.factor.forward(K.T)).sum(axis=0)
             out[rows] = diagonal(self.kernel, X[rows]) - known
@@ -99,7 +99,7 @@ class WeightsSpread:
         """Of f at each point."""
         size = len(self.mean)
         features, out = Features(self.kernel, self.landmarks, size), np.empty(count(X))
-        for rows in _slices(count(X), size):
+        for rows in some_rows(count(X), size):
             G: Any = features.large_block(X[rows])
             G = np.asarray(G.toarray() if hasattr(G, "toarray") else G, np.float64).T
             Z = G if self.L is None else Inverse(self.L).root(G)
@@ -109,6 +109,7 @@ class WeightsSpread:
         return out
 
 
-def _slices(n: int, width: int) -> list[slice]:
+def some_rows(n: int, width: int) -> list[slice]:
+    """n rows of this width, so many at a time as are quickly computed and take little memory."""
     step = max(1, _BLOCK // width)
     return [slice(start, min(n, start + step)) for start in range(0, n, step)]

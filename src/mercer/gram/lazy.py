@@ -290,11 +290,11 @@ class _Rows:
         return self.slot_of[index]
 
 
-def unformed(kernel: Kernel, X: Points) -> Gram:
+def unformed(kernel: Kernel, X: Points, budget: float = np.inf) -> Gram:
     """A Gram matrix of which nobody will ask more than products from the points: it holds next to nothing."""
     if kernel.domain is Domain.VALUES:
         return DenseGram.compute(kernel, X)
     constant = constant_beside_linear(kernel)
     if constant is not None:
         return LinearGram(X, constant)
-    return LazyGram(kernel, X, 100_000_000 + 100 * 8 * count(X), most=2)
+    return LazyGram(kernel, X, min(budget, 100_000_000 + 100 * 8 * count(X)), most=2)

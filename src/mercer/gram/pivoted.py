@@ -16,21 +16,28 @@ from ..kernels.evaluate import diagonal, fill_block
 from ..kernels.points import count, take
 from ..types import Array, Points
 
-_TOGETHER = 100  # pivots drawn at a time
+_TOGETHER = 100  # pivots drawn at a time, at most
+_COPIES = 3  # of their rows, while they are worked on
 _NEGLIGIBLE = {8: 1e-12, 4: 1e-5}  # of the largest diagonal entry, by bytes: what is left is rounding
 
 
 def pivoted_cholesky(
-    kernel: Kernel, X: Points, rank: int, generator: np.random.Generator, dtype: Any = np.float64
+    kernel: Kernel,
+    X: Points,
+    rank: int,
+    generator: np.random.Generator,
+    dtype: Any = np.float64,
+    room: float = np.inf,
 ) -> tuple[Array, Array]:
     """F (n x r) and r <= rank distinct pivots with K ~ F F', each drawn in proportion to the diagonal of K - F F'.
 
-    X holds admitted points. Only the rows of the pivots are computed. Ends early where nothing is left beyond rounding;
-    float32 is enough where only the pivots are of interest.
+    X holds admitted points. Only the rows of the pivots are computed, as many at a time as `room` bytes can hold. Ends
+    early where nothing is left beyond rounding; float32 is enough where only the pivots are of interest.
     """
-    n = count(X)
+    n, itemsize = count(X), np.dtype(dtype).itemsize
+    together = max(1, int(min(_TOGETHER, room / (_COPIES * n * itemsize))))
     residual = diagonal(kernel, X).astype(np.float64)
-    negligible = _NEGLIGIBLE[np.dtype(dtype).itemsize] * max(float(residual.max(initial=0.0)), 0.0)
+    negligible = _NEGLIGIBLE[itemsize] * max(float(residual.max(initial=0.0)), 0.0)
     F = np.empty((min(rank, n), n), dtype)  # transposed
     pivots = np.empty(0, np.intp)
     while pivots.size < len(F):
@@ -39,7 +46,7 @@ def pivoted_cholesky(
         if total <= 0.0:
             break
         r = pivots.size
-        drawn = generator.choice(n, min(_TOGETHER, len(F) - r), p=residual / total)
+        drawn = generator.choice(n, min(together, len(F) - r), p=residual / total)
         before = F[:r, drawn].T
         left = kernel_block(kernel, take(X, drawn), take(X, drawn), dtype) - before @ before.T
         accepted, L = _accepted(left, residual[drawn], negligible, generator)

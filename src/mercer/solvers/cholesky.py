@@ -11,13 +11,14 @@ import numpy as np
 
 from ..gram import Gram
 from ..kernels.evaluate import cut, fill_rows
+from ..memory import BudgetError, format_bytes
 from ..params import suggestion
 from ..types import Array
 from .conjugate import Columns, conjugate_gradients, norms
 from .linear import Block, Blocks, RidgeSolver, System, held, working
-from .triangular import SHIFTS, Factor, NotDefiniteError
+from .triangular import SHIFTS, Factor, NotDefiniteError, factor_bytes
 
-_PRECISE = 1500  # up to so many points the factor is float64 from the start
+PRECISE = 1500  # up to so many points the factor is float64 from the start
 _SAFE = 1e15  # float32 is not for values that are larger or smaller than this
 _STEPS = {"float32": 10, "float64": 40}  # of refinement, at most
 _SLOW, _PATIENCE = 0.5, 3  # so many steps may leave more than this part of the residual
@@ -31,8 +32,9 @@ class Cholesky(RidgeSolver):
     """K + diag(r) = L L', exactly.
 
     precision is "float32" (half the time and memory; the answer is refined in float64), "float64", or "auto": float32
-    for many points, and float64 where that turns out not to be enough. Where even float64 cannot factor the matrix, its
-    diagonal is raised by as little as it takes, and conjugate gradients go from there as far as rounding allows.
+    for many points, and float64 where that turns out not to be enough and fits in the memory. Where the matrix cannot
+    be factored, its diagonal is raised by as little as it takes, and conjugate gradients go from there as far as
+    rounding allows.
     """
 
     precision: str = "auto"
@@ -47,8 +49,9 @@ class Cholesky(RidgeSolver):
 
     def blocks(self, system: System, tol: float) -> Blocks:
         """See RidgeSolver: the answer, and a better one where a more precise factor is still to be had."""
-        columns = Columns.zero(system.right)
-        for dtype, shift in self._attempts(system):
+        columns, attempts = Columns.zero(system.right), list(self._attempts(system))
+        _require_room(system, attempts[0][0])
+        for dtype, shift in attempts:
             factor = Factor(system.n, dtype, partial(fill_columns, system.gram, system.r + shift))
             best = partial(_of_first_points, system, factor)
             try:
@@ -57,13 +60,14 @@ class Cholesky(RidgeSolver):
             except NotDefiniteError:
                 continue
             for better in refined(system, factor, columns):
-                columns = better
+                if better.relative(system.sizes) <= 1.0:  # else it is worse than nothing
+                    columns = better
                 yield system.block(columns.V, columns.AV)
             if not columns.fresh:
                 AV = system.apply(columns.V)
                 columns = Columns(columns.V, AV, system.right - AV)
             yield system.block(columns.V, columns.AV, final=True, factor=factor)
-            if dtype == "float64" or columns.relative(system.sizes) <= min(tol, _GOOD):
+            if dtype == attempts[-1][0] or columns.relative(system.sizes) <= min(tol, _GOOD):
                 return
 
     def _attempts(self, system: System) -> Iterator[tuple[str, float]]:
@@ -71,11 +75,22 @@ class Cholesky(RidgeSolver):
         diagonal = system.gram.diag().astype(np.float64) + system.r
         largest = float(diagonal.max())
         in_range = diagonal.min() > 1.0 / _SAFE and largest < _SAFE
-        if self.precision == "float32" or (self.precision == "auto" and system.n > _PRECISE and in_range):
-            yield "float32", 0.0
-        yield "float64", 0.0
+        single = self.precision == "float32" or (self.precision == "auto" and system.n > PRECISE and in_range)
+        double = not single or factor_bytes(system.n, np.float64) <= system.budget
+        for dtype in ["float32"] * single + ["float64"] * double:
+            yield dtype, 0.0
         for number in range(SHIFTS):
-            yield "float64", largest * np.finfo(float).eps * 10.0 ** (number + 1)
+            yield dtype, largest * float(np.finfo(dtype).eps) * 10.0 ** (number + 1)
+
+
+def _require_room(system: System, dtype: str) -> None:
+    """Raise where a factor is larger than all that the solver may take."""
+    size = factor_bytes(system.n, dtype)
+    if size > system.budget:
+        raise BudgetError(
+            f"The factor of {system.n} points takes {format_bytes(size)}, more than "
+            f"memory={format_bytes(system.budget)}: allow more, or use solver='conjugategradient' or 'nystrom'."
+        )
 
 
 def refined(system: System, factor: Factor, columns: Columns) -> Iterator[Columns]:

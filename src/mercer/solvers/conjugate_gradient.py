@@ -18,6 +18,8 @@ from .linear import Blocks, RidgeSolver, System, working
 
 _SINGLE_FROM = 1500  # with fewer points, all is float64
 _RANKS = 1000, 0.1  # of the preconditioner: at most so many, and this part of the points
+_SHARE = 0.3  # of the memory is for the preconditioner, and half as much while it is made
+_ROWS = 4096  # of F that are multiplied at a time
 _INNER = 1e-4  # what float32 values are good for: a residual that is recomputed in float64 shrinks to this part
 _LONGEST = 300  # steps between two recomputations
 _SLOW = 0.5  # a residual that shrinks to no less than this has reached what rounding allows
@@ -27,8 +29,9 @@ _SLOW = 0.5  # a residual that shrinks to no less than this has reached what rou
 class ConjugateGradient(RidgeSolver):
     """Conjugate gradients, preconditioned by randomly pivoted Cholesky: K + diag(r) ~ F F' + diag(r).
 
-    rank is the number of columns of F (None: a tenth of the points, 1000 at most). Steps use float32 kernel values, and
-    begin again from a residual recomputed in float64 until that one is small enough. Reference: Díaz et al. 2023.
+    rank is the number of columns of F (None: a tenth of the points, 1000 at most; fewer where memory is short). Steps
+    use float32 kernel values, and begin again from a residual recomputed in float64 until that one is small enough.
+    Reference: Díaz et al. 2023.
     """
 
     rank: int | None = None
@@ -73,12 +76,18 @@ class ConjugateGradient(RidgeSolver):
         from scipy.linalg import cho_factor, cho_solve
 
         gram, (most, part) = system.gram, _RANKS
-        rank = self.rank or max(1, min(most, int(part * system.n)))
-        F, pivots = pivoted_cholesky(gram.kernel, gram.points, rank, np.random.default_rng(self.random_state))
+        rank = self.rank or min(most, part * system.n)
+        rank = max(1, int(min(rank, _SHARE * system.budget / (8 * system.n))))
+        room, generator = 0.5 * _SHARE * system.budget, np.random.default_rng(self.random_state)
+        F, pivots = pivoted_cholesky(gram.kernel, gram.points, rank, generator, room=room)
         inverse = 1.0 / system.r[:, None]
         if pivots.size == 0:
             return lambda V: inverse * V
-        factor = cho_factor(np.eye(pivots.size) + F.T @ (inverse * F), lower=True)
+        inner = np.eye(pivots.size)
+        for start in range(0, system.n, _ROWS):
+            rows = slice(start, start + _ROWS)
+            inner += F[rows].T @ (inverse[rows] * F[rows])
+        factor = cho_factor(inner, lower=True, overwrite_a=True)
 
         def precondition(V: Array) -> Array:
             V = inverse * V

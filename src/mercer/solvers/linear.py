@@ -34,6 +34,8 @@ class System:
     T: Array
     r: Array
     bias: bool = False
+    budget: float = np.inf
+    """Bytes that a solver may take."""
 
     @property
     def n(self) -> int:

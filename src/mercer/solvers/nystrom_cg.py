@@ -66,15 +66,17 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         return max(_POOL[self.selection] * self.landmarks, 1000)
 
     def chosen(
-        self, kernel: Kernel, drawn: Piece, penalty: float, bias: bool, mass: float, generator: np.random.Generator
-    ) -> Index:
-        """Which of the rows, drawn at random, are landmarks; `mass` is the weight of all rows there are."""
+        self, kernel: Kernel, stream: Stream, drawn: Piece, penalty: float, bias: bool, mass: float,
+        generator: np.random.Generator,
+    ) -> Index:  # fmt: skip
+        """Which of the rows, drawn at random from the stream, are landmarks; `mass` is the weight of all its rows."""
         pool = drawn.rows(slice(0, self._pool))
         n = count(pool.X)
         if self.selection == "uniform":
             return np.arange(min(self.landmarks, n))
         if self.selection == "errors" and self.landmarks < n:
-            return by_errors(kernel, pool, self.landmarks, penalty * float(pool.weight.sum()) / mass, bias, generator)
+            penalty *= float(pool.weight.sum()) / mass
+            return by_errors(kernel, stream.only(pool), pool, self.landmarks, penalty, bias, generator)
         exact = self.landmarks >= n  # all points: to the last digit
         dtype = np.float64 if exact or n <= _PRECISE else np.float32
         pivots = pivoted_cholesky(kernel, pool.X, min(self.landmarks, n), generator, dtype)[1]
@@ -89,8 +91,8 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         whole = Piece(gram.points, system.T, C)
         drawn = Piece(Chosen(gram.points, order)[0 : order.size], system.T[order], C[order])
         yield working(system)
-        index = self.chosen(gram.kernel, drawn, 1.0, system.bias, mass, generator)
         stream = Stream(lambda: iter([whole]), system.n, system.T.shape[1])
+        index = self.chosen(gram.kernel, stream, drawn, 1.0, system.bias, mass, generator)
         landmarks = take(drawn.X, index)
         problem, found = self.weights(gram.kernel, landmarks, stream, drawn, 1.0, system.bias, system.centre, mass, tol)
         for answer in found:
@@ -116,17 +118,18 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
             rows, sample, scale = stream.n, stream, 1.0
         else:
             piece = drawn.rows(slice(0, rows))
-            sample, scale = Stream(lambda: iter([piece]), rows, stream.targets), mass / float(piece.weight.sum())
+            sample, scale = stream.only(piece), mass / float(piece.weight.sum())
         return problem, answers(problem, sample, scale, np.float32 if single else np.float64, tol)
 
 
 def by_errors(
-    kernel: Kernel, pool: Piece, wanted: int, penalty: float, bias: bool, generator: np.random.Generator
-) -> Index:
-    """Half of the landmarks are the first rows; others are drawn in proportion to squared errors of f over these."""
+    kernel: Kernel, stream: Stream, pool: Piece, wanted: int, penalty: float, bias: bool,
+    generator: np.random.Generator,
+) -> Index:  # fmt: skip
+    """Of the pool (and stream) the first rows are half of the landmarks, others are drawn by squared errors of f."""
     n, k = pool.T.shape
     half = -(-wanted // 2)
-    landmarks, stream = pool.X[0:half], Stream(lambda: iter([pool]), n, k)
+    landmarks = pool.X[0:half]
     centre = weighted_mean(pool.T, pool.weight) if bias else np.zeros(k)
     L = root(kernel, landmarks, 1e-14 * half * float(diagonal(kernel, landmarks).max()))
     problem = FeatureProblem(stream, Features(kernel, landmarks, half), L, penalty, bias, centre)

@@ -6,7 +6,7 @@ from ..kernels import Kernel
 from ..kernels.points import Domain, count
 from ..memory import format_bytes
 from ..types import Points
-from .cholesky import Cholesky
+from .cholesky import PRECISE, Cholesky
 from .conjugate_gradient import ConjugateGradient
 from .linear import RidgeSolver
 from .normal_equations import NormalEquations, width_of_features
@@ -25,7 +25,7 @@ def choose_ridge(kernel: Kernel, X: Points, budget: int, *, factor: bool = False
         width = width_of_features(kernel, X)
         if width is not None and width < n and width <= _FEATURES and 32 * width**2 <= budget:
             return NormalEquations(), f"{width} explicit features are fewer than {n} points"
-    size = factor_bytes(n, "float64" if n <= 1500 else "float32")
+    size = factor_bytes(n, "float64" if n <= PRECISE else "float32")
     if n <= _FACTOR and size <= budget:
         return Cholesky(), f"the factor takes {format_bytes(size)} of {format_bytes(budget)}"
     too_large = (
@@ -35,5 +35,9 @@ def choose_ridge(kernel: Kernel, X: Points, budget: int, *, factor: bool = False
         return ConjugateGradient(), too_large
     if kernel.domain is Domain.VALUES:
         return Cholesky(), "a factor is asked for"
-    landmarks = min(2000, max(100, int((budget / 64) ** 0.5)))
-    return NystromCG(landmarks), f"{too_large}: landmarks stand for all points"
+    return NystromCG(landmarks_within(budget)), f"{too_large}: landmarks stand for all points"
+
+
+def landmarks_within(budget: int) -> int:
+    """How many landmarks to take, where nobody names a number."""
+    return min(2000, max(100, int((budget / 64) ** 0.5)))

@@ -7,7 +7,7 @@ of the rows are sums over them, such as G'Ce for the errors e = t - G c of coeff
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,8 +19,8 @@ from ..kernels.points import count, is_sparse, take
 from ..parallel import for_each, thread_count
 from ..types import Array, Points
 
-_TILE = 2_000_000  # values that one thread works on at a time
-_BLOCK = 8_000_000  # values that are multiplied with each other at a time
+_BLOCK = 8_000_000  # values that are multiplied with each other at a time, at most
+_TILE = 0.25  # of these are what one thread works on at a time
 _FEW = 4  # columns; so few are multiplied one by one, which is faster
 _FUSED = 8  # columns; for so few, values of a Gaussian are used while they are in the cache
 
@@ -40,20 +40,40 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Pieces that can be read again and again, with n rows in all."""
+    """Pieces that can be read again and again, with n rows in all.
 
-    pieces: Callable[[], Iterator[Piece]]
+    values: how many values of features may be held at a time. look: called before each piece; may raise to end a pass.
+    """
+
+    read: Callable[[], Iterator[Piece]]
     n: int
     targets: int
+    values: int = _BLOCK
+    look: Callable[[], None] = lambda: None
+
+    def pieces(self) -> Iterator[Piece]:
+        """All rows, from the first on."""
+        for piece in self.read():
+            self.look()
+            yield piece
+
+    def only(self, piece: Piece) -> Stream:
+        """These rows alone."""
+        return replace(self, read=lambda: iter([piece]), n=count(piece.X))
 
     def with_ones(self) -> Stream:
         """The same with one more target, which is 1 everywhere."""
 
-        def pieces() -> Iterator[Piece]:
-            for X, T, weight in self.pieces():
+        def read() -> Iterator[Piece]:
+            for X, T, weight in self.read():
                 yield Piece(X, np.column_stack([T, np.ones(len(T))]), weight)
 
-        return Stream(pieces, self.n, self.targets + 1)
+        return replace(self, read=read, targets=self.targets + 1)
+
+
+def values_within(budget: int) -> int:
+    """How many values of features a pass may hold at a time: with a copy of them, a quarter of so many bytes."""
+    return min(_BLOCK, budget // (4 * 2 * 8))
 
 
 class Features:
@@ -117,7 +137,7 @@ def sums(
 
     Each thread has rows and a sum of its own, so that the same input on as many threads gives the same bits.
     """
-    step = max(8, _TILE // features.size)
+    step = max(8, int(_TILE * stream.values) // features.size)
     features.ready(dtype)
     seen = 0
     parts = []
@@ -198,7 +218,7 @@ class Moments(NamedTuple):
 
 def moments(stream: Stream, features: Features, centre: Array) -> Iterator[Moments]:
     """What each block of rows adds to the normal equations."""
-    step = max(256, _BLOCK // features.size)
+    step = max(256, stream.values // features.size)
     for piece in stream.pieces():
         for start in range(0, count(piece.X), step):
             rows = piece.rows(slice(start, start + step))

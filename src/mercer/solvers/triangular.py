@@ -105,8 +105,11 @@ class Factor:
         with one_blas_thread():  # memory is the limit, and threads of BLAS would go on spinning beside ours
             return np.asarray(self.backward(self.forward(B / size)).astype(np.float64) * size)
 
-    def inverse_diagonal(self) -> Array:
-        """The diagonal of A^-1: the squared norms of the columns of L^-1, in twice the time of the factor."""
+    def inverse_diagonal(self, look: Callable[[], None]) -> Array:
+        """The diagonal of A^-1: the squared norms of the columns of L^-1, in twice the time of the factor.
+
+        `look` is called between pieces of the work, and may raise to end it.
+        """
         from scipy.linalg import solve_triangular
 
         out = np.empty(self.n)
@@ -115,6 +118,7 @@ class Factor:
             B = np.zeros((self.n - first, last - first), self.dtype)  # rows from `first` on: those above are 0
             B[: last - first] = np.eye(last - first)
             for start, stop, panel in pieces[number:]:
+                look()
                 own = slice(start - first, stop - first)
                 B[own] = solve_triangular(panel[: stop - start], B[own], lower=True, check_finite=False)
                 B[stop - first :] -= panel[stop - start :] @ B[own]

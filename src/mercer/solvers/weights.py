@@ -77,7 +77,7 @@ class Inverse:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """An answer, and what one pass over the rows has shown of it: a value for each target.
+    """An answer, and what one pass over the rows has shown of it: a value for each target; infinite before that.
 
     relative: the residual of the normal equations, in parts of that of w = 0.
     """
@@ -93,6 +93,12 @@ class Weights:
 
     exact: bool = False
     """Whether it was made from all of them."""
+
+    @classmethod
+    def unmeasured(cls, problem: FeatureProblem, w: Array, mean: Any = 0.0) -> Weights:
+        """Of which nothing is known yet; with the mean of z(x), as a column, b takes the targets to their means."""
+        unknown = np.full(w.shape[1], np.inf)
+        return cls(w, problem.centre - (mean * w).sum(axis=0), unknown, unknown, unknown)
 
     @classmethod
     def of(cls, problem: FeatureProblem, now: Measured, relative: Array, *rest: Any) -> Weights:
@@ -170,19 +176,18 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
     Where they are all rows, corrections are exact but for rounding. Otherwise they are found by conjugate gradients
     with values in `dtype`, until these promise a relative gap of less than tol.
     """
-    m, k = problem.size
-    zeros, unknown = np.zeros((m, k)), np.full(k, np.inf)
-    nothing = Weights(zeros, problem.centre, unknown, unknown, unknown)
-    matrix = right = zeros
-    for found in normal_equations(problem, sample):
-        yield nothing
-        if found is not None:
-            matrix, right = scale * found.matrix, scale * found.right
-    own = np.arange(m)
+    found: Normal | None = None
+    for found in normal_equations(problem, sample):  # noqa: B007 (the last one is the answer)
+        yield Weights.unmeasured(problem, np.zeros(problem.size))
+    assert found is not None
+    matrix, right = scale * found.matrix, scale * found.right
+    own = np.arange(len(matrix))
     matrix[own, own] += problem.penalty
     precondition = Inverse(factored(matrix))
 
     w, before = precondition(right), np.inf
+    first = Weights.unmeasured(problem, w, found.mean)
+    yield first
     sizes = np.where(norms(right) > 0.0, norms(right), 1.0)
     for _ in range(_ROUNDS):
         now = measured(problem, w)
@@ -195,7 +200,7 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
             w = w + precondition(now.residual)
             continue
         for step in islice(_corrections(problem, now, precondition, dtype, tol), _LONGEST):
-            yield nothing
+            yield first
             w = step
 
 
