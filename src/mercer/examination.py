@@ -65,6 +65,8 @@ def examine(
         status = Status.INFEASIBLE
     elif _indefinite(problem, beta, other, products, found.norm):
         status = Status.INDEFINITE
+    else:
+        dual = min(dual, primal)  # above it is rounding
     certificate = Certificate(
         primal, dual, rounding, found.violation, found.feasibility, status, found.residuals, proof
     )

@@ -73,9 +73,10 @@ def _best_part(
 ) -> float:
     """The part <= most of a step df, db where  linear part + square/2 part^2 + sum C_i loss  is nearly least.
 
-    The slope only rises: it is looked for where it is 0 (regula falsi, an end that stays has its slope halved).
+    The slope only rises: it is looked for where it is 0 (regula falsi, an end that stays has its slope halved). Where
+    the part ends it is not above 0, so that the objective has only fallen: beyond a sharp bend it may have risen.
     """
-    low, high, part = 0.0, 1.0, 1.0
+    low, high = 0.0, 1.0
     slope_low = linear + _slope_along(f, b, df, db, low, points)
     slope_high = linear + square + _slope_along(f, b, df, db, high, points)
     if not slope_low < 0.0:
@@ -84,18 +85,18 @@ def _best_part(
     while slope_high < -enough and high < most:
         low, high, slope_low = high, 2.0 * high, slope_high
         slope_high = linear + high * square + _slope_along(f, b, df, db, high, points)
-    if slope_high <= enough:
+    if slope_high <= 0.0:
         return high
     for _ in range(_SEARCHES):
         part = low + (high - low) * min(max(slope_low / (slope_low - slope_high), 0.05), 0.95)
         slope = linear + part * square + _slope_along(f, b, df, db, part, points)
-        if abs(slope) <= enough:
-            break
         if slope > 0.0:
             high, slope_high, slope_low = part, slope, 0.5 * slope_low
         else:
             low, slope_low, slope_high = part, slope, 0.5 * slope_high
-    return part
+        if -enough <= slope <= 0.0:
+            break
+    return low
 
 
 @compiled

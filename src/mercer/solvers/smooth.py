@@ -185,7 +185,7 @@ class _Place:
             step = size / curved
             advance(step, s, t, p_c, f, c, r_c)
             dw += step * p
-            de += step * p_e
+            de += step * (p_e - mean)  # a free bias: what was taken from s
             r -= step * (p + image)
             r += (step * mean) * rates
             r_e -= step * (p_e + column * penalty * float(t.sum()))
