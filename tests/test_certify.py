@@ -11,13 +11,15 @@ from sklearn import svm
 from sklearn.datasets import load_breast_cancer, load_digits, make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel, sigmoid_kernel
 from sklearn.preprocessing import scale
 
 import mercer
 from mercer import SVC, SVR, OneClassSVM, certify
+from mercer.estimators import IndefiniteKernelWarning
 from mercer.kernels import FromFunction, Linear, Precomputed
 from mercer.losses import Squared
+from mercer.solution import Status
 
 from .zoo import common_letters, vectors, words
 
@@ -209,3 +211,13 @@ def test_a_damaged_intercept_beside_landmarks_is_seen():
     ridge.bias = False
     with pytest.raises(ValueError, match="intercept_ must be 0"):
         certify(ridge, X, X[:, 0])
+
+
+def test_an_indefinite_kernel_proves_nothing():
+    theirs = svm.SVC(kernel="sigmoid", tol=1e-7).fit(X, y)
+    certificate = certify(theirs, X, y)
+    assert certificate.status is Status.INDEFINITE
+    assert "best possible" not in str(certificate)
+    with pytest.warns(IndefiniteKernelWarning):
+        ours = SVC("precomputed").fit(sigmoid_kernel(X), y)
+    assert certify(ours, sigmoid_kernel(X), y).status is Status.INDEFINITE

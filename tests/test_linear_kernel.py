@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer, load_wine
 
 import mercer
-from mercer import SVC, SVR, Problem, certify, solve
+from mercer import SVC, SVR, KernelLogistic, LinearSVC, Problem, certify, solve
 from mercer.gram import LinearGram
 from mercer.losses import EpsilonInsensitive, Hinge, SquaredHinge
 from mercer.solution import Status
@@ -94,6 +94,22 @@ def test_without_a_bias_points_stay_where_they_are():
     machine = SVC("linear", bias=False, max_iter=50, tol=0.5).fit(X, y)
     assert machine.intercept_ == 0.0
     assert_allclose(machine.coef_, machine.dual_coef_ @ machine.support_vectors_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("far", [1e2, 1e4, 1e6])
+@pytest.mark.parametrize(
+    "machine", [KernelLogistic("linear", tol=1e-6), LinearSVC(loss="logistic", tol=1e-6), LinearSVC(tol=1e-6)], ids=repr
+)
+def test_points_far_from_the_origin(machine, far):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(400, 6))
+    y = X @ generator.normal(size=6) + 0.5 * generator.normal(size=400) > 0
+    near = machine.fit(X, y).certificate_
+    moved = machine.fit(X + far, y)
+    assert moved.certificate_.converged
+    assert moved.certificate_.primal == pytest.approx(near.primal, rel=1e-5)
+    assert certify(moved, X + far, y).relative_gap < 2e-6
+    assert moved.score(X + far, y) > 0.9
 
 
 class TestTheWay:

@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn import svm
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -82,3 +83,21 @@ def test_ugly_inputs():
         assert machine.predict(points).shape == (len(points),)
     with pytest.raises(ValueError, match="NaN"):
         OneClassSVM().fit([[np.nan], [1.0]])
+
+
+@pytest.mark.parametrize("n", [300, 3000])
+def test_points_around_the_origin(n):
+    """No half-space has them on one side of the origin: the best objective is 0, up to rounding."""
+    machine = OneClassSVM("linear").fit(np.random.default_rng(0).normal(size=(n, 20)))
+    certificate = machine.certificate_
+    assert certificate.converged
+    assert certificate.primal == certificate.dual == 0.0
+
+
+def test_what_is_proved_is_kept():
+    """Where f = b is better than what was found, the bound is still that of what was found."""
+    X = np.random.default_rng(0).normal(size=(3000, 20))
+    with pytest.warns(ConvergenceWarning, match="out of iterations"):
+        certificate = OneClassSVM("linear", nu=0.01, max_iter=1, tol=1e-10).fit(X).certificate_
+    assert certificate.primal == 0.0
+    assert -100.0 < certificate.dual < 0.0

@@ -199,14 +199,17 @@ class _Run:
             self.problem, beta, None, dual_beta, single=self.single, scores=held, tol=self.tol
         )
         if (stop or iterate.done) and self._worse_than_nothing(certificate):
-            dual_beta = None if certificate.dual <= 0.0 else iterate.beta if dual_beta is None else dual_beta
+            if certificate.dual > 0.0 or self.problem.mass:  # else zeros are as good a dual point
+                dual_beta = iterate.beta if dual_beta is None else dual_beta
+            else:
+                dual_beta = None
             beta = np.zeros(self.problem.n)  # rounding errors have made it worse than none at all
             certificate, scores, b = examine(self.problem, beta, None, dual_beta, status=certificate.status)
         self.single = self.single and certificate.rounding > 0.0
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
         self.dual_beta = None if dual_beta is None else dual_beta.copy()
         self.scale = self.problem.loss.feasible_scale(self.problem.y, scores + b)
-        return scores
+        return scores if stop or beta is iterate.beta else self.problem.gram.recompute(iterate.beta)
 
     def _worse_than_nothing(self, certificate: Certificate) -> bool:
         """Whether f = b alone would do better."""

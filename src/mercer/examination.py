@@ -58,9 +58,9 @@ def examine(
     rounding = _rounding(problem, beta, bias, other, products, primal)
     if scores is None and rounding > 0.5 * tol * max(abs(primal), abs(dual)):
         return examine(problem, beta, b, dual_beta, status=status)
-    if _is_nothing(problem, beta, primal, dual):
+    if _is_nothing(problem, beta, other, primal, dual):
         primal = dual = 0.0  # all of it is rounding: 0/0 := 0
-    proof = _inseparable(problem, other) if isinstance(problem.loss, HardMargin) else None
+    proof = _inseparable(problem, other) if _nearly_inseparable(problem, other, products) else None
     if proof is not None:
         status = Status.INFEASIBLE
     elif _indefinite(problem, beta, other, products, found.norm):
@@ -208,11 +208,14 @@ def _residuals(problem: Problem, f: Array, beta: Array) -> Array:
 # What it proves.
 
 
-def _is_nothing(problem: Problem, beta: Array, primal: float, dual: float) -> bool:
+def _is_nothing(problem: Problem, beta: Array, other: Array, primal: float, dual: float) -> bool:
     """Whether both objectives are rounding: tiny parts of the terms that they are sums of."""
-    if not (dual < primal and -dual <= primal <= _NOTHING * problem.loss_of_nothing + _TINY):
+    size = max(abs(primal), abs(dual))
+    if problem.mass:  # f = 0 costs nothing, and the dual is a norm alone
+        return size <= _NOTHING * _largest_norm(problem, other) + _TINY
+    if not (dual < primal and size <= _NOTHING * problem.loss_of_nothing + _TINY):
         return False
-    return primal <= _NOTHING * _largest_norm(problem, beta) + _TINY
+    return size <= _NOTHING * _largest_norm(problem, beta) + _TINY
 
 
 def _largest_norm(problem: Problem, beta: Array) -> float:
@@ -238,12 +241,18 @@ def _indefinite(problem: Problem, beta: Array, other: Array, products: Products,
     return negative(inner(beta - other, products.scores - products.dual_scores), beta - other, beta)
 
 
-def may_be_inseparable(problem: Problem, beta: Array, scores: Array | None) -> bool:
-    """Whether a hard margin looks hopeless: worth a certificate."""
+def may_be_inseparable(problem: Problem, beta: Array, scores: Array | None, square: float = _INSEPARABLE**2) -> bool:
+    """Whether a hard margin looks hopeless, worth a certificate: the squared distance is small, as far as one knows."""
     if not isinstance(problem.loss, HardMargin) or scores is None:
         return False
     total, norm = 0.5 * float(np.abs(beta).sum()), inner(beta, scores)
-    return total > 0.0 and norm <= (_INSEPARABLE * total) ** 2 * float(np.abs(problem.gram.diag()).max())
+    return total > 0.0 and norm <= square * total**2 * float(np.abs(problem.gram.diag()).max())
+
+
+def _nearly_inseparable(problem: Problem, beta: Array, products: Products) -> bool:
+    """The same, from scores that may be float32: whether the distance is worth one more product K v."""
+    rounding = 0.0 if products.error is None else _NEGATIVE_SINGLE
+    return may_be_inseparable(problem, beta, products.dual_scores, 4.0 * _INSEPARABLE**2 + rounding)
 
 
 def _inseparable(problem: Problem, beta: Array) -> Inseparable | None:

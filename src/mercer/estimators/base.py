@@ -27,10 +27,12 @@ from sklearn.utils.validation import (
 )
 
 from ..gram import Gram
+from ..interrupt import interruptible
 from ..kernels import Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import admit_both, product, sums_of_parts
 from ..kernels.points import Domain, count, objects, row_weights, take
+from ..memory import parse_bytes
 from ..params import RebuildsParameters
 from ..progress import Line, Watches
 from ..solution import Certificate, Solution, Status
@@ -43,7 +45,7 @@ from .certificates import worst
 from .checks import require_limits
 from .definite import doubted
 from .elsewhere import tells_where
-from .machines import Task, fit_machines, training_gram
+from .machines import COPY, Task, fit_machines, training_gram
 from .repeated import Merged, merged
 
 
@@ -95,8 +97,10 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         centre = self._centre(posed)
         if centre is not None:
             posed = replace(posed, points=posed.points - centre)
-        gram = self._gram(posed)
         with ExitStack() as stack:
+            if not posed.kernel.serial:  # else K may take minutes: Ctrl-C then ends it at once, and nothing is lost
+                stack.enter_context(interruptible())
+            gram = self._gram(posed)
             line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
             solutions = fit_machines(
                 gram, posed.tasks, self._solver(), tol=self.tol, max_iter=self.max_iter, deadline=deadline,
@@ -128,7 +132,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         """What to subtract from the points, where the answer is the same."""
         if self.solver is not None:
             return None
-        return centre_of(training.kernel, training.points, training.tasks, self.memory)
+        return centre_of(training.kernel, training.points, training.tasks, COPY * parse_bytes(self.memory))
 
     def _gram(self, training: Training) -> Gram:
         """The Gram matrix to train on."""
@@ -223,10 +227,9 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         self.shape_fit_ = (training.n, *([self.n_features_in_] if hasattr(self, "n_features_in_") else []))
         self.intercept_ = np.array([solution.b for solution in solutions])
         self.n_iter_ = max(1, *(solution.iterations for solution in solutions))
-        self._keep_support(training, solutions, gram)
+        self._keep_support(training, solutions, gram, centre)
         if centre is not None:
-            self._coef = self._linear_weights(centre)
-            self.intercept_ -= self._coef @ centre
+            self.intercept_ -= self.coef_ @ centre
             solutions = [
                 replace(solution, b=b) for solution, b in zip(solutions, self.intercept_.tolist(), strict=True)
             ]
@@ -236,7 +239,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         self.certificates_ = tuple(solution.certificate for solution in solutions)
         self.certificate_ = worst(self.certificates_, [task.name for task in training.tasks])
 
-    def _keep_support(self, training: Training, solutions: list[Solution], gram: Gram) -> None:
+    def _keep_support(self, training: Training, solutions: list[Solution], gram: Gram, centre: Array | None) -> None:
         """What predictions are made of: support vectors and their coefficients; w, where the kernel is linear."""
         group = training.group
         sizes = np.bincount(group)
@@ -248,7 +251,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         values_given = self.kernel_.domain is Domain.VALUES
         self.support_vectors_ = np.empty((0, 0)) if values_given else take(training.points, used)
         self.dual_coef_ = layout[:, used]
-        self._coef = self._linear_weights() if isinstance(self.kernel_, Linear) else None
+        self._coef = self._linear_weights(centre) if isinstance(self.kernel_, Linear) else None
 
     def _linear_weights(self, centre: Array | None = None) -> Array:
         """w = sum_i beta_i x_i of each problem, as rows; where the sum of beta is 0, from points around a centre."""

@@ -7,21 +7,23 @@ origin <x, z> has few digits left for what tells points apart; around their mean
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ..kernels import Kernel, Linear
 from ..kernels.points import is_sparse, nbytes
-from ..memory import parse_bytes
 from ..types import Array, Points
-from .machines import COPY, Task
+from .machines import Task
 
 
-def centre_of(kernel: Kernel, X: Points, tasks: Sequence[Task], memory: Any) -> Array | None:
-    """The mean of the points, where all problems are the same around it and there is room for a copy; else None."""
-    if not isinstance(kernel, Linear) or is_sparse(X) or nbytes(X) > COPY * parse_bytes(memory):
+def centre_of(kernel: Kernel, X: Points, tasks: Sequence[Task], room: float) -> Array | None:
+    """The mean of the points, where all problems are the same around it and there is room (bytes) for a copy of them;
+    else None.
+    """
+    if not isinstance(kernel, Linear) or is_sparse(X) or nbytes(X) > room:
         return None
-    if not all(task.bias and task.loss.quadratic and not task.mass for task in tasks):
+    if not all(task.bias and not task.mass for task in tasks):
         return None
-    return np.asarray(X.mean(axis=0, dtype=np.float64).astype(X.dtype))
+    with np.errstate(all="ignore"):
+        centre = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+    return centre if np.isfinite(centre).all() else None

@@ -22,12 +22,17 @@ class IndefiniteKernelWarning(UserWarning):
 
 def doubted(gram: Gram, solutions: list[Solution]) -> list[Solution]:
     """The same, with a warning and another status where the kernel is seen to be indefinite."""
-    doubt = None if _known(gram.kernel) else _indefinite(gram)
+    doubt = doubt_about(gram)
     if doubt is None:
         return solutions
     warnings.warn(f"{doubt}. The gap bounds nothing, and the answer may be a local one.", IndefiniteKernelWarning, 4)
     status = Status.INDEFINITE
     return [replace(s, certificate=replace(s.certificate, status=status)) for s in solutions]
+
+
+def doubt_about(gram: Gram) -> str | None:
+    """What is wrong with a kernel of which no rule says that it is positive definite, where points show it; or None."""
+    return None if _known(gram.kernel) else _indefinite(gram)
 
 
 def _known(kernel: Kernel) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,13 @@ from ..gram import unformed
 from ..kernels.points import Domain, admit, count, row_weights, take
 from ..memory import parse_bytes
 from ..problem import Problem
-from ..solution import Certificate
+from ..solution import Certificate, Status
 from ..solvers.base import repaired
 from ..solvers.linear import Block, System
 from ..types import Array, Points
 from .base import Machine, Training
 from .certificates import worst
+from .definite import doubt_about
 from .foreign import as_machine, ridge_kernel
 from .online import Online
 from .ridge_certificate import certified, of_all
@@ -57,6 +59,8 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
     certificates = [
         _examined(task.problem(gram), beta, b) for task, beta, b in zip(training.tasks, betas, biases, strict=True)
     ]
+    if doubt_about(gram) is not None:
+        certificates = [replace(certificate, status=Status.INDEFINITE) for certificate in certificates]
     return worst(certificates, [task.name for task in training.tasks])
 
 

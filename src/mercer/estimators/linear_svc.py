@@ -17,10 +17,12 @@ from ..solvers import Automatic, CoordinateDescent, Solver, StochasticSubgradien
 from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
 from .base import Machine, Training, sample_weights, seed_of
+from .centring import centre_of
 from .checks import require_choice, require_limits, require_positive
 from .labels import class_weights, classes_of, classes_of_stream, name_of, predicted, weights_with_classes
 from .machines import Task
 
+_SMALL = 4_000_000  # bytes of points that may be copied
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "logistic": Logistic()}
 
 
@@ -32,7 +34,8 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     and of its class. bias=True leaves b free; bias="penalised" adds 1/2 b^2 to the objective, as liblinear does;
     bias=False is b = 0. Of three or more classes, each is told from the rest.
 
-    Points may be dense, sparse (CSR) or memory-mapped; float32 and float64 rows are used as they are, without a copy.
+    Points may be dense, sparse (CSR) or memory-mapped; float32 and float64 rows are used as they are. Only few dense
+    points (4 MB) are copied, where b is free: they are taken around their mean, which changes nothing but rounding.
 
     Parameters
     ----------
@@ -162,13 +165,14 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     def _merged(self, training: Training) -> None:
         """A pass over the points is no dearer than to look for equal ones."""
 
-    def _centre(self, training: Training) -> None:
-        """X is not copied."""
+    def _centre(self, training: Training) -> Array | None:
+        """A large X is not copied."""
+        return None if self.solver is not None else centre_of(training.kernel, training.points, training.tasks, _SMALL)
 
     def _gram(self, training: Training) -> Gram:
         return LinearGram(training.points, float(self.bias == "penalised"))
 
-    def _keep_support(self, training: Training, solutions: list[Solution], gram: Gram) -> None:
+    def _keep_support(self, training: Training, solutions: list[Solution], gram: Gram, centre: Array | None) -> None:
         betas = np.stack([solution.beta for solution in solutions])
         used = np.flatnonzero((betas != 0.0).any(axis=0))
         self.support_, self.dual_coef_ = training.rows[used], betas.take(used, axis=1)

@@ -187,6 +187,9 @@ class _Descent:
         from .._core.pairs import pair_descent
 
         W = self._working_set()
+        if W.size == 0:  # nobody can move
+            self._rise_dual(0.0)
+            return
         everything = W.size == self.active.size
         K, small = self._block(W, everything), self._small(W)
         small.diag[: W.size] += K.diagonal()[: W.size]
