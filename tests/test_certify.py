@@ -120,6 +120,10 @@ def test_damage_is_seen():
     shifted = SVC().fit(X, y)
     shifted.intercept_ = shifted.intercept_ + 0.3
     assert certify(shifted, X, y).relative_gap > 1e-3
+    for name in ("dual_coef_", "intercept_"):
+        broken = SVC().fit(X, y)
+        setattr(broken, name, np.full_like(getattr(broken, name), np.nan))
+        assert certify(broken, X, y).gap == np.inf
 
 
 def test_given_values_and_objects():

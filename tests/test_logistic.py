@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import signal
 
 import numpy as np
 import pytest
@@ -163,3 +164,18 @@ def test_it_is_shown_and_searched_and_kept(capsys):
         KernelLogistic(), {"C": [0.1, 10.0], "kernel__gamma": [0.1, 1.0]}, scoring="neg_log_loss", cv=2
     )
     assert search.fit(X, Y).best_score_ < 0.0
+
+
+def test_interrupted_while_the_matrix_is_formed(monkeypatch):
+    formed = KernelLogistic._gram
+
+    def ring(self, training):
+        signal.raise_signal(signal.SIGINT)
+        return formed(self, training)
+
+    monkeypatch.setattr(KernelLogistic, "_gram", ring)
+    X, y = two_classes(200)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        machine = KernelLogistic().fit(X, y)
+    assert machine.certificate_.status is Status.INTERRUPTED
+    assert machine.predict(X).shape == y.shape

@@ -161,6 +161,8 @@ def _support_rows(estimator: Any, training: Training, X: Points) -> Array:
 
 
 def _examined(problem: Problem, beta: Array, b: float) -> Certificate:
+    if not np.isfinite(beta).all() or not np.isfinite(b):
+        return problem.certify(np.full(problem.n, np.nan))  # nothing is proved
     if problem.loss.quadratic:
         return problem.certify(beta, float(b), repaired(problem, beta))
     slopes = problem.loss.slope(problem.y, problem.gram.product64(beta) + float(b))  # a dual point whatever beta is
