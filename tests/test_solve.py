@@ -255,3 +255,10 @@ def test_other_threads_and_other_handlers_are_left_alone():
         assert seen[-1] == signal.SIGINT
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_an_indefinite_matrix_proves_nothing():
+    X, y = two_classes(60)
+    found = solve(Problem.of("precomputed", np.tanh(0.5 * X @ X.T - 1.0), y, C=0.01))
+    assert found.status is Status.INDEFINITE
+    assert "best possible" not in str(found.certificate)

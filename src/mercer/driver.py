@@ -221,7 +221,8 @@ class _Run:
         assert self.certificate is not None
         assert self.status is not None
         scale = self.scale if np.isfinite(self.scale) else 1.0
-        certificate = replace(self.certificate, status=self.status)
+        status = self.status if self.problem.gram.doubt is None else Status.INDEFINITE
+        certificate = replace(self.certificate, status=status)
         seconds = perf_counter() - self.began
         return Solution(
             scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason, self.dual_beta

@@ -18,7 +18,6 @@ from ..solvers.linear import Block, System
 from ..types import Array, Points
 from .base import Machine, Training
 from .certificates import worst
-from .definite import doubt_about
 from .foreign import as_machine, ridge_kernel
 from .online import Online
 from .ridge_certificate import certified, of_all
@@ -59,7 +58,7 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
     certificates = [
         _examined(task.problem(gram), beta, b) for task, beta, b in zip(training.tasks, betas, biases, strict=True)
     ]
-    if doubt_about(gram) is not None:
+    if gram.doubt is not None:
         certificates = [replace(certificate, status=Status.INDEFINITE) for certificate in certificates]
     return worst(certificates, [task.name for task in training.tasks])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +43,9 @@ class Gram(ABC):
     points: Any
     """What K was computed from."""
 
+    whole: Any = None
+    """The larger Gram matrix of which these are some points."""
+
     padded: Any = None
     """K with zero rows and columns added, where it is held so: a solver of small problems then needs no copy."""
 
@@ -63,6 +67,13 @@ class Gram(ABC):
     @abstractmethod
     def nbytes(self) -> int:
         """The memory that it holds now."""
+
+    @cached_property
+    def doubt(self) -> str | None:
+        """Why K is not positive definite, where no rule says that it is and some of the points show it."""
+        from .evidence import doubt_about
+
+        return doubt_about(self) if self.whole is None else self.whole.doubt  # one look is enough
 
     @abstractmethod
     def diag(self) -> Array:
@@ -151,8 +162,6 @@ class Gram(ABC):
 
 class Part(Gram):
     """Some points of a Gram matrix; what is held of K stays in the whole one."""
-
-    whole: Any
 
     def __init__(self, whole: Any, index: Index) -> None:
         self.whole, self.index, self.reason = whole, index, whole.reason

@@ -88,7 +88,9 @@ class ClassGram(Gram):
         if classes is not None and self._fits(classes):
             return PairGram(self, classes)
         chosen = take(self.points, index)
-        return LazyGram(self.kernel, chosen, self.share, self.reason, self._dtype, self.most, parts=self.shares)
+        rows = LazyGram(self.kernel, chosen, self.share, self.reason, self._dtype, self.most, parts=self.shares)
+        rows.whole = self
+        return rows
 
     def astype(self, dtype: Any) -> ClassGram:
         if self._dtype == dtype:

@@ -18,6 +18,8 @@ from .dense import DenseGram
 
 FULL = 2000  # up to so many points, all eigenvalues are computed
 STEPS = 100  # of Lanczos, beyond
+_LOOK = 500  # points on which a doubtful kernel is tried
+_CLEARLY = 1e-6  # an eigenvalue that is negative by this part of the largest is no rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,3 +198,23 @@ def _lanczos(gram: Gram) -> tuple[float, float, Any, str]:
         f"Lanczos ({used} steps: {n} points are too many for all eigenvalues, so the smallest may be smaller still)"
     )
     return float(values[0]), float(values[-1]), vector / np.linalg.norm(vector), method
+
+
+def doubt_about(gram: Gram) -> str | None:
+    """What is wrong with K on some of the points, where no rule says that it is positive definite; or None."""
+    if gram.kernel is None or _known(gram.kernel):
+        return None
+    index = np.unique(np.linspace(0, gram.n - 1, min(gram.n, _LOOK)).astype(int))
+    K = gram.block(index)
+    seen = evidence(K)
+    where = f"on {index.size} of the points"
+    if seen.asymmetry > _CLEARLY * float(np.abs(K).max()):
+        return f"{gram.kernel!r} is not symmetric {where}: two values differ by {seen.asymmetry:.3g}"
+    if seen.witness is None or seen.smallest_eigenvalue >= -_CLEARLY * seen.largest_eigenvalue:
+        return None
+    return f"{gram.kernel!r} is not positive definite: its least eigenvalue {where} is {seen.smallest_eigenvalue:.3g}"
+
+
+def _known(kernel: Kernel) -> bool:
+    """Whether the closure rules say that it is positive definite."""
+    return kernel.reason() is not None and all(_known(part) for part in kernel.parts())
