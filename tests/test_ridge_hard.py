@@ -17,9 +17,11 @@ from mercer.estimators import IndefiniteKernelWarning
 from mercer.estimators.ridge_run import Limits
 from mercer.kernels import Constant, FromFunction, Gaussian, Linear, Polynomial
 from mercer.solution import Status
-from mercer.solvers import Cholesky, cholesky, triangular
+from mercer.solvers import Cholesky, cholesky, triangular, weights
 from mercer.solvers.cholesky import fill_columns
-from mercer.solvers.weights import factored
+from mercer.solvers.nystrom_cg import root
+from mercer.solvers.streams import Features, Piece, Stream
+from mercer.solvers.weights import FeatureProblem, answers, factored
 
 GENERATOR = np.random.default_rng(0)
 BLOB = GENERATOR.normal(size=(200, 3))
@@ -74,6 +76,117 @@ def test_an_indefinite_kernel_is_said_to_be_one():
     with pytest.warns(IndefiniteKernelWarning):
         ridge = KernelRidge(FromFunction(bent), alpha=5.0).fit(list(BLOB[:60]), TARGET[:60])
     assert ridge.certificate_.status is Status.INDEFINITE
+
+
+VALUES = {
+    "negative": -Gaussian(0.5)(BLOB),
+    "minus one": -np.eye(200),
+    "far below": Gaussian(0.5)(BLOB) - 50.0 * np.eye(200),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("shifts", [20, 0])
+def test_values_that_no_shift_makes_definite_are_said_to_be_indefinite(name, shifts, monkeypatch):
+    monkeypatch.setattr(cholesky, "SHIFTS", shifts)
+    with pytest.warns(IndefiniteKernelWarning, match="not positive definite"):
+        ridge = KernelRidge("precomputed", alpha=0.1).fit(VALUES[name], TARGET)
+    assert ridge.certificate_.status is Status.INDEFINITE
+    assert np.isfinite(ridge.predict(VALUES[name])).all()
+
+
+def test_a_negative_function_is_said_to_be_indefinite():
+    with pytest.warns(IndefiniteKernelWarning, match="not positive definite"):
+        ridge = KernelRidge(FromFunction(lambda x, z: -float(x @ z)), alpha=0.1).fit(list(BLOB[:60] + 3), TARGET[:60])
+    assert ridge.certificate_.status is Status.INDEFINITE
+
+
+WAVES = np.sin(BLOB).sum(axis=1) + 0.01 * GENERATOR.normal(size=200)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize(
+    ("X", "t", "reachable"),
+    [
+        (BLOB, WAVES, 0.05),
+        (np.repeat(BLOB[:50], 4, axis=0), np.repeat(WAVES[:50], 4), 0.05),
+        (np.repeat(BLOB[:50], 4, axis=0), WAVES, 0.95),  # targets of equal points differ
+    ],
+)
+def test_a_lambda_below_rounding_gives_the_best_that_is_left(X, t, reachable, bias):
+    with pytest.warns(ConvergenceWarning):
+        ridge = KernelRidge(Gaussian(0.001), 1e-16, bias=bias).fit(X, t)
+    assert ridge.certificate_.relative_residual < reachable
+    assert np.sqrt(np.mean((ridge.predict(X) - t) ** 2)) < reachable * t.std()
+
+
+@pytest.mark.parametrize(("n", "gamma", "alpha"), [(200, 0.5, 1e-6), (1000, 2.0, 1e-5)])
+def test_conjugate_gradients_do_not_give_up_on_small_problems(n, gamma, alpha):
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    ridge = KernelRidge(Gaussian(gamma), alpha, solver="conjugategradient").fit(X, np.sin(X).sum(axis=1))
+    assert ridge.certificate_.converged
+
+
+def test_conjugate_gradients_go_on_while_the_residual_falls():
+    """Hundreds of steps may pass before it is halved once; to begin again would be to forget them."""
+    with pytest.warns(ConvergenceWarning, match="out of iterations"):
+        ridge = KernelRidge(Gaussian(0.5), 1e-6, solver="conjugategradient(rank=20)").fit(BLOB, WAVES)
+    assert ridge.certificate_.relative_residual < 0.05
+
+
+SMOOTH = np.random.default_rng(0).normal(size=(1000, 3))
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_landmarks_of_a_smooth_kernel(bias):
+    """K_landmarks has eigenvalues of rounding only, and yet the fit and leave-one-out are those of all points."""
+    t = np.sin(SMOOTH).sum(axis=1)
+    kernel, alphas = Gaussian(0.03), [1e-4, 1e-2, 0.1]
+    exact = KernelRidge(kernel, 0.1, bias, loo=True).fit(SMOOTH, t)
+    ridge = KernelRidge(kernel, 0.1, bias, "nystrom(landmarks=100)", loo=True, random_state=0).fit(SMOOTH, t)
+    assert ridge.certificate_.converged
+    assert np.allclose(ridge.predict(SMOOTH), exact.predict(SMOOTH), atol=1e-3)
+    assert np.allclose(ridge.loo_residuals_, exact.loo_residuals_, atol=1e-3)
+    assert np.allclose(ridge.path(SMOOTH, t, alphas).errors, exact.path(SMOOTH, t, alphas).errors, rtol=0.02)
+
+
+def test_corrections_that_rounding_spoils_give_way_to_conjugate_gradients(monkeypatch):
+    monkeypatch.setattr(weights, "_FEW", 0)  # normal equations as of many rows
+    t = np.sin(SMOOTH).sum(axis=1)[:, None]
+    kernel, landmarks = Gaussian(0.03), SMOOTH[:100]
+    stream = Stream(lambda: iter([Piece(SMOOTH, t, np.ones(1000))]), 1000, 1)
+    L = root(kernel, landmarks, 1e-12)
+    problem = FeatureProblem(stream, Features(kernel, landmarks, 100), L, 0.1, False, np.zeros(1))
+    gaps = [float(a.gap[0] / a.primal[0]) for a in answers(problem, stream, 1.0, np.float64, 1e-6) if not a.working]
+    assert gaps[0] > 1e-2
+    assert min(gaps) < 1e-6
+
+
+def test_the_grid_of_given_values_is_that_of_their_kernel():
+    kernel = Polynomial(2)
+    by_name = KernelRidge(kernel, solver="cholesky").path(BLOB, TARGET)
+    given = KernelRidge("precomputed").path(kernel(BLOB), TARGET)
+    assert np.allclose(given.alphas, by_name.alphas, rtol=1e-12)
+    assert np.allclose(given.errors, by_name.errors, rtol=1e-6)
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("solver", ["cholesky", "conjugategradient", "primal"])
+@pytest.mark.parametrize(("n", "d", "away"), [(50, 100, 2.0**20), (200, 5, 2.0**26)])
+def test_a_linear_machine_with_a_bias_may_be_far_from_the_origin(n, d, away, solver, several):
+    """Where the points lie is no matter to f, to its standard deviation and to leave-one-out errors."""
+    X = np.round(16 * np.random.default_rng(0).normal(size=(n, d))) / 16  # so that X + away - away is X
+    t = X[:, 0] + 0.1 * np.sin(np.arange(n))
+    t = np.column_stack([t, -t + 1.0]) if several else t
+    weight = np.where(np.arange(n) < 5, 0.0, 1.0 + np.arange(n) % 2)
+    machine = KernelRidge("linear", bias=True, solver=solver)
+    near = machine.fit(X, t, weight).predict(X, return_std=True)
+    errors = machine.path(X, t, [0.1, 1.0], weight).errors
+    far = machine.fit(X + away, t, weight)
+    assert far.certificate_.converged
+    for here, there in zip(near, far.predict(X + away, return_std=True), strict=True):
+        assert np.allclose(there, here, atol=1e-5)
+    assert np.allclose(far.path(X + away, t, [0.1, 1.0], weight).errors, errors, rtol=1e-4)
 
 
 @pytest.mark.parametrize("solver", ["cholesky", "conjugategradient", "nystrom(landmarks=500)"])
@@ -249,6 +362,25 @@ def test_targets_may_be_huge_while_their_squares_are_numbers(kernel):
     assert KernelRidge(kernel).fit(BLOB, 1e140 * TARGET).certificate_.converged
     with pytest.raises(ValueError, match=r"Squares of y overflow, for the largest is \de\+200: divide y by it"):
         KernelRidge(kernel).fit(BLOB, 1e200 * TARGET / np.abs(TARGET).max())
+
+
+def test_pieces_with_other_numbers_of_targets_are_refused():
+    pieces = [*PIECES[:2], (POINTS[:300], np.column_stack([CURVE, CURVE])[:300])]
+    with pytest.raises(ValueError, match="Piece 2 has 2 targets, but 1 are expected, as in piece 0"):
+        KernelRidge(solver="nystrom(landmarks=30)").fit(pieces)
+
+
+@pytest.mark.parametrize("later", [PIECES[:3], [*PIECES, PIECES[0]]])
+def test_pieces_that_change_between_two_readings_are_refused(later):
+    first = itertools.chain([PIECES], itertools.repeat(later))
+    rows = sum(len(t) for _, t in later)
+    with pytest.raises(ValueError, match=f"had 1700 rows with a weight when they were first read, but {rows} now"):
+        KernelRidge(solver="nystrom(landmarks=30, sample=200)").fit(lambda: iter(next(first)))
+
+
+def test_no_pieces():
+    with pytest.raises(ValueError, match="There are no pieces"):
+        KernelRidge().fit([])
 
 
 def test_wrong_settings():

@@ -18,7 +18,7 @@ from ..features.base import random_generator
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import cut, product
-from ..kernels.points import Domain, count, objects, take
+from ..kernels.points import Domain, count, is_sparse, objects, take
 from ..memory import parse_bytes
 from ..progress import Line, Watch, Watches
 from ..solvers import ConjugateGradient, NormalEquations, NystromCG
@@ -30,7 +30,7 @@ from .callbacks import Hooks
 from .checks import require_choice, require_limits, require_positive
 from .definite import doubted
 from .ridge_certificate import of_all
-from .ridge_data import Data, is_chunks, of_arrays, of_chunks
+from .ridge_data import Data, far_centre, is_chunks, of_arrays, of_chunks
 from .ridge_fit import Answer, fit_features, fit_system, path_of
 from .ridge_path import RidgePath
 from .ridge_run import Limits
@@ -146,7 +146,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         factor = self.amplitude_ if amplitude == "fitted" else amplitude
         if isinstance(factor, str) or not np.all(np.asarray(factor) >= 0):
             raise ValueError(f"KernelRidge: amplitude must be a number >= 0 or 'fitted', not {amplitude!r}.")
-        deviation = np.sqrt(self._spread().variance(X))
+        deviation = np.sqrt(self._spread().variance(self._around(X)))
         return mean, deviation * np.sqrt(factor) if np.ndim(factor) == 0 else np.outer(deviation, np.sqrt(factor))
 
     def path(self, X: Points, y: Any, alphas: Any = None, sample_weight: Any = None) -> RidgePath:
@@ -180,9 +180,12 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         if rows.size < n:
             points = X[np.ix_(rows, rows)] if kernel.domain is Domain.VALUES else take(X, rows)
         kernel = kernel.resolve(points, weight[rows])
-        data = of_arrays(points, y.reshape(n, -1)[rows], weight[rows], bool(self.bias), parse_bytes(self.memory))
         solver, reason = self._choice(kernel, points)
-        return _Training(kernel, solver, reason, data, X, y, rows, generator)
+        centred = bool(self.bias) and isinstance(kernel, Linear) and not isinstance(solver, NystromCG)
+        centre = far_centre(points, weight[rows], parse_bytes(self.memory)) if centred else None
+        around = points if centre is None else points - centre
+        data = of_arrays(around, y.reshape(n, -1)[rows], weight[rows], bool(self.bias), parse_bytes(self.memory))
+        return _Training(kernel, solver, reason, data, X, y, rows, generator, centre)
 
     def _chunks(self, X: Any, kernel: Kernel, generator: np.random.Generator) -> _Training:
         budget = parse_bytes(self.memory)
@@ -249,6 +252,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         """What was learned, as attributes."""
         y, rows = training.y, training.rows
         solutions = [replace(solution, reason=training.reason) for solution in answer.solutions]
+        if training.centre is not None:
+            answer, solutions = _moved_back(training, answer, solutions)
         several = y.ndim == 2
         self.kernel_ = training.kernel
         coefficients = np.column_stack([solution.beta for solution in solutions])
@@ -267,7 +272,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         most_likely = np.array([2.0 * c.primal / (self.alpha_ * training.data.stream.n) for c in self.certificates_])
         self.amplitude_ = most_likely if several else most_likely[0]
         self.has_landmarks_ = answer.points is not None
-        self._spread_ = answer.spread
+        self._spread_, self._spread_centre = answer.spread, training.centre
         exact = answer.points is None and answer.spread is None
         self._training_ridge: Any = (rows, self.alpha_ / training.data.weight) if exact else None
         self._feature_weights = answer.weights
@@ -322,8 +327,16 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
                 raise ValueError("return_std needs k(x, x) of the new points, which precomputed values do not have.")
             rows, r = self._training_ridge
             points = self.X_fit_ if rows.size == count(self.X_fit_) else take(self.X_fit_, rows)
-            self._spread_ = FactorSpread.of(self.kernel_, points, r, bool(self.bias), parse_bytes(self.memory))
+            self._spread_ = FactorSpread.of(
+                self.kernel_, self._around(points), r, bool(self.bias), parse_bytes(self.memory)
+            )
         return self._spread_
+
+    def _around(self, X: Points) -> Points:
+        """Points as those of the training were centred."""
+        if self._spread_centre is None:
+            return X
+        return (X.toarray() if is_sparse(X) else X) - self._spread_centre
 
     def _path(self, training: _Training, alphas: Any) -> RidgePath:
         return path_of(
@@ -346,13 +359,29 @@ class _Training:
     rows: Index
     """The rows with a weight."""
     generator: np.random.Generator
+    centre: Array | None = None
+    """What was taken from the points of `data`, where those of a linear machine are far from the origin."""
+
+
+def _moved_back(training: _Training, answer: Answer, solutions: list[Any]) -> tuple[Answer, list[Any]]:
+    """f(x) = <w, x - centre> + b as <w, x> + (b - <w, centre>): by w, since sums over <x_i, x> would lose digits."""
+    assert training.data.arrays is not None
+    w = answer.weights
+    if w is None:
+        w = np.asarray(training.data.arrays.X.T @ np.column_stack([solution.beta for solution in solutions]))
+    astray = np.asarray(training.centre, np.float64) @ w
+    moved = [replace(s, b=s.b - float(a)) for s, a in zip(solutions, astray, strict=True)]
+    return replace(answer, weights=w), moved
 
 
 def _grid(training: _Training, alphas: Any) -> Array:
     """The values of lambda, checked."""
     if alphas is None:
-        first = training.data.drawn(1000, np.random.default_rng(0)).X
-        values = np.diagonal(first) if training.kernel.domain is Domain.VALUES else training.kernel.diag(first)
+        if training.kernel.domain is Domain.VALUES:
+            assert training.data.arrays is not None
+            values = np.diagonal(training.data.arrays.X)
+        else:
+            values = training.kernel.diag(training.data.drawn(1000, np.random.default_rng(0)).X)
         return np.geomspace(1e-8, 1e3, 50) * (float(np.mean(np.abs(values))) or 1.0)
     grid = np.array(alphas, np.float64)
     if grid.ndim != 1 or grid.size == 0 or not (np.isfinite(grid) & (grid > 0)).all():

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.points import count, is_sparse, stack, take
+from ..kernels.points import count, is_sparse, nbytes, stack, take
 from ..solvers.linear import weighted_mean
 from ..solvers.streams import Piece, Stream, values_within
 from ..types import Array, Points
 
 _ROWS = 2**17  # of a piece of an array
+_COPY = 0.25  # of the memory is for a copy of the points, at most
+_FAR = 100.0  # times their variance: a squared mean that is larger takes digits from <x, z>
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,22 @@ def of_arrays(X: Points, T: Array, weight: Array, bias: bool, budget: int) -> Da
     return Data(Stream(read, n, T.shape[1], values_within(budget)), budget, mass, centre, whole)
 
 
+def far_centre(X: Points, weight: Array, budget: int) -> Array | None:
+    """The weighted mean of points that are far from the origin, where there is room for a copy of them; else None.
+
+    With a free bias, <w, x> + b is <w, x - m> + (b + <w, m>), whatever m is. Far from the origin <x, z> has few digits
+    left for what tells points apart; around their mean it has all of them.
+    """
+    if is_sparse(X) or nbytes(X) > _COPY * budget:
+        return None
+    mass = weight.sum()
+    with np.errstate(all="ignore"):  # of huge values there may be no mean
+        mean = np.asarray(weight @ X / mass).astype(X.dtype)
+        moved = X - mean
+        variance = float(np.einsum("ij,ij,i->", moved, moved, weight)) / mass
+        return mean if _FAR * variance < mean @ mean < np.inf else None
+
+
 def of_chunks(
     chunks: Any,
     admit: Callable[[Any, Any, Any], Any],
@@ -68,11 +86,20 @@ def of_chunks(
 ) -> Data:
     """Data that is read piece by piece, each time anew; `admit` checks what is read. At most `most` rows are kept."""
 
+    targets = 0  # of the first piece
+
     def read() -> Iterator[Piece]:
-        for chunk in chunks() if callable(chunks) else chunks:
+        nonlocal targets
+        for number, chunk in enumerate(chunks() if callable(chunks) else chunks):
             if not isinstance(chunk, tuple) or len(chunk) not in (2, 3):
                 raise ValueError("Each piece must be (X, y) or (X, y, sample_weight).")
             piece = Piece(*admit(chunk[0], chunk[1], chunk[2] if len(chunk) == 3 else None))
+            targets = targets or piece.T.shape[1]
+            if piece.T.shape[1] != targets:
+                raise ValueError(
+                    f"Piece {number} has {piece.T.shape[1]} targets, but {targets} are expected, as in piece 0: "
+                    "all pieces must have the same."
+                )
             kept = np.flatnonzero(piece.weight)
             if kept.size:
                 yield piece if kept.size == piece.weight.size else piece.rows(kept)
@@ -92,9 +119,22 @@ def of_chunks(
             "The pieces could be read only once, and a fit reads them several times: give the function that makes the "
             "iterator, or a list."
         )
-    k = pool.T.shape[1]
-    stream = Stream(read, n, k, values_within(budget))
-    return Data(stream, budget, mass, totals / mass if bias else np.zeros(k), None, pool)
+    stream = Stream(lambda: _all_of(read(), n), n, targets, values_within(budget))
+    return Data(stream, budget, mass, totals / mass if bias else np.zeros(targets), None, pool)
+
+
+def _all_of(pieces: Iterator[Piece], n: int) -> Iterator[Piece]:
+    """The pieces, which must have n rows in all."""
+    seen = 0
+    for piece in pieces:
+        seen += count(piece.X)
+        if seen <= n:
+            yield piece
+    if seen != n:
+        raise ValueError(
+            f"The pieces had {n} rows with a weight when they were first read, but {seen} now: each reading must give "
+            "the same rows."
+        )
 
 
 def _least(pool: Piece | None, keys: Array, piece: Piece, new: Array, most: int) -> tuple[Piece, Array]:
@@ -115,8 +155,11 @@ def _joined(a: Piece, b: Piece) -> Piece:
 
 
 def is_chunks(X: Any, y: Any) -> bool:
-    """Whether X stands for pieces: a function that gives an iterator of them, or something to go through."""
+    """Whether X stands for pieces: a function that gives an iterator of them, or something to go through.
+
+    So does an empty list: that there are no pieces is what is wrong with it.
+    """
     if y is not None or is_sparse(X) or hasattr(X, "shape") or isinstance(X, str | bytes):
         return False
-    listed = isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], tuple)
+    listed = isinstance(X, list | tuple) and (len(X) == 0 or isinstance(X[0], tuple))
     return callable(X) or listed or hasattr(X, "__next__")

@@ -75,7 +75,7 @@ def low_rank_path(problem: FeatureProblem, alphas: Array, method: str) -> RidgeP
     """From the eigenvalues of Z'WZ; two passes over the rows."""
     from scipy.linalg import eigh
 
-    *_, found = normal_equations(problem, problem.stream)
+    *_, found = normal_equations(problem, problem.stream, precise=True)  # for alphas of any size
     assert found is not None
     s, V = eigh(found.matrix, check_finite=False)
     inverse = 1.0 / (np.maximum(s, 0.0)[:, None] + alphas)

@@ -23,6 +23,8 @@ _SAFE = 1e15  # float32 is not for values that are larger or smaller than this
 _STEPS = {"float32": 10, "float64": 40}  # of refinement, at most
 _SLOW, _PATIENCE = 0.5, 3  # so many steps may leave more than this part of the residual
 _GOOD = 1e-10  # the relative residual that is asked for; rounding permitting, refinement goes below
+_FAR = 0.1  # a relative residual above this is worth another factor, of a larger diagonal
+_FACTORS = 4  # at most
 _CLOSE = 3.0  # times what rounding leaves is good enough
 _LAST = 100.0  # a residual of no more than this, in parts of what rounding leaves, needs one more step
 
@@ -49,7 +51,7 @@ class Cholesky(RidgeSolver):
 
     def blocks(self, system: System, tol: float) -> Blocks:
         """See RidgeSolver: the answer, and a better one where a more precise factor is still to be had."""
-        columns, attempts = Columns.zero(system.right), list(self._attempts(system))
+        columns, attempts, factors = Columns.zero(system.right), list(self._attempts(system)), 0
         _require_room(system, attempts[0][0])
         for dtype, shift in attempts:
             factor = Factor(system.n, dtype, partial(fill_columns, system.gram, system.r + shift))
@@ -59,21 +61,27 @@ class Cholesky(RidgeSolver):
                     yield working(system, best)
             except NotDefiniteError:
                 continue
-            for better in refined(system, factor, columns):
+            before = columns
+            for better in refined(system, factor, before):
                 if better.relative(system.sizes) <= 1.0:  # else it is worse than nothing
                     columns = better
                 yield system.block(columns.V, columns.AV)
             if not columns.fresh:
-                AV = system.apply(columns.V)
-                columns = Columns(columns.V, AV, system.right - AV)
+                columns = _recomputed(system, columns.V)
+            if columns.relative(system.sizes) > _FAR:
+                columns = _nearest(before, columns, _recomputed(system, factor.solve(system.right)))
             yield system.block(columns.V, columns.AV, final=True, factor=factor)
-            if dtype == attempts[-1][0] or columns.relative(system.sizes) <= min(tol, _GOOD):
+            factors += 1
+            enough = _FAR if dtype == attempts[-1][0] else min(tol, _GOOD)
+            if factors == _FACTORS or columns.relative(system.sizes) <= enough:
                 return
+        if not factors:  # the matrix is far from positive definite: nothing is better than f = b
+            yield system.block(columns.V, columns.AV, final=True)
 
     def _attempts(self, system: System) -> Iterator[tuple[str, float]]:
         """Precisions, and what is added to the diagonal."""
         diagonal = system.gram.diag().astype(np.float64) + system.r
-        largest = float(diagonal.max())
+        largest = float(np.abs(diagonal).max())
         in_range = diagonal.min() > 1.0 / _SAFE and largest < _SAFE
         single = self.precision == "float32" or (self.precision == "auto" and system.n > PRECISE and in_range)
         double = not single or factor_bytes(system.n, np.float64) <= system.budget
@@ -108,6 +116,24 @@ def refined(system: System, factor: Factor, columns: Columns) -> Iterator[Column
         best = min(best, now)
         if columns.stuck or slow >= _PATIENCE or now <= _CLOSE * _rounding(system, columns):
             return
+
+
+def _recomputed(system: System, V: Array) -> Columns:
+    """These columns, with a product of their own."""
+    AV = system.apply(V)
+    return Columns(V, AV, system.right - AV)
+
+
+def _nearest(*several: Columns) -> Columns:
+    """Of each column the one with the least residual.
+
+    Where rounding misleads conjugate gradients, the plain answer of a slightly larger lambda may be the best there is.
+    """
+    best, *others = several
+    for other in others:
+        nearer = norms(other.R) < norms(best.R)
+        best = Columns(*(np.where(nearer, getattr(other, side), getattr(best, side)) for side in ("V", "AV", "R")))
+    return best
 
 
 def _rounding(system: System, columns: Columns) -> float:

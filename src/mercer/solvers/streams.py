@@ -216,15 +216,19 @@ class Moments(NamedTuple):
         return Moments(*added)
 
 
-def moments(stream: Stream, features: Features, centre: Array) -> Iterator[Moments]:
-    """What each block of rows adds to the normal equations."""
-    step = max(256, stream.values // features.size)
+def moments(
+    stream: Stream, features: Features, centre: Array, project: Callable[[Array], Array] | None = None
+) -> Iterator[Moments]:
+    """What each block of rows adds to the normal equations; of project(g(x)), columns to columns, where it is given."""
+    step = max(256, stream.values // features.size // (1 if project is None else 2))  # it makes a copy
     for piece in stream.pieces():
         for start in range(0, count(piece.X), step):
             rows = piece.rows(slice(start, start + step))
             T, weight = rows.T - centre, rows.weight
             root = np.sqrt(weight)[:, None]
             G = features.large_block(rows.X)
+            if project is not None:
+                G = project(G.T).T
             if is_sparse(G):
                 G = G.multiply(root).tocsr()
                 second = (G.T @ G).toarray()

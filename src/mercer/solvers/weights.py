@@ -26,6 +26,7 @@ _AIM = 0.3  # times the tolerance is what a gap must seem to be before it is rec
 _LONGEST = 100  # steps between two recomputations
 _SLOW = 0.5  # a residual that shrinks to no less than this has reached what rounding allows
 _ROUNDS = 20  # recomputations, at most
+_FEW = 1500  # rows, of which precise normal equations take no time
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,10 +156,16 @@ class Normal(NamedTuple):
     mean: Array
 
 
-def normal_equations(problem: FeatureProblem, stream: Stream) -> Iterator[Normal | None]:
-    """Of these rows; yields None while it works."""
+def normal_equations(problem: FeatureProblem, stream: Stream, precise: bool = False) -> Iterator[Normal | None]:
+    """Of these rows; yields None while it works.
+
+    L^-1 (G'CG) L^-T is fast, but small eigenvalues of K_landmarks multiply its rounding. With `precise`, L^-1 comes
+    before the squares, and only their roots do.
+    """
     total: Moments | None = None
-    for part in moments(stream, problem.features, problem.centre):
+    precise = precise and problem.L is not None
+    first, last = (problem.projected, np.asarray) if precise else (None, problem.projected)
+    for part in moments(stream, problem.features, problem.centre, first):
         total = part if total is None else total.plus(part)
         yield None
     assert total is not None
@@ -166,18 +173,18 @@ def normal_equations(problem: FeatureProblem, stream: Stream) -> Iterator[Normal
     if problem.bias:
         second = second - np.outer(total.first, total.first) / total.mass
         right = right - np.outer(total.first, total.totals) / total.mass
-        mean = problem.projected(total.first[:, None]) / total.mass
-    yield Normal(problem.projected(problem.projected(second).T), problem.projected(right), mean)
+        mean = last(total.first[:, None]) / total.mass
+    yield Normal(last(last(second).T), last(right), mean)
 
 
 def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, tol: float) -> Iterator[Weights]:
     """Better and better weights, from a preconditioner made of the rows of `sample`, which are 1 / scale of all.
 
-    Where they are all rows, corrections are exact but for rounding. Otherwise they are found by conjugate gradients
-    with values in `dtype`, until these promise a relative gap of less than tol.
+    Where they are all rows, corrections are exact but for rounding. Otherwise, and where rounding is too much for that,
+    they are found by conjugate gradients with values in `dtype`, until these promise a relative gap of less than tol.
     """
     found: Normal | None = None
-    for found in normal_equations(problem, sample):  # noqa: B007 (the last one is the answer)
+    for found in normal_equations(problem, sample, sample.n <= _FEW):  # noqa: B007 (the last one is the answer)
         yield Weights.unmeasured(problem, np.zeros(problem.size))
     assert found is not None
     matrix, right = scale * found.matrix, scale * found.right
@@ -185,21 +192,25 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
     matrix[own, own] += problem.penalty
     precondition = Inverse(factored(matrix))
 
-    w, before = precondition(right), np.inf
+    w, before, direct = precondition(right), np.inf, scale == 1.0
     first = Weights.unmeasured(problem, w, found.mean)
     yield first
     sizes = np.where(norms(right) > 0.0, norms(right), 1.0)
+    best: Measured | None = None
     for _ in range(_ROUNDS):
         now = measured(problem, w)
         relative = norms(now.residual) / sizes
         yield Weights.of(problem, now, relative, precondition, scale == 1.0)
         if relative.max() > _SLOW * before:
-            return
-        before = min(before, float(relative.max()))
-        if scale == 1.0:
+            if not direct:
+                return
+            direct = False
+        if best is None or relative.max() <= before:
+            best, before = now, float(relative.max())
+        if direct:
             w = w + precondition(now.residual)
             continue
-        for step in islice(_corrections(problem, now, precondition, dtype, tol), _LONGEST):
+        for step in islice(_corrections(problem, best, precondition, dtype, tol), _LONGEST):
             yield first
             w = step
 
