@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file, load_diabetes, load_iris
 
 import mercer
-from mercer.cli import grid, main
+from mercer.cli import fitting, grid, main
 from mercer.cli.explain import KINDS
 from mercer.cli.machines import MACHINES
 from mercer.cli.main import VERBS
+from mercer.interrupt import interruptible
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 NAMES = load_iris().target_names
@@ -346,6 +349,70 @@ def test_interrupted_tuning_keeps_what_is_scored(run, files, monkeypatch):
     assert code == 130 and json.loads(out)["error"] == "interrupted: 0 of 25 settings are scored"
 
 
+def test_tuning_of_one_setting_is_not_drawn(run, files):
+    """The model is there, and a note stands for the picture."""
+    code, out, err = run("tune", "iris.csv", "--steps", 1, "--cv", 2, "--picture", "one.png", "-o", "one.mercer")
+    assert code == 0 and "makes no picture" in err and "drawn in" not in out
+    assert mercer.load(files / "one.mercer")[-1].certificate_.converged and not (files / "one.png").exists()
+
+
+@pytest.mark.parametrize(("ended", "expected"), [(grid.Exit.LIMITS, 4), (grid.Exit.INTERRUPTED, 130)])
+def test_the_picture_shows_what_is_scored(run, files, monkeypatch, ended, expected):
+    """Of two planned gammas one is scored: a line along C, not a map; or a single cell: no picture."""
+    of_a_gamma = grid._row
+    cells = 2
+
+    def ended_early(grid, i, *rest):
+        if i == 0:
+            of_a_gamma(grid, i, *rest)
+            grid.scored = dict(list(grid.scored.items())[:cells])
+        return ended
+
+    monkeypatch.setattr(grid, "_row", ended_early)
+    given = ["tune", "iris.csv", "--steps", 2, "--cv", 2, "-o", "part.mercer", "--picture"]
+    code, out, _ = run(*given, "part.png")
+    assert code == expected and "drawn in  " in out and (files / "part.png").read_bytes().startswith(b"\x89PNG")
+    (files / "part.mercer").unlink()
+    cells = 1
+    code, _, err = run(*given, "none.png")
+    assert code == expected and "makes no picture" in err and not (files / "none.png").exists()
+    assert mercer.load(files / "part.mercer")[-1].certificate_.converged
+
+
+def interrupting(fit, number):
+    """The fit, and Ctrl-C at the end of the one with this number, when its solver looks no more."""
+    calls = iter(range(1, 1000))
+
+    def interrupted(*given):
+        with interruptible():
+            result = fit(*given)
+            if next(calls) == number:
+                signal.raise_signal(signal.SIGINT)
+        return result
+
+    return interrupted
+
+
+def test_ctrl_c_after_the_last_round_of_a_fit_counts(run, files, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(grid.Part, "fit", interrupting(grid.Part.fit, 3))
+        code, _, err = run("tune", "iris.csv", "--steps", 2, "--cv", 2, "-o", "heeded.mercer")
+    assert code == 130 and "interrupted: 1 of 4 settings are scored" in err and (files / "heeded.mercer").exists()
+    for number in (1, 2):  # the machine itself, or a fold
+        with monkeypatch.context() as patch:
+            patch.setattr(fitting, "fit", interrupting(fitting.fit, number))
+            code, out, err = run("train", "iris.csv", "--cv", 3, "-o", f"heeded{number}.mercer", "--json")
+        assert code == 130 and "fold" not in err and "cross_validation" not in json.loads(out)
+        assert mercer.load(files / f"heeded{number}.mercer")[-1].certificate_.converged
+
+
+def test_tune_says_how_to_train_the_best(run):
+    _, out, _ = run("tune", "iris.csv", "--kernel", "linear", "--steps", 2, "--cv", 2, "--quiet")
+    assert '--kernel "Linear()"' in out and "--model" not in out
+    _, out, _ = run("tune", "iris.csv", "--model", "linear-svc", "--steps", 2, "--cv", 2, "--quiet")
+    assert "--model linear-svc --C" in out and "--kernel" not in out
+
+
 def test_gram(run, files):
     code, out, _ = run("gram", "iris.csv", "--kernel", "rbf(gamma=1) + linear", "--picture", "gram.png")
     assert code == 0 and "positive definite on these points" in out and "Bochner" in out
@@ -381,6 +448,46 @@ def test_pictures_of_data(run, files):
     ]:
         found, _, err = run("plot", *given)
         assert found == code and words in err
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The figures, which would be closed at the end of a command."""
+    monkeypatch.setattr(plt, "close", lambda which: None)
+    yield plt.gcf
+    monkeypatch.undo()
+    plt.close("all")
+
+
+def test_names_and_titles_are_no_formulas(run, files, drawn):
+    rows = [[a, b, k] for (a, b), k in zip(IRIS[:, :2].tolist(), SPECIES, strict=True)]
+    write(files / "dollars.csv", [["b $^$", "$d_{", "k"], *rows])
+    given = ["--features", "b $^$", "$d_{", "--title", r"$\frac$", "--quiet"]
+    assert run("plot", "dollars.csv", *given, "-o", "dollars.png")[0] == 0
+    assert drawn().axes[0].get_title() == r"\$\frac\$"
+
+
+def test_features_are_drawn_in_the_order_in_which_they_are_named(run, drawn):
+    for names in (["petal width", "petal length"], ["4", "3"]):
+        assert run("plot", "iris.csv", "--features", *names, "-o", "order.png", "--quiet")[0] == 0
+        ax = drawn().axes[0]
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("petal width", "petal length")
+        assert ax.get_xlim()[1] < 3 < ax.get_ylim()[1]
+
+
+def test_a_picture_of_a_training_that_did_not_converge(run):
+    code, out, err = run("plot", "iris.csv", "--C", "1e6", "--tol", "1e-9", "--max-iter", 1, "-o", "early.png")
+    assert code == 4 and "drawn in early.png" in out and "out of iterations" in err
+
+
+def test_the_picture_of_ridge_says_what_its_scores_are(run, drawn):
+    given = ["--model", "ridge", "--steps", 2, "--picture", "loo.png", "--quiet"]
+    assert run("tune", "sugar.tsv", *given)[0] == 0
+    ax, bar = drawn().axes
+    assert ax.get_title() == bar.get_ylabel() == "leave-one-out R2"
+    assert run("tune", "sugar.tsv", *given, "--cv", 2)[0] == 0
+    ax, bar = drawn().axes
+    assert ax.get_title() == "R2 by cross-validation" and bar.get_ylabel() == "mean R2 in cross-validation"
 
 
 def test_inspect(run):
@@ -488,6 +595,9 @@ def test_convert(run, files):
         (["train", "sugar.tsv", "--model", "svr", "--C", "inf"], "for svc"),
         (["train", "iris.csv", "--delimiter", "ab"], "one character"),
         (["train", "iris.csv", "-o", "nowhere/m.mercer", "--quiet"], "no folder nowhere"),
+        (["train", "iris.csv", "-o", "-"], "not to stdout"),
+        (["tune", "iris.csv", "-o", "-"], "not to stdout"),
+        (["convert", "iris.mercer", "--to", "libsvm", "-o", "-"], "not to stdout"),
         (["tune", "iris.csv", "--gamma-range", "2", "1"], "from low to high"),
         (["train", "iris.csv", "--memory", "5XB"], "number of bytes. See mercer train --help."),
         (["nothing"], "invalid choice"),

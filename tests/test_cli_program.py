@@ -162,6 +162,22 @@ def test_outputs_that_take_nothing(folder):
         assert done.returncode == code and done.stderr == words
 
 
+def test_a_result_that_cannot_be_written(folder):
+    """As JSON the error would go where nothing goes: a sentence on stderr, whether stdout waits or not."""
+    command = f"{sys.executable} -m mercer train iris.csv --quiet --json >/dev/full"
+    for unbuffered in ("", "1"):
+        done = subprocess.run(
+            command, shell=True, cwd=folder, env=environment(PYTHONUNBUFFERED=unbuffered), capture_output=True,
+            text=True, timeout=PATIENCE,
+        )  # fmt: skip
+        assert done.returncode == 2 and done.stderr == "mercer train: stdout: No space left on device.\n"
+
+
+def test_characters_that_a_stream_lacks(folder):
+    done = run(folder, "explain", "1,3:+ 2,1:+ 0,1:-", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0 and "3/8" in done.stdout and "?" in done.stdout and done.stderr == ""
+
+
 def test_help_is_fast():
     script = "import sys; from mercer.cli.main import parser; parser().format_help(); "
     script += f"print(*[name for name in {HEAVY!r} if name in sys.modules])"

@@ -28,6 +28,7 @@ import mercer
 from mercer import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, LinearSVC, OneClassSVM, Perceptron, plot
 from mercer.features import PolarMap, PolynomialMap, RandomFourier
 from mercer.kernels import Gaussian, Linear
+from mercer.solution import Step
 
 from .zoo import PROBLEMS, SOLVERS, THREE_POINTS, vectors
 
@@ -265,6 +266,15 @@ def test_support_vectors_of_linear_machines():
     assert not scatters(plot.boundary(machine, 1.1 * X, y), "free")
 
 
+def test_the_colour_bar_of_a_regressor_covers_the_targets():
+    X, _ = plane()
+    t = 10 * np.sin(np.arange(len(X)))
+    ax = plot.boundary(LinearRegression().fit(X, t), X, t)
+    bar = ax.figure.axes[1]
+    low, high = bar.get_ylim()
+    assert low <= t.min() and high >= t.max()
+
+
 def test_boundary_errors():
     X, y = plane()
     machine = SVC().fit(X, y)
@@ -342,6 +352,27 @@ def test_convergence_of_machines():
         plot.convergence([])
     with pytest.raises(ValueError, match="'rounds' or 'seconds'"):
         plot.convergence(SVC().fit(X, y), "hours")
+
+
+def test_the_band_stays_between_the_curves_on_a_logarithmic_axis():
+    """Bounds of zero and below have no place there: the band then goes down to the lower end."""
+    values = [(9.0, -2.0), (5.0, 0.0), (4.0, 0.5), (2.0, 1.9)]
+    ax = plot.convergence([Step(k + 1, primal, dual, 1, 0.1 * k) for k, (primal, dual) in enumerate(values)])
+    low = ax.get_ylim()[0]
+    (band,) = ax.collections
+    corners = {(x, y) for x, y in band.get_paths()[0].vertices.tolist()}
+    assert ax.get_yscale() == "log"
+    assert corners == {(k + 1.0, value) for k, pair in enumerate(values) for value in (pair[0], max(pair[1], low))}
+
+
+def test_a_gap_of_one_value_is_seen():
+    def gap_line(steps):
+        ax = plot.convergence(steps)
+        return next(other for other in ax.figure.axes if other is not ax).lines[0]
+
+    steps = [Step(1, 3.0, 1.0, 1, 0.0), Step(2, 2.0, 2.0, 1, 0.1)]
+    assert gap_line(steps).get_xdata().tolist() == [1] and gap_line(steps).get_marker() == "D"
+    assert gap_line([steps[0], Step(2, 2.0, 1.5, 1, 0.1)]).get_marker() == ""
 
 
 @pytest.mark.parametrize(

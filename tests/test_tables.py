@@ -112,6 +112,17 @@ def test_what_is_no_table(text, message):
         table(text)
 
 
+def test_cells_that_are_too_long():
+    long = "x" * 200_000
+    for text in (f"a,b\n{long},1\n", f"# {long}\na,b\n1,2\n{long},1\n", f"{long}\n"):
+        with pytest.raises(DataError, match="cannot be read as a table: .*limit"):
+            table(text)
+    with pytest.raises(DataError, match="cannot be read as a table: .*limit"):
+        table(f"a,b\n{long},1\n", delimiter=",")
+    wide = ",".join(["1.25"] * 50_000)  # a line is no cell
+    assert table(f"{wide}\n{wide}\n").matrix.shape == (2, 50_000)
+
+
 def test_two_columns_of_one_name():
     with pytest.raises(DataError, match="two columns with the name 'a'"):
         table("a,a\n1,2\n", header=True)

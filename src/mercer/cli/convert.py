@@ -31,9 +31,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Read one form, write the other."""
     from ..io import save
     from .exits import Exit, UsageError
-    from .output import note, show
+    from .output import note, place_for_model, show
     from .using import loaded
 
+    if arguments.output:
+        place_for_model(arguments.output)
     foreign = _is_libsvm(arguments.model)
     model = _from_libsvm(arguments) if foreign else loaded(arguments.model)
     to = arguments.to or _ENDINGS.get(Path(arguments.output or "").suffix.lower()) or ("mercer" if foreign else None)

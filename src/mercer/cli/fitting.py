@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from ..interrupt import Interrupt
 from ..io import Encoder, Table
 from ..solution import Status
 from ..types import Array
@@ -64,6 +65,12 @@ def fit(arguments: argparse.Namespace, pipeline: Any, table: Table, y: Array | N
     if "verbose" in machine.get_params(deep=False):
         machine.set_params(verbose=False)
     return pipeline
+
+
+def heed(interrupt: Interrupt) -> None:
+    """Raise where Ctrl-C has come: a fit that was about to end may have converged all the same."""
+    if interrupt.asked:
+        raise KeyboardInterrupt
 
 
 def exit_of(machine: Any) -> Exit:

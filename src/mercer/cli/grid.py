@@ -12,17 +12,19 @@ import numpy as np
 from ..estimators.base import Machine
 from ..estimators.parts import Part
 from ..gram import DenseGram
+from ..interrupt import Interrupt, interruptible
 from ..kernels import Kernel
 from ..kernels import kernel as as_kernel
 from ..kernels.points import Domain, count
 from ..memory import parse_bytes
 from ..types import Array
 from .exits import Exit, UsageError
-from .fitting import exit_of
+from .fitting import heed
 from .output import console, note
 from .scores import folds, scores
 
 FOLDS = 5
+_LEFT_OUT = "leave-one-out R2"
 _AROUND = 16.0  # gamma goes from 1/16 to 16 times its default
 _PRECISE = 1500  # up to so many points, kernel values are float64
 _SHARE = 3  # the matrix, its part for a fold, and what a solver needs
@@ -88,6 +90,11 @@ class Grid:
         machine = self.candidate(*best).set_params(tol=tol)
         return machine if time_limit is None else machine.set_params(time_limit=time_limit)
 
+    def varied(self) -> tuple[int, int]:
+        """How many gammas, and how many C, have a score."""
+        cells = [cell for cell in self.scored if np.isfinite(self.mean(*cell))]
+        return len({i for i, _ in cells}), len({j for _, j in cells})
+
     def at_the_edge(self) -> list[str]:
         """Where the best cell is at an edge of the grid, better ones may lie outside."""
         best = self.best()
@@ -102,7 +109,7 @@ class Grid:
         ]
 
     def results(self) -> dict[str, Any]:
-        """As in scikit-learn's cv_results_."""
+        """As in scikit-learn's cv_results_, and what the scores are."""
         cells = sorted(self.scored)
         return {
             "params": [
@@ -111,7 +118,12 @@ class Grid:
             ],
             "mean_test_score": np.array([self.mean(*cell) for cell in cells]),
             "std_test_score": np.array([np.std(self.scored[cell]) for cell in cells]),
+            "label": self.score if self.score == _LEFT_OUT else f"mean {self.score} in cross-validation",
         }
+
+    def title(self) -> str:
+        """What the scores are."""
+        return self.score if self.score == _LEFT_OUT else f"{self.score} by cross-validation"
 
     def data(self) -> dict[str, Any]:
         """The grid for JSON."""
@@ -123,8 +135,9 @@ class Grid:
             chosen["deviation"] = float(np.std(self.scored[best]))
         values: dict[str, Any] = {self.first: self.Cs, "score": self.score, "best": chosen}
         if self.path:
-            chosen |= {"gamma": self.gammas[i], "kernel": repr(self.kernel(i))}
-            values["gamma"] = self.gammas
+            chosen["gamma"], values["gamma"] = self.gammas[i], self.gammas
+        if "kernel" in self.machine.get_params(deep=False):
+            chosen["kernel"] = repr(self.kernel(i))
         values["scored"] = len(self.scored)
         return values | {"scores": [[self.mean(i, j) for j in range(len(self.Cs))] for i in range(len(self.gammas))]}
 
@@ -171,13 +184,18 @@ def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets:
     try:
         if live:
             live.start()
-        for i in range(len(grid.gammas)):
-            code = _path(grid, i, X, y, deadline) if path else _row(grid, i, X, y, targets, splits, deadline)
-            if code is not Exit.FINE:
-                break
-            if live is None:
-                values = ", ".join(f"{C:g}: {grid.in_words(grid.mean(i, j))}" for j, C in enumerate(grid.Cs))
-                note(arguments, f"gamma {grid.gammas[i]:g}  {values}" if grid.path else values)
+        with interruptible() as interrupt:  # one for all fits, so that what comes between two of them counts too
+            for i in range(len(grid.gammas)):
+                if path:
+                    code = _path(grid, i, X, y, deadline)
+                else:
+                    code = _row(grid, i, X, y, targets, splits, deadline, interrupt)
+                heed(interrupt)
+                if code is not Exit.FINE:
+                    break
+                if live is None:
+                    values = ", ".join(f"{C:g}: {grid.in_words(grid.mean(i, j))}" for j, C in enumerate(grid.Cs))
+                    note(arguments, f"gamma {grid.gammas[i]:g}  {values}" if grid.path else values)
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
     finally:
@@ -192,13 +210,15 @@ def _path(grid: Grid, i: int, X: Any, y: Array, deadline: float | None) -> Exit:
         return Exit.LIMITS
     errors = grid.candidate(i, 0).path(X, y, np.array(grid.Cs)).errors[:, 0]
     spread = float(np.var(y))
-    grid.score = "leave-one-out R2"
+    grid.score = _LEFT_OUT
     for j, error in enumerate(errors.tolist()):
         grid.scored[i, j] = [1.0 - error / spread if spread > 0.0 else float("nan")]
     return Exit.FINE
 
 
-def _row(grid: Grid, i: int, X: Any, y: Array, targets: str, splits: Any, deadline: float | None) -> Exit:
+def _row(
+    grid: Grid, i: int, X: Any, y: Array, targets: str, splits: Any, deadline: float | None, interrupt: Interrupt
+) -> Exit:
     """Score all C of one gamma; the Gram matrix is computed once, and each fold starts from the C before."""
     shareable = getattr(type(grid.machine), "fit", None) is Machine.fit and hasattr(grid.machine, "memory")
     gram = _shared(grid.kernel(i), X, grid.machine.memory) if shareable else None
@@ -213,8 +233,7 @@ def _row(grid: Grid, i: int, X: Any, y: Array, targets: str, splits: Any, deadli
             if left is not None and "time_limit" in candidate.get_params(deep=False):
                 candidate.set_params(time_limit=left)
             fitted = candidate.fit(X[train], y[train]) if parts is None else parts[number].fit(candidate)
-            if exit_of(fitted) is Exit.INTERRUPTED:
-                raise KeyboardInterrupt
+            heed(interrupt)
             predicted = fitted.predict(X[test]) if parts is None else parts[number].predict(fitted)
             found = scores(targets, y[test], predicted)
             grid.score = next(iter(found))

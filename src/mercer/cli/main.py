@@ -8,9 +8,10 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from .exits import Exit, UsageError, code_of
 
@@ -84,13 +85,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments, unknown = parser().parse_known_args(given)
         if unknown:
             raise _not_understood(unknown[0], arguments)
-        return int(arguments.run(arguments))
+        code = int(arguments.run(arguments))
+        sys.stdout.flush()  # what cannot be written is told here, and not when Python ends
+        return code
     except SystemExit as done:  # --help, --version
         return int(done.code or 0)
     except KeyboardInterrupt as stop:
         return end(Exit.INTERRUPTED, str(stop) or "interrupted")
     except BrokenPipeError:  # whoever read stdout has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _abandon(sys.stdout)
         return Exit.FINE
     except Exception as error:
         code = code_of(error)
@@ -103,10 +106,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _require_streams() -> None:
-    """What goes to a closed stdout or stderr is lost; without any stream, print would send the one to the other."""
+    """What goes to a closed stdout or stderr is lost; without any stream, print would send the one to the other.
+
+    A character that the encoding of a stream lacks becomes a question mark.
+    """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - as long as the program runs
+        stream = getattr(sys, name)
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def _abandon(stream: TextIO) -> None:
+    """Nothing more goes there, and what still waits is not tried again when Python ends."""
+    with suppress(OSError):  # a stream without a file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _in_words(error: Exception) -> str:
@@ -126,7 +141,15 @@ def _not_understood(word: str, arguments: argparse.Namespace) -> UsageError:
 
 
 def _end(verb: str, as_json: bool, code: Exit, text: str) -> Exit:
-    print(f"mercer {verb}".rstrip() + f": {text}", file=sys.stderr)
+    _say(f"mercer {verb}".rstrip() + f": {text}", sys.stderr)
     if as_json:
-        print(json.dumps({"error": text, "exit": int(code)}))
+        _say(json.dumps({"error": text, "exit": int(code)}), sys.stdout)
     return code
+
+
+def _say(text: str, stream: TextIO) -> None:
+    """Print, where that can be done: it may be the very thing that went wrong."""
+    try:
+        print(text, file=stream, flush=True)
+    except OSError:
+        _abandon(stream)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 from .arguments import add_data, add_encoding, add_limits
+from .exits import Exit
 from .machines import add_machine
 
+_LONGEST = 48  # characters of the name of an axis
 KINDS = ("boundary", "curve", "convergence", "alphas", "gram")
 EXAMPLES = """\
   mercer plot iris.csv --features "petal length" "petal width" -c 10 -o iris.png     train, draw the boundary
@@ -32,20 +35,29 @@ def add_arguments(parser: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Load or train, then draw."""
-    from .exits import Exit, blaming
+    from .exits import blaming
     from .output import show
     from .pictures import canvas
 
+    arguments.title = arguments.title and _literal(arguments.title, len(arguments.title))
+    code = Exit.FINE
     given = _is_model(arguments.data)
     kind = arguments.kind or ("boundary" if arguments.on or not given else "convergence")
     with canvas(arguments.output) as plot, blaming(arguments.on or arguments.data):
         if given:
             _draw_model(arguments, plot, kind)
         else:
-            _draw_data(arguments, plot, kind)
+            code = _draw_data(arguments, plot, kind)
     data = {"kind": kind, "output": arguments.output}
     show(arguments, data, lambda out: out.print(f"drawn in {arguments.output}", soft_wrap=True, markup=False))
-    return Exit.FINE
+    return code
+
+
+def _literal(name: str, longest: int = _LONGEST) -> str:
+    """A text as it stands, and not as a formula."""
+    from ..plot.style import literal
+
+    return literal(name, longest)
 
 
 def _is_model(path: str) -> bool:
@@ -79,18 +91,25 @@ def _draw_model(arguments: argparse.Namespace, plot: Any, kind: str) -> None:
     _draw(arguments, plot, kind, model, points_for(model, table), y)
 
 
-def _draw_data(arguments: argparse.Namespace, plot: Any, kind: str) -> None:
-    from .data import read_training
-    from .fitting import fit, pipeline_of
+def _draw_data(arguments: argparse.Namespace, plot: Any, kind: str) -> Exit:
+    """Train and draw; how the training ended."""
+    from .data import last_step, read_training
+    from .fitting import certificates, exit_of, fit, pipeline_of
     from .machines import machine_of, targets_of
+    from .output import note
 
     machine = machine_of(arguments)
     table, y, _ = read_training(arguments, targets_of(machine))
     if kind == "boundary" and arguments.features and not table.sparse:  # of two columns, a machine of these two
-        wanted = {table.place(name) for name in arguments.features}
-        table = table.without([name for place, name in enumerate(table.names) if place not in wanted])
+        arguments.features = [table.names[table.place(name)] for name in arguments.features]
+        table = table.without([name for name in table.names if name not in arguments.features])
     model = fit(arguments, pipeline_of(arguments, machine, table), table, y)
     _draw(arguments, plot, kind, model, table, y)
+    code = exit_of(last_step(model))
+    if code is not Exit.FINE:
+        statuses = dict.fromkeys(str(certificate.status) for certificate in certificates(last_step(model)))
+        note(arguments, f"note: the training that is drawn ended so: {'; '.join(statuses)}.")
+    return code
 
 
 def _draw(arguments: argparse.Namespace, plot: Any, kind: str, model: Any, points: Any, y: Any) -> None:
@@ -108,20 +127,25 @@ def _draw(arguments: argparse.Namespace, plot: Any, kind: str, model: Any, point
         if points.shape[1] != 1:
             raise DataError(f"A curve is of one column, but there are {points.shape[1]}: --drop the others.")
         ax = plot.curve(model, points, y, title=arguments.title)
-        ax.set_xlabel(names[0] if names else "x")
+        ax.set_xlabel(_literal(names[0]) if names else "x")
     elif kind == "gram":
         if not hasattr(last_step(model), "kernel_"):
             raise UsageError(f"{type(last_step(model)).__name__} has no kernel.")
         Z = model[:-1].transform(points) if hasattr(model, "steps") and len(model.steps) > 1 else points
         plot.gram(last_step(model).kernel_(Z), labels=y, title=arguments.title)
     else:
-        chosen = None
-        if arguments.features and points.shape[1] > 2:
-            lacking = [name for name in arguments.features if name not in names]
-            if lacking:
-                raise DataError(f"There is no column {lacking[0]!r}. There are: {', '.join(names) or 'no names'}.")
-            chosen = [names.index(name) for name in arguments.features]
+        chosen = _chosen(arguments.features or (), names, points.shape[1])
         ax = plot.boundary(model, points, y, features=chosen, title=arguments.title)
         shown = chosen if chosen else [0, 1] if points.shape[1] == 2 else []
         if names and shown:
-            ax.set(xlabel=names[shown[0]], ylabel=names[shown[1]])
+            ax.set(xlabel=_literal(names[shown[0]]), ylabel=_literal(names[shown[1]]))
+
+
+def _chosen(features: Sequence[str], names: list[str], width: int) -> list[int] | None:
+    """The places of the two columns to draw, the one across first; None where all that there are will do."""
+    from ..io import DataError
+
+    lacking = [name for name in features if name not in names]
+    if lacking and width > 2:
+        raise DataError(f"There is no column {lacking[0]!r}. There are: {', '.join(names) or 'no names'}.")
+    return [names.index(name) for name in features] if features and not lacking else None

@@ -35,18 +35,18 @@ def run(arguments: argparse.Namespace) -> int:
     """Read, encode, scale, train, certify, save, score."""
     from time import perf_counter
 
-    from ..io import place_for
+    from ..interrupt import interruptible
     from .columns import columns_of
     from .data import last_step, read_training
     from .exits import Exit, UsageError
     from .fitting import encoder_of, exit_of, fit, learned, pipeline_of
     from .machines import machine_of, targets_of
-    from .output import note, show
+    from .output import note, place_for_model, show
 
     if arguments.cv and arguments.test_size:
         raise UsageError("--cv trains on all rows and --test-size on a part of them: give one of the two.")
     if arguments.output:
-        place_for(arguments.output)  # said before anything is trained
+        place_for_model(arguments.output)  # said before anything is trained
     machine = machine_of(arguments)
     targets = targets_of(machine)
     table, y, target = read_training(arguments, targets)
@@ -54,10 +54,11 @@ def run(arguments: argparse.Namespace) -> int:
     train, test = _split(arguments, table, y, targets)
     pipeline = pipeline_of(arguments, machine, table)
     began = perf_counter()
-    fit(arguments, pipeline, table.take(train), None if y is None else y[train])
+    with interruptible() as interrupt:
+        fit(arguments, pipeline, table.take(train), None if y is None else y[train])
     seconds = perf_counter() - began
     machine = last_step(pipeline)
-    code = exit_of(machine)
+    code = Exit.INTERRUPTED if interrupt.asked else exit_of(machine)
 
     data = {"model": arguments.model, "target": target, "rows": len(train), "seconds": seconds}
     data |= {"features": int(machine.n_features_in_), "columns": columns_of(pipeline)} | learned(machine)
@@ -137,20 +138,19 @@ def _cross_validated(
     import numpy as np
     from sklearn.base import clone
 
-    from .data import last_step
-    from .exits import Exit
-    from .fitting import exit_of, fit
+    from ..interrupt import interruptible
+    from .fitting import fit, heed
     from .output import note, warnings_as_notes
     from .scores import folds, in_words, scores
 
     rows = []
-    for number, (train, test) in enumerate(folds(targets, y, table.n, arguments.cv, arguments.seed), start=1):
-        fold = fit(arguments, clone(pipeline), table.take(train), y[train])
-        if exit_of(last_step(fold)) is Exit.INTERRUPTED:
-            raise KeyboardInterrupt
-        with warnings_as_notes(arguments):
-            rows.append(scores(targets, y[test], fold.predict(table.take(test))))
-        note(arguments, f"fold {number} of {arguments.cv}: {in_words(rows[-1])}")
+    with interruptible() as interrupt:  # one for all folds, so that what comes between two of them counts too
+        for number, (train, test) in enumerate(folds(targets, y, table.n, arguments.cv, arguments.seed), start=1):
+            fold = fit(arguments, clone(pipeline), table.take(train), y[train])
+            heed(interrupt)
+            with warnings_as_notes(arguments):
+                rows.append(scores(targets, y[test], fold.predict(table.take(test))))
+            note(arguments, f"fold {number} of {arguments.cv}: {in_words(rows[-1])}")
     means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
     first = next(iter(means))
     return means | {f"standard deviation of {first}": float(np.std([row[first] for row in rows]))}

@@ -37,19 +37,19 @@ def add_arguments(parser: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read, encode, score the grid, draw it, train the best."""
+    """Read, encode, score the grid, train the best, draw the grid."""
     from time import perf_counter
 
-    from ..io import DataError, place_for
+    from ..io import DataError
     from .data import read_training
     from .fitting import prepared
     from .grid import FOLDS, Grid, search
     from .machines import machine_of, targets_of
-    from .output import note, show
-    from .pictures import canvas, kind_of
+    from .output import note, place_for_model, show
+    from .pictures import kind_of
 
     if arguments.output:
-        place_for(arguments.output)  # said before anything is trained
+        place_for_model(arguments.output)  # said before anything is trained
     if arguments.picture:
         kind_of(arguments.picture)
     limit, arguments.time_limit = arguments.time_limit, None  # for all fits together
@@ -76,15 +76,12 @@ def run(arguments: argparse.Namespace) -> int:
     data = grid.data() | {"model": arguments.model, "target": target, "rows": table.n}
     for hint in grid.at_the_edge():
         note(arguments, f"note: {hint}")
-    if arguments.picture:
-        with canvas(arguments.picture) as plot:
-            draw = plot.grid if min(len(grid.Cs), len(grid.gammas)) > 1 else plot.path
-            draw(grid.results(), title=f"{data['score']} by cross-validation")
-        data["picture"] = arguments.picture
     if arguments.output:
         left = None if limit is None else max(limit - (perf_counter() - began), _KEPT * limit)
         ended_so = _train_best(arguments, grid.best_machine(machine.tol, left), table, y, data)
         code = ended_so if code is Exit.FINE else code
+    if arguments.picture:
+        _draw(arguments, grid, data)
     show(arguments, data, lambda out: _render(out, grid, data))
     return code
 
@@ -101,6 +98,21 @@ def _train_best(arguments: argparse.Namespace, machine: Any, table: Any, y: Any,
     return exit_of(machine)
 
 
+def _draw(arguments: argparse.Namespace, grid: Any, data: dict[str, Any]) -> None:
+    """What is scored: as a map where both settings vary, along the one that does, and not at all where none does."""
+    from .output import note
+    from .pictures import canvas
+
+    gammas, Cs = grid.varied()
+    if gammas * Cs < 2:
+        note(arguments, "note: one setting with a score makes no picture.")
+        return
+    with canvas(arguments.picture) as plot:
+        draw = plot.grid if min(gammas, Cs) > 1 else plot.path
+        draw(grid.results(), title=grid.title())
+    data["picture"] = arguments.picture
+
+
 def _rough(machine: Any) -> Any:
     from sklearn.base import clone
 
@@ -115,9 +127,9 @@ def _render(out: Any, grid: Any, data: dict[str, Any]) -> None:
     settings = ", ".join(f"{name} = {best[name]:g}" for name in (grid.first, "gamma") if name in best)
     deviation = f" +- {grid.in_words(best['deviation'])}" if "deviation" in best else ""
     rows = {"best": f"{settings}: {grid.in_words(best['score'])}{deviation}"}
-    rows["to train it"] = f"--{grid.first} {best[grid.first]:g}"
-    if best.get("kernel"):
-        rows["to train it"] += f' --kernel "{best["kernel"]}"'
+    model = "" if data["model"] == "svc" else f"--model {data['model']} "
+    kernel = f' --kernel "{best["kernel"]}"' if "kernel" in best else ""
+    rows["to train it"] = f"{model}--{grid.first} {best[grid.first]:g}{kernel}"
     if "certificate" in data:
         rows["certificate"] = data["certificate"]["words"]
     rows |= {name: data[key] for name, key in (("drawn in", "picture"), ("saved", "output")) if key in data}

@@ -6,6 +6,7 @@ What a file is, is seen from its content.
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import lzma
 import re
@@ -73,7 +74,10 @@ def table_of(
     text = _decoded(data, name)
     if _looks_like_svmlight(text):
         return _require_rows(_svmlight(data, name))
-    return _require_rows(separated(text, name, header, delimiter, known))
+    try:
+        return _require_rows(separated(text, name, header, delimiter, known))
+    except csv.Error as error:
+        raise DataError(f"{name} cannot be read as a table: {error}.") from None
 
 
 def _unzipped(data: bytes) -> bytes:

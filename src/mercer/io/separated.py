@@ -61,7 +61,10 @@ def _delimiter(lines: list[str]) -> str:
     """The mark that cuts all lines into the same number of pieces, the most pieces first; a comma where none does."""
     best, pieces = ",", 1
     for mark in ("\t", ",", ";", "|", " "):
-        counts = {len(row) for row in _cells(lines, mark)}
+        try:
+            counts = {len(row) for row in _cells(lines, mark)}
+        except csv.Error:  # a cell too long: with another mark it may be several
+            continue
         if len(counts) == 1 and (count := counts.pop()) > pieces:
             best, pieces = mark, count
     if pieces == 1:  # lines of different lengths: the most frequent mark, so that the error names the line

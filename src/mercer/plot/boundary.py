@@ -197,16 +197,18 @@ def _draw_points(ax: Any, estimator: Any, X: Any, plane: Plane, codes: Array, na
 
 def _draw_values(ax: Any, grid: _Grid, uv: Array, y: Any, legend: bool) -> None:
     """A regressor: its values as colours, and the points with their targets in the same colours."""
+    from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
     values = np.asarray(grid.values, np.float64)
     seen = values if y is None else np.append(values, np.asarray(y, np.float64))
     norm = Normalize(float(seen.min()), float(seen.max()))
-    filled = ax.contourf(grid.u, grid.v, values, levels=20, cmap="cividis", norm=norm)
+    ax.contourf(grid.u, grid.v, values, levels=20, cmap="cividis", norm=norm)
     targets = {"color": "white"} if y is None else {"c": np.asarray(y, np.float64), "cmap": "cividis", "norm": norm}
     ax.scatter(*uv.T, s=_POINT + 8, edgecolors="white", linewidths=0.7, zorder=2, **targets)
     if legend:
-        ax.figure.colorbar(filled, ax=ax, label="f(x), and the targets of the points", shrink=0.9)
+        both = ScalarMappable(norm, "cividis")  # what is filled is f alone, and the targets may lie beyond
+        ax.figure.colorbar(both, ax=ax, label="f(x), and the targets of the points", shrink=0.9)
 
 
 def _mark_regression(ax: Any, plane: Plane, located: Located | None, legend: bool) -> None:

@@ -29,15 +29,12 @@ def convergence(fit: Any, x: str = "rounds", *, ax: Any = None, title: str | Non
         np.array([getattr(step, name) for step in steps], np.float64) for name in ("primal", "dual", "relative_gap")
     )
     marker = "o" if len(steps) <= 30 else ""
-    best = np.minimum.accumulate(np.where(np.isfinite(primal), primal, np.inf))
-    bound = np.maximum.accumulate(np.where(np.isfinite(dual), dual, -np.inf))
-    shown = np.isfinite(best) & np.isfinite(bound)
-    ax.fill_between(at[shown], bound[shown], best[shown], color=lightened(colour(0), 0.88), linewidth=0)
     name = "primal" if np.isfinite(primal).any() else "primal (infinite so far)"
     ax.plot(at, primal, color=colour(1), marker=marker, markersize=4, linewidth=1.6, label=name)
     ax.plot(at, dual, color=colour(0), marker=marker and "s", markersize=4, linewidth=1.6, label="dual")
     ax.set(xlabel="round" if x == "rounds" else "seconds", ylabel="objective")
     _scale(ax, primal, dual)
+    _draw_band(ax, at, primal, dual)
     _draw_gap(ax, at, gap)
     if x == "rounds":
         ax.xaxis.get_major_locator().set_params(integer=True)
@@ -47,12 +44,23 @@ def convergence(fit: Any, x: str = "rounds", *, ax: Any = None, title: str | Non
     return ax
 
 
+def _draw_band(ax: Any, at: Array, primal: Array, dual: Array) -> None:
+    """Where the best possible value lies; a bound that has no place on a logarithmic axis is at its lower end."""
+    best = np.minimum.accumulate(np.where(np.isfinite(primal), primal, np.inf))
+    bound = np.maximum.accumulate(np.where(np.isfinite(dual), dual, -np.inf))
+    shown = np.isfinite(best) & np.isfinite(bound)
+    if ax.get_yscale() == "log":
+        bound = np.maximum(bound, ax.get_ylim()[0])
+    ax.fill_between(at[shown], bound[shown], best[shown], color=lightened(colour(0), 0.88), linewidth=0)
+
+
 def _draw_gap(ax: Any, at: Array, gap: Array) -> None:
     """The relative gap on an axis of its own, with its line in the legend of the other."""
     shown = (gap > 0) & np.isfinite(gap)
     if not shown.any():
         return
     right, look = ax.twinx(), {"color": INK, "linestyle": "dotted", "linewidth": 1.6}
+    look |= {"marker": "D" if shown.sum() == 1 else "", "markersize": 4}  # a line of one point is invisible
     right.plot(at[shown], gap[shown], **look)
     right.set(yscale="log", ylabel="relative gap (dotted)")
     ax.plot([], [], label="relative gap (right axis)", **look)

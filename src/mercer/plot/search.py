@@ -89,7 +89,7 @@ def scores_of(search: Any) -> Scores:
     std = np.asarray(results.get("std_test_score", np.zeros(mean.size)), np.float64)
     scoring = getattr(search, "scoring", None)
     label = f"mean {scoring} in cross-validation" if isinstance(scoring, str) else "mean score in cross-validation"
-    return Scores(varied, mean, std, label.replace("_", " "))
+    return Scores(varied, mean, std, results.get("label", label.replace("_", " ")))
 
 
 def _plain(value: Any) -> Any:
