@@ -15,6 +15,9 @@ from ..kernels.points import is_sparse, nbytes
 from ..types import Array, Points
 from .machines import Task
 
+_COPY = 0.25  # of the memory is for a copy of the points of ridge regression, at most
+_FAR = 100.0  # times their variance: a squared mean that is larger takes digits from <x, z>
+
 
 def centre_of(kernel: Kernel, X: Points, tasks: Sequence[Task], room: float) -> Array | None:
     """The mean of the points, where all problems are the same around it and there is room (bytes) for a copy of them;
@@ -27,3 +30,15 @@ def centre_of(kernel: Kernel, X: Points, tasks: Sequence[Task], room: float) -> 
     with np.errstate(all="ignore"):
         centre = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
     return centre if np.isfinite(centre).all() else None
+
+
+def far_centre(X: Points, weight: Array, budget: int) -> Array | None:
+    """For ridge regression: the weighted mean, where points are far from the origin and memory has room for a copy."""
+    if is_sparse(X) or nbytes(X) > _COPY * budget:
+        return None
+    mass = weight.sum()
+    with np.errstate(all="ignore"):  # of huge values there may be no mean
+        mean = np.asarray(weight @ X / mass).astype(X.dtype)
+        moved = X - mean
+        variance = float(np.einsum("ij,ij,i->", moved, moved, weight)) / mass
+        return mean if _FAR * variance < mean @ mean < np.inf else None

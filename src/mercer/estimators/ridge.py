@@ -27,10 +27,11 @@ from ..solvers.ridge_auto import choose_ridge, landmarks_within
 from ..types import Array, Index, Points
 from .base import Machine, sample_weights
 from .callbacks import Hooks
+from .centring import far_centre
 from .checks import require_choice, require_limits, require_positive
 from .definite import doubted
 from .ridge_certificate import of_all
-from .ridge_data import Data, far_centre, is_chunks, of_arrays, of_chunks
+from .ridge_data import Data, is_chunks, of_arrays, of_chunks
 from .ridge_fit import Answer, fit_features, fit_system, path_of
 from .ridge_path import RidgePath
 from .ridge_run import Limits

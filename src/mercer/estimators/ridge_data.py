@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.points import count, is_sparse, nbytes, stack, take
+from ..kernels.points import count, is_sparse, stack, take
 from ..solvers.linear import weighted_mean
 from ..solvers.streams import Piece, Stream, values_within
 from ..types import Array, Points
 
 _ROWS = 2**17  # of a piece of an array
-_COPY = 0.25  # of the memory is for a copy of the points, at most
-_FAR = 100.0  # times their variance: a squared mean that is larger takes digits from <x, z>
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,22 +56,6 @@ def of_arrays(X: Points, T: Array, weight: Array, bias: bool, budget: int) -> Da
     mass = float(weight.sum())
     centre = weighted_mean(T, weight) if bias else np.zeros(T.shape[1])
     return Data(Stream(read, n, T.shape[1], values_within(budget)), budget, mass, centre, whole)
-
-
-def far_centre(X: Points, weight: Array, budget: int) -> Array | None:
-    """The weighted mean of points that are far from the origin, where there is room for a copy of them; else None.
-
-    With a free bias, <w, x> + b is <w, x - m> + (b + <w, m>), whatever m is. Far from the origin <x, z> has few digits
-    left for what tells points apart; around their mean it has all of them.
-    """
-    if is_sparse(X) or nbytes(X) > _COPY * budget:
-        return None
-    mass = weight.sum()
-    with np.errstate(all="ignore"):  # of huge values there may be no mean
-        mean = np.asarray(weight @ X / mass).astype(X.dtype)
-        moved = X - mean
-        variance = float(np.einsum("ij,ij,i->", moved, moved, weight)) / mass
-        return mean if _FAR * variance < mean @ mean < np.inf else None
 
 
 def of_chunks(
