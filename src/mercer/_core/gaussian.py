@@ -10,17 +10,33 @@ Points of zeros and ones may be packed as bits, 32 to a float32: t then comes fr
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..types import Array
 from .compile import exactly_compiled, inlined, piece
-from .vectors import BYTES, accumulate, add_to, differing, exp2, filled, load, multiply_add, smaller, store, sum_of
+from .vectors import (
+    BYTES,
+    add_to,
+    count_differing,
+    counted,
+    exp2,
+    filled,
+    lanes_of,
+    load,
+    load_wide,
+    multiply_add,
+    smaller,
+    store,
+    sum_of,
+)
 
 LOG2E = 1.4426950408889634
 GROUP = 8
-DOUBLES = BYTES // 8  # float64 numbers to a register
 PANEL = {4: 3 * BYTES // 4, 8: 3 * BYTES // 8}  # points, by the bytes of a number
-HEAVY = -8.0 * LOG2E  # t from products has an error of about 1e-7 (level of a + level of z): not for levels below this
+HEAVY = -8.0 * LOG2E  # t from products has an error of about 1e-7 (level of a + level of z): not for levels below this,
+NEAR = -2.0 * LOG2E  # and no more than t from differences where the mean level is not below this
 DIFFERENCES, PRODUCTS, COUNTS = 0, 1, 2  # the ways to t
 _IN_CACHE = 2**15  # numbers
 _ALL_AT_ONCE = BYTES == 64  # CPUs with such registers have 32 of them
@@ -96,80 +112,105 @@ def add_squares(x: Array, y: Array, z: Array, a: float, p: Array, q: Array, r: A
 @inlined
 def add_counts(x: Array, y: Array, z: Array, a: float, p: Array, q: Array, r: Array) -> tuple[Array, Array, Array]:
     """p, q and r, with the number of bits added in which x, y and z differ from a."""
-    return p + differing(x, a), q + differing(y, a), r + differing(z, a)
+    return count_differing(p, x, a), count_differing(q, y, a), count_differing(r, z, a)
+
+
+@inlined
+def get(tile: Array, row: int) -> tuple[Any, Any, Any]:
+    """A row of a tile: three vectors."""
+    lanes = lanes_of(tile)
+    at = row * 3 * lanes
+    return load(tile, at), load(tile, at + lanes), load(tile, at + 2 * lanes)
+
+
+@inlined
+def put(tile: Array, row: int, x: Any, y: Any, z: Any) -> None:
+    """A row of a tile <- x, y, z."""
+    lanes = lanes_of(tile)
+    at = row * 3 * lanes
+    store(x, tile, at)
+    store(y, tile, at + lanes)
+    store(z, tile, at + 2 * lanes)
 
 
 @inlined
 def finish(
     tile: Array, row: int, p: Array, q: Array, r: Array, factor: float, x: Array, y: Array, z: Array, level: float
 ) -> None:
-    """A row of the tile <- 2^(factor p + x + level), and the same of q and r."""
-    lanes = tile.shape[1] // 3
-    store(exp2(smaller(multiply_add(p, factor, x + level), 0)), tile, row, 0)
-    store(exp2(smaller(multiply_add(q, factor, y + level), 0)), tile, row, lanes)
-    store(exp2(smaller(multiply_add(r, factor, z + level), 0)), tile, row, 2 * lanes)
+    """A row of the tile <- factor p + x + level, and the same of q and r; 0, where that is more."""
+    x, y, z = (
+        multiply_add(p, factor, x + level),
+        multiply_add(q, factor, y + level),
+        multiply_add(r, factor, z + level),
+    )
+    put(tile, row, smaller(x, 0), smaller(y, 0), smaller(z, 0))
 
 
 @inlined
-def from_eight_products(
-    A: Array, a_levels: Array, g: int, Z: Array, z_levels: Array, m: int, factor: float, tile: Array
-) -> None:
-    """The tile of group g and panel m, from dot products."""
-    lanes = tile.shape[1] // 3
+def eight_products(
+    A: Array, a: int, Z: Array, z: int, d: int, a_levels: Array, i: int, z_levels: Array, j: int, factor: float,
+    tile: Array,
+) -> None:  # fmt: skip
+    """All rows of the tile, from dot products."""
+    lanes = lanes_of(tile)
     a0 = a1 = a2 = b0 = b1 = b2 = c0 = c1 = c2 = d0 = d1 = d2 = filled(tile, 0)
     e0 = e1 = e2 = f0 = f1 = f2 = g0 = g1 = g2 = h0 = h1 = h2 = filled(tile, 0)
-    for k in range(A.shape[1]):
-        x, y, z = load(Z, m, k, 0), load(Z, m, k, lanes), load(Z, m, k, 2 * lanes)
-        a0, a1, a2 = add_dots(x, y, z, A[g, k, 0], a0, a1, a2)
-        b0, b1, b2 = add_dots(x, y, z, A[g, k, 1], b0, b1, b2)
-        c0, c1, c2 = add_dots(x, y, z, A[g, k, 2], c0, c1, c2)
-        d0, d1, d2 = add_dots(x, y, z, A[g, k, 3], d0, d1, d2)
-        e0, e1, e2 = add_dots(x, y, z, A[g, k, 4], e0, e1, e2)
-        f0, f1, f2 = add_dots(x, y, z, A[g, k, 5], f0, f1, f2)
-        g0, g1, g2 = add_dots(x, y, z, A[g, k, 6], g0, g1, g2)
-        h0, h1, h2 = add_dots(x, y, z, A[g, k, 7], h0, h1, h2)
-    x, y, z = load(z_levels, m, 0), load(z_levels, m, lanes), load(z_levels, m, 2 * lanes)
-    finish(tile, 0, a0, a1, a2, factor, x, y, z, a_levels[g, 0])
-    finish(tile, 1, b0, b1, b2, factor, x, y, z, a_levels[g, 1])
-    finish(tile, 2, c0, c1, c2, factor, x, y, z, a_levels[g, 2])
-    finish(tile, 3, d0, d1, d2, factor, x, y, z, a_levels[g, 3])
-    finish(tile, 4, e0, e1, e2, factor, x, y, z, a_levels[g, 4])
-    finish(tile, 5, f0, f1, f2, factor, x, y, z, a_levels[g, 5])
-    finish(tile, 6, g0, g1, g2, factor, x, y, z, a_levels[g, 6])
-    finish(tile, 7, h0, h1, h2, factor, x, y, z, a_levels[g, 7])
+    for _ in range(d):
+        x, y, w = load(Z, z), load(Z, z + lanes), load(Z, z + 2 * lanes)
+        a0, a1, a2 = add_dots(x, y, w, A[a], a0, a1, a2)
+        b0, b1, b2 = add_dots(x, y, w, A[a + 1], b0, b1, b2)
+        c0, c1, c2 = add_dots(x, y, w, A[a + 2], c0, c1, c2)
+        d0, d1, d2 = add_dots(x, y, w, A[a + 3], d0, d1, d2)
+        e0, e1, e2 = add_dots(x, y, w, A[a + 4], e0, e1, e2)
+        f0, f1, f2 = add_dots(x, y, w, A[a + 5], f0, f1, f2)
+        g0, g1, g2 = add_dots(x, y, w, A[a + 6], g0, g1, g2)
+        h0, h1, h2 = add_dots(x, y, w, A[a + 7], h0, h1, h2)
+        a, z = a + GROUP, z + 3 * lanes
+    x, y, w = load(z_levels, j), load(z_levels, j + lanes), load(z_levels, j + 2 * lanes)
+    finish(tile, 0, a0, a1, a2, factor, x, y, w, a_levels[i])
+    finish(tile, 1, b0, b1, b2, factor, x, y, w, a_levels[i + 1])
+    finish(tile, 2, c0, c1, c2, factor, x, y, w, a_levels[i + 2])
+    finish(tile, 3, d0, d1, d2, factor, x, y, w, a_levels[i + 3])
+    finish(tile, 4, e0, e1, e2, factor, x, y, w, a_levels[i + 4])
+    finish(tile, 5, f0, f1, f2, factor, x, y, w, a_levels[i + 5])
+    finish(tile, 6, g0, g1, g2, factor, x, y, w, a_levels[i + 6])
+    finish(tile, 7, h0, h1, h2, factor, x, y, w, a_levels[i + 7])
 
 
 @inlined
-def from_four_products(
-    A: Array, a_levels: Array, g: int, Z: Array, z_levels: Array, m: int, factor: float, tile: Array, row: int
-) -> None:
+def four_products(
+    A: Array, a: int, Z: Array, z: int, d: int, a_levels: Array, i: int, z_levels: Array, j: int, factor: float,
+    tile: Array, row: int,
+) -> None:  # fmt: skip
     """Four rows of the tile, from dot products."""
-    lanes = tile.shape[1] // 3
+    lanes = lanes_of(tile)
     a0 = a1 = a2 = b0 = b1 = b2 = c0 = c1 = c2 = d0 = d1 = d2 = filled(tile, 0)
-    for k in range(A.shape[1]):
-        x, y, z = load(Z, m, k, 0), load(Z, m, k, lanes), load(Z, m, k, 2 * lanes)
-        a0, a1, a2 = add_dots(x, y, z, A[g, k, row], a0, a1, a2)
-        b0, b1, b2 = add_dots(x, y, z, A[g, k, row + 1], b0, b1, b2)
-        c0, c1, c2 = add_dots(x, y, z, A[g, k, row + 2], c0, c1, c2)
-        d0, d1, d2 = add_dots(x, y, z, A[g, k, row + 3], d0, d1, d2)
-    x, y, z = load(z_levels, m, 0), load(z_levels, m, lanes), load(z_levels, m, 2 * lanes)
-    finish(tile, row, a0, a1, a2, factor, x, y, z, a_levels[g, row])
-    finish(tile, row + 1, b0, b1, b2, factor, x, y, z, a_levels[g, row + 1])
-    finish(tile, row + 2, c0, c1, c2, factor, x, y, z, a_levels[g, row + 2])
-    finish(tile, row + 3, d0, d1, d2, factor, x, y, z, a_levels[g, row + 3])
+    for _ in range(d):
+        x, y, w = load(Z, z), load(Z, z + lanes), load(Z, z + 2 * lanes)
+        a0, a1, a2 = add_dots(x, y, w, A[a], a0, a1, a2)
+        b0, b1, b2 = add_dots(x, y, w, A[a + 1], b0, b1, b2)
+        c0, c1, c2 = add_dots(x, y, w, A[a + 2], c0, c1, c2)
+        d0, d1, d2 = add_dots(x, y, w, A[a + 3], d0, d1, d2)
+        a, z = a + GROUP, z + 3 * lanes
+    x, y, w = load(z_levels, j), load(z_levels, j + lanes), load(z_levels, j + 2 * lanes)
+    finish(tile, row, a0, a1, a2, factor, x, y, w, a_levels[i])
+    finish(tile, row + 1, b0, b1, b2, factor, x, y, w, a_levels[i + 1])
+    finish(tile, row + 2, c0, c1, c2, factor, x, y, w, a_levels[i + 2])
+    finish(tile, row + 3, d0, d1, d2, factor, x, y, w, a_levels[i + 3])
 
 
 @inlined
-def from_four_differences(A: Array, g: int, Z: Array, m: int, factor: float, tile: Array, row: int) -> None:
+def four_differences(A: Array, a: int, Z: Array, z: int, d: int, factor: float, tile: Array, row: int) -> None:
     """Four rows of the tile, from differences: no digit is lost to cancellation."""
-    lanes = tile.shape[1] // 3
+    lanes = lanes_of(tile)
     a0 = a1 = a2 = b0 = b1 = b2 = c0 = c1 = c2 = d0 = d1 = d2 = zero = filled(tile, 0)
-    for k in range(A.shape[1]):
-        x, y, z = load(Z, m, k, 0), load(Z, m, k, lanes), load(Z, m, k, 2 * lanes)
-        a0, a1, a2 = add_squares(x, y, z, A[g, k, row], a0, a1, a2)
-        b0, b1, b2 = add_squares(x, y, z, A[g, k, row + 1], b0, b1, b2)
-        c0, c1, c2 = add_squares(x, y, z, A[g, k, row + 2], c0, c1, c2)
-        d0, d1, d2 = add_squares(x, y, z, A[g, k, row + 3], d0, d1, d2)
+    for _ in range(d):
+        x, y, w = load(Z, z), load(Z, z + lanes), load(Z, z + 2 * lanes)
+        a0, a1, a2 = add_squares(x, y, w, A[a], a0, a1, a2)
+        b0, b1, b2 = add_squares(x, y, w, A[a + 1], b0, b1, b2)
+        c0, c1, c2 = add_squares(x, y, w, A[a + 2], c0, c1, c2)
+        d0, d1, d2 = add_squares(x, y, w, A[a + 3], d0, d1, d2)
+        a, z = a + GROUP, z + 3 * lanes
     finish(tile, row, a0, a1, a2, factor, zero, zero, zero, 0.0)
     finish(tile, row + 1, b0, b1, b2, factor, zero, zero, zero, 0.0)
     finish(tile, row + 2, c0, c1, c2, factor, zero, zero, zero, 0.0)
@@ -177,58 +218,70 @@ def from_four_differences(A: Array, g: int, Z: Array, m: int, factor: float, til
 
 
 @inlined
-def from_four_counts(A: Array, g: int, Z: Array, m: int, factor: float, tile: Array, row: int) -> None:
+def four_counts(A: Array, a: int, Z: Array, z: int, d: int, factor: float, tile: Array, row: int) -> None:
     """Four rows of the tile, from counts."""
-    lanes = tile.shape[1] // 3
+    lanes = lanes_of(tile)
     a0 = a1 = a2 = b0 = b1 = b2 = c0 = c1 = c2 = d0 = d1 = d2 = zero = filled(tile, 0)
-    for k in range(A.shape[1]):
-        x, y, z = load(Z, m, k, 0), load(Z, m, k, lanes), load(Z, m, k, 2 * lanes)
-        a0, a1, a2 = add_counts(x, y, z, A[g, k, row], a0, a1, a2)
-        b0, b1, b2 = add_counts(x, y, z, A[g, k, row + 1], b0, b1, b2)
-        c0, c1, c2 = add_counts(x, y, z, A[g, k, row + 2], c0, c1, c2)
-        d0, d1, d2 = add_counts(x, y, z, A[g, k, row + 3], d0, d1, d2)
-    finish(tile, row, a0, a1, a2, factor, zero, zero, zero, 0.0)
-    finish(tile, row + 1, b0, b1, b2, factor, zero, zero, zero, 0.0)
-    finish(tile, row + 2, c0, c1, c2, factor, zero, zero, zero, 0.0)
-    finish(tile, row + 3, d0, d1, d2, factor, zero, zero, zero, 0.0)
+    for _ in range(d):
+        x, y, w = load(Z, z), load(Z, z + lanes), load(Z, z + 2 * lanes)
+        a0, a1, a2 = add_counts(x, y, w, A[a], a0, a1, a2)
+        b0, b1, b2 = add_counts(x, y, w, A[a + 1], b0, b1, b2)
+        c0, c1, c2 = add_counts(x, y, w, A[a + 2], c0, c1, c2)
+        d0, d1, d2 = add_counts(x, y, w, A[a + 3], d0, d1, d2)
+        a, z = a + GROUP, z + 3 * lanes
+    finish(tile, row, counted(a0), counted(a1), counted(a2), factor, zero, zero, zero, 0.0)
+    finish(tile, row + 1, counted(b0), counted(b1), counted(b2), factor, zero, zero, zero, 0.0)
+    finish(tile, row + 2, counted(c0), counted(c1), counted(c2), factor, zero, zero, zero, 0.0)
+    finish(tile, row + 3, counted(d0), counted(d1), counted(d2), factor, zero, zero, zero, 0.0)
 
 
 @piece
-def gaussian_tile(
-    A: Array, a_levels: Array, g: int, Z: Array, z_levels: Array, m: int, gamma: float, way: int, tile: Array
+def exponents(
+    A: Array, a_levels: Array, g: int, Z: Array, z_levels: Array, m: int, d: int, gamma: float, way: int, tile: Array
 ) -> None:
-    """tile <- exp(-gamma |a - z|^2) for the points a of group g and z of panel m."""
-    factor = -gamma * LOG2E
+    """tile <- t of the points of group g and of panel m, which have d coordinates; every array is flat."""
+    real, width = tile.dtype.type, 3 * lanes_of(tile)
+    factor, twice = real(-gamma * LOG2E), real(2.0 * gamma * LOG2E)
+    a, z, i, j = g * d * GROUP, m * d * width, g * GROUP, m * width
     light = True
     for row in range(GROUP):
-        light = light and a_levels[g, row] >= HEAVY
+        light = light and a_levels[i + row] >= HEAVY
     if way == COUNTS:
-        from_four_counts(A, g, Z, m, factor, tile, 0)
-        from_four_counts(A, g, Z, m, factor, tile, 4)
+        four_counts(A, a, Z, z, d, factor, tile, 0)
+        four_counts(A, a + 4, Z, z, d, factor, tile, 4)
     elif way == DIFFERENCES or not light:
-        from_four_differences(A, g, Z, m, factor, tile, 0)
-        from_four_differences(A, g, Z, m, factor, tile, 4)
+        four_differences(A, a, Z, z, d, factor, tile, 0)
+        four_differences(A, a + 4, Z, z, d, factor, tile, 4)
     elif _ALL_AT_ONCE:
-        from_eight_products(A, a_levels, g, Z, z_levels, m, -2.0 * factor, tile)
+        eight_products(A, a, Z, z, d, a_levels, i, z_levels, j, twice, tile)
     else:
-        from_four_products(A, a_levels, g, Z, z_levels, m, -2.0 * factor, tile, 0)
-        from_four_products(A, a_levels, g, Z, z_levels, m, -2.0 * factor, tile, 4)
+        four_products(A, a, Z, z, d, a_levels, i, z_levels, j, twice, tile, 0)
+        four_products(A, a + 4, Z, z, d, a_levels, i + 4, z_levels, j, twice, tile, 4)
 
 
 @inlined
-def write_tile(tile: Array, out: Array, at: Array, g: int, first: int, start: int, stop: int) -> None:
-    """Put the rows of group g, from the column `first` on, where they belong; columns from start to stop only."""
-    width = tile.shape[1]
-    lanes = width // 3
-    for row in range(min(GROUP, at.size - g * GROUP)):
-        place = at[g * GROUP + row]
-        if start <= first and first + width <= stop:
-            store(load(tile, row, 0), out, place, first)
-            store(load(tile, row, lanes), out, place, first + lanes)
-            store(load(tile, row, 2 * lanes), out, place, first + 2 * lanes)
-        else:
-            for j in range(max(start - first, 0), min(stop - first, width)):
-                out[place, first + j] = tile[row, j]
+def to_values(tile: Array) -> None:
+    """Exponents become the kernel's values."""
+    for row in range(GROUP):
+        x, y, z = get(tile, row)
+        x, y, z = exp2(x, y, z)
+        put(tile, row, x, y, z)
+
+
+@inlined
+def add_rows(tile: Array, start: int, stop: int, factors: Array, first: int, total: Array) -> None:
+    """Add rows of a tile, from start to stop, times factors (that of its first row is the `first`), in float64."""
+    width = 3 * lanes_of(tile)
+    lanes = lanes_of(total)
+    for j in range(0, width, 3 * lanes):
+        p, q, r = load(total, j), load(total, j + lanes), load(total, j + 2 * lanes)
+        for row in range(start, stop):
+            at = row * width + j
+            x, y, z = load_wide(tile, at), load_wide(tile, at + lanes), load_wide(tile, at + 2 * lanes)
+            p, q, r = add_dots(x, y, z, factors[first + row], p, q, r)
+        store(p, total, j)
+        store(q, total, j + lanes)
+        store(r, total, j + 2 * lanes)
 
 
 @exactly_compiled
@@ -237,28 +290,29 @@ def gaussian_rows(
     out: Array, at: Array, start: int, stop: int,
 ) -> None:  # fmt: skip
     """out[at[i], j] <- exp(-gamma |a_i - z_j|^2) for j from start to stop."""
-    width = Z.shape[2]
-    tile = np.empty((GROUP, width), A.dtype)
-    several = max(1, min(16, _IN_CACHE // (Z.shape[1] * width)))  # so that what is written of a row is not too short
+    d, lanes = Z.shape[1], lanes_of(Z)
+    width = 3 * lanes
+    groups, A, a_levels, Z, z_levels = len(A), A.reshape(-1), a_levels.reshape(-1), Z.reshape(-1), z_levels.reshape(-1)
+    tile, rest = np.empty(GROUP * width, A.dtype), np.empty(width, A.dtype)
+    several = max(1, min(16, _IN_CACHE // (d * width)))  # so that what is written of a row is not too short
     last = (stop + width - 1) // width
     for left in range(start // width, last, several):
-        for g in range(A.shape[0]):
+        for g in range(groups):
             for m in range(left, min(left + several, last)):
-                gaussian_tile(A, a_levels, g, Z, z_levels, m, gamma, way, tile)
-                write_tile(tile, out, at, g, m * width, start, stop)
-
-
-@inlined
-def store_sums(total: Array, lanes: int, p: Array, P: Array, q: Array, Q: Array, r: Array, R: Array) -> None:
-    """The float64 sums of a panel, in halves where `lanes` numbers are more than a vector of float64."""
-    half = total.size // 6
-    if lanes > half:
-        store(P, total, half)
-        store(Q, total, lanes + half)
-        store(R, total, 2 * lanes + half)
-    store(p, total, 0)
-    store(q, total, lanes)
-    store(r, total, 2 * lanes)
+                exponents(A, a_levels, g, Z, z_levels, m, d, gamma, way, tile)
+                first = m * width
+                for row in range(min(GROUP, at.size - g * GROUP)):
+                    x, y, z = get(tile, row)
+                    x, y, z = exp2(x, y, z)
+                    place = at[g * GROUP + row]
+                    if start <= first and first + width <= stop:
+                        store(x, out, place, first)
+                        store(y, out, place, first + lanes)
+                        store(z, out, place, first + 2 * lanes)
+                    else:
+                        put(rest, 0, x, y, z)
+                        for j in range(max(start - first, 0), min(stop - first, width)):
+                            out[place, first + j] = rest[j]
 
 
 @exactly_compiled
@@ -267,20 +321,17 @@ def gaussian_sums(
     v: Array, out: Array, start: int, stop: int,
 ) -> None:  # fmt: skip
     """out[j] <- sum_i v_i exp(-gamma |a_i - z_j|^2) for j from start to stop; the sums are float64."""
-    width = Z.shape[2]
-    lanes = width // 3
-    tile, total, factors = np.empty((GROUP, width), A.dtype), np.empty(6 * DOUBLES), np.zeros(A.shape[0] * GROUP)
+    d, width = Z.shape[1], 3 * lanes_of(Z)
+    groups, A, a_levels, Z, z_levels = len(A), A.reshape(-1), a_levels.reshape(-1), Z.reshape(-1), z_levels.reshape(-1)
+    tile, total = np.empty(GROUP * width, A.dtype), np.empty(width)
+    factors = np.zeros(groups * GROUP)
     factors[: v.size] = v
     for m in range(start // width, (stop + width - 1) // width):
-        p = P = q = Q = r = R = filled(total, 0)
-        for g in range(A.shape[0]):
-            gaussian_tile(A, a_levels, g, Z, z_levels, m, gamma, way, tile)
-            for row in range(GROUP):
-                factor = factors[g * GROUP + row]
-                p, P = accumulate(p, P, load(tile, row, 0), factor)
-                q, Q = accumulate(q, Q, load(tile, row, lanes), factor)
-                r, R = accumulate(r, R, load(tile, row, 2 * lanes), factor)
-        store_sums(total, lanes, p, P, q, Q, r, R)
+        total[:] = 0.0
+        for g in range(groups):
+            exponents(A, a_levels, g, Z, z_levels, m, d, gamma, way, tile)
+            to_values(tile)
+            add_rows(tile, 0, GROUP, factors, g * GROUP, total)
         for j in range(max(start - m * width, 0), min(stop - m * width, width)):
             out[m * width + j] = total[j]
 
@@ -291,25 +342,24 @@ def gaussian_both_ways(
     v: Array, w: Array, above: Array, below: Array, same: bool,
 ) -> None:  # fmt: skip
     """above[i] += sum_j k(a_i, z_j) v_j and, unless the points are the same, below[j] += sum_i k(a_i, z_j) w_i."""
-    width = Z.shape[2]
-    lanes = width // 3
-    tile, total = np.empty((GROUP, width), A.dtype), np.empty(6 * DOUBLES)
-    right, left = np.zeros(Z.shape[0] * width, A.dtype), np.zeros(A.shape[0] * GROUP)
+    d, lanes = Z.shape[1], lanes_of(Z)
+    width = 3 * lanes
+    groups, panels = len(A), len(Z)
+    A, a_levels, Z, z_levels = A.reshape(-1), a_levels.reshape(-1), Z.reshape(-1), z_levels.reshape(-1)
+    tile, total = np.empty(GROUP * width, A.dtype), np.empty(width)
+    right, left = np.zeros(panels * width, A.dtype), np.zeros(groups * GROUP)
     right[: v.size], left[: w.size] = v, w
-    for m in range(Z.shape[0]):
+    for m in range(panels):
         first = m * width
         x, y, z = load(right, first), load(right, first + lanes), load(right, first + 2 * lanes)
-        p = P = q = Q = r = R = filled(total, 0)
-        for g in range(A.shape[0]):
-            gaussian_tile(A, a_levels, g, Z, z_levels, m, gamma, way, tile)
+        total[:] = 0.0
+        for g in range(groups):
+            exponents(A, a_levels, g, Z, z_levels, m, d, gamma, way, tile)
+            to_values(tile)
             for row in range(min(GROUP, above.size - g * GROUP)):
-                a, b, c = load(tile, row, 0), load(tile, row, lanes), load(tile, row, 2 * lanes)
+                a, b, c = get(tile, row)
                 above[g * GROUP + row] += sum_of(multiply_add(a, x, multiply_add(b, y, c * z)))
-                factor = left[g * GROUP + row]
-                p, P = accumulate(p, P, a, factor)
-                q, Q = accumulate(q, Q, b, factor)
-                r, R = accumulate(r, R, c, factor)
-        store_sums(total, lanes, p, P, q, Q, r, R)
+            add_rows(tile, 0, GROUP, left, g * GROUP, total)
         if not same:
             for j in range(min(width, below.size - first)):
                 below[first + j] += total[j]
@@ -325,22 +375,24 @@ def gaussian_pull(
     Coefficients, t, e and out have a row for each target. Each value is computed once, and used twice for each of them.
     Sums over a panel or a group are in the precision of the points, others in float64.
     """
-    targets, panels, width = e.shape[0], Z.shape[0], Z.shape[2]
-    lanes = width // 3
-    tiles, total = np.empty((panels, GROUP, width), A.dtype), np.zeros((targets, panels * width))
+    d, lanes, targets, groups, panels = Z.shape[1], lanes_of(Z), e.shape[0], len(A), len(Z)
+    width = 3 * lanes
+    A, a_levels, Z, z_levels = A.reshape(-1), a_levels.reshape(-1), Z.reshape(-1), z_levels.reshape(-1)
+    tiles, total = np.empty((panels, GROUP * width), A.dtype), np.zeros((targets, panels * width))
     factors, pulls = np.zeros((targets, panels * width), A.dtype), np.zeros(GROUP, A.dtype)
     factors[:, : coefficients.shape[1]] = coefficients
-    for g in range(A.shape[0]):
+    for g in range(groups):
         place = g * GROUP
         rows = min(GROUP, e.shape[1] - place)
         e[:, place : place + rows] = t[:, place : place + rows]
         for m in range(panels):
             tile, first = tiles[m], m * width
-            gaussian_tile(A, a_levels, g, Z, z_levels, m, gamma, way, tile)
+            exponents(A, a_levels, g, Z, z_levels, m, d, gamma, way, tile)
+            to_values(tile)
             for s in range(targets):
                 x, y, z = load(factors, s, first), load(factors, s, first + lanes), load(factors, s, first + 2 * lanes)
                 for row in range(rows):
-                    a, b, c = load(tile, row, 0), load(tile, row, lanes), load(tile, row, 2 * lanes)
+                    a, b, c = get(tile, row)
                     e[s, place + row] -= sum_of(multiply_add(a, x, multiply_add(b, y, c * z)))
         for s in range(targets):
             for row in range(GROUP):
@@ -349,9 +401,8 @@ def gaussian_pull(
                 tile, first = tiles[m], m * width
                 p = q = r = filled(tile, 0)
                 for row in range(GROUP):
-                    p, q, r = add_dots(
-                        load(tile, row, 0), load(tile, row, lanes), load(tile, row, 2 * lanes), pulls[row], p, q, r
-                    )
+                    a, b, c = get(tile, row)
+                    p, q, r = add_dots(a, b, c, pulls[row], p, q, r)
                 add_to(total[s], first, p)
                 add_to(total[s], first + lanes, q)
                 add_to(total[s], first + 2 * lanes, r)

@@ -44,9 +44,19 @@ _POWER_32 = [  # best for |f| <= 1/2 in float32: relative error 2e-9
 ]  # fmt: skip
 
 
+def lanes_of(array: Array) -> int:
+    """How many of its numbers a vector holds."""
+    return BYTES // array.itemsize
+
+
 def load(array: Array, *place: int) -> Any:
     """The numbers of an array (of its last axis, which is contiguous) from a place on."""
-    return array[place[:-1]][place[-1] : place[-1] + BYTES // array.itemsize].copy()
+    return array[place[:-1]][place[-1] : place[-1] + lanes_of(array)].copy()
+
+
+def load_wide(array: Array, place: int) -> Any:
+    """As many of the numbers of an array from a place on as a float64 vector holds, as such a vector."""
+    return array[place : place + BYTES // 8].astype(np.float64)
 
 
 def store(vector: Any, array: Array, *place: int) -> None:
@@ -56,7 +66,7 @@ def store(vector: Any, array: Array, *place: int) -> None:
 
 def filled(array: Array, x: float) -> Any:
     """A vector as from this array, with this number in every place."""
-    return np.full(BYTES // array.itemsize, x, array.dtype)
+    return np.full(lanes_of(array), x, array.dtype)
 
 
 def multiply_add(a: Any, b: Any, c: Any) -> Any:
@@ -79,25 +89,27 @@ def if_above(a: Any, b: Any, yes: Any, no: Any) -> Any:
     return np.where(a > b, yes, no).astype(a.dtype)
 
 
-def exp2(t: Any) -> Any:
-    """2^t for t <= 0; what would be below the least normal number is 0.
+def exp2(*vectors: Any) -> Any:
+    """2^t of each vector, for t <= 0; below the least normal number it need not be more than nearly 0.
 
-    2^t = 2^k 2^f with k the integer nearest to t: a polynomial for 2^f, and k added to the exponent's bits.
+    2^t = 2^k 2^f with k the integer nearest to t: a polynomial for 2^f, and k added to the exponent's bits. Of several
+    vectors, one operation after the other is done for all of them, so that none waits for its own last result.
     """
-    return np.where(t > LOWEST[t.itemsize], np.exp2(t), 0).astype(t.dtype)
+    return tuple(np.where(t > LOWEST[t.itemsize], np.exp2(t), 0).astype(t.dtype) for t in vectors)
 
 
-def differing(words: Any, word: float) -> Any:
-    """In how many bits each of the words differs from one; words of 32 bits that are kept as float32."""
+def count_differing(counts: Any, words: Any, word: float) -> Any:
+    """Add up in how many bits each byte of the words differs from that of one word: 31 words at most.
+
+    Words are 32 bits, counts four bytes; both are kept as float32.
+    """
     both = words.view(np.uint32) ^ np.float32(word).view(np.uint32)
-    return np.bitwise_count(both).astype(np.float32)
+    return (counts.view(np.uint8) + np.bitwise_count(both.view(np.uint8))).view(np.float32)
 
 
-def accumulate(low: Any, high: Any, vector: Any, factor: float) -> Any:
-    """low + factor vector in float64, in two halves where the vector is float32."""
-    wide = factor * vector.astype(np.float64)
-    half = len(low)
-    return (low + wide[:half], high + wide[half:]) if len(wide) > half else (low + wide, high)
+def counted(counts: Any) -> Any:
+    """The sum of each four bytes."""
+    return counts.view(np.uint8).reshape(-1, 4).sum(axis=1).astype(np.float32)
 
 
 def add_to(total: Array, start: int, vector: Any) -> None:
@@ -199,11 +211,24 @@ def _source(array: Any, *place: Any) -> Any:
     return _OF[array.dtype] if fits else None
 
 
+def _lower_lanes_of(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return context.get_constant(types.intp, _OF[signature.args[0].dtype].lanes)
+
+
 def _lower_load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     kinds = signature.args
     result = builder.load(_address(context, builder, args[0], kinds[0], args[1:], kinds[1:]))
     result.align = kinds[0].dtype.bitwidth // 8
     return result
+
+
+def _lower_load_wide(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    array = signature.args[0]
+    pointer = _address(context, builder, args[0], array, args[1:], signature.args[1:])
+    number = ir.FloatType() if array.dtype == types.float32 else ir.DoubleType()
+    result = builder.load(builder.bitcast(pointer, ir.VectorType(number, _DOUBLE.lanes).as_pointer()))
+    result.align = array.dtype.bitwidth // 8
+    return result if array.dtype == types.float64 else builder.fpext(result, _llvm_type(_DOUBLE))
 
 
 def _lower_store(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -233,14 +258,6 @@ def _lower_add_to(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         value.align = 8
         builder.store(builder.fadd(value, part), pointer, align=8)
     return context.get_dummy_value()
-
-
-def _lower_accumulate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    low, high, vector, factor = args
-    factor, totals = _vector(context, builder, factor, signature.args[3], _DOUBLE), [low, high]
-    for number, part in enumerate(_double_parts(builder, signature.args[2], vector)):
-        totals[number] = _emit_multiply_add(builder, _DOUBLE, part, factor, totals[number])
-    return context.make_tuple(builder, signature.return_type, totals)
 
 
 def _lower_filled(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -279,32 +296,50 @@ def _emit_multiply_add(builder: Any, kind: Vector, a: Any, b: Any, c: Any) -> An
     return _call_llvm(builder, f"llvm.fmuladd.v{kind.lanes}f{kind.dtype.bitwidth}", a, b, c)
 
 
-def _emit_exp2(builder: Any, kind: Vector, t: Any) -> Any:
+def _emit_exp2(builder: Any, kind: Vector, vectors: Any) -> list[Any]:
     size, wide, integers = kind.dtype.bitwidth // 8, _llvm_type(kind), _whole_numbers(kind)
+    bits, coefficients = _BITS[size], _POWER_32 if size == 4 else _POWER_64
 
     def number(x: float) -> Any:
         return ir.Constant(wide, [x] * kind.lanes)
 
-    bits = _BITS[size]
-    # Below the lowest, k is one less than the least exponent and f is 0: the bits are those of zero.
-    normal = builder.fcmp_ordered(">", t, number(LOWEST[size]))
-    t = builder.select(normal, t, number(LOWEST[size] - 1.0))
+    # At one less than the least exponent, f is 0 and the bits are those of zero.
+    vectors = [_emit_larger(builder, t, number(LOWEST[size] - 1.0)) for t in vectors]
     magic = number(1.5 * 2.0**bits)  # added to a number, it leaves the nearest integer in the lowest bits
-    shifted = builder.fadd(t, magic)
-    f = builder.fsub(t, builder.fsub(shifted, magic))
-    coefficients = _POWER_32 if size == 4 else _POWER_64
-    p = number(coefficients[-1])
+    shifted = [builder.fadd(t, magic) for t in vectors]
+    whole = [builder.fsub(s, magic) for s in shifted]
+    f = [builder.fsub(t, k) for t, k in zip(vectors, whole, strict=True)]
+    p = [number(coefficients[-1])] * len(f)
     for c in coefficients[-2::-1]:
-        p = _emit_multiply_add(builder, kind, p, f, number(c))
-    exponent = builder.shl(builder.bitcast(shifted, integers), ir.Constant(integers, [bits] * kind.lanes))
-    return builder.bitcast(builder.add(builder.bitcast(p, integers), exponent), wide)
+        p = [_emit_multiply_add(builder, kind, q, g, number(c)) for q, g in zip(p, f, strict=True)]
+    places = ir.Constant(integers, [bits] * kind.lanes)
+    exponents = [builder.shl(builder.bitcast(s, integers), places) for s in shifted]
+    sums = [builder.add(builder.bitcast(q, integers), e) for q, e in zip(p, exponents, strict=True)]
+    return [builder.bitcast(both, wide) for both in sums]
 
 
-def _emit_differing(builder: Any, kind: Vector, words: Any, word: Any) -> Any:
-    integers = _whole_numbers(kind)
+def _lower_exp2(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return context.make_tuple(builder, signature.return_type, _emit_exp2(builder, signature.args[0], args))
+
+
+def _emit_count_differing(builder: Any, kind: Vector, counts: Any, words: Any, word: Any) -> Any:
+    integers, octets = _whole_numbers(kind), ir.VectorType(ir.IntType(8), BYTES)
     both = builder.xor(builder.bitcast(words, integers), builder.bitcast(word, integers))
-    ones = _call_llvm(builder, f"llvm.ctpop.v{kind.lanes}i{kind.dtype.bitwidth}", both)
-    return builder.uitofp(ones, _llvm_type(kind))
+    ones = _call_llvm(builder, f"llvm.ctpop.v{BYTES}i8", builder.bitcast(both, octets))
+    return builder.bitcast(builder.add(builder.bitcast(counts, octets), ones), _llvm_type(kind))
+
+
+def _emit_counted(builder: Any, kind: Vector, counts: Any) -> Any:
+    integers = _whole_numbers(kind)
+
+    def number(x: int) -> Any:
+        return ir.Constant(integers, [x] * kind.lanes)
+
+    counts = builder.bitcast(counts, integers)
+    odd = builder.and_(builder.lshr(counts, number(8)), number(0x00FF00FF))
+    pairs = builder.add(builder.and_(counts, number(0x00FF00FF)), odd)
+    total = builder.add(builder.and_(pairs, number(0xFFFF)), builder.lshr(pairs, number(16)))
+    return builder.sitofp(total, _llvm_type(kind))
 
 
 _elementwise(operator.add, 2, lambda builder, kind, a, b: builder.fadd(a, b))
@@ -315,16 +350,16 @@ _elementwise(larger, 2, lambda builder, kind, a, b: _emit_larger(builder, a, b))
 _elementwise(smaller, 2, lambda builder, kind, a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b))
 _elementwise(if_above, 4, lambda builder, kind, a, b, y, n: builder.select(builder.fcmp_ordered(">", a, b), y, n))
 _elementwise(multiply_add, 3, _emit_multiply_add)
-_elementwise(exp2, 1, _emit_exp2)
-_elementwise(differing, 2, _emit_differing)
+_elementwise(count_differing, 3, _emit_count_differing)
+_elementwise(counted, 1, _emit_counted)
+_define(exp2, lambda *kinds: types.UniTuple(kinds[0], len(kinds)), _lower_exp2, *([Vector] * n for n in (1, 3)))
+_define(lanes_of, lambda array: types.intp, _lower_lanes_of, (types.Array,))
 _places = [[types.Integer] * axes for axes in (1, 2, 3)]
 _define(load, _source, _lower_load, *((types.Array, *place) for place in _places))
+_define(load_wide, lambda array, place: _DOUBLE, _lower_load_wide, (types.Array, types.Integer))
 _define(store, lambda vector, *at: types.void if _source(*at) == vector else None, _lower_store,
         *((Vector, types.Array, *place) for place in _places))  # fmt: skip
 _define(add_to, lambda total, start, vector: types.void, _lower_add_to, (types.Array, types.Integer, Vector))
-_define(
-    accumulate, lambda *kinds: types.UniTuple(_DOUBLE, 2), _lower_accumulate, (Vector, Vector, Vector, types.Number)
-)
 _define(filled, lambda array, x: _OF.get(array.dtype), _lower_filled, (types.Array, types.Number))
 _define(largest_of, lambda vector: vector.dtype, _folded(_emit_larger), (Vector,))
 _define(sum_of, lambda vector: vector.dtype, _folded(lambda builder, a, b: builder.fadd(a, b)), (Vector,))

@@ -52,7 +52,7 @@ class Gram(ABC):
     gaussian: Any = None
     """Points packed for compiled loops, their levels, gamma and the way to compute, where K is that of a Gaussian."""
 
-    room: int = 40_000_000
+    room: int = 160_000_000
     """Bytes that a solver may take for blocks of its own."""
 
     scratch: int = SCRATCH

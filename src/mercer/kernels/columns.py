@@ -190,9 +190,10 @@ class Dense(_Panels):
         return Dense(self.kernel, A, self.dtype, self.centre)
 
     def precise(self) -> Dense:
-        from .._core.gaussian import DIFFERENCES, PRODUCTS
+        from .._core.gaussian import DIFFERENCES, NEAR, PRODUCTS
 
-        if self.gaussian.way != PRODUCTS or self.columns.points.shape[1] > self.FEW:
+        few, far = self.columns.points.shape[1] <= self.FEW, self.columns.levels.mean() < NEAR
+        if not (self.gaussian.way == PRODUCTS and few and far):
             return self
         other = copy(self)
         other.gaussian = self.gaussian._replace(way=DIFFERENCES)
@@ -212,7 +213,7 @@ class Dense(_Panels):
 class Bits(_Panels):
     """Points of zeros and ones, such as categories in one-hot code, in float32: distances by counting bits."""
 
-    MOST = 1024  # coordinates
+    MOST = 31 * 32  # coordinates
     MOST_CHEAPEST = 384
 
     def __init__(self, kernel: Any, points: Points, dtype: Any) -> None:

@@ -27,6 +27,8 @@ SCRATCH_PER_THREAD = 10_000_000
 LEAST_SIDE = 16  # of a tile, in points: with less, overhead is all there is
 _SYMMETRIC_SIDE = 512  # of a tile that is used twice
 _DIAGONAL = 1024  # points whose diagonal is computed at a time
+_LEAST_ROWS = 256  # of a square that are a piece of work
+_PIECES = 8  # of work for each thread: cores are not always equally fast
 _WORTH_A_THREAD = 100_000  # values; smaller blocks are one tile in the caller's thread
 
 
@@ -164,7 +166,7 @@ def stream_product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any, s
 
 def _strips(n: int, side: int, threads: int) -> list[slice]:
     """Some for each thread, none longer than a tile."""
-    return _slices(n, min(side, max(16, ceil(n / (4 * threads)) if threads > 1 else n)))
+    return _slices(n, min(side, max(16, ceil(n / (_PIECES * threads)) if threads > 1 else n)))
 
 
 def symmetric_product(kernel: Kernel, X: Points, v: Array, dtype: Any, scratch: int = SCRATCH) -> Array:
@@ -199,7 +201,7 @@ def fill_rows(columns: Prepared, A: Points, out: Array, at: Any, scratch: int = 
     """out[at[i], j] <- k(a_i, z_j) for all prepared points z_j, on all cores: each has a piece of every row."""
     threads, side = plan(columns.kernel, A, columns.points, columns.dtype, scratch)
     at, rows = np.asarray(at, np.intp), columns.ready(A)
-    pieces = threads if count(A) * columns.n < 4 * _WORTH_A_THREAD else 4 * threads
+    pieces = threads if count(A) * columns.n < 4 * _WORTH_A_THREAD else _PIECES * threads
     parts = _slices(columns.n, ceil(columns.n / pieces), columns.unit)
     with overflow_checked_later():
         for_each(parts, lambda part: columns.fill(rows, out, at, part, side), threads)
@@ -215,7 +217,7 @@ def fill_square(columns: Prepared, out: Array, scratch: int = SCRATCH) -> None:
         columns.fill(rows, out[part], np.arange(part.stop - part.start), slice(0, n), side)
 
     with overflow_checked_later():
-        for_each(_slices(n, ceil(n / threads)), work, threads)
+        for_each(_slices(n, max(_LEAST_ROWS, ceil(n / (_PIECES * threads))) if threads > 1 else n), work, threads)
 
 
 def add_up_own_rows(columns: Prepared, source: Prepared, index: Any, v: Array, scratch: int = SCRATCH) -> Array:
@@ -223,7 +225,7 @@ def add_up_own_rows(columns: Prepared, source: Prepared, index: Any, v: Array, s
     up, on all cores: no row is kept.
     """
     threads = thread_count() if len(v) * columns.n >= _WORTH_A_THREAD else 1
-    parts = _slices(columns.n, ceil(columns.n / (4 * threads if threads > 1 else 1)), columns.unit)
+    parts = _slices(columns.n, ceil(columns.n / (_PIECES * threads if threads > 1 else 1)), columns.unit)
     some = max(64, scratch // max(1, 8 * width(columns.points)))  # rows at a time
     total, out = np.zeros(columns.n), np.empty(columns.n)
     for few in _slices(len(v), some):

@@ -44,6 +44,7 @@ _COMPACT = 6000  # points; so small problems run several rounds without Python b
 _COMPACT_ROUNDS = 8  # so many at most,
 _COMPACT_SET = 256  # with no larger working sets,
 _COMPACT_PART = 0.03  # until the violation, of all points and of a working set, is this part of what it was
+_MOSTLY_FREE = 1.5  # so are those of which no more than this many times the free ones are left
 _STEPS = 50_000  # pair steps per round: about 0.1 s
 _INNER = 0.1  # a working set is solved until its violation is this part of the violation of all points;
 _INNER_WHOLE = 0.01  # the same, where the working set is everything
@@ -51,7 +52,7 @@ _SHRINK_FROM = 0.6  # points leave once the violation is this part of the first,
 _SHRINK_MARGIN = 1.0  # if they are optimal by more than this many times the violation,
 _SHRINK_TO = 0.7  # and if fewer than this part of the points remain;
 _REJOIN = 0.1  # they come back when the violation of the others has become this part of what it was
-_FLOOR = {4: 1e-4, 8: 1e-10}  # the part of a violation that rows of so many bytes a value can mend
+_FLOOR = {4: 2e-5, 8: 1e-10}  # the part of a violation that rows of so many bytes a value can mend
 _PROGRESS = {4: 1e-10, 8: 1e-15}  # a round that raises the dual by no more than this part of it is idle;
 _IDLE = {4: 5, 8: 20}  # after so many in a row, rounding is the limit
 _WORTH_THREADS = 2_000_000  # values; smaller updates stay in one thread
@@ -126,6 +127,7 @@ class _Descent:
         self.best_gap, self.failures, self.exhausted = np.inf, 0, False
         started = bool(beta.any())
         self._begin(self.whole_gram.recompute(beta, dtype=self.whole_gram.dtype) if started else np.zeros(problem.n))
+        self.first = self.violation
 
     def refresh(self, scores: Array) -> None:
         """Go on from K beta as it really is, with all points; with float64 rows, where float32 ones failed twice."""
@@ -146,12 +148,17 @@ class _Descent:
         t = self.problem.terms
         scores = t.q - t.r * self.all_beta - self.all_F
         b = 0.5 * (self.top + self.bottom) if self.problem.bias else 0.0
-        done = self._at_floor() and not self.stale
+        done, partial = self._at_floor(), self.stale and not self._nearly_solved()
         gap = None if self.hard else shares(self.all_F, self.all_beta, t.r, t.eps, t.lo, t.hi, b)
-        return Iterate(self.all_beta, scores, b, self.dual, partial=self.stale, done=done, gap=gap)
+        return Iterate(self.all_beta, scores, b, self.dual, partial=partial, done=done, gap=gap)
 
     def round(self) -> None:
         """Choose a working set, solve for it, and update F; of small problems, several times."""
+        if self.stale and self._nearly_solved():
+            self._rejoin()
+            self._shrink()
+            if self._at_floor():
+                return
         if self._compact():
             self._compiled_rounds()
         else:
@@ -160,9 +167,8 @@ class _Descent:
         if self.hard:
             self._scale()
         self._look()
-        if self.stale and (self.violation <= self.rejoin_at or self._at_floor()):
-            self._rejoin()
-        self._shrink()
+        if not (self.stale and self._nearly_solved()):
+            self._shrink()
 
     def _compact(self) -> bool:
         """Whether the problem is small enough for several rounds in one thread."""
@@ -205,8 +211,7 @@ class _Descent:
         self.dtype = self.whole_gram.dtype
         self.dual = self.problem.dual(self.all_beta, scores)
         self._play_all()
-        self.floor = self.violation * _FLOOR[self.dtype.itemsize]
-        self.first, self.idle = self.violation, 0
+        self.floor, self.idle = self.violation * _FLOOR[self.dtype.itemsize], 0
 
     # One round.
 
@@ -227,7 +232,10 @@ class _Descent:
 
     def _whole(self) -> int:
         """So many points are one working set."""
-        return self.active.size if self.gram.padded is not None else min(max(WHOLE, self.limit), self._largest())
+        if self.gram.padded is not None:
+            return self.active.size
+        most = max(WHOLE, self.limit, _MOSTLY_FREE * self.free)
+        return min(int(most), self._largest())
 
     def _block(self, W: Any, everything: bool) -> Any:
         """K of the working set, padded with zeros."""
@@ -339,6 +347,10 @@ class _Descent:
             self.left_out.append((np.delete(self.active, keep), self.all_beta.copy()))
             self._play(self.active[keep], self.gram.narrow(keep))
             self.rejoin_at = _REJOIN * self.violation
+
+    def _nearly_solved(self) -> bool:
+        """Whether it is time for those left out to come back."""
+        return self.violation <= self.rejoin_at or self._at_floor()
 
     def _rejoin(self) -> None:
         """Bring F of the points left out up to date, with what has moved since; all are in play again."""
