@@ -269,19 +269,33 @@ def to_values(tile: Array) -> None:
 
 
 @inlined
-def add_rows(tile: Array, start: int, stop: int, factors: Array, first: int, total: Array) -> None:
-    """Add rows of a tile, from start to stop, times factors (that of its first row is the `first`), in float64."""
-    width = 3 * lanes_of(tile)
-    lanes = lanes_of(total)
+def add_rows(tile: Array, start: int, stop: int, factors: Array, first: int, total: Array, place: int) -> None:
+    """Add rows of a tile, from start to stop, to the float64 numbers of `total` from `place` on.
+
+    Each row is taken times its factor; that of the first row of the tile is the `first`.
+    """
+    width, lanes = 3 * lanes_of(tile), lanes_of(total)
     for j in range(0, width, 3 * lanes):
-        p, q, r = load(total, j), load(total, j + lanes), load(total, j + 2 * lanes)
+        i = place + j
+        p, q, r = load(total, i), load(total, i + lanes), load(total, i + 2 * lanes)
         for row in range(start, stop):
             at = row * width + j
             x, y, z = load_wide(tile, at), load_wide(tile, at + lanes), load_wide(tile, at + 2 * lanes)
             p, q, r = add_dots(x, y, z, factors[first + row], p, q, r)
-        store(p, total, j)
-        store(q, total, j + lanes)
-        store(r, total, j + 2 * lanes)
+        store(p, total, i)
+        store(q, total, i + lanes)
+        store(r, total, i + 2 * lanes)
+
+
+@inlined
+def add_columns(tile: Array, factors: Array, first: int, total: Array) -> None:
+    """Add the columns of a tile, times their factors, those from `first` on: `total` has a vector for each row."""
+    width, lanes = 3 * lanes_of(tile), lanes_of(total)
+    for row in range(GROUP):
+        p = load(total, row * lanes)
+        for j in range(0, width, lanes):
+            p = multiply_add(load_wide(tile, row * width + j), load(factors, first + j), p)
+        store(p, total, row * lanes)
 
 
 @exactly_compiled
@@ -331,7 +345,7 @@ def gaussian_sums(
         for g in range(groups):
             exponents(A, a_levels, g, Z, z_levels, m, d, gamma, way, tile)
             to_values(tile)
-            add_rows(tile, 0, GROUP, factors, g * GROUP, total)
+            add_rows(tile, 0, GROUP, factors, g * GROUP, total, 0)
         for j in range(max(start - m * width, 0), min(stop - m * width, width)):
             out[m * width + j] = total[j]
 
@@ -342,27 +356,24 @@ def gaussian_both_ways(
     v: Array, w: Array, above: Array, below: Array, same: bool,
 ) -> None:  # fmt: skip
     """above[i] += sum_j k(a_i, z_j) v_j and, unless the points are the same, below[j] += sum_i k(a_i, z_j) w_i."""
-    d, lanes = Z.shape[1], lanes_of(Z)
-    width = 3 * lanes
-    groups, panels = len(A), len(Z)
+    d, width, groups, panels = Z.shape[1], 3 * lanes_of(Z), len(A), len(Z)
     A, a_levels, Z, z_levels = A.reshape(-1), a_levels.reshape(-1), Z.reshape(-1), z_levels.reshape(-1)
-    tile, total = np.empty(GROUP * width, A.dtype), np.empty(width)
-    right, left = np.zeros(panels * width, A.dtype), np.zeros(groups * GROUP)
+    right, left = np.zeros(panels * width), np.zeros(groups * GROUP)
     right[: v.size], left[: w.size] = v, w
-    for m in range(panels):
-        first = m * width
-        x, y, z = load(right, first), load(right, first + lanes), load(right, first + 2 * lanes)
-        total[:] = 0.0
-        for g in range(groups):
+    lanes = lanes_of(right)
+    tile, across, down = np.empty(GROUP * width, A.dtype), np.empty(GROUP * lanes), np.zeros(panels * width)
+    for g in range(groups):
+        across[:] = 0.0
+        for m in range(panels):
             exponents(A, a_levels, g, Z, z_levels, m, d, gamma, way, tile)
             to_values(tile)
-            for row in range(min(GROUP, above.size - g * GROUP)):
-                a, b, c = get(tile, row)
-                above[g * GROUP + row] += sum_of(multiply_add(a, x, multiply_add(b, y, c * z)))
-            add_rows(tile, 0, GROUP, left, g * GROUP, total)
-        if not same:
-            for j in range(min(width, below.size - first)):
-                below[first + j] += total[j]
+            add_columns(tile, right, m * width, across)
+            if not same:
+                add_rows(tile, 0, GROUP, left, g * GROUP, down, m * width)
+        for row in range(min(GROUP, above.size - g * GROUP)):
+            above[g * GROUP + row] += sum_of(load(across, row * lanes))
+    if not same:
+        below += down[: below.size]
 
 
 @exactly_compiled

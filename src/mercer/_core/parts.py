@@ -28,5 +28,5 @@ def gaussian_sums_of_parts(
                 to_values(tile)
                 start, stop = max(edges[part] - g * GROUP, 0), min(edges[part + 1] - g * GROUP, GROUP)
                 for c in range(columns):
-                    add_rows(tile, start, stop, factors[c], g * GROUP, total[c])
+                    add_rows(tile, start, stop, factors[c], g * GROUP, total[c], 0)
             out[part, :, first : first + used] = total[:, :used]

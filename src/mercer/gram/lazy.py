@@ -13,6 +13,7 @@ from ..kernels.evaluate import (
     SCRATCH,
     SCRATCH_PER_THREAD,
     Prepared,
+    add_up_all,
     add_up_own_rows,
     diagonal,
     fill_rows,
@@ -170,7 +171,8 @@ class LazyGram(Gram):
         used = np.flatnonzero(v)
         if used.size == 0:
             return np.zeros(columns.n)
-        return add_up_own_rows(columns, source, used, v[used], self.scratch)
+        add_up = add_up_all if rows is None else add_up_own_rows
+        return add_up(columns, source, used, v[used], self.scratch)
 
     def block(self, index: Any, out: Array | None = None) -> Array:
         """See Gram.block; computed anew, which is faster than to look for the rows."""

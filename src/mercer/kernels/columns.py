@@ -83,8 +83,11 @@ class GaussianColumns(NamedTuple):
 class _Panels(_Fast):
     """Points packed in panels: no pass through memory between distances and exponentials."""
 
+    adds_up_once = True
+
     columns: Packed
     gaussian: Any
+    centre: Any = None  # what the points are taken from
     own_rows: Packed | None = None  # the same points as rows, once they were asked for
 
     def _chosen(self, index: Any, size: int) -> Packed:
@@ -137,10 +140,10 @@ class _Panels(_Fast):
     def both_ways(self, rows: Any, v: Array, w: Array, above: Array, below: Array) -> None:
         from .._core.gaussian import gaussian_both_ways
 
-        if self.dtype == np.float32 or v.shape[1] > 2:
+        if v.shape[1] > (1 if self.dtype == np.float32 else 2):
             super().both_ways(rows, v, w, above, below)
             return
-        packed: Packed = self.ready(rows.points)
+        packed: Packed = rows.as_rows() if rows.centre is self.centre else self.ready(rows.points)
         Z, levels, gamma, way = self.gaussian
         for j in range(v.shape[1]):
             x, y = np.ascontiguousarray(v[:, j]), np.ascontiguousarray(w[:, j])

@@ -233,7 +233,7 @@ class _Descent:
     def _whole(self) -> int:
         """So many points are one working set."""
         if self.gram.padded is not None:
-            return self.active.size
+            return int(self.active.size)
         most = max(WHOLE, self.limit, _MOSTLY_FREE * self.free)
         return min(int(most), self._largest())
 
