@@ -10,7 +10,7 @@ from .pairs import FORBIDDEN
 
 _BINS = 1024
 _COLUMNS = 1024
-_TILE = 32
+_TILE = 128
 
 
 @exactly_compiled

@@ -166,7 +166,7 @@ class PairGram(Gram):
         K[n:], K[:n, n:] = 0, 0
         K[:a, :a], K[a:n, a:n] = (whole.own_block(label) for label in classes)
         columns = [whole.prepared(label) for label in classes]
-        columns[1].fill(columns[1].ready(columns[0].points), K[:, a:], np.arange(a), slice(0, n - a), _SIDE)
+        columns[1].fill(columns[0].as_rows_of(columns[1]), K[:, a:], np.arange(a), slice(0, n - a), _SIDE)
         mirror(K, a, n)
         self.columns = columns
         self.padded: Array = K

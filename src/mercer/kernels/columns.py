@@ -137,13 +137,17 @@ class _Panels(_Fast):
             self.own_rows = self.rows_of(np.arange(self.n))
         return self.own_rows
 
+    def as_rows_of(self, columns: Prepared) -> Any:
+        alike = isinstance(columns, type(self)) and columns.centre is self.centre
+        return self.as_rows() if alike else super().as_rows_of(columns)
+
     def both_ways(self, rows: Any, v: Array, w: Array, above: Array, below: Array) -> None:
         from .._core.gaussian import gaussian_both_ways
 
         if v.shape[1] > (1 if self.dtype == np.float32 else 2):
             super().both_ways(rows, v, w, above, below)
             return
-        packed: Packed = rows.as_rows() if rows.centre is self.centre else self.ready(rows.points)
+        packed: Packed = rows.as_rows_of(self)
         Z, levels, gamma, way = self.gaussian
         for j in range(v.shape[1]):
             x, y = np.ascontiguousarray(v[:, j]), np.ascontiguousarray(w[:, j])
@@ -167,7 +171,7 @@ class Dense(_Panels):
         whole = dense(cut(points, slice(0, self.n), dtype))
         if centre is None:
             centre = mean(whole) if single else np.zeros(whole.shape[1])
-        self.centre = centre.astype(self.dtype)
+        self.centre = centre.astype(self.dtype, copy=False)  # points prepared alike share it
         self.columns = self._pack(whole, self.unit)
         self.gaussian = GaussianColumns(*self.columns, self.gamma, PRODUCTS if single else DIFFERENCES)
 

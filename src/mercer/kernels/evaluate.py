@@ -27,7 +27,8 @@ SCRATCH_PER_THREAD = 10_000_000
 LEAST_SIDE = 16  # of a tile, in points: with less, overhead is all there is
 _SYMMETRIC_SIDE = 512  # of a tile that is used twice
 _DIAGONAL = 1024  # points whose diagonal is computed at a time
-_WORTH_ONCE = 0.1  # the part of the columns that must be rows too, for symmetry to save time
+_WORTH_SYMMETRY = 4_000_000  # values, for their symmetry to save time,
+_OFTEN = 0.1  # and the part of the columns that must be rows too
 _LEAST_ROWS = 256  # of a square that are a piece of work
 _PIECES = 8  # of work for each thread: cores are not always equally fast
 _WORTH_A_THREAD = 100_000  # values; smaller blocks are one tile in the caller's thread
@@ -243,7 +244,8 @@ def add_up_all(columns: Prepared, source: Prepared, index: Any, v: Array, scratc
     """
     n, threads = len(index), thread_count()
     strips = _slices(n, max(_SYMMETRIC_SIDE, ceil(n / (_PIECES * threads))))
-    if not columns.adds_up_once or n < _WORTH_ONCE * columns.n or 8 * n * len(strips) > scratch:
+    worth = columns.adds_up_once and n * columns.n >= _WORTH_SYMMETRY and n >= _OFTEN * columns.n
+    if not worth or 2 * columns.nbytes + 8 * n * len(strips) > scratch:
         return add_up_own_rows(columns, source, index, v, scratch)
     others = np.delete(np.arange(columns.n), index)
     blocks = [columns.columns_of(index[strip]) for strip in strips]
@@ -257,7 +259,8 @@ def add_up_all(columns: Prepared, source: Prepared, index: Any, v: Array, scratc
     out = np.empty(columns.n)
     for_each(range(len(strips)), work, threads)
     out[index] = sums.sum(axis=0)[:, 0]
-    out[others] = add_up_own_rows(columns.columns_of(others), source, index, v, scratch)
+    if others.size:
+        out[others] = add_up_own_rows(columns.columns_of(others), source, index, v, scratch)
     return out
 
 
@@ -300,6 +303,10 @@ class Prepared:
         """The points A as `fill` takes them: made ready once, for all parts."""
         return A
 
+    def as_rows_of(self, columns: Prepared) -> Any:
+        """All of these points, made ready to be rows beside those columns."""
+        return columns.ready(self.points)
+
     def precise(self) -> Prepared:
         """The same, as good as their precision allows, if that is slower."""
         return self
@@ -330,7 +337,7 @@ class Prepared:
     def both_ways(self, rows: Prepared, v: Array, w: Array, above: Array, below: Array) -> None:
         """above += K v and, unless the rows are these points themselves, below += K'w; v and w are matrices."""
         values = np.empty((rows.n, self.n), self.dtype)
-        self.fill(self.ready(rows.points), values, np.arange(rows.n), slice(0, self.n), max(rows.n, self.n))
+        self.fill(rows.as_rows_of(self), values, np.arange(rows.n), slice(0, self.n), max(rows.n, self.n))
         above += values @ v
         if rows is not self:
             below += values.T @ w
