@@ -27,6 +27,7 @@ from .vectors import (
     load,
     load_wide,
     multiply_add,
+    number_at,
     smaller,
     store,
     sum_of,
@@ -157,24 +158,24 @@ def eight_products(
     e0 = e1 = e2 = f0 = f1 = f2 = g0 = g1 = g2 = h0 = h1 = h2 = filled(tile, 0)
     for _ in range(d):
         x, y, w = load(Z, z), load(Z, z + lanes), load(Z, z + 2 * lanes)
-        a0, a1, a2 = add_dots(x, y, w, A[a], a0, a1, a2)
-        b0, b1, b2 = add_dots(x, y, w, A[a + 1], b0, b1, b2)
-        c0, c1, c2 = add_dots(x, y, w, A[a + 2], c0, c1, c2)
-        d0, d1, d2 = add_dots(x, y, w, A[a + 3], d0, d1, d2)
-        e0, e1, e2 = add_dots(x, y, w, A[a + 4], e0, e1, e2)
-        f0, f1, f2 = add_dots(x, y, w, A[a + 5], f0, f1, f2)
-        g0, g1, g2 = add_dots(x, y, w, A[a + 6], g0, g1, g2)
-        h0, h1, h2 = add_dots(x, y, w, A[a + 7], h0, h1, h2)
+        a0, a1, a2 = add_dots(x, y, w, number_at(A, a), a0, a1, a2)
+        b0, b1, b2 = add_dots(x, y, w, number_at(A, a + 1), b0, b1, b2)
+        c0, c1, c2 = add_dots(x, y, w, number_at(A, a + 2), c0, c1, c2)
+        d0, d1, d2 = add_dots(x, y, w, number_at(A, a + 3), d0, d1, d2)
+        e0, e1, e2 = add_dots(x, y, w, number_at(A, a + 4), e0, e1, e2)
+        f0, f1, f2 = add_dots(x, y, w, number_at(A, a + 5), f0, f1, f2)
+        g0, g1, g2 = add_dots(x, y, w, number_at(A, a + 6), g0, g1, g2)
+        h0, h1, h2 = add_dots(x, y, w, number_at(A, a + 7), h0, h1, h2)
         a, z = a + GROUP, z + 3 * lanes
     x, y, w = load(z_levels, j), load(z_levels, j + lanes), load(z_levels, j + 2 * lanes)
-    finish(tile, 0, a0, a1, a2, factor, x, y, w, a_levels[i])
-    finish(tile, 1, b0, b1, b2, factor, x, y, w, a_levels[i + 1])
-    finish(tile, 2, c0, c1, c2, factor, x, y, w, a_levels[i + 2])
-    finish(tile, 3, d0, d1, d2, factor, x, y, w, a_levels[i + 3])
-    finish(tile, 4, e0, e1, e2, factor, x, y, w, a_levels[i + 4])
-    finish(tile, 5, f0, f1, f2, factor, x, y, w, a_levels[i + 5])
-    finish(tile, 6, g0, g1, g2, factor, x, y, w, a_levels[i + 6])
-    finish(tile, 7, h0, h1, h2, factor, x, y, w, a_levels[i + 7])
+    finish(tile, 0, a0, a1, a2, factor, x, y, w, number_at(a_levels, i))
+    finish(tile, 1, b0, b1, b2, factor, x, y, w, number_at(a_levels, i + 1))
+    finish(tile, 2, c0, c1, c2, factor, x, y, w, number_at(a_levels, i + 2))
+    finish(tile, 3, d0, d1, d2, factor, x, y, w, number_at(a_levels, i + 3))
+    finish(tile, 4, e0, e1, e2, factor, x, y, w, number_at(a_levels, i + 4))
+    finish(tile, 5, f0, f1, f2, factor, x, y, w, number_at(a_levels, i + 5))
+    finish(tile, 6, g0, g1, g2, factor, x, y, w, number_at(a_levels, i + 6))
+    finish(tile, 7, h0, h1, h2, factor, x, y, w, number_at(a_levels, i + 7))
 
 
 @inlined
@@ -187,16 +188,16 @@ def four_products(
     a0 = a1 = a2 = b0 = b1 = b2 = c0 = c1 = c2 = d0 = d1 = d2 = filled(tile, 0)
     for _ in range(d):
         x, y, w = load(Z, z), load(Z, z + lanes), load(Z, z + 2 * lanes)
-        a0, a1, a2 = add_dots(x, y, w, A[a], a0, a1, a2)
-        b0, b1, b2 = add_dots(x, y, w, A[a + 1], b0, b1, b2)
-        c0, c1, c2 = add_dots(x, y, w, A[a + 2], c0, c1, c2)
-        d0, d1, d2 = add_dots(x, y, w, A[a + 3], d0, d1, d2)
+        a0, a1, a2 = add_dots(x, y, w, number_at(A, a), a0, a1, a2)
+        b0, b1, b2 = add_dots(x, y, w, number_at(A, a + 1), b0, b1, b2)
+        c0, c1, c2 = add_dots(x, y, w, number_at(A, a + 2), c0, c1, c2)
+        d0, d1, d2 = add_dots(x, y, w, number_at(A, a + 3), d0, d1, d2)
         a, z = a + GROUP, z + 3 * lanes
     x, y, w = load(z_levels, j), load(z_levels, j + lanes), load(z_levels, j + 2 * lanes)
-    finish(tile, row, a0, a1, a2, factor, x, y, w, a_levels[i])
-    finish(tile, row + 1, b0, b1, b2, factor, x, y, w, a_levels[i + 1])
-    finish(tile, row + 2, c0, c1, c2, factor, x, y, w, a_levels[i + 2])
-    finish(tile, row + 3, d0, d1, d2, factor, x, y, w, a_levels[i + 3])
+    finish(tile, row, a0, a1, a2, factor, x, y, w, number_at(a_levels, i))
+    finish(tile, row + 1, b0, b1, b2, factor, x, y, w, number_at(a_levels, i + 1))
+    finish(tile, row + 2, c0, c1, c2, factor, x, y, w, number_at(a_levels, i + 2))
+    finish(tile, row + 3, d0, d1, d2, factor, x, y, w, number_at(a_levels, i + 3))
 
 
 @inlined
@@ -206,10 +207,10 @@ def four_differences(A: Array, a: int, Z: Array, z: int, d: int, factor: float, 
     a0 = a1 = a2 = b0 = b1 = b2 = c0 = c1 = c2 = d0 = d1 = d2 = zero = filled(tile, 0)
     for _ in range(d):
         x, y, w = load(Z, z), load(Z, z + lanes), load(Z, z + 2 * lanes)
-        a0, a1, a2 = add_squares(x, y, w, A[a], a0, a1, a2)
-        b0, b1, b2 = add_squares(x, y, w, A[a + 1], b0, b1, b2)
-        c0, c1, c2 = add_squares(x, y, w, A[a + 2], c0, c1, c2)
-        d0, d1, d2 = add_squares(x, y, w, A[a + 3], d0, d1, d2)
+        a0, a1, a2 = add_squares(x, y, w, number_at(A, a), a0, a1, a2)
+        b0, b1, b2 = add_squares(x, y, w, number_at(A, a + 1), b0, b1, b2)
+        c0, c1, c2 = add_squares(x, y, w, number_at(A, a + 2), c0, c1, c2)
+        d0, d1, d2 = add_squares(x, y, w, number_at(A, a + 3), d0, d1, d2)
         a, z = a + GROUP, z + 3 * lanes
     finish(tile, row, a0, a1, a2, factor, zero, zero, zero, 0.0)
     finish(tile, row + 1, b0, b1, b2, factor, zero, zero, zero, 0.0)
@@ -224,10 +225,10 @@ def four_counts(A: Array, a: int, Z: Array, z: int, d: int, factor: float, tile:
     a0 = a1 = a2 = b0 = b1 = b2 = c0 = c1 = c2 = d0 = d1 = d2 = zero = filled(tile, 0)
     for _ in range(d):
         x, y, w = load(Z, z), load(Z, z + lanes), load(Z, z + 2 * lanes)
-        a0, a1, a2 = add_counts(x, y, w, A[a], a0, a1, a2)
-        b0, b1, b2 = add_counts(x, y, w, A[a + 1], b0, b1, b2)
-        c0, c1, c2 = add_counts(x, y, w, A[a + 2], c0, c1, c2)
-        d0, d1, d2 = add_counts(x, y, w, A[a + 3], d0, d1, d2)
+        a0, a1, a2 = add_counts(x, y, w, number_at(A, a), a0, a1, a2)
+        b0, b1, b2 = add_counts(x, y, w, number_at(A, a + 1), b0, b1, b2)
+        c0, c1, c2 = add_counts(x, y, w, number_at(A, a + 2), c0, c1, c2)
+        d0, d1, d2 = add_counts(x, y, w, number_at(A, a + 3), d0, d1, d2)
         a, z = a + GROUP, z + 3 * lanes
     finish(tile, row, counted(a0), counted(a1), counted(a2), factor, zero, zero, zero, 0.0)
     finish(tile, row + 1, counted(b0), counted(b1), counted(b2), factor, zero, zero, zero, 0.0)
@@ -245,7 +246,7 @@ def exponents(
     a, z, i, j = g * d * GROUP, m * d * width, g * GROUP, m * width
     light = True
     for row in range(GROUP):
-        light = light and a_levels[i + row] >= HEAVY
+        light = light and number_at(a_levels, i + row) >= HEAVY
     if way == COUNTS:
         four_counts(A, a, Z, z, d, factor, tile, 0)
         four_counts(A, a + 4, Z, z, d, factor, tile, 4)
@@ -281,7 +282,7 @@ def add_rows(tile: Array, start: int, stop: int, factors: Array, first: int, tot
         for row in range(start, stop):
             at = row * width + j
             x, y, z = load_wide(tile, at), load_wide(tile, at + lanes), load_wide(tile, at + 2 * lanes)
-            p, q, r = add_dots(x, y, z, factors[first + row], p, q, r)
+            p, q, r = add_dots(x, y, z, number_at(factors, first + row), p, q, r)
         store(p, total, i)
         store(q, total, i + lanes)
         store(r, total, i + 2 * lanes)

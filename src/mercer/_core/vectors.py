@@ -54,6 +54,11 @@ def load(array: Array, *place: int) -> Any:
     return array[place[:-1]][place[-1] : place[-1] + lanes_of(array)].copy()
 
 
+def number_at(array: Array, place: int) -> Any:
+    """array[place], for a place >= 0: compiled code need not ask whether it is."""
+    return array[place]
+
+
 def load_wide(array: Array, place: int) -> Any:
     """As many of the numbers of an array from a place on as a float64 vector holds, as such a vector."""
     return array[place : place + BYTES // 8].astype(np.float64)
@@ -222,6 +227,12 @@ def _lower_load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return result
 
 
+def _lower_number_at(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    array = signature.args[0]
+    pointer = _address(context, builder, args[0], array, args[1:], signature.args[1:])
+    return builder.load(builder.bitcast(pointer, context.get_value_type(array.dtype).as_pointer()))
+
+
 def _lower_load_wide(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     array = signature.args[0]
     pointer = _address(context, builder, args[0], array, args[1:], signature.args[1:])
@@ -356,6 +367,7 @@ _define(exp2, lambda *kinds: types.UniTuple(kinds[0], len(kinds)), _lower_exp2, 
 _define(lanes_of, lambda array: types.intp, _lower_lanes_of, (types.Array,))
 _places = [[types.Integer] * axes for axes in (1, 2, 3)]
 _define(load, _source, _lower_load, *((types.Array, *place) for place in _places))
+_define(number_at, lambda array, place: array.dtype, _lower_number_at, (types.Array, types.Integer))
 _define(load_wide, lambda array, place: _DOUBLE, _lower_load_wide, (types.Array, types.Integer))
 _define(store, lambda vector, *at: types.void if _source(*at) == vector else None, _lower_store,
         *((Vector, types.Array, *place) for place in _places))  # fmt: skip
