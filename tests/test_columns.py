@@ -14,6 +14,7 @@ from mercer.kernels import Gaussian, Laplacian
 from mercer.kernels.columns import Bits, Dense, TabledBits, fast_columns
 from mercer.kernels.evaluate import (
     Prepared,
+    add_up_all,
     add_up_own_rows,
     fill_rows,
     fill_square,
@@ -88,6 +89,47 @@ def test_sums_of_parts(name, dtype, columns):
             np.asarray(kernel(X + 0.5, Z), np.float64) @ v,
             **close,
         )
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("part", [0.05, 0.6, 1.0])
+def test_sums_over_all_points_use_symmetry(name, dtype, part, monkeypatch):
+    """Few rows, many, and all of them; enough memory, and too little of it."""
+    X = SETS[name][0].astype(dtype)
+    n = X.shape[0]
+    monkeypatch.setattr("mercer.kernels.evaluate._WORTH_SYMMETRY", 1)
+    columns = Gaussian(0.5 / X.shape[1]).prepare(X, dtype)
+    index = np.sort(GENERATOR.choice(n, int(part * n), replace=False))
+    v = GENERATOR.normal(size=index.size)
+    expected = np.asarray(Gaussian(0.5 / X.shape[1])(X, X[index]), np.float64) @ v
+    close = {"rtol": 1e-4, "atol": 1e-4} if dtype == np.float32 else {"rtol": 1e-10, "atol": 1e-11}
+    sums = add_up_all(columns, columns, index, v)
+    assert_allclose(sums, expected, **close)
+    assert_array_equal(add_up_all(columns, columns, index, v), sums)
+    assert_allclose(add_up_all(columns, columns, index, v, scratch=100_000), expected, **close)
+
+
+def test_points_prepared_alike_are_packed_as_rows_once():
+    columns = Gaussian(0.1).prepare(FEW, np.float32)
+    few = columns.alike(FEW[:300])
+    assert few.as_rows_of(columns) is few.as_rows_of(columns)
+    other = Gaussian(0.1).prepare(FEW[300:900], np.float32)  # around another centre
+    out = np.empty((300, 600), np.float32)
+    other.fill(few.as_rows_of(other), out, np.arange(300), slice(0, 600), 600)
+    assert_allclose(out, formula(FEW[:300], FEW[300:900], 0.1), rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("width", [1, 31, 32, 33, 256, Bits.MOST, Bits.MOST + 1])
+def test_bits_of_every_width(width):
+    X = np.zeros((60, width), np.float32)
+    X[1::2] = 1.0  # all coordinates differ
+    X[2] = GENERATOR.random(width) < 0.5
+    columns = Gaussian(1.0 / width).prepare(X, np.float32)
+    assert isinstance(columns, Bits if width <= Bits.MOST else Dense)
+    out = np.empty((60, 60), np.float32)
+    fill_square(columns, out)
+    assert_allclose(out, formula(X, X, 1.0 / width), rtol=1e-5)
 
 
 def test_the_same_bits_whatever_the_threads():

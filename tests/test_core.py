@@ -68,12 +68,34 @@ def test_gaussian(dtype, way, rows):
     v = generator.normal(size=rows)
     gaussian.gaussian_sums(*left, *right, 0.3, way, v, total, 0, len(Z))
     assert_allclose(total, v @ expected, rtol=1e-5, atol=1e-5 if dtype == np.float32 else 1e-14)
+    w, above, below = generator.normal(size=len(Z)), np.ones(rows), np.ones(len(Z))
+    gaussian.gaussian_both_ways(*left, *right, 0.3, way, w, v, above, below, False)
+    both = {"rtol": 1e-5, "atol": 1e-5 if dtype == np.float32 else 1e-14}
+    assert_allclose(above, 1 + expected @ w, **both)
+    assert_allclose(below, 1 + v @ expected, **both)
+    gaussian.gaussian_both_ways(*left, *right, 0.3, way, w, v, above, below, True)  # the other way is left out
+    assert_allclose(above, 1 + 2 * expected @ w, **both)
+    assert_allclose(below, 1 + v @ expected, **both)
     V, edges = generator.normal(size=(rows, 3)), np.array([0, 2, rows])
     sums = np.full((2, 3, len(Z)), np.nan)
     parts.gaussian_sums_of_parts(*left, *right, 0.3, way, V, edges, sums)
     for part, (start, stop) in zip(sums, ((0, 2), (2, rows)), strict=True):
         close = {"rtol": 1e-5, "atol": 1e-5 if dtype == np.float32 else 1e-14}
         assert_allclose(part, V[start:stop].T @ expected[start:stop], **close)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_values_near_the_least_number(dtype):
+    """Far apart, values sink to zero without a jump, and beyond they are zero."""
+    least = np.sqrt(-np.log(np.finfo(dtype).tiny))
+    Z = np.array([[0.0], *([least + step] for step in (-0.5, -0.01, 0.0, 0.003, 0.01, 1.0, 1e3, 1e18))], dtype)
+    left, right = packed(Z[:1], gaussian.GROUP, 1.0), packed(Z, gaussian.PANEL[Z.itemsize], 1.0)
+    out = np.full((1, len(Z)), np.nan, dtype)
+    gaussian.gaussian_rows(*left, *right, 1.0, gaussian.DIFFERENCES, out, np.arange(1), 0, len(Z))
+    expected = np.exp(-(Z.astype(float).ravel() ** 2))
+    assert_allclose(out[0], expected, rtol=1e-4 if dtype == np.float32 else 1e-10, atol=np.finfo(dtype).tiny)
+    assert (np.diff(out[0]) <= 0).all()
+    assert (out[0, -3:] == 0).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -1,7 +1,8 @@
 """The Gaussian of dense points: distances and exponentials, tile by tile, without a pass through memory between.
 
 Both sets of points are packed by coordinates: the rows in groups of eight, the columns in panels of as many as three
-registers hold. A tile is the block of one group and one panel, small enough that its sums stay in registers.
+registers hold. A tile is the block of one group and one panel: small enough that the sums of some of its rows stay in
+registers, and all of it in the nearest cache, where the exponentials are taken, three vectors at a time.
 
 exp(-gamma |a - z|^2) = 2^t, where t comes from dot products, which is fastest, or from differences: for points far from
 the centre, where products would lose digits, and in float64. The `level` of a point is t of the point and the centre.

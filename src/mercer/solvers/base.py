@@ -25,9 +25,9 @@ REGISTRY: dict[str, type[Parameters]] = {}
 class Iterate:
     """Where a solver stands: coefficients, K beta as the solver believes it to be (None: not known), b, the dual value.
 
-    gap: primal minus dual, where the solver knows it. partial: some of K beta is not up to date. done: the solver can
-    do no more until it is sent K beta, recomputed. dual_beta: a feasible dual point, where beta is none; the dual value
-    is then that of this point. An iterate is valid until the next one.
+    gap: primal minus dual, where the solver knows it. partial: too much of K beta is out of date for a certificate to
+    be worth its while. done: the solver can do no more until it is sent K beta, recomputed. dual_beta: a feasible dual
+    point, where beta is none; the dual value is then that of this point. An iterate is valid until the next one.
     """
 
     beta: Array

@@ -11,8 +11,8 @@ Rows are float32 where the Gram matrix is; F is float64, and exact again wheneve
 Where float32 rows stop helping, float64 ones take over.
 
 Once the violation is small, the points that are optimal by a wide margin leave the game (shrinking). They come back
-when the others are nearly solved, their F brought up to date by what has moved meanwhile: few coefficients, so that
-this costs little.
+when the others are nearly solved: with the K beta of a certificate, where the gap seems small enough for one, else with
+their F brought up to date by what has moved meanwhile.
 
 Without a bias there is no equality; then a phantom point with a zero row and no bounds takes what the others give.
 
@@ -39,13 +39,13 @@ from ..problem import Problem
 from ..types import Array, inner
 from .base import Iterate, Solver, feasible_start
 
-WHOLE = 2048  # a problem of so many points is one working set
+WHOLE = 2048  # a problem of so many points is one working set,
+_MOSTLY_FREE = 1.5  # and so are points in play that are no more than this many times those that are free
 _COMPACT = 6000  # points; so small problems run several rounds without Python between, each in one thread,
 _COMPACT_ROUNDS = 8  # so many at most,
 _COMPACT_SET = 256  # with no larger working sets,
 _COMPACT_PART = 0.03  # until the violation, of all points and of a working set, is this part of what it was
-_MOSTLY_FREE = 1.5  # so are those of which no more than this many times the free ones are left
-_STEPS = 50_000  # pair steps per round: about 0.1 s
+_STEPS = 50_000  # pair steps per round: a fraction of a second
 _INNER = 0.1  # a working set is solved until its violation is this part of the violation of all points;
 _INNER_WHOLE = 0.01  # the same, where the working set is everything
 _SHRINK_FROM = 0.6  # points leave once the violation is this part of the first,
