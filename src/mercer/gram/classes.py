@@ -144,7 +144,8 @@ class ClassGram(Gram):
     def _fits(self, classes: tuple[int, int]) -> bool:
         """Whether the matrix of two classes, and the blocks that it leaves behind, are small enough for the budget."""
         sizes = [self.edges[label + 1] - self.edges[label] for label in classes]
-        kept = sum(block.nbytes for block in self.own.values()) + self.kernel.prepared_bytes(self.points, self._dtype)
+        packed = 2 * self.kernel.prepared_bytes(self.points, self._dtype)  # as columns, and as rows
+        kept = packed + sum(block.nbytes for block in self.own.values())
         new = sum(size**2 for size in sizes) * self._dtype.itemsize
         pair = padded(sum(sizes)) ** 2 * self._dtype.itemsize
         return bool(max(sizes) <= LARGEST_CLASS and 2 * pair <= self.share and 2 * (kept + new) <= self.budget)
