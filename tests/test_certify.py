@@ -225,3 +225,13 @@ def test_an_indefinite_kernel_proves_nothing():
     with pytest.warns(IndefiniteKernelWarning):
         ours = SVC("precomputed").fit(sigmoid_kernel(X), y)
     assert certify(ours, sigmoid_kernel(X), y).status is Status.INDEFINITE
+
+
+@pytest.mark.parametrize("targets", [None, 2])
+def test_a_linear_ridge_far_from_the_origin_is_judged_as_it_was_fitted(targets):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    y = X @ rng.normal(size=(4, targets or 1)) + 0.1 * rng.normal(size=(200, targets or 1))
+    y = y if targets else y[:, 0]
+    machine = mercer.KernelRidge("linear", alpha=0.1, bias=True).fit(X + 1e6, y)
+    assert mercer.certify(machine, X + 1e6, y).relative_gap < 1e-8

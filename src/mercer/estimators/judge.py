@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..gram import unformed
+from ..kernels import Linear
 from ..kernels.points import Domain, admit, count, row_weights, take
 from ..memory import parse_bytes
 from ..problem import Problem
@@ -17,6 +18,7 @@ from ..solvers.base import repaired
 from ..solvers.linear import Block, System
 from ..types import Array, Points
 from .base import Machine, Training
+from .centring import far_centre
 from .certificates import worst
 from .foreign import as_machine, ridge_kernel
 from .online import Online
@@ -80,13 +82,17 @@ def _certify_ridge(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Cer
     if np.any(coefficients[weight == 0]):
         raise ValueError(_OTHER_WEIGHTS)
     points = take(admit(X, kernel.domain), kept)
+    biases = np.broadcast_to(estimator.intercept_ if own else 0.0, coefficients.reshape(n, -1).shape[1])
+    bias = own and bool(estimator.bias)
+    if bias and isinstance(kernel, Linear):  # as fit does: far from the origin, sums over <x_i, x> would lose digits
+        centre = far_centre(points, weight[kept], parse_bytes(estimator.memory))
+        if centre is not None:
+            points, biases = points - centre, biases + np.reshape(estimator.coef_, (-1, centre.size)) @ centre
     gram = unformed(kernel, points[:, kept] if kernel.domain is Domain.VALUES else points)
     betas, targets = coefficients.reshape(n, -1)[kept], targets.reshape(n, -1)[kept]
     penalties = np.broadcast_to(np.asarray(estimator.alpha_ if own else estimator.alpha, np.float64), betas.shape[1])
     if not (penalties > 0).all():
         raise ValueError(f"A certificate of kernel ridge regression needs alpha > 0, not {estimator.alpha!r}.")
-    biases = np.broadcast_to(estimator.intercept_ if own else 0.0, betas.shape[1])
-    bias = own and bool(estimator.bias)
     found = []
     for j, penalty in enumerate(penalties.tolist()):
         system = System(gram, targets[:, j : j + 1], penalty / weight[kept], bias)
