@@ -40,7 +40,8 @@ from ..types import Array, inner
 from .base import Iterate, Solver, feasible_start
 
 WHOLE = 2048  # a problem of so many points is one working set,
-_MOSTLY_FREE = 1.5  # and so are points in play that are no more than this many times those that are free
+_MOSTLY_FREE = 1.5  # and so are points in play that are no more than this many times those that are free,
+_MOST_SETS = 3  # and no more than so many working sets
 _COMPACT = 6000  # points; so small problems run several rounds without Python between, each in one thread,
 _COMPACT_ROUNDS = 8  # so many at most,
 _COMPACT_SET = 256  # with no larger working sets,
@@ -234,8 +235,8 @@ class _Descent:
         """So many points are one working set."""
         if self.gram.padded is not None:
             return int(self.active.size)
-        most = max(WHOLE, self.limit, _MOSTLY_FREE * self.free)
-        return min(int(most), self._largest())
+        mostly_free = min(int(_MOSTLY_FREE * self.free), _MOST_SETS * self.limit)
+        return min(max(WHOLE, self.limit, mostly_free), self._largest())
 
     def _block(self, W: Any, everything: bool) -> Any:
         """K of the working set, padded with zeros."""
