@@ -180,61 +180,50 @@ def eight_products(
 
 
 @inlined
-def four_products(
-    A: Array, a: int, Z: Array, z: int, d: int, a_levels: Array, i: int, z_levels: Array, j: int, factor: float,
-    tile: Array, row: int,
+def add(way: int, x: Array, y: Array, z: Array, a: float, p: Array, q: Array, r: Array) -> tuple[Array, Array, Array]:
+    """p, q and r, with what this way to t sums up added."""
+    if way == COUNTS:
+        return add_counts(x, y, z, a, p, q, r)
+    if way == DIFFERENCES:
+        return add_squares(x, y, z, a, p, q, r)
+    return add_dots(x, y, z, a, p, q, r)
+
+
+@inlined
+def end(
+    way: int, tile: Array, row: int, p: Array, q: Array, r: Array, factor: float, x: Array, y: Array, z: Array,
+    level: float,
 ) -> None:  # fmt: skip
-    """Four rows of the tile, from dot products."""
+    """A row of the tile, from such sums; levels belong to products."""
+    if way == PRODUCTS:
+        finish(tile, row, p, q, r, factor, x, y, z, level)
+    else:
+        zero = filled(tile, 0)
+        if way == COUNTS:
+            p, q, r = counted(p), counted(q), counted(r)
+        finish(tile, row, p, q, r, factor, zero, zero, zero, 0.0)
+
+
+@inlined
+def four_rows(
+    way: int, A: Array, a: int, Z: Array, z: int, d: int, a_levels: Array, i: int, z_levels: Array, j: int,
+    factor: float, tile: Array, row: int,
+) -> None:  # fmt: skip
+    """Four rows of the tile. `way` is a constant where this is called, so that nothing is asked in the loop."""
     lanes = lanes_of(tile)
     a0 = a1 = a2 = b0 = b1 = b2 = c0 = c1 = c2 = d0 = d1 = d2 = filled(tile, 0)
     for _ in range(d):
         x, y, w = load(Z, z), load(Z, z + lanes), load(Z, z + 2 * lanes)
-        a0, a1, a2 = add_dots(x, y, w, number_at(A, a), a0, a1, a2)
-        b0, b1, b2 = add_dots(x, y, w, number_at(A, a + 1), b0, b1, b2)
-        c0, c1, c2 = add_dots(x, y, w, number_at(A, a + 2), c0, c1, c2)
-        d0, d1, d2 = add_dots(x, y, w, number_at(A, a + 3), d0, d1, d2)
+        a0, a1, a2 = add(way, x, y, w, number_at(A, a), a0, a1, a2)
+        b0, b1, b2 = add(way, x, y, w, number_at(A, a + 1), b0, b1, b2)
+        c0, c1, c2 = add(way, x, y, w, number_at(A, a + 2), c0, c1, c2)
+        d0, d1, d2 = add(way, x, y, w, number_at(A, a + 3), d0, d1, d2)
         a, z = a + GROUP, z + 3 * lanes
     x, y, w = load(z_levels, j), load(z_levels, j + lanes), load(z_levels, j + 2 * lanes)
-    finish(tile, row, a0, a1, a2, factor, x, y, w, number_at(a_levels, i))
-    finish(tile, row + 1, b0, b1, b2, factor, x, y, w, number_at(a_levels, i + 1))
-    finish(tile, row + 2, c0, c1, c2, factor, x, y, w, number_at(a_levels, i + 2))
-    finish(tile, row + 3, d0, d1, d2, factor, x, y, w, number_at(a_levels, i + 3))
-
-
-@inlined
-def four_differences(A: Array, a: int, Z: Array, z: int, d: int, factor: float, tile: Array, row: int) -> None:
-    """Four rows of the tile, from differences: no digit is lost to cancellation."""
-    lanes = lanes_of(tile)
-    a0 = a1 = a2 = b0 = b1 = b2 = c0 = c1 = c2 = d0 = d1 = d2 = zero = filled(tile, 0)
-    for _ in range(d):
-        x, y, w = load(Z, z), load(Z, z + lanes), load(Z, z + 2 * lanes)
-        a0, a1, a2 = add_squares(x, y, w, number_at(A, a), a0, a1, a2)
-        b0, b1, b2 = add_squares(x, y, w, number_at(A, a + 1), b0, b1, b2)
-        c0, c1, c2 = add_squares(x, y, w, number_at(A, a + 2), c0, c1, c2)
-        d0, d1, d2 = add_squares(x, y, w, number_at(A, a + 3), d0, d1, d2)
-        a, z = a + GROUP, z + 3 * lanes
-    finish(tile, row, a0, a1, a2, factor, zero, zero, zero, 0.0)
-    finish(tile, row + 1, b0, b1, b2, factor, zero, zero, zero, 0.0)
-    finish(tile, row + 2, c0, c1, c2, factor, zero, zero, zero, 0.0)
-    finish(tile, row + 3, d0, d1, d2, factor, zero, zero, zero, 0.0)
-
-
-@inlined
-def four_counts(A: Array, a: int, Z: Array, z: int, d: int, factor: float, tile: Array, row: int) -> None:
-    """Four rows of the tile, from counts."""
-    lanes = lanes_of(tile)
-    a0 = a1 = a2 = b0 = b1 = b2 = c0 = c1 = c2 = d0 = d1 = d2 = zero = filled(tile, 0)
-    for _ in range(d):
-        x, y, w = load(Z, z), load(Z, z + lanes), load(Z, z + 2 * lanes)
-        a0, a1, a2 = add_counts(x, y, w, number_at(A, a), a0, a1, a2)
-        b0, b1, b2 = add_counts(x, y, w, number_at(A, a + 1), b0, b1, b2)
-        c0, c1, c2 = add_counts(x, y, w, number_at(A, a + 2), c0, c1, c2)
-        d0, d1, d2 = add_counts(x, y, w, number_at(A, a + 3), d0, d1, d2)
-        a, z = a + GROUP, z + 3 * lanes
-    finish(tile, row, counted(a0), counted(a1), counted(a2), factor, zero, zero, zero, 0.0)
-    finish(tile, row + 1, counted(b0), counted(b1), counted(b2), factor, zero, zero, zero, 0.0)
-    finish(tile, row + 2, counted(c0), counted(c1), counted(c2), factor, zero, zero, zero, 0.0)
-    finish(tile, row + 3, counted(d0), counted(d1), counted(d2), factor, zero, zero, zero, 0.0)
+    end(way, tile, row, a0, a1, a2, factor, x, y, w, number_at(a_levels, i))
+    end(way, tile, row + 1, b0, b1, b2, factor, x, y, w, number_at(a_levels, i + 1))
+    end(way, tile, row + 2, c0, c1, c2, factor, x, y, w, number_at(a_levels, i + 2))
+    end(way, tile, row + 3, d0, d1, d2, factor, x, y, w, number_at(a_levels, i + 3))
 
 
 @piece
@@ -249,16 +238,16 @@ def exponents(
     for row in range(GROUP):
         light = light and number_at(a_levels, i + row) >= HEAVY
     if way == COUNTS:
-        four_counts(A, a, Z, z, d, factor, tile, 0)
-        four_counts(A, a + 4, Z, z, d, factor, tile, 4)
+        four_rows(COUNTS, A, a, Z, z, d, a_levels, i, z_levels, j, factor, tile, 0)
+        four_rows(COUNTS, A, a + 4, Z, z, d, a_levels, i + 4, z_levels, j, factor, tile, 4)
     elif way == DIFFERENCES or not light:
-        four_differences(A, a, Z, z, d, factor, tile, 0)
-        four_differences(A, a + 4, Z, z, d, factor, tile, 4)
+        four_rows(DIFFERENCES, A, a, Z, z, d, a_levels, i, z_levels, j, factor, tile, 0)
+        four_rows(DIFFERENCES, A, a + 4, Z, z, d, a_levels, i + 4, z_levels, j, factor, tile, 4)
     elif _ALL_AT_ONCE:
         eight_products(A, a, Z, z, d, a_levels, i, z_levels, j, twice, tile)
     else:
-        four_products(A, a, Z, z, d, a_levels, i, z_levels, j, twice, tile, 0)
-        four_products(A, a + 4, Z, z, d, a_levels, i + 4, z_levels, j, twice, tile, 4)
+        four_rows(PRODUCTS, A, a, Z, z, d, a_levels, i, z_levels, j, twice, tile, 0)
+        four_rows(PRODUCTS, A, a + 4, Z, z, d, a_levels, i + 4, z_levels, j, twice, tile, 4)
 
 
 @inlined
