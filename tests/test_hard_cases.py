@@ -21,6 +21,8 @@ from mercer.solution import Status
 
 from . import PATIENCE
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 GENERATOR = np.random.default_rng(0)
 BLOB = GENERATOR.normal(size=(200, 3))
 TWICE, OPPOSITE = np.vstack([BLOB, BLOB]), np.repeat([0, 1], 200)

@@ -58,7 +58,7 @@ def scores_of_text(text: str, X) -> np.ndarray:
     header = {name: values for name, *values in (line.split() for line in head.splitlines())}
     k = int(header["nr_class"][0])
     lines = [line.split() for line in body.splitlines()]
-    coefficients = np.array([[float(t) for t in tokens[: k - 1]] for tokens in lines])
+    coefficients = np.array([[float(t) for t in tokens[: k - 1]] for tokens in lines]).reshape(len(lines), k - 1)
     Z = np.zeros((len(lines), X.shape[1]))
     for row, tokens in zip(Z, lines, strict=True):
         for token in tokens[k - 1 :]:

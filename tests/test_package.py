@@ -24,6 +24,24 @@ def test_nothing_heavy_is_imported():
     assert "numba" not in loaded_after("import mercer.features, mercer.gram, mercer.function")
 
 
+@pytest.mark.parametrize(
+    "work",
+    [
+        "mercer.SVC().fit(X, y).predict(X)",
+        "mercer.SVC('linear').fit(X, z).predict(X)",
+        "mercer.SVC('poly').fit(scipy.sparse.csr_array(X), y)",
+        "mercer.SVR().fit(X, X[:, 0]).predict(X)",
+        "mercer.OneClassSVM().fit(X).predict(X)",
+        "mercer.KernelRidge('rbf').fit(X, y).predict(X)",
+        "mercer.certify(sklearn.svm.SVC().fit(X, y), X, y)",
+    ],
+)
+def test_small_work_needs_no_compiler(work):
+    """To load compiled code would take half a second, and to compile it half a minute."""
+    data = "X = np.random.default_rng(0).normal(size=(200, 10)); y = np.sign(X[:, 0]); z = y + (X[:, 1] > 0)"
+    assert "numba" not in loaded_after(f"import mercer, numpy as np, scipy.sparse, sklearn.svm; {data}\n{work}")
+
+
 def test_public_names():
     for name in mercer.__all__:
         assert getattr(mercer, name) is not None

@@ -31,6 +31,8 @@ from mercer.solvers import Decomposition
 
 from .zoo import common_letters, words
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 CANCER, CANCER_Y = load_breast_cancer(return_X_y=True)
 SCALED = scale(CANCER)
 DIGITS, DIGITS_Y = load_digits(return_X_y=True)

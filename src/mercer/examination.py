@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ._core import is_small
 from .kernels.points import width
 from .losses import HardMargin, Logistic
 from .solution import Certificate, Inseparable, Status
@@ -159,11 +160,11 @@ class Accounts(NamedTuple):
 
 
 def accounts(problem: Problem, beta: Array, b: float, other: Array, products: Products) -> Accounts:
-    """The accounts of f = K beta + b and the dual point; in one compiled pass, but for unusual losses."""
+    """The accounts of f = K beta + b and the dual point; in one compiled pass, but for few points or unusual losses."""
     s, s_dual = products.scores, products.dual_scores
     if isinstance(problem.loss, Logistic):
         return _logistic_accounts(problem, beta, b, other, products)
-    if not problem.loss.quadratic or isinstance(problem.loss, HardMargin):
+    if not problem.loss.quadratic or isinstance(problem.loss, HardMargin) or is_small(problem.n**2):
         feasibility = problem.feasibility(other)
         dual = problem.dual(other, s_dual) if feasibility <= INFEASIBLE else -np.inf
         return Accounts(

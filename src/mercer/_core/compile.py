@@ -51,6 +51,11 @@ def exactly_compiled(function: Function) -> Function:
     return _compile(function, {"contract"})
 
 
+def literally_compiled(function: Function) -> Function:
+    """Compile; every operation as it is written, none fused with another: the bits are those of NumPy."""
+    return _compile(function, set())
+
+
 def finitely_compiled(function: Function) -> Function:
     """Compile; in the order in which it is written, but no number is NaN: the larger of two is then one operation."""
     return _compile(function, {"contract", "nnan", "nsz"})

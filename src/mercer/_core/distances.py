@@ -6,8 +6,7 @@ import numpy as np
 
 from ..types import Array
 from .compile import compiled
-
-CANCELLED = 1e-4  # a distance of which so little is left is computed anew: 12 digits stay
+from .small import CANCELLED
 
 
 @compiled

@@ -17,12 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..types import Array
-from .compile import finitely_compiled, inlined, piece
+from .compile import finitely_compiled, inlined, literally_compiled, piece
+from .small import FORBIDDEN, LEAST_CURVATURE, TINY
 from .vectors import BYTES, filled, if_above, larger, largest_of, load, multiply_add, store
-
-FORBIDDEN = 1e30
-LEAST_CURVATURE = 1e-12  # in parts of the largest K_ii,
-TINY = 1e-25  # or of this
 
 
 @finitely_compiled
@@ -156,3 +153,45 @@ def pair_descent(
         F[i] -= step * (di - K[i, i])  # r, where there is one
         F[j] += step * (diag[j] - K[j, j])
     return max_steps, violation
+
+
+@literally_compiled
+def pair_steps(
+    K: Array, diag: Array, F: Array, beta: Array, lo: Array, hi: Array, eps: Array, tol: float, max_steps: int
+) -> tuple[int, float]:
+    """The same for few points, as `small.pair_steps` does it: to the last bit."""
+    up, down = np.empty_like(beta), np.empty_like(beta)
+    for t in range(F.size):
+        offsets(t, beta, lo, hi, eps, up, down)
+    least = LEAST_CURVATURE * max(diag.max(), TINY)
+    number = 0
+    while True:
+        i, top = 0, F[0] + up[0]
+        for t in range(F.size):
+            rise = F[t] + up[t]
+            if rise > top:
+                i, top = t, rise
+        j, best, violation = 0, -1.0, -np.inf
+        for t in range(F.size):
+            gain = top + down[t] - F[t]
+            violation = max(violation, gain)
+            gain = max(gain, 0.0)
+            square = gain * gain / max(diag[i] + diag[t] - 2.0 * K[i, t], least)
+            if square > best:
+                j, best = t, square
+        if violation <= tol or number == max_steps:
+            return number, violation
+        end_i = 0.0 if beta[i] < 0.0 and eps[i] > 0.0 else hi[i]
+        end_j = 0.0 if beta[j] > 0.0 and eps[j] > 0.0 else lo[j]
+        room_i, room_j = end_i - beta[i], beta[j] - end_j
+        gain = max(top + down[j] - F[j], 0.0)
+        step = min(gain / max(diag[i] + diag[j] - 2.0 * K[i, j], least), room_i, room_j)
+        beta[i] = end_i if step == room_i else beta[i] + step
+        beta[j] = end_j if step == room_j else beta[j] - step
+        offsets(i, beta, lo, hi, eps, up, down)
+        offsets(j, beta, lo, hi, eps, up, down)
+        for t in range(F.size):
+            F[t] -= step * (K[i, t] - K[j, t])
+        F[i] -= step * (diag[i] - K[i, i])
+        F[j] += step * (diag[j] - K[j, j])
+        number += 1

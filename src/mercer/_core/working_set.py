@@ -6,7 +6,8 @@ import numpy as np
 
 from ..types import Array
 from .compile import compiled, exactly_compiled
-from .pairs import FORBIDDEN
+from .pairs import pair_descent as pair_descent  # one module for all loops of a round: see `loops`
+from .small import FORBIDDEN
 
 _BINS = 1024
 _COLUMNS = 1024

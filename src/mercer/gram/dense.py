@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core import is_small, loops
 from ..kernels import Kernel, Precomputed
 from ..kernels.evaluate import admit_both, fill_block
 from ..kernels.points import Domain, common_dtype, count, take
@@ -78,11 +79,9 @@ class DenseGram(Gram):
 
     def entries(self, rows: Any, columns: Any, out: Array | None = None) -> Array:
         """The entries of some rows and columns, into the upper left corner of `out` if one is given."""
-        from .._core.working_set import gather
-
         rows, columns = as_index(rows, self.n), as_index(columns, self.n)
         out = np.empty((rows.size, columns.size), self.matrix.dtype) if out is None else out
-        gather(self.matrix, rows, columns, out)
+        loops(is_small(rows.size * columns.size)).gather(self.matrix, rows, columns, out)
         return out
 
     def subset(self, index: Any) -> DensePart:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core import is_small
 from ..kernels import Kernel
 from ..kernels.evaluate import (
     LEAST_SIDE,
@@ -299,4 +300,6 @@ def unformed(kernel: Kernel, X: Points, budget: float = np.inf) -> Gram:
     constant = constant_beside_linear(kernel)
     if constant is not None:
         return LinearGram(X, constant)
-    return LazyGram(kernel, X, min(budget, 100_000_000 + 100 * 8 * count(X)), most=2)
+    X = admit(X, kernel.domain)
+    columns = Prepared(kernel, X, common_dtype(X)) if is_small(count(X) ** 2) else None
+    return LazyGram(kernel, X, min(budget, 100_000_000 + 100 * 8 * count(X)), most=2, columns=columns)

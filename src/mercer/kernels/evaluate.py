@@ -9,11 +9,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
-from math import ceil, sqrt
+from math import ceil, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._core import is_small
 from ..parallel import for_each, thread_count
 from ..types import Array, Index, Points
 from .pairwise import overflow_checked_later, require_no_overflow
@@ -57,7 +58,7 @@ def sums_of_parts(kernel: Kernel, X: Points, Z: Points, v: Array, edges: Any) ->
     v, edges, dtype = np.asarray(v, np.float64), np.asarray(edges, np.intp), common_dtype(X, Z)
     out = np.empty((edges.size - 1, v.shape[1], count(X)))
     threads, side = plan(kernel, X, Z, dtype, SCRATCH)
-    columns = prepared(kernel, Z, dtype, SCRATCH)
+    columns = prepared(kernel, Z, dtype, SCRATCH, count(X))
 
     def work(rows: slice) -> None:
         out[:, :, rows] = columns.sums_of_parts(cut(X, rows, dtype), v, edges, side)
@@ -156,7 +157,7 @@ def stream_product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any, s
     n = count(X)
     out = np.empty((n, *v.shape[1:]))
     threads, side = plan(kernel, X, Z, dtype, scratch)
-    columns = prepared(kernel, Z, dtype, scratch)
+    columns = prepared(kernel, Z, dtype, scratch, count(X))
 
     def work(rows: slice) -> None:
         out[rows] = columns.products(cut(X, rows, dtype), v, side)
@@ -177,9 +178,9 @@ def symmetric_product(kernel: Kernel, X: Points, v: Array, dtype: Any, scratch: 
     With float32 values, sums within a tile are float32 too; those over tiles are float64. Each thread has its own tiles
     and its own sum, so that the same input on as many threads gives the same bits.
     """
-    if not kernel.symmetric:
-        return stream_product(kernel, X, X, v, dtype, scratch)
     n = count(X)
+    if not kernel.symmetric or is_small(n * n):
+        return stream_product(kernel, X, X, v, dtype, scratch)
     threads, side = plan(kernel, X, X, dtype, scratch)
     strips = _slices(n, min(side, _SYMMETRIC_SIDE))
     threads = min(threads, len(strips))
@@ -264,9 +265,12 @@ def add_up_all(columns: Prepared, source: Prepared, index: Any, v: Array, scratc
     return out
 
 
-def prepared(kernel: Kernel, Z: Points, dtype: Any, room: int) -> Prepared:
-    """The points as the kernel likes them, if that takes no more memory than there is room for."""
-    return kernel.prepare(Z, dtype) if kernel.prepared_bytes(Z, dtype) <= room else Prepared(kernel, Z, dtype)
+def prepared(kernel: Kernel, Z: Points, dtype: Any, room: float, rows: float = inf) -> Prepared:
+    """The points as the kernel likes them, if that takes no more memory than there is room for, and is worth its while
+    for blocks of so many rows.
+    """
+    worth = kernel.prepared_bytes(Z, dtype) <= room and not is_small(rows * count(Z))
+    return kernel.prepare(Z, dtype) if worth else Prepared(kernel, Z, dtype)
 
 
 class Prepared:

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from .._core import is_small, small
 from ..types import Array, Points
 from .points import COORDINATES, is_sparse
 
 _DENSE_GAIN = 50  # a multiplication of dense float32 products is so much faster than one of sparse products
+_FEW_ENTRIES = 400_000  # of two sets of points, for which dense copies of them may be made
 
 
 def dense(A: Points) -> Any:
@@ -33,7 +35,7 @@ def dot(A: Points, B: Points, out: Array) -> None:
         np.matmul(A, B.T, out=out)
         return
     out[...] = 0
-    if is_sparse(A) and is_sparse(B):
+    if is_sparse(A) and is_sparse(B) and not few(A, B):
         from .._core.sparse import add_sparse_dot
 
         BT = B.tocsc()
@@ -77,12 +79,19 @@ def centred_dot(A: Points, B: Points, out: Array) -> tuple[Any, Any]:
 def squared_distances(A: Points, B: Points) -> Array:
     """|x - z|^2 for each pair, in float64 and never negative."""
     out = np.empty((A.shape[0], B.shape[0]))
-    fill_squared_distances(A.astype(np.float64, copy=False), B.astype(np.float64, copy=False), out)
+    if not few(A, B):
+        A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
+    fill_squared_distances(A, B, out)
     return out
 
 
 def fill_squared_distances(A: Points, B: Points, out: Array) -> None:
     """out <- |x - z|^2 for each pair, all in float64: about 12 digits, however close the points and far from 0."""
+    if few(A, B):
+        with overflow_checked_later():
+            small.fill_squared_distances(dense(A), dense(B), out)
+        require_no_overflow(out)
+        return
     from .._core.distances import distances_from_dots, sparse_distances_from_dots
 
     with overflow_checked_later():
@@ -94,9 +103,14 @@ def fill_squared_distances(A: Points, B: Points, out: Array) -> None:
         distances_from_dots(dense(A), dense(B), a, b, out)
 
 
+def few(A: Points, B: Points) -> bool:
+    """Whether NumPy computes a block: it has few values, and the points are few numbers, dense or not."""
+    return is_small(A.shape[0] * B.shape[0]) and (A.shape[0] + B.shape[0]) * A.shape[1] <= _FEW_ENTRIES
+
+
 def overflow_checked_later() -> Any:
     """A context in which NumPy does not warn of overflow; `require_no_overflow` says more about it."""
-    return np.errstate(over="ignore", invalid="ignore")
+    return np.errstate(over="ignore", under="ignore", invalid="ignore")
 
 
 def require_no_overflow(*values: Array) -> None:

@@ -17,6 +17,7 @@ from .pairwise import (
     add_over_coordinates,
     centred_dot,
     dense,
+    few,
     fill_squared_distances,
     overflow_checked_later,
     squared_distances,
@@ -101,9 +102,12 @@ class Gaussian(Stationary, names=("rbf", "gaussian")):
         return 0 if columns is None else columns.bytes_for(Z, dtype)
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
+        gamma = float(self.gamma)
+        if few(A, B):
+            out[...] = np.exp(-gamma * squared_distances(A, B))
+            return
         from .._core.exponential import exp_64, gaussian_32
 
-        gamma = float(self.gamma)
         if out.dtype == np.float64:
             fill_squared_distances(A, B, out)
             exp_64(out, gamma)

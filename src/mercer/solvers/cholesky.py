@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from math import inf
 
 import numpy as np
 
 from ..gram import Gram
-from ..kernels.evaluate import cut, fill_rows
+from ..kernels.evaluate import cut, fill_rows, prepared
 from ..memory import BudgetError, format_bytes
 from ..params import suggestion
 from ..types import Array
@@ -160,7 +161,7 @@ def fill_columns(gram: Gram, r: Array, start: int, stop: int, out: Array) -> Non
         out[...] = (gram.features[start:] @ gram.features[start:stop].T).astype(out.dtype)
     else:
         points = cut(gram.points, slice(start, stop), out.dtype)
-        columns = gram.kernel.prepare(points, out.dtype)
+        columns = prepared(gram.kernel, points, out.dtype, inf, len(out))
         fill_rows(columns, gram.points[start:], out, np.arange(len(out)), gram.scratch)
         out[own, own] = gram.kernel.diagonal(points)
     out[own, own] += r[start:stop].astype(out.dtype)

@@ -30,7 +30,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._core import CHUNK, padded
+from .._core import CHUNK, is_small, loops, padded
 from ..gram import Gram, Held
 from ..losses import HardMargin, Terms
 from ..parallel import for_each, thread_count
@@ -38,6 +38,7 @@ from ..params import require_integer
 from ..problem import Problem
 from ..types import Array, inner
 from .base import Iterate, Solver, feasible_start
+from .free import newton_steps
 
 WHOLE = 2048  # a problem of so many points is one working set,
 _MOSTLY_FREE = 1.5  # and so are points in play that are no more than this many times those that are free,
@@ -47,6 +48,9 @@ _COMPACT_ROUNDS = 8  # so many at most,
 _COMPACT_SET = 256  # with no larger working sets,
 _COMPACT_PART = 0.03  # until the violation, of all points and of a working set, is this part of what it was
 _STEPS = 50_000  # pair steps per round: a fraction of a second
+_MANY = 5  # the same for few points, for each of them;
+_TURNS = 16  # where that does not suffice, Newton steps and fewer pair steps take turns,
+_NEWTON_WORK = 5e9  # until about so many multiplications are done
 _INNER = 0.1  # a working set is solved until its violation is this part of the violation of all points;
 _INNER_WHOLE = 0.01  # the same, where the working set is everything
 _SHRINK_FROM = 0.6  # points leave once the violation is this part of the first,
@@ -123,6 +127,8 @@ class _Descent:
     def __init__(self, problem: Problem, beta: Array, working_set: int) -> None:
         self.problem, self.whole_gram, self.limit = problem, problem.gram, working_set
         self.hard = isinstance(problem.loss, HardMargin)
+        self.few = is_small(problem.n**2) and self.whole_gram.dtype == np.float64
+        self.loops = loops(self.few)
         self.all_beta = beta
         self.size = float(np.abs(self.whole_gram.diag()).max())
         self.best_gap, self.failures, self.exhausted = np.inf, 0, False
@@ -143,14 +149,12 @@ class _Descent:
 
     def iterate(self) -> Iterate:
         """Coefficients and K beta of all points."""
-        from .._core.working_set import shares
-
         self._write()
         t = self.problem.terms
         scores = t.q - t.r * self.all_beta - self.all_F
         b = 0.5 * (self.top + self.bottom) if self.problem.bias else 0.0
         done, partial = self._at_floor(), self.stale and not self._nearly_solved()
-        gap = None if self.hard else shares(self.all_F, self.all_beta, t.r, t.eps, t.lo, t.hi, b)
+        gap = None if self.hard else self.loops.shares(self.all_F, self.all_beta, t.r, t.eps, t.lo, t.hi, b)
         return Iterate(self.all_beta, scores, b, self.dual, partial=partial, done=done, gap=gap)
 
     def round(self) -> None:
@@ -191,8 +195,6 @@ class _Descent:
         self._rise_dual(risen)
 
     def _round(self) -> None:
-        from .._core.pairs import pair_descent
-
         W = self._working_set()
         if W.size == 0:  # nobody can move
             self._rise_dual(0.0)
@@ -201,9 +203,20 @@ class _Descent:
         K, small = self._block(W, everything), self._small(W)
         small.diag[: W.size] += K.diagonal()[: W.size]
         tol = max((_INNER_WHOLE if everything else _INNER) * self.violation, self.floor)
-        pair_descent(K, *small, tol, _STEPS)
+        self._descend(K, small, tol)
         self._move(W, small.beta[: W.size], K if everything else None)
         self.kept = W
+
+    def _descend(self, K: Array, small: _Small, tol: float) -> None:
+        """Solve for the working set: steps of pairs, and where many do not suffice, Newton steps after them."""
+        most = isqrt(self.gram.room // 32)  # free coefficients: room for H, its factor, and as much again
+        steps, left = (_MANY * len(K) if self.few else _STEPS), _NEWTON_WORK
+        for _ in range(_TURNS):
+            _, violation = self.loops.pair_descent(K, *small, tol, steps)
+            if violation <= tol or left <= 0.0:
+                return
+            left = newton_steps(K, *small, self.problem.bias, most, left)
+            steps = len(K) // 8
 
     def _begin(self, scores: Array) -> None:
         """All points in play, and F from K beta."""
@@ -218,11 +231,11 @@ class _Descent:
 
     def _working_set(self) -> Any:
         """All points, where they are few; else those kept from the last round, and the worst of the others."""
-        from .._core.working_set import choose_working_set
-
         n = self.active.size
         if n <= self._whole():
             return np.arange(n)
+        from .._core.working_set import choose_working_set
+
         limit = min(self.limit * (3 if self.free > self.limit else 2) // 2, self.gram.most_held, self._largest())
         taken = np.empty(n, np.bool_)
         return choose_working_set(self.rise, self.fall, self.top, self.bottom, self.kept, limit, taken)
@@ -296,22 +309,20 @@ class _Descent:
 
     def _subtract(self, held: Held, delta: Array) -> None:
         """F -= K delta, by all cores where it is worth it."""
-        from .._core.working_set import subtract_rows
-
         pieces = thread_count() if self.F.size * delta.size >= _WORTH_THREADS else 1
         spans = [
             (left, right, offset)
             for start, stop, offset in held.runs
             for left, right in pairwise(np.linspace(start, stop, pieces + 1).astype(int).tolist())
         ]
-        for_each(spans, lambda span: subtract_rows(self.F, held.values, held.places, delta, *span), pieces)
+        for_each(spans, lambda span: self.loops.subtract_rows(self.F, held.values, held.places, delta, *span), pieces)
 
     def _look(self) -> None:
         """The largest gain of a rise, the smallest of a fall, and by how much they are in the wrong order."""
-        from .._core.working_set import extremes
-
         t = self.terms
-        self.top, self.bottom, self.free = extremes(self.F, self.beta, t.lo, t.hi, t.eps, self.rise, self.fall)
+        self.top, self.bottom, self.free = self.loops.extremes(
+            self.F, self.beta, t.lo, t.hi, t.eps, self.rise, self.fall
+        )
         if not self.problem.bias:
             self.top, self.bottom = max(self.top, 0.0), min(self.bottom, 0.0)
         self.violation = self.top - self.bottom

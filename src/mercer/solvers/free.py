@@ -1,0 +1,63 @@
+"""Newton steps of the coefficients between their bounds, for where steps of pairs make little headway.
+
+With H = K + r of these coefficients and g the slope of the dual there, the step d solves H d + b = g with sum d = 0
+(d alone, where there is no bias). It leads to the best place for them, unless one meets a bound on the way: that one
+stays there, and the next step is one of the others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..types import Array, inner
+
+_RIDGE = {4: 1e-6, 8: 1e-11}  # in parts of K_ii: what rounding to so many bytes may make of the least eigenvalue
+_MOST = 6  # steps in a row
+
+
+def newton_steps(
+    K: Array, diag: Array, F: Array, beta: Array, lo: Array, hi: Array, eps: Array, bias: bool, most: int, work: float
+) -> float:
+    """Some steps, where no more than `most` coefficients are free, and while there is work left (in cubes of their
+    number); how much work is left is returned. Names are as in _core/pairs.py; beta and F are changed in place.
+    """
+    for _ in range(_MOST):
+        kinked = (eps > 0.0) & (beta != 0.0)  # |beta| has a kink at 0, which counts as a bound
+        low, high = np.where(kinked & (beta > 0.0), 0.0, lo), np.where(kinked & (beta < 0.0), 0.0, hi)
+        free = np.flatnonzero((low < beta) & (beta < high) & (kinked | (eps == 0.0)) & (diag > 0.0))
+        work -= float(free.size) ** 3
+        if not 2 <= free.size <= most or work < 0.0:
+            break
+        step, gain = _direction(K, diag, F - eps * np.sign(beta), free, bias)
+        if not gain > 0.0:
+            break
+        change = K[:, free] @ step.astype(K.dtype)
+        change[free] += (diag - K.diagonal())[free] * step
+        curvature = inner(step, change[free])
+        part = min(1.0, gain / curvature) if curvature > 0.0 else 1.0
+        ends = np.where(step > 0.0, high[free], low[free])
+        room = np.divide(ends - beta[free], step, out=np.full(free.size, np.inf), where=step != 0.0)
+        first = int(room.argmin())
+        met = room[first] <= part
+        part = min(part, float(room[first]))
+        beta[free] = np.clip(beta[free] + part * step, low[free], high[free])
+        F -= part * change
+        if not met:
+            break
+        beta[free[first]] = ends[first]
+    return work
+
+
+def _direction(K: Array, diag: Array, slope: Array, free: Array, bias: bool) -> tuple[Array, float]:
+    """The whole step, and the slope along it (0 where there is none)."""
+    g = slope[free].astype(np.float64)
+    H = K[np.ix_(free, free)].astype(np.float64)
+    H[np.diag_indices(free.size)] = diag[free] * (1.0 + _RIDGE[K.itemsize])
+    try:
+        step, ones = np.linalg.solve(H, np.column_stack([g, np.ones(free.size)])).T
+    except np.linalg.LinAlgError:
+        return g, 0.0
+    if bias:
+        step = step - ones * (step.sum() / ones.sum())
+        step -= step.mean()  # rounding
+    return (step, inner(g, step)) if np.isfinite(step).all() else (g, 0.0)
