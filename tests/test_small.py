@@ -47,9 +47,9 @@ def test_a_pause_between_steps_changes_no_bit(monkeypatch):
     steps, _ = small.pair_descent(*whole, 1e-6, 4000)
     monkeypatch.setattr(small, "_STEPS", 7)
     monkeypatch.setattr(small, "_PATIENCE", 0.002)  # compiled from some step on
-    monkeypatch.setattr(small, "_spent", [])
+    monkeypatch.setattr(small, "_spent", [0.0])
     assert small.pair_descent(*cut, 1e-6, 4000)[0] == steps
-    assert small._spent == [0.002] or sum(small._spent) > 0.002
+    assert small._spent[0] > 0.002
     assert_array_equal(whole[3], cut[3])
 
 

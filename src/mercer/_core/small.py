@@ -8,7 +8,9 @@ The same operations, written to be read: tests hold the compiled loops against t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from time import perf_counter
 
 import numpy as np
@@ -30,6 +32,28 @@ def is_small(values: float) -> bool:
     return values <= _SMALL
 
 
+class _Here(threading.local):
+    small = False
+
+
+@contextmanager
+def part_of(values: float) -> Iterator[None]:
+    """A context in which tiles are computed, in this thread, of a block of so many values."""
+    before, _here.small = _here.small, is_small(values)
+    try:
+        yield
+    finally:
+        _here.small = before
+
+
+def by_numpy() -> bool:
+    """Whether the block of which a tile is computed here is small (see `part_of`); if nobody said so, it is not."""
+    return _here.small
+
+
+_here = _Here()
+
+
 def pair_descent(
     K: Array, diag: Array, F: Array, beta: Array, lo: Array, hi: Array, eps: Array, tol: float, max_steps: int
 ) -> tuple[int, float]:
@@ -41,7 +65,7 @@ def pair_descent(
         began = perf_counter()
         few = min(_STEPS, max_steps - done)
         steps, violation = _pair_steps()(K, diag, F, beta, lo, hi, eps, tol, few)
-        _spent.append(perf_counter() - began)
+        _spent[0] += perf_counter() - began
         done += steps
         if violation <= tol or done == max_steps:
             return done, float(violation)
@@ -49,15 +73,14 @@ def pair_descent(
 
 def _pair_steps() -> Callable[..., tuple[int, float]]:
     """The function to use now."""
-    if sum(_spent) < _PATIENCE:
+    if _spent[0] < _PATIENCE:
         return pair_steps
     from .pairs import pair_steps as compiled
 
-    _spent[:] = [_PATIENCE]
     return compiled
 
 
-_spent: list[float] = []  # seconds in this process
+_spent = [0.0]  # seconds, in this process
 
 
 def pair_steps(

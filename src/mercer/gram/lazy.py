@@ -301,5 +301,5 @@ def unformed(kernel: Kernel, X: Points, budget: float = np.inf) -> Gram:
     if constant is not None:
         return LinearGram(X, constant)
     X = admit(X, kernel.domain)
-    columns = Prepared(kernel, X, common_dtype(X)) if is_small(count(X) ** 2) else None
+    columns = Prepared(kernel, X, common_dtype(X), count(X) ** 2) if is_small(count(X) ** 2) else None
     return LazyGram(kernel, X, min(budget, 100_000_000 + 100 * 8 * count(X)), most=2, columns=columns)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core import is_small
+from .._core.small import part_of
 from ..parallel import for_each, thread_count
 from ..types import Array, Index, Points
 from .pairwise import overflow_checked_later, require_no_overflow
@@ -139,7 +140,8 @@ def fill_block(kernel: Kernel, X: Points, Z: Points, out: Array, *, same: bool =
         rows, columns = tile
         A, B = cut(X, rows, out.dtype), cut(Z, columns, out.dtype)
         values = buffers.get(count(A), count(B))
-        evaluate_tile(kernel, A, B, values)
+        with part_of(n * m):
+            evaluate_tile(kernel, A, B, values)
         if mirror and rows == columns:  # symmetric to the last digit, and the diagonal as `diag` gives it
             upper = np.triu(values, 1)
             np.add(upper, upper.T, out=values)
@@ -269,8 +271,10 @@ def prepared(kernel: Kernel, Z: Points, dtype: Any, room: float, rows: float = i
     """The points as the kernel likes them, if that takes no more memory than there is room for, and is worth its while
     for blocks of so many rows.
     """
-    worth = kernel.prepared_bytes(Z, dtype) <= room and not is_small(rows * count(Z))
-    return kernel.prepare(Z, dtype) if worth else Prepared(kernel, Z, dtype)
+    values = max(rows, count(Z)) * count(Z)
+    if is_small(values) or kernel.prepared_bytes(Z, dtype) > room:
+        return Prepared(kernel, Z, dtype, values)
+    return kernel.prepare(Z, dtype)
 
 
 class Prepared:
@@ -287,8 +291,9 @@ class Prepared:
     gaussian: Any = None  # what compiled loops over a Gaussian take
     unit = 1  # a part of the columns had better be a multiple of this
 
-    def __init__(self, kernel: Kernel, points: Points, dtype: Any) -> None:
+    def __init__(self, kernel: Kernel, points: Points, dtype: Any, values: float = inf) -> None:
         self.kernel, self.points, self.dtype, self.n = kernel, points, np.dtype(dtype), count(points)
+        self.values = values  # of all blocks together
 
     @property
     def nbytes(self) -> int:
@@ -331,7 +336,8 @@ class Prepared:
             B = cut(self.points, columns, self.dtype)
             for rows in _slices(count(A), side):
                 values = buffer.get(len(at[rows]), count(B))
-                evaluate_tile(self.kernel, cut(A, rows, self.dtype), B, values)
+                with part_of(self.values):
+                    evaluate_tile(self.kernel, cut(A, rows, self.dtype), B, values)
                 out[at[rows], columns] = values
 
     def add_up(self, rows: Any, v: Array, out: Array, part: slice) -> None:
@@ -353,7 +359,8 @@ class Prepared:
         for columns in _slices(self.n, side):
             B = cut(self.points, columns, self.dtype)
             values = buffer.get(count(A), count(B))
-            evaluate_tile(self.kernel, A, B, values)
+            with part_of(self.values):
+                evaluate_tile(self.kernel, A, B, values)
             out += values @ v[columns]
         return out
 
@@ -362,7 +369,7 @@ class Prepared:
         out = np.zeros((edges.size - 1, v.shape[1], count(A)))
         for sums, (start, stop) in zip(out, pairwise(edges.tolist()), strict=True):
             if start < stop:
-                part = Prepared(self.kernel, self.points[start:stop], self.dtype)
+                part = Prepared(self.kernel, self.points[start:stop], self.dtype, self.values)
                 sums[...] = part.products(A, v[start:stop], side).T
         return out
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import is_small, small
+from .._core import small
 from ..types import Array, Points
 from .points import COORDINATES, is_sparse
 
@@ -104,8 +104,8 @@ def fill_squared_distances(A: Points, B: Points, out: Array) -> None:
 
 
 def few(A: Points, B: Points) -> bool:
-    """Whether NumPy computes a block: it has few values, and the points are few numbers, dense or not."""
-    return is_small(A.shape[0] * B.shape[0]) and (A.shape[0] + B.shape[0]) * A.shape[1] <= _FEW_ENTRIES
+    """Whether NumPy computes a tile: of a small block, and of points that are few numbers, dense or not."""
+    return small.by_numpy() and (A.shape[0] + B.shape[0]) * A.shape[1] <= _FEW_ENTRIES
 
 
 def overflow_checked_later() -> Any:

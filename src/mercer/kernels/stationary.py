@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._core.small import part_of
 from ..params import require_number
 from ..types import Array, Points
 from .base import Kernel
@@ -144,7 +145,8 @@ def _median_square(X: Points, weight: Array) -> float:
         kept = kept[np.linspace(0, kept.size - 1, _MEDIAN_POINTS).astype(int)]
     points = take(X, kept)
     i, j = np.triu_indices(kept.size, 1)
-    squares = squared_distances(points, points)[i, j]
+    with part_of(kept.size**2):
+        squares = squared_distances(points, points)[i, j]
     weights = (weight[kept][i] * weight[kept][j])[squares > 0]
     squares = squares[squares > 0]
     if squares.size == 0:
