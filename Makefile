@@ -25,6 +25,7 @@ test: .venv/ready
 # DATA may be a folder with load.py and the data sets that benchmarks/svm.py names.
 bench: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python benchmarks/first.py
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/svm.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/linear.py $(if $(DATA),--data $(DATA))

@@ -17,7 +17,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, SVR, KernelLogistic, LinearSVC, Problem, solve
 from mercer.kernels import Constant, Gaussian, Linear, Polynomial
+from mercer.losses import Squared, SquaredHinge
 from mercer.solution import Status
+from mercer.solvers import Decomposition
 
 from . import PATIENCE
 
@@ -165,3 +167,41 @@ def test_ctrl_c_gives_the_best_answer_so_far():
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE)
     assert out.split() == ["INTERRUPTED", "True"], err
+
+
+@pytest.mark.parametrize("shift", [1e6, 1e7])
+def test_rounding_beyond_the_objective_is_no_success(shift):
+    """K is 1e25 and more: a dual value above the primal one says how much of both is rounding."""
+    generator = np.random.default_rng(3)
+    X = generator.normal(size=(150, 3))
+    y = np.sign(X[:, 0] + 0.3 * generator.normal(size=150))
+    with pytest.warns(ConvergenceWarning, match="rounding"):
+        machine = SVC("poly", C=0.01).fit(X + shift, y)
+    assert machine.certificate_.status is Status.STALLED
+    assert machine.certificate_.primal <= 0.01 * 2.0 * min(np.sum(y > 0), np.sum(y < 0)) * (1 + 1e-9)  # of a constant
+
+
+@pytest.mark.parametrize("loss", [Squared(), SquaredHinge()], ids=repr)
+def test_a_large_c_beside_float32_values(loss):
+    """1 / C is lost beside K in float32, and the points are many times the same."""
+    generator = np.random.default_rng(0)
+    X = np.round(generator.normal(size=(300, 2))).astype(np.float32)
+    y = np.sign(X[:, 0] + 0.3 * generator.normal(size=300))
+    problem = Problem.of("poly(degree=2, gamma=0.5, coef0=1)", X, y, loss, 5e7)
+    solution = solve(problem, Decomposition(), tol=1e-5, time_limit=20)
+    assert solution.status is Status.CONVERGED
+    assert solution.certificate.feasibility < 1e-12
+
+
+def test_equal_points_far_from_the_origin():
+    X, y = np.full((256, 3), 1e8), np.where(np.arange(256) % 3 > 0, 1, -1)
+    assert SVC("rbf*linear", C=0.068).fit(X, y).certificate_.converged
+
+
+@pytest.mark.parametrize("gamma", [0.1, 50, 1000])
+def test_underflow_is_no_error(gamma):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    with np.errstate(all="raise"):
+        machine = SVC(f"rbf(gamma={gamma})").fit(X, np.sign(X[:, 0]))
+        assert machine.certificate_.converged
+        machine.predict(X)

@@ -29,6 +29,7 @@ _LARGEST = 1e153  # objectives hold squares of sum C_i |phi(x_i)|, which must be
 _PROBE = 256  # rows of a certificate that are timed, to know what all of them will take
 
 
+@np.errstate(under="ignore")
 def solve(
     problem: Problem,
     solver: Solver | str | None = None,

@@ -66,8 +66,8 @@ def examine(
         status = Status.INFEASIBLE
     elif _indefinite(problem, beta, other, products, found.norm):
         status = Status.INDEFINITE
-    else:
-        dual = min(dual, primal)  # above it is rounding
+    elif dual > primal:  # that can only be rounding, which is at least as much
+        rounding, dual = rounding + dual - primal, primal
     certificate = Certificate(
         primal, dual, rounding, found.violation, found.feasibility, status, found.residuals, proof
     )

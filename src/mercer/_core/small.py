@@ -83,6 +83,7 @@ def _pair_steps() -> Callable[..., tuple[int, float]]:
 _spent = [0.0]  # seconds, in this process
 
 
+@np.errstate(over="ignore", under="ignore")
 def pair_steps(
     K: Array, diag: Array, F: Array, beta: Array, lo: Array, hi: Array, eps: Array, tol: float, max_steps: int
 ) -> tuple[int, float]:
@@ -124,6 +125,7 @@ def extremes(
     return float(rise.max()), float(fall.min()), int(np.count_nonzero((lo < beta) & (beta < hi)))
 
 
+@np.errstate(under="ignore")
 def shares(F: Array, beta: Array, r: Array, eps: Array, lo: Array, hi: Array, b: float) -> float:
     """See _core/working_set.py."""
     g = F + r * beta - b
@@ -134,6 +136,7 @@ def shares(F: Array, beta: Array, r: Array, eps: Array, lo: Array, hi: Array, b:
     return float((g * (s - beta) - 0.5 * r * (s * s - beta * beta) - eps * (np.abs(s) - np.abs(beta))).sum())
 
 
+@np.errstate(under="ignore")
 def subtract_rows(F: Array, values: Array, rows: Index, delta: Array, start: int, stop: int, offset: int) -> None:
     """See _core/working_set.py."""
     F[start:stop] -= delta @ values[rows, start + offset : stop + offset].astype(np.float64, copy=False)

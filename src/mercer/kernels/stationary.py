@@ -105,7 +105,7 @@ class Gaussian(Stationary, names=("rbf", "gaussian")):
     def fill(self, A: Points, B: Points, out: Array) -> None:
         gamma = float(self.gamma)
         if few(A, B):
-            out[...] = np.exp(-gamma * squared_distances(A, B))
+            np.exp((-gamma * squared_distances(A, B)).astype(out.dtype, copy=False), out=out)
             return
         from .._core.exponential import exp_64, gaussian_32
 

@@ -58,6 +58,7 @@ _SHRINK_MARGIN = 1.0  # if they are optimal by more than this many times the vio
 _SHRINK_TO = 0.7  # and if fewer than this part of the points remain;
 _REJOIN = 0.1  # they come back when the violation of the others has become this part of what it was
 _FLOOR = {4: 2e-5, 8: 1e-10}  # the part of a violation that rows of so many bytes a value can mend
+_LOST = 1e-6  # of K_ii: a smaller r would be lost beside it in float32
 _PROGRESS = {4: 1e-10, 8: 1e-15}  # a round that raises the dual by no more than this part of it is idle;
 _IDLE = {4: 5, 8: 20}  # after so many in a row, rounding is the limit
 _WORTH_THREADS = 2_000_000  # values; smaller updates stay in one thread
@@ -131,6 +132,8 @@ class _Descent:
         self.loops = loops(self.few)
         self.all_beta = beta
         self.size = float(np.abs(self.whole_gram.diag()).max())
+        if 0.0 < problem.terms.r.min() < _LOST * self.size:
+            self.whole_gram = self.whole_gram.astype(np.float64)
         self.best_gap, self.failures, self.exhausted = np.inf, 0, False
         started = bool(beta.any())
         self._begin(self.whole_gram.recompute(beta, dtype=self.whole_gram.dtype) if started else np.zeros(problem.n))
@@ -210,13 +213,13 @@ class _Descent:
     def _descend(self, K: Array, small: _Small, tol: float) -> None:
         """Solve for the working set: steps of pairs, and where many do not suffice, Newton steps after them."""
         most = isqrt(self.gram.room // 32)  # free coefficients: room for H, its factor, and as much again
-        steps, left = (_MANY * len(K) if self.few else _STEPS), _NEWTON_WORK
-        for _ in range(_TURNS):
+        left, turns = _NEWTON_WORK, [len(K) // 8] * _TURNS
+        for steps in [_MANY * len(K), *turns, _STEPS] if self.few else [_STEPS, *turns]:
             _, violation = self.loops.pair_descent(K, *small, tol, steps)
-            if violation <= tol or left <= 0.0:
+            if violation <= tol:
                 return
-            left = newton_steps(K, *small, self.problem.bias, most, left)
-            steps = len(K) // 8
+            if left > 0.0:
+                left = newton_steps(K, *small, self.problem.bias, most, left)
 
     def _begin(self, scores: Array) -> None:
         """All points in play, and F from K beta."""

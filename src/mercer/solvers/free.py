@@ -15,12 +15,14 @@ _RIDGE = {4: 1e-6, 8: 1e-11}  # in parts of K_ii: what rounding to so many bytes
 _MOST = 6  # steps in a row
 
 
+@np.errstate(over="ignore", under="ignore", invalid="ignore")
 def newton_steps(
     K: Array, diag: Array, F: Array, beta: Array, lo: Array, hi: Array, eps: Array, bias: bool, most: int, work: float
 ) -> float:
     """Some steps, where no more than `most` coefficients are free, and while there is work left (in cubes of their
     number); how much work is left is returned. Names are as in _core/pairs.py; beta and F are changed in place.
     """
+    lengths = np.sqrt(np.maximum(diag, 0.0))
     for _ in range(_MOST):
         kinked = (eps > 0.0) & (beta != 0.0)  # |beta| has a kink at 0, which counts as a bound
         low, high = np.where(kinked & (beta > 0.0), 0.0, lo), np.where(kinked & (beta < 0.0), 0.0, hi)
@@ -28,7 +30,8 @@ def newton_steps(
         work -= float(free.size) ** 3
         if not 2 <= free.size <= most or work < 0.0:
             break
-        step, gain = _direction(K, diag, F - eps * np.sign(beta), free, bias)
+        slope = F - eps * np.sign(beta)
+        step, gain = _direction(K, diag, slope, free, bias)
         if not gain > 0.0:
             break
         change = K[:, free] @ step.astype(K.dtype)
@@ -38,13 +41,19 @@ def newton_steps(
         ends = np.where(step > 0.0, high[free], low[free])
         room = np.divide(ends - beta[free], step, out=np.full(free.size, np.inf), where=step != 0.0)
         first = int(room.argmin())
-        met = room[first] <= part
-        part = min(part, float(room[first]))
-        beta[free] = np.clip(beta[free] + part * step, low[free], high[free])
+        met, part, before = room[first] <= part, min(part, float(room[first])), beta[free]
+        after = np.clip(before + part * step, low[free], high[free])
+        rounding = np.finfo(K.dtype).eps * lengths.max() * inner(np.abs(after), lengths[free])
+        if not rounding < float(np.abs(slope[free]).max()):  # of K beta: there is nothing to be seen any more
+            break
+        if met:
+            after[first] = ends[first]
+        if bias:  # what rounding has done to the sum
+            after[np.minimum(after - low[free], high[free] - after).argmax()] += (before - after).sum()
+        beta[free] = after
         F -= part * change
         if not met:
             break
-        beta[free[first]] = ends[first]
     return work
 
 
