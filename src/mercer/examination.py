@@ -67,7 +67,9 @@ def examine(
     elif _indefinite(problem, beta, other, products, found.norm):
         status = Status.INDEFINITE
     elif dual > primal:  # that can only be rounding, which is at least as much
-        rounding, dual = rounding + dual - primal, primal
+        if dual - primal > _NOTHING * problem.loss_of_nothing + _TINY:
+            rounding += dual - primal
+        dual = primal
     certificate = Certificate(
         primal, dual, rounding, found.violation, found.feasibility, status, found.residuals, proof
     )
