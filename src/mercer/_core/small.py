@@ -33,7 +33,12 @@ def is_small(values: float) -> bool:
 
 
 class _Here(threading.local):
+    """What is said in this thread about the block of which a tile is computed."""
+
     small = False
+
+
+_here = _Here()
 
 
 @contextmanager
@@ -51,7 +56,7 @@ def by_numpy() -> bool:
     return _here.small
 
 
-_here = _Here()
+_spent = [0.0]  # seconds of pair descent in this process
 
 
 def pair_descent(
@@ -78,9 +83,6 @@ def _pair_steps() -> Callable[..., tuple[int, float]]:
     from .pairs import pair_steps as compiled
 
     return compiled
-
-
-_spent = [0.0]  # seconds, in this process
 
 
 @np.errstate(over="ignore", under="ignore")
