@@ -18,8 +18,6 @@ from mercer.memory import format_bytes, parse_bytes
 
 from .zoo import KERNELS, as_sparse, vectors, words
 
-pytestmark = pytest.mark.usefixtures("both_ways")
-
 N = 40
 
 
