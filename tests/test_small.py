@@ -18,7 +18,10 @@ from mercer.solvers.free import newton_steps
 LOSSES = [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1)]
 
 
-def a_problem(n=120, loss=LOSSES[0], C=10.0, kernel=Gaussian(0.2), **more):  # noqa: B008 (a frozen value)
+GAUSSIAN = Gaussian(0.2)
+
+
+def a_problem(n=120, loss=LOSSES[0], C=10.0, kernel=GAUSSIAN, **more):
     generator = np.random.default_rng(n)
     X = generator.normal(size=(n, 3))
     y = np.sign(X[:, 0] + 0.5 * generator.normal(size=n))
