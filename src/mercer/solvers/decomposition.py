@@ -7,6 +7,8 @@ beta > lo; the answer is optimal when nothing that may rise has a larger F than 
 takes the points that violate this most (a working set, half of it kept from the round before), solves for them alone,
 and updates F with the rows of K of those that moved. A problem no larger than a working set is one such piece.
 
+Where many steps of pairs do not solve it, Newton steps of the free coefficients (free.py) take turns with them.
+
 Rows are float32 where the Gram matrix is; F is float64, and exact again whenever K beta is recomputed and sent in.
 Where float32 rows stop helping, float64 ones take over.
 
