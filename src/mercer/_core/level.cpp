@@ -1,0 +1,12 @@
+// All loops, compiled once for each level: LEVEL (its name) and BYTES (the size of a register) are given when compiling.
+#include "pairs.hpp"
+#include "rows.hpp"
+#include "tiles.hpp"
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define TEXT_(a) #a
+#define TEXT(a) TEXT_(a)
+template <class Real> constexpr LoopsOf<Real> OF = {fill<Real>, square<Real>, add<Real>, add_both<Real>, finish_rows<Real>, add_rows<Real>, pair_descent<Real>};
+extern const Loops JOIN(loops_, LEVEL);
+const Loops JOIN(loops_, LEVEL) = {TEXT(LEVEL), OF<float>, OF<double>};

@@ -1,0 +1,51 @@
+// The native functions, as one table for each level. What a loop takes was checked by the bindings.
+#pragma once
+#include <cstdint>
+
+constexpr int GROUP = 8;   // rows packed together
+constexpr int PANEL = 48;  // columns packed together, in float32; half as many in float64
+constexpr int CHUNK = 64;  // the length of the arrays of `pair_descent` is a multiple of this
+
+// What is summed up over the coordinates of two points, and what is made of the sum s. `counts` are of bits that differ.
+enum class Way : int { products, squares, distances, minima, chi2, chi2_distances, counts };
+enum class Map : int { none, power, exponential, matern12, matern32, matern52 };
+
+// none: s. power: (factor s + offset)^exponent. exponential: 2^(factor s + the levels of both points), at most 1.
+// Matern: of u = factor sqrt(s).
+struct Form {
+  Way way;
+  Map map;
+  double factor = 1.0, offset = 0.0;
+  int64_t exponent = 1;
+};
+
+// Points packed by coordinates: values[i / size][k][i % size], padded with zeros to whole groups or panels.
+template <class Real> struct Packed {
+  const Real *values, *levels;
+  int64_t count, d;
+};
+
+// The arrays of a working set, all of one length.
+template <class Real> struct WorkingSet {
+  int64_t n;
+  const Real *K, *diag;
+  Real *F;
+  double *beta;
+  const double *lo, *hi, *eps;
+};
+
+template <class Real> struct LoopsOf {
+  void (*fill)(Packed<Real>, Packed<Real>, const Form &, const int64_t *slots, Real *out, int64_t stride);
+  void (*square)(Packed<Real>, Packed<Real>, const Form &, Real *out, int64_t stride);
+  void (*add)(Packed<Real>, Packed<Real>, const Form &, const double *V, int64_t many, double *out, int64_t stride);
+  void (*add_both)(Packed<Real>, Packed<Real>, const Form &, const double *v, const double *w, double *below, double *above);
+  void (*finish_rows)(const Form &, const Real *own, const Real *levels, const int64_t *slots, int64_t count, Real *rows, int64_t stride, int64_t n);
+  void (*add_rows)(const Real *rows, int64_t stride, const int64_t *slots, const double *v, int64_t count, int64_t n, double *out);
+  int64_t (*pair_descent)(const WorkingSet<Real> &, double tol, int64_t most, double *violation);
+};
+
+struct Loops {
+  const char *name;
+  LoopsOf<float> single;
+  LoopsOf<double> precise;
+};

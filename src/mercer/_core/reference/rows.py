@@ -1,0 +1,24 @@
+"""Sums of rows that are kept, and blocks out of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...types import Array, Index
+
+
+def add_rows(rows: Array, slots: Index, v: Array, out: Array) -> None:
+    """out[t] += sum_k v_k rows[slots_k, t], in float64; out may be shorter than a row."""
+    out += v @ rows[slots, : out.size].astype(np.float64)
+
+
+def gather(rows: Array, slots: Index, W: Index, own: Array, K: Array) -> None:
+    """K <- the block of the points W (sorted), into its upper left corner.
+
+    Point W_i has its row in rows[slots_i]; where slots_i is -1 it has none, and `own` holds the block of these points
+    among themselves.
+    """
+    held, others = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
+    K[held, : W.size] = rows[slots[held][:, None], W]
+    K[np.ix_(others, others)] = own[: others.size, : others.size]
+    K[np.ix_(others, held)] = K[np.ix_(held, others)].T

@@ -1,0 +1,245 @@
+// Kernel values of packed points, tile by tile. A tile is a group of rows by a panel of columns. Three steps make it:
+//
+//     sums     s = sum_k g(a_k, z_k), where g is the form's way; in registers, coordinate by coordinate in order
+//     finish   s becomes the kernel's value by the form's map; in the nearest cache, three vectors at a time
+//     take     what the caller does with it: store it, or add it up in float64
+//
+// Each value is the same on every level: lanes are different values, never parts of one sum.
+#pragma once
+#include "loops.hpp"
+#include "vectors.hpp"
+
+namespace {
+
+constexpr int ROWS = BYTES == 64 ? 8 : 4;  // rows whose sums fit into the registers
+constexpr int64_t BLOCK = 2 * PANEL;       // rows that pass while a panel stays in cache
+template <class Real> constexpr int PANEL_OF = PANEL * 4 / int(sizeof(Real));
+template <class Real> struct Tile { alignas(64) Real at[GROUP][PANEL_OF<Real>]; };
+
+template <class Real> inline void copy(const Real *from, int64_t count, Real *to) {
+  for (int64_t t = 0; t < count; t++) to[t] = from[t];
+}
+
+template <Way way, class Real> inline vec<Real> term(vec<Real> s, Real number, vec<Real> z) {
+  const vec<Real> a = filled(number);
+  if constexpr (way == Way::products) return a * z + s;
+  const vec<Real> e = z - a, least = filled(Real(sizeof(Real) == 4 ? 0x1p-126 : 0x1p-1022));  // makes 0/0 a 0
+  if constexpr (way == Way::squares) return e * e + s;
+  if constexpr (way == Way::distances) return s + larger(e, -e);
+  if constexpr (way == Way::minima) return s + smaller(a, z);
+  if constexpr (way == Way::chi2) return a * (z / larger(a + z, least)) + s;
+  if constexpr (way == Way::chi2_distances) return e * (e / larger(a + z, least)) + s;
+  if constexpr (way == Way::counts) {  // how many bits differ, byte by byte
+    ivec<Real> x = (ivec<Real>)a ^ (ivec<Real>)z;
+    using whole = typename Number<Real>::whole;
+    constexpr whole ones = whole(0x5555555555555555), twos = whole(0x3333333333333333), fours = whole(0x0F0F0F0F0F0F0F0F);
+    x = x - ((x >> 1) & ones);
+    x = (x & twos) + ((x >> 2) & twos);
+    x = (x + (x >> 4)) & fours;
+    return (vec<Real>)((ivec<Real>)s + x);
+  }
+}
+
+// Counts by bytes become numbers; other sums are numbers already.
+template <Way way, class Real> inline vec<Real> total(vec<Real> s) {
+  if constexpr (way != Way::counts) return s;
+  else {
+    using whole = typename Number<Real>::whole;
+    ivec<Real> x = (ivec<Real>)s;
+    x = (x & whole(0x00FF00FF00FF00FF)) + ((x >> 8) & whole(0x00FF00FF00FF00FF));
+    x = x + (x >> 16);
+    if constexpr (sizeof(Real) == 8) x = x + (x >> 32);
+    return __builtin_convertvector(x & whole(0xFFFF), vec<Real>);
+  }
+}
+
+// tile <- the sums of a group and a panel
+template <Way way, class Real> inline void sums(const Real *A, const Real *Z, int64_t d, Tile<Real> &tile) {
+  constexpr int L = LANES<Real>, P = PANEL_OF<Real>;
+  for (int top = 0; top < GROUP; top += ROWS)
+    for (int left = 0; left < P; left += 3 * L) {
+      vec<Real> s[ROWS][3] = {};
+      const Real *a = A + top, *z = Z + left;
+      for (int64_t k = 0; k < d; k++, a += GROUP, z += P) {
+        const vec<Real> x = load(z), y = load(z + L), w = load(z + 2 * L);
+#pragma GCC unroll 8
+        for (int r = 0; r < ROWS; r++) {
+          s[r][0] = term<way, Real>(s[r][0], a[r], x);
+          s[r][1] = term<way, Real>(s[r][1], a[r], y);
+          s[r][2] = term<way, Real>(s[r][2], a[r], w);
+        }
+      }
+#pragma GCC unroll 8
+      for (int r = 0; r < ROWS; r++)
+        for (int c = 0; c < 3; c++) store(&tile.at[top + r][left + c * L], total<way, Real>(s[r][c]));
+    }
+}
+
+// change(first place, three vectors) for all of a strip of numbers, three vectors at a time; what is left over is padded
+// with ones, for which every map is defined.
+template <class Real, class Change> inline void for_threes(Real *strip, int64_t count, Change change) {
+  constexpr int L = LANES<Real>;
+  auto three = [&](int64_t t, Real *at) {
+    vec<Real> s[3] = {load(at), load(at + L), load(at + 2 * L)};
+    change(t, s);
+    for (int c = 0; c < 3; c++) store(at + c * L, s[c]);
+  };
+  int64_t t = 0;
+  for (; t + 3 * L <= count; t += 3 * L) three(t, strip + t);
+  if (t == count) return;
+  Real rest[3 * L];
+  for (int l = 0; l < 3 * L; l++) rest[l] = t + l < count ? strip[t + l] : Real(1);
+  three(t, rest);
+  copy(rest, count - t, strip + t);
+}
+
+// x^p by squaring
+template <class Real> inline vec<Real> power(vec<Real> x, int64_t p) {
+  vec<Real> result = filled(Real(1));
+  for (;; x = x * x) {
+    if (p & 1) result = result * x;
+    if (!(p >>= 1)) return result;
+  }
+}
+
+// (polynomial of u) e^-u for u = factor sqrt(s): the Matern kernels of nu = 1/2, 3/2, 5/2
+template <Map map, class Real> inline void matern(Real factor, vec<Real> (&s)[3]) {
+  vec<Real> u[3];
+  for (int c = 0; c < 3; c++) {
+    u[c] = factor * root<Real>(s[c]);
+    s[c] = u[c] * Real(-1.4426950408889634);  // log2(e)
+  }
+  exp2_of<Real>(s);
+  for (int c = 0; c < 3; c++) {
+    if constexpr (map == Map::matern32) s[c] = s[c] > 0 ? s[c] * (u[c] + Real(1)) : s[c];
+    if constexpr (map == Map::matern52) s[c] = s[c] > 0 ? s[c] * ((u[c] * u[c]) * Real(1.0 / 3.0) + (u[c] + Real(1))) : s[c];
+  }
+}
+
+// Sums become values of the kernel: those of one row, whose point has the level `own`. The levels of the others are
+// padded like a panel.
+template <class Real> void finish(const Form &form, Real own, const Real *levels, Real *strip, int64_t count) {
+  const Real factor = Real(form.factor), offset = Real(form.offset);
+  constexpr int L = LANES<Real>;
+  switch (form.map) {
+    case Map::none: return;
+    case Map::power:
+      return for_threes(strip, count, [&](int64_t, vec<Real>(&s)[3]) {
+        for (auto &x : s) x = power<Real>(x * factor + offset, form.exponent);
+      });
+    case Map::exponential:
+      return for_threes(strip, count, [&](int64_t t, vec<Real>(&s)[3]) {
+        for (int c = 0; c < 3; c++) s[c] = smaller(s[c] * factor + (load(levels + t + c * L) + own), vec<Real>{});
+        exp2_of<Real>(s);
+      });
+    case Map::matern12: return for_threes(strip, count, [&](int64_t, vec<Real>(&s)[3]) { matern<Map::matern12, Real>(factor, s); });
+    case Map::matern32: return for_threes(strip, count, [&](int64_t, vec<Real>(&s)[3]) { matern<Map::matern32, Real>(factor, s); });
+    case Map::matern52: return for_threes(strip, count, [&](int64_t, vec<Real>(&s)[3]) { matern<Map::matern52, Real>(factor, s); });
+  }
+}
+
+// take(first row, first column, tile) for every tile; with `upper`, where rows and columns are the same points, tiles
+// left of a row's block are left out.
+template <Way way, class Real, class Take> inline void tiles_of(Packed<Real> A, Packed<Real> Z, const Form &form, bool upper, Take &take) {
+  constexpr int64_t P = PANEL_OF<Real>;
+  Tile<Real> tile;
+  for (int64_t block = 0; block < A.count; block += BLOCK)
+    for (int64_t p = upper ? block : 0; p < Z.count; p += P)
+      for (int64_t i = block; i < A.count && i < block + BLOCK; i += GROUP) {
+        sums<way>(A.values + i * A.d, Z.values + p * Z.d, Z.d, tile);
+        for (int r = 0; r < GROUP; r++) finish(form, A.levels[i + r], Z.levels + p, tile.at[r], P);
+        take(i, p, tile);
+      }
+}
+template <class Real, class Take> inline void for_tiles(Packed<Real> A, Packed<Real> Z, const Form &form, bool upper, Take take) {
+  switch (form.way) {
+    case Way::products: return tiles_of<Way::products>(A, Z, form, upper, take);
+    case Way::squares: return tiles_of<Way::squares>(A, Z, form, upper, take);
+    case Way::distances: return tiles_of<Way::distances>(A, Z, form, upper, take);
+    case Way::minima: return tiles_of<Way::minima>(A, Z, form, upper, take);
+    case Way::chi2: return tiles_of<Way::chi2>(A, Z, form, upper, take);
+    case Way::chi2_distances: return tiles_of<Way::chi2_distances>(A, Z, form, upper, take);
+    case Way::counts: return tiles_of<Way::counts>(A, Z, form, upper, take);
+  }
+}
+
+// out[slots_i, t] <- k(a_i, z_t)
+template <class Real> void fill(Packed<Real> A, Packed<Real> Z, const Form &form, const int64_t *slots, Real *out, int64_t stride) {
+  for_tiles(A, Z, form, false, [&](int64_t i, int64_t t, const Tile<Real> &tile) {
+    const int64_t rows = least_of(GROUP, A.count - i), columns = least_of(PANEL_OF<Real>, Z.count - t);
+    for (int64_t r = 0; r < rows; r++) copy(tile.at[r], columns, out + slots[i + r] * stride + t);
+  });
+}
+
+// out <- k of points among themselves: tiles right of their block are written twice, the second time as columns
+template <class Real> void square(Packed<Real> A, Packed<Real> Z, const Form &form, Real *out, int64_t stride) {
+  for_tiles(A, Z, form, true, [&](int64_t i, int64_t t, const Tile<Real> &tile) {
+    const int64_t rows = least_of(GROUP, A.count - i), columns = least_of(PANEL_OF<Real>, Z.count - t);
+    for (int64_t r = 0; r < rows; r++) copy(tile.at[r], columns, out + (i + r) * stride + t);
+    if (t >= i / BLOCK * BLOCK + BLOCK)
+      for (int64_t c = 0; c < columns; c++)
+        for (int64_t r = 0; r < rows; r++) out[(t + c) * stride + i + r] = tile.at[r][c];
+  });
+}
+
+// out[m, t] += sum_i V[i, m] k(a_i, z_t), row by row in float64; a block of rows is added up before it reaches out
+template <class Real> void add(Packed<Real> A, Packed<Real> Z, const Form &form, const double *V, int64_t many, double *out, int64_t stride) {
+  constexpr int P = PANEL_OF<Real>, L = LANES<double>;
+  Zeros<double> sum(many * P);
+  for_tiles(A, Z, form, false, [&](int64_t i, int64_t t, const Tile<Real> &tile) {
+    const int64_t rows = least_of(GROUP, A.count - i);
+    if (i % BLOCK == 0)
+      for (int64_t k = 0; k < many * P; k++) sum[k] = 0.0;
+    for (int64_t m = 0; m < many; m++)
+      for (int c = 0; c < P; c += 3 * L) {
+        double *at = sum.at(m * P + c);
+        vec<double> x = load(at), y = load(at + L), z = load(at + 2 * L);
+        for (int64_t r = 0; r < rows; r++) {
+          const double v = V[(i + r) * many + m];
+          const Real *from = tile.at[r] + c;
+          x = load_wide(from) * v + x;
+          y = load_wide(from + L) * v + y;
+          z = load_wide(from + 2 * L) * v + z;
+        }
+        store(at, x);
+        store(at + L, y);
+        store(at + 2 * L, z);
+      }
+    if (i + GROUP >= A.count || (i + GROUP) % BLOCK == 0)
+      for (int64_t m = 0; m < many; m++)
+        for (int64_t c = 0; c < least_of(P, Z.count - t); c++) out[m * stride + t + c] += sum[m * P + c];
+  });
+}
+
+// below_t += sum_i v_i k(a_i, z_t) and above_i += sum_t w_t k(a_i, z_t): each value is used twice. A row is added up by
+// places in the panel, these in order.
+template <class Real> void add_both(Packed<Real> A, Packed<Real> Z, const Form &form, const double *v, const double *w, double *below, double *above) {
+  constexpr int P = PANEL_OF<Real>, L = LANES<double>;
+  Zeros<double> across(A.count * P), weights(Z.count + P);
+  copy(w, Z.count, weights.at(0));
+  for_tiles(A, Z, form, false, [&](int64_t i, int64_t t, const Tile<Real> &tile) {
+    const int64_t rows = least_of(GROUP, A.count - i);
+    alignas(64) double sum[P] = {};
+    for (int c = 0; c < P; c += L) {
+      const vec<double> weight = load<double>(weights.at(t + c));
+      vec<double> x = {};
+      for (int64_t r = 0; r < rows; r++) {
+        const vec<double> k = load_wide(tile.at[r] + c);
+        x = k * v[i + r] + x;
+        double *at = across.at((i + r) * P + c);
+        store(at, k * weight + load(at));
+      }
+      store(sum + c, x);
+    }
+    for (int64_t c = 0; c < least_of(P, Z.count - t); c++) below[t + c] += sum[c];
+  });
+  for (int64_t i = 0; i < A.count; i++)
+    for (int c = 0; c < P; c++) above[i] += across[i * P + c];
+}
+
+// Rows of sums, rows[slots_i], become values of the kernel.
+template <class Real> void finish_rows(const Form &form, const Real *own, const Real *levels, const int64_t *slots, int64_t count, Real *rows, int64_t stride, int64_t n) {
+  for (int64_t i = 0; i < count; i++) finish(form, own[i], levels, rows + slots[i] * stride, n);
+}
+
+}  // namespace

@@ -1,0 +1,105 @@
+// Vectors by the compiler's own types. BYTES, the size of a register, is given when compiling (see levels.hpp).
+//
+// A product and a sum are written as one expression, a * b + c, and compiled into one fused operation where the CPU has
+// it: the same operations in the same order on every level that has it, so the same bits.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace {
+
+// Memory for the length of a call, all zeros. (Code of the standard library could reach an old CPU compiled for a new one.)
+template <class Real> class Zeros {
+ public:
+  explicit Zeros(int64_t n) : numbers(new Real[size_t(n)]()) {}
+  Zeros(const Zeros &) = delete;
+  Zeros &operator=(const Zeros &) = delete;
+  ~Zeros() { delete[] numbers; }
+  Real *at(int64_t i) { return numbers + i; }
+  Real &operator[](int64_t i) { return numbers[i]; }
+
+ private:
+  Real *numbers;
+};
+inline int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
+
+template <class Real> struct Number;
+template <> struct Number<float> {
+  using whole = int32_t;
+  static constexpr int mantissa = 23, lowest = -126;  // bits; the least exponent of a normal number
+};
+template <> struct Number<double> {
+  using whole = int64_t;
+  static constexpr int mantissa = 52, lowest = -1022;
+};
+
+template <class Real> constexpr int LANES = BYTES / int(sizeof(Real));
+template <class Real> struct Vector {
+  typedef Real type __attribute__((vector_size(BYTES)));
+  typedef Real anywhere __attribute__((vector_size(BYTES), aligned(sizeof(Real)), may_alias));
+  typedef typename Number<Real>::whole whole __attribute__((vector_size(BYTES)));
+};
+template <class Real> using vec = typename Vector<Real>::type;
+template <class Real> using ivec = typename Vector<Real>::whole;
+
+template <class Real> inline vec<Real> load(const Real *p) { return *reinterpret_cast<const typename Vector<Real>::anywhere *>(p); }
+template <class Real> inline void store(Real *p, vec<Real> v) { *reinterpret_cast<typename Vector<Real>::anywhere *>(p) = v; }
+template <class Real> inline vec<Real> filled(Real x) { return x - vec<Real>{}; }
+// The smaller and the larger of two; where a is not a number, it stays so.
+template <class V> inline V smaller(V a, V b) { return b < a ? b : a; }
+template <class V> inline V larger(V a, V b) { return b > a ? b : a; }
+
+// As many numbers as a vector of float64 has, widened.
+inline vec<double> load_wide(const double *p) { return load(p); }
+inline vec<double> load_wide(const float *p) {
+  typedef float half __attribute__((vector_size(BYTES / 2), aligned(4), may_alias));
+  typedef float aligned_half __attribute__((vector_size(BYTES / 2)));
+  const aligned_half few = *reinterpret_cast<const half *>(p);
+  return __builtin_convertvector(few, vec<double>);
+}
+
+// 2^f on [-1/2, 1/2]: the polynomial of degree 6 with the least largest error that is 1 at 0 (float32), Taylor's of
+// degree 13 (float64).
+struct Powers32 {
+  static constexpr int degree = 6;
+  float c[7] = {1.0f, 0.6931471824645996f, 0.24022647738456726f, 0.055503323674201965f, 0.00961843691766262f,
+                0.0013398873852565885f, 0.00015353361959569156f};
+};
+struct Powers64 {
+  static constexpr int degree = 13;
+  double c[14] = {1.0};
+  constexpr Powers64() {
+    for (int k = 1; k <= degree; k++) c[k] = c[k - 1] * 0.6931471805599453094 / k;
+  }
+};
+template <class Real> struct PowersOf { using type = Powers64; };
+template <> struct PowersOf<float> { using type = Powers32; };
+template <class Real> constexpr typename PowersOf<Real>::type POWERS{};
+
+// 2^t for t <= 0, of three vectors at a time: a chain of operations that wait for each other would leave the CPU idle.
+// Below the least normal number it is 0.
+template <class Real> inline void exp2_of(vec<Real> (&t)[3]) {
+  constexpr int bits = Number<Real>::mantissa, degree = PowersOf<Real>::type::degree;
+  const vec<Real> magic = filled(Real(bits == 23 ? 0x1.8p23 : 0x1.8p52));  // adding it rounds to a whole number
+  const vec<Real> least = filled(Real(Number<Real>::lowest - 1));
+  vec<Real> shifted[3], f[3], p[3];
+  for (int c = 0; c < 3; c++) {
+    t[c] = larger(t[c], least);
+    shifted[c] = t[c] + magic;
+    f[c] = t[c] - (shifted[c] - magic);
+    p[c] = filled(Real(POWERS<Real>.c[degree]));
+  }
+#pragma GCC unroll 16
+  for (int m = degree - 1; m >= 0; m--)
+    for (int c = 0; c < 3; c++) p[c] = p[c] * f[c] + Real(POWERS<Real>.c[m]);
+  // At the least exponent less one, f is 0 and p is 1: the bits are those of zero.
+  for (int c = 0; c < 3; c++) t[c] = (vec<Real>)((ivec<Real>)p[c] + ((ivec<Real>)shifted[c] << bits));
+}
+
+// The square root of each lane, correctly rounded.
+template <class Real> inline vec<Real> root(vec<Real> x) {
+  for (int l = 0; l < LANES<Real>; l++) x[l] = sizeof(Real) == 4 ? Real(__builtin_sqrtf(float(x[l]))) : Real(__builtin_sqrt(double(x[l])));
+  return x;
+}
+
+}  // namespace

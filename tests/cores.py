@@ -1,0 +1,35 @@
+"""Every core that can run here: the reference, and each level of the native one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mercer._core import reference
+from mercer._core.core import CHOICE
+
+NATIVE = {}
+if CHOICE.core == "native":
+    from mercer._core import _native
+
+    NATIVE = {name: getattr(_native, name) for name, _ in _native.LEVELS}
+CORES = {"reference": reference, **NATIVE}
+FUSED = {name: core for name, core in NATIVE.items() if name != "baseline"}
+"""Levels with a fused multiply-add: they agree to the last bit."""
+
+FUNCTIONS = (
+    "account", "add", "add_both", "add_rows", "choose", "extremes", "fill", "finish_rows", "gather", "pack",
+    "pair_descent", "shares", "sparse_sums", "square",
+)  # fmt: skip
+
+
+def packed(core, X, size, dtype, factor=0.0):
+    """Points in packs of a size, and their levels."""
+    out = np.full((-(-len(X) // size), X.shape[1], size), np.nan, dtype)
+    levels = np.full(len(out) * size, np.nan, dtype)
+    core.pack(X, np.arange(len(X)), np.zeros(X.shape[1]), factor, out, levels)
+    return out, levels
+
+
+def panel(dtype):
+    """How many columns are packed together."""
+    return reference.PANEL * 4 // np.dtype(dtype).itemsize
