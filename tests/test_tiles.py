@@ -167,6 +167,17 @@ def test_far_apart_is_zero_and_infinity_stays_what_it_is(core):
 
 
 @every_core
+@every_dtype
+def test_points_far_from_the_centre_keep_their_digits(core, dtype):
+    form, factor, formula = FORMS["gaussian"]
+    X = points(30, 3) + np.where(np.arange(30) % 3 == 0, 1000.0, 0.0)[:, None]
+    X = X.astype(dtype).astype(float)
+    out = np.empty((30, 30), dtype)
+    core.fill(*ready(core, X, X, dtype, factor), form, np.arange(30), out)
+    np.testing.assert_allclose(out, formula(X, X), rtol=0, atol=40 * np.finfo(dtype).eps)
+
+
+@every_core
 def test_rows_of_sums_are_finished_as_tiles_are(core):
     for name, (form, factor, formula) in FORMS.items():
         X, Z = points(5, 6), points(101, 6, 1)

@@ -138,6 +138,30 @@ template <class Real> void finish(const Form &form, Real own, const Real *levels
   }
 }
 
+// 2^t of products has an error of about d u (level of a + level of z), with u the unit roundoff. Rows with a level below
+// this are far from the centre and go by differences instead. (A column that is as far has nothing near a light row.)
+template <class Real> constexpr Real HEAVY = sizeof(Real) == 4 ? Real(-11.5) : Real(-1e6);
+
+template <class Real> inline bool is_heavy(const Real *levels) {
+  bool heavy = false;
+  for (int r = 0; r < GROUP; r++) heavy |= !(levels[r] >= HEAVY<Real>);
+  return heavy;
+}
+
+// The values of a group and a panel.
+template <Way way, class Real> inline void values(const Form &form, const Real *A, const Real *a_levels, const Real *Z, const Real *z_levels, int64_t d, Tile<Real> &tile) {
+  constexpr int P = PANEL_OF<Real>;
+  static constexpr Real none[P] = {};
+  if (way == Way::products && form.map == Map::exponential && is_heavy(a_levels)) {
+    const Form by_differences{Way::squares, form.map, -0.5 * form.factor, 0.0, 1};
+    sums<Way::squares>(A, Z, d, tile);
+    for (int r = 0; r < GROUP; r++) finish(by_differences, Real(0), none, tile.at[r], P);
+  } else {
+    sums<way>(A, Z, d, tile);
+    for (int r = 0; r < GROUP; r++) finish(form, a_levels[r], z_levels, tile.at[r], P);
+  }
+}
+
 // take(first row, first column, tile) for every tile; with `upper`, where rows and columns are the same points, tiles
 // left of a row's block are left out.
 template <Way way, class Real, class Take> inline void tiles_of(Packed<Real> A, Packed<Real> Z, const Form &form, bool upper, Take &take) {
@@ -146,8 +170,7 @@ template <Way way, class Real, class Take> inline void tiles_of(Packed<Real> A, 
   for (int64_t block = 0; block < A.count; block += BLOCK)
     for (int64_t p = upper ? block : 0; p < Z.count; p += P)
       for (int64_t i = block; i < A.count && i < block + BLOCK; i += GROUP) {
-        sums<way>(A.values + i * A.d, Z.values + p * Z.d, Z.d, tile);
-        for (int r = 0; r < GROUP; r++) finish(form, A.levels[i + r], Z.levels + p, tile.at[r], P);
+        values<way>(form, A.values + i * A.d, A.levels + i, Z.values + p * Z.d, Z.levels + p, Z.d, tile);
         take(i, p, tile);
       }
 }

@@ -10,6 +10,7 @@ from .packing import unpacked
 
 GROUP = 8
 PANEL = 48
+_HEAVY = {4: -11.5, 8: -1e6}  # a level below which products lose digits, by the bytes of a number
 
 
 def fill(A: Array, a: Array, Z: Array, z: Array, form: Form, slots: Index, out: Array) -> None:
@@ -43,11 +44,26 @@ def finish_rows(form: Form, own: Array, levels: Array, slots: Index, rows: Array
 
 
 def _values(A: Array, a: Array, rows: int, Z: Array, z: Array, columns: int, form: Form) -> Array:
-    """k(a_i, z_t) in the precision of the points."""
-    sums = np.zeros((rows, columns), A.dtype)
-    for x, y in zip(unpacked(A, rows).T, unpacked(Z, columns).T, strict=True):
-        sums += _terms(x[:, None], y, form.way)
-    return _finished(sums, a[:rows, None], z[:columns], form)
+    """k(a_i, z_t) in the precision of the points.
+
+    2^t of products loses digits for rows that are far from the centre: they go by differences.
+    """
+    x, y = unpacked(A, rows), unpacked(Z, columns)
+    values = _finished(_sums(x, y, form.way), a[:rows, None], z[:columns], form)
+    if form.way == Way.PRODUCTS and form.map == Map.EXPONENTIAL:
+        heavy = np.flatnonzero(~(a[:rows] >= _HEAVY[A.dtype.itemsize]))
+        by_differences = Form(Way.SQUARES, form.map, -0.5 * form.factor)
+        nothing = np.zeros(1, A.dtype)
+        values[heavy] = _finished(_sums(x[heavy], y, Way.SQUARES), nothing, nothing, by_differences)
+    return values
+
+
+def _sums(x: Array, y: Array, way: int) -> Array:
+    """The sums over coordinates, one after the other."""
+    sums = np.zeros((len(x), len(y)), x.dtype)
+    for a, z in zip(x.T, y.T, strict=True):
+        sums += _terms(a[:, None], z, way)
+    return sums
 
 
 def _terms(x: Array, y: Array, way: int) -> Array:

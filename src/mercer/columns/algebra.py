@@ -1,0 +1,103 @@
+"""Sums, products and other rules of ready kernels: each part is computed its own way, as fast as alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..kernels.base import raise_to
+from ..types import Array, Index, Points
+from .way import Way
+
+
+@dataclass(frozen=True, eq=False)
+class Several:
+    """The same points, ready for each part."""
+
+    parts: tuple[Any, ...]
+    count: int
+
+
+class Combined(Way[Several]):
+    """A kernel made of others, value by value."""
+
+    def __init__(self, parts: Sequence[Way[Any]]) -> None:
+        self.parts, self.dtype = tuple(parts), parts[0].dtype
+        self.cost = sum(part.cost for part in parts) + 1.0
+        self.bytes_a_point = sum(part.bytes_a_point for part in parts)
+
+    def prepared(self, X: Points) -> Any:
+        return tuple(part.prepared(X) for part in self.parts)
+
+    def rows(self, X: Any, index: Index) -> Several:
+        ready = tuple(part.rows(own, index) for part, own in zip(self.parts, X, strict=True))
+        return Several(ready, index.size)
+
+    def columns(self, X: Any, index: Index) -> Several:
+        ready = tuple(part.columns(own, index) for part, own in zip(self.parts, X, strict=True))
+        return Several(ready, index.size)
+
+    def fill(self, rows: Several, columns: Several, slots: Index, out: Array) -> None:
+        self.parts[0].fill(rows.parts[0], columns.parts[0], slots, out)
+        every, other = np.arange(rows.count), np.empty((rows.count, columns.count), self.dtype)
+        for part, a, z in zip(self.parts[1:], rows.parts[1:], columns.parts[1:], strict=True):
+            part.fill(a, z, every, other)
+            self._combine(out, slots, other)
+
+    def _combine(self, out: Array, slots: Index, other: Array) -> None:
+        raise NotImplementedError
+
+
+class Added(Combined):
+    """k1 + k2: sums over points are taken of each alone."""
+
+    def _combine(self, out: Array, slots: Index, other: Array) -> None:
+        out[slots] += other
+
+    def add(self, rows: Several, columns: Several, v: Array, out: Array) -> None:
+        for part, a, z in zip(self.parts, rows.parts, columns.parts, strict=True):
+            part.add(a, z, v, out)
+
+    def add_both(self, rows: Several, columns: Several, v: Array, w: Array, below: Array, above: Array) -> None:
+        for part, a, z in zip(self.parts, rows.parts, columns.parts, strict=True):
+            part.add_both(a, z, v, w, below, above)
+
+
+class Multiplied(Combined):
+    """k1 k2."""
+
+    def _combine(self, out: Array, slots: Index, other: Array) -> None:
+        out[slots] *= other
+
+
+class Changed(Way[Any]):
+    """A number times a kernel, or a power of it."""
+
+    def __init__(self, inner: Way[Any], factor: float = 1.0, exponent: int = 1) -> None:
+        self.inner, self.factor, self.exponent = inner, factor, exponent
+        self.dtype, self.cost, self.bytes_a_point = inner.dtype, inner.cost + 1.0, inner.bytes_a_point
+
+    def prepared(self, X: Points) -> Any:
+        return self.inner.prepared(X)
+
+    def rows(self, X: Any, index: Index) -> Any:
+        return self.inner.rows(X, index)
+
+    def columns(self, X: Any, index: Index) -> Any:
+        return self.inner.columns(X, index)
+
+    def fill(self, rows: Any, columns: Any, slots: Index, out: Array) -> None:
+        self.inner.fill(rows, columns, slots, out)
+        values = out[slots]
+        raise_to(values, self.exponent)
+        values *= self.dtype.type(self.factor)
+        out[slots] = values
+
+    def add(self, rows: Any, columns: Any, v: Array, out: Array) -> None:
+        if self.exponent == 1:
+            self.inner.add(rows, columns, self.factor * v, out)
+        else:
+            super().add(rows, columns, v, out)

@@ -1,0 +1,49 @@
+"""Any kernel on any points: tiles of its own `fill`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..kernels import Kernel
+from ..kernels.points import count, is_sparse, take
+from ..types import Array, Index, Points
+from .way import Way
+
+_SIDE = 512  # points of a tile
+
+
+@dataclass(frozen=True, eq=False)
+class Some:
+    """Some points, as the kernel takes them."""
+
+    points: Points
+    count: int
+
+
+class Blocks(Way[Some]):
+    """k(x, z) as the kernel defines it."""
+
+    def __init__(self, kernel: Kernel, dtype: Any, cost: float) -> None:
+        self.kernel, self.dtype, self.cost = kernel, np.dtype(dtype), cost
+
+    def prepared(self, X: Points) -> Any:
+        if getattr(getattr(X, "dtype", None), "kind", "") != "f":
+            return X
+        return X.astype(self.dtype, copy=False) if is_sparse(X) else np.ascontiguousarray(X, self.dtype)
+
+    def rows(self, X: Any, index: Index) -> Some:
+        return Some(take(X, index), index.size)
+
+    columns = rows
+
+    def fill(self, rows: Some, columns: Some, slots: Index, out: Array) -> None:
+        for top in range(0, rows.count, _SIDE):
+            A = rows.points[top : top + _SIDE]
+            for left in range(0, columns.count, _SIDE):
+                B = columns.points[left : left + _SIDE]
+                tile = np.empty((count(A), count(B)), self.dtype)
+                self.kernel.fill(A, B, tile)
+                out[slots[top : top + _SIDE], left : left + count(B)] = tile

@@ -1,0 +1,105 @@
+"""The one place that chooses how a kernel's values are computed on given points."""
+
+from __future__ import annotations
+
+from math import log2, sqrt
+from typing import Any
+
+import numpy as np
+
+from .._core.forms import Form, Map
+from .._core.forms import Way as Sums
+from ..kernels import (
+    Chi2,
+    Constant,
+    ExpChi2,
+    Gaussian,
+    Intersection,
+    Kernel,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    Power,
+    Product,
+    Scaled,
+    Sum,
+)
+from ..kernels.points import is_sparse, width
+from ..types import Array, Points
+from .algebra import Added, Changed, Multiplied
+from .blocks import Blocks
+from .dense import Bits, Tiles
+from .sparse import Inverted
+from .way import Way
+
+_LOG2E = log2(np.e)
+_PYTHON = 1e4  # multiply-adds that a call of a Python function costs
+_MATERN = {0.5: Map.MATERN12, 1.5: Map.MATERN32, 2.5: Map.MATERN52}
+
+
+def way_of(kernel: Kernel, X: Points, dtype: Any) -> Way[Any]:
+    """How k is computed on these points in this precision."""
+    if isinstance(kernel, Sum | Product):
+        parts = [way_of(part, X, dtype) for part in (kernel.left, kernel.right)]
+        return Added(parts) if isinstance(kernel, Sum) else Multiplied(parts)
+    if isinstance(kernel, Scaled):
+        return Changed(way_of(kernel.kernel, X, dtype), factor=kernel.factor)
+    if isinstance(kernel, Power):
+        return Changed(way_of(kernel.kernel, X, dtype), exponent=kernel.exponent)
+    form = _form(kernel)
+    if form is None or not hasattr(X, "shape"):
+        cost = 1.0 if isinstance(kernel, Constant) else _PYTHON if kernel.serial else 4.0 * width(X) + 20.0
+        return Blocks(kernel, dtype, cost)
+    if form.way == Sums.SQUARES and form.map == Map.EXPONENTIAL and _zeros_and_ones(X):
+        words = -(-width(X) // (8 * np.dtype(dtype).itemsize))
+        return Bits(Form(Sums.COUNTS, Map.EXPONENTIAL, form.factor), words, dtype)
+    if is_sparse(X):
+        return _sparse(kernel, form, X, dtype)
+    centre = np.zeros(width(X))
+    if form.way == Sums.SQUARES and form.map == Map.EXPONENTIAL:  # by products, around the mean of the points
+        return Tiles(form._replace(way=Sums.PRODUCTS, factor=-2.0 * form.factor), _mean(X), form.factor, dtype)
+    return Tiles(form, centre, 0.0, dtype)
+
+
+def _form(kernel: Kernel) -> Form | None:
+    """The kernel as the native tiles compute it; None, where they do not."""
+    match kernel:
+        case Linear():
+            return Form(Sums.PRODUCTS)
+        case Polynomial():
+            return Form(Sums.PRODUCTS, Map.POWER, float(kernel.gamma), float(kernel.coef0), int(kernel.degree))
+        case Gaussian():
+            return Form(Sums.SQUARES, Map.EXPONENTIAL, -float(kernel.gamma) * _LOG2E)
+        case Laplacian():
+            return Form(Sums.DISTANCES, Map.EXPONENTIAL, -float(kernel.gamma) * _LOG2E)
+        case Matern():
+            return Form(Sums.SQUARES, _MATERN[kernel.nu], sqrt(2.0 * kernel.nu) / float(kernel.length_scale))
+        case Intersection():
+            return Form(Sums.MINIMA)
+        case Chi2():
+            return Form(Sums.CHI2)
+        case ExpChi2():
+            return Form(Sums.CHI2_DISTANCES, Map.EXPONENTIAL, -float(kernel.gamma) * _LOG2E)
+    return None
+
+
+def _sparse(kernel: Kernel, form: Form, X: Points, dtype: Any) -> Way[Any]:
+    """Sparse points by an inverted index; what one point alone adds to the sum is its level."""
+    if form.way == Sums.SQUARES:
+        if form.map != Map.EXPONENTIAL:
+            return Blocks(kernel, dtype, 4.0 * width(X) + 20.0)
+        return Inverted(form._replace(way=Sums.PRODUCTS, factor=-2.0 * form.factor), form.factor, X, dtype)
+    one_sided = form.way in (Sums.DISTANCES, Sums.CHI2_DISTANCES)
+    return Inverted(form, form.factor if one_sided else 0.0, X, dtype)
+
+
+def _zeros_and_ones(X: Points) -> bool:
+    """Whether the points are bits, and not too many of them for what they hold."""
+    values = X.data if is_sparse(X) else X
+    return bool(((values == 0) | (values == 1)).all())
+
+
+def _mean(X: Points) -> Array:
+    """The mean of the points; the order of its sums is the same everywhere."""
+    return np.asarray(np.add.reduce(X, axis=0, dtype=np.float64) / len(X))

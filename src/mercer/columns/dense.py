@@ -1,0 +1,88 @@
+"""Dense points, packed by coordinates for native tiles; and points of zeros and ones, packed as bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._core.forms import Form
+from .._core.forms import Way as Sums
+from .._core.reference import GROUP, PANEL
+from ..kernels.pairwise import dense
+from ..types import Array, Index, Points
+from .way import Way, core
+
+_CURVED = 4.0  # multiply-adds that an exponential or a root costs beside the sum
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """Points by coordinates, and a level for each (see _core/forms.py)."""
+
+    values: Array
+    levels: Array
+    count: int
+
+
+class Tiles(Way[Packed]):
+    """A form of packed points. `centre` is subtracted, and a level is `factor` times the squared length of what is left."""
+
+    def __init__(self, form: Form, centre: Array, factor: float, dtype: Any) -> None:
+        self.form, self.centre, self.factor, self.dtype = form, centre, float(factor), np.dtype(dtype)
+        self.cost = centre.size * (1.0 if form.way == Sums.PRODUCTS else 2.0) + _CURVED
+        self.panel = PANEL * 4 // self.dtype.itemsize
+        self.bytes_a_point = float((centre.size + 1) * self.dtype.itemsize)
+
+    def prepared(self, X: Points) -> Array:
+        return np.ascontiguousarray(dense(X))
+
+    def rows(self, X: Points, index: Index) -> Packed:
+        return self._pack(X, index, GROUP)
+
+    def columns(self, X: Points, index: Index) -> Packed:
+        return self._pack(X, index, self.panel)
+
+    def _pack(self, X: Points, index: Index, size: int) -> Packed:
+        out = np.empty((-(-index.size // size), self.centre.size, size), self.dtype)
+        levels = np.empty(len(out) * size, self.dtype)
+        core.pack(X, index, self.centre, self.factor, out, levels)
+        return Packed(out, levels, index.size)
+
+    def fill(self, rows: Packed, columns: Packed, slots: Index, out: Array) -> None:
+        core.fill(rows.values, rows.levels, columns.values, columns.levels, self.form, slots, out)
+
+    def add(self, rows: Packed, columns: Packed, v: Array, out: Array) -> None:
+        core.add(rows.values, rows.levels, columns.values, columns.levels, self.form, v.reshape(-1, 1), out.reshape(1, -1))
+
+    def add_both(self, rows: Packed, columns: Packed, v: Array, w: Array, below: Array, above: Array) -> None:
+        core.add_both(rows.values, rows.levels, columns.values, columns.levels, self.form, v, w, below, above)
+
+    def square(self, rows: Packed, columns: Packed, out: Array) -> None:
+        core.square(rows.values, rows.levels, columns.values, columns.levels, self.form, rows.count, out)
+
+
+class Bits(Tiles):
+    """Points of zeros and ones: where they differ is counted, as many coordinates at a time as a number has bits.
+
+    A bit for each coordinate, in whole numbers of the size of the dtype.
+    """
+
+    def __init__(self, form: Form, words: int, dtype: Any) -> None:
+        super().__init__(form, np.zeros(words), 0.0, dtype)
+        self.cost = 8.0 * words + _CURVED  # operations for each word
+
+    def prepared(self, X: Points) -> Array:
+        size = self.dtype.itemsize
+        octets = np.packbits(dense(X) != 0, axis=1)
+        words = np.zeros((len(octets), -(-octets.shape[1] // size) * size), np.uint8)
+        words[:, : octets.shape[1]] = octets
+        return words.view(f"u{size}")
+
+    def _pack(self, X: Points, index: Index, size: int) -> Packed:
+        packs = -(-index.size // size)
+        words = np.zeros((packs * size, X.shape[1]), X.dtype)
+        words[: index.size] = X[index]
+        values = np.ascontiguousarray(words.reshape(packs, size, -1).transpose(0, 2, 1)).view(self.dtype)
+        return Packed(values, np.zeros(packs * size, self.dtype), index.size)

@@ -1,0 +1,75 @@
+"""Way: how the kernel values of two small sets of points are computed, in one precision.
+
+Points are made ready once, as rows or as columns of a block, and then used many times. What a ready set looks like is
+the way's own affair; it has a length, `count`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from .._core.core import CHOICE
+from ..types import Array, Index, Points
+
+core = CHOICE.functions
+
+
+class Ready(Protocol):
+    """A set of points made ready."""
+
+    @property
+    def count(self) -> int:
+        """The number of points."""
+
+
+Set = TypeVar("Set", bound=Ready)
+
+
+class Way(ABC, Generic[Set]):
+    """k(a_i, z_t) for rows a_i and columns z_t."""
+
+    dtype: np.dtype[Any]
+    cost: float
+    """What a value costs, in multiply-adds: about the number of coordinates."""
+    bytes_a_point: float = 0.0
+    """The memory of a point that is ready, beside the point itself."""
+
+    def prepared(self, X: Points) -> Any:
+        """A set of points as `rows` and `columns` take it."""
+        return X
+
+    @abstractmethod
+    def rows(self, X: Any, index: Index) -> Set:
+        """Some of the points, as rows."""
+
+    @abstractmethod
+    def columns(self, X: Any, index: Index) -> Set:
+        """Some of the points, as columns."""
+
+    @abstractmethod
+    def fill(self, rows: Set, columns: Set, slots: Index, out: Array) -> None:
+        """out[slots[i], t] <- k(a_i, z_t)."""
+
+    def add(self, rows: Set, columns: Set, v: Array, out: Array) -> None:
+        """out[t] += sum_i v_i k(a_i, z_t), in float64."""
+        every, values = self._block(rows, columns)
+        core.add_rows(values, every, v, out)
+
+    def add_both(self, rows: Set, columns: Set, v: Array, w: Array, below: Array, above: Array) -> None:
+        """below[t] += sum_i v_i k(a_i, z_t) and above[i] += sum_t w_t k(a_i, z_t): each value is used twice."""
+        every, values = self._block(rows, columns)
+        core.add_rows(values, every, v, below)
+        core.add_rows(np.ascontiguousarray(values.T), np.arange(columns.count), w, above)
+
+    def square(self, rows: Set, columns: Set, out: Array) -> None:
+        """out <- k of the same points, ready as rows and as columns: symmetric."""
+        self.fill(rows, columns, np.arange(rows.count), out[: rows.count, : rows.count])
+
+    def _block(self, rows: Set, columns: Set) -> tuple[Index, Array]:
+        """The values, and the numbers of their rows."""
+        every, values = np.arange(rows.count), np.empty((rows.count, columns.count), self.dtype)
+        self.fill(rows, columns, every, values)
+        return every, values
