@@ -197,6 +197,7 @@ static void define_points(nb::module_ &m) {
 NB_MODULE(_native, m) {
   m.attr("GROUP") = GROUP;
   m.attr("PANEL") = PANEL;
+  m.attr("SPAN") = SPAN;
   m.attr("CHUNK") = CHUNK;
   m.attr("COMPILER") = COMPILER;
   nb::list names, impossible;

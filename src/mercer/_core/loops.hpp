@@ -4,6 +4,7 @@
 
 constexpr int GROUP = 8;   // rows packed together
 constexpr int PANEL = 48;  // columns packed together, in float32; half as many in float64
+constexpr int SPAN = 28;   // coordinates summed up in a row (31 at most, for counts of bits by bytes)
 constexpr int CHUNK = 64;  // the length of the arrays of `pair_descent` is a multiple of this
 
 // What is summed up over the coordinates of two points, and what is made of the sum s. `counts` are of bits that differ.

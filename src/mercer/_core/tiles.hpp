@@ -53,26 +53,36 @@ template <Way way, class Real> inline vec<Real> total(vec<Real> s) {
   }
 }
 
-// tile <- the sums of a group and a panel
+// tile <- the sums of a group and a panel: over SPAN coordinates in order, and then over these sums. So the rounding of a
+// sum of d terms is that of SPAN + d / SPAN of them, and counts by bytes do not overflow.
 template <Way way, class Real> inline void sums(const Real *A, const Real *Z, int64_t d, Tile<Real> &tile) {
   constexpr int L = LANES<Real>, P = PANEL_OF<Real>;
-  for (int top = 0; top < GROUP; top += ROWS)
-    for (int left = 0; left < P; left += 3 * L) {
-      vec<Real> s[ROWS][3] = {};
-      const Real *a = A + top, *z = Z + left;
-      for (int64_t k = 0; k < d; k++, a += GROUP, z += P) {
-        const vec<Real> x = load(z), y = load(z + L), w = load(z + 2 * L);
+  int64_t first = 0;
+  do {
+    const int64_t many = least_of(SPAN, d - first);
+    for (int top = 0; top < GROUP; top += ROWS)
+      for (int left = 0; left < P; left += 3 * L) {
+        vec<Real> s[ROWS][3] = {};
+        const Real *a = A + first * GROUP + top, *z = Z + first * P + left;
+        for (int64_t k = 0; k < many; k++, a += GROUP, z += P) {
+          const vec<Real> x = load(z), y = load(z + L), w = load(z + 2 * L);
 #pragma GCC unroll 8
-        for (int r = 0; r < ROWS; r++) {
-          s[r][0] = term<way, Real>(s[r][0], a[r], x);
-          s[r][1] = term<way, Real>(s[r][1], a[r], y);
-          s[r][2] = term<way, Real>(s[r][2], a[r], w);
+          for (int r = 0; r < ROWS; r++) {
+            s[r][0] = term<way, Real>(s[r][0], a[r], x);
+            s[r][1] = term<way, Real>(s[r][1], a[r], y);
+            s[r][2] = term<way, Real>(s[r][2], a[r], w);
+          }
         }
-      }
 #pragma GCC unroll 8
-      for (int r = 0; r < ROWS; r++)
-        for (int c = 0; c < 3; c++) store(&tile.at[top + r][left + c * L], total<way, Real>(s[r][c]));
-    }
+        for (int r = 0; r < ROWS; r++)
+          for (int c = 0; c < 3; c++) {
+            Real *at = &tile.at[top + r][left + c * L];
+            const vec<Real> sum = total<way, Real>(s[r][c]);
+            store(at, first == 0 ? sum : load(at) + sum);
+          }
+      }
+    first += SPAN;
+  } while (first < d);
 }
 
 // change(first place, three vectors) for all of a strip of numbers, three vectors at a time; what is left over is padded

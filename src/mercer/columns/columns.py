@@ -11,6 +11,7 @@ any number of threads. Values are counted.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import Any
@@ -32,30 +33,48 @@ CHEAP = 20.0  # multiply-adds: a value costs as much as reading it from memory
 DEAR = 200.0  # it costs more than looking for it there
 
 
+class Counted:
+    """How many kernel values were computed, by all columns of the same points."""
+
+    def __init__(self) -> None:
+        self.values = 0
+
+
 class Columns:
-    """All points as columns, in one precision; ready all the time where that takes no more than `room` bytes."""
+    """Some points (all, where `at` is None) as columns; rows are any of them. Numbers of rows are those of all points.
+
+    Columns are ready all the time where that takes no more than `room` bytes, else when they are needed.
+    """
 
     def __init__(self, kernel: Kernel, X: Points, dtype: Any, threads: int = 1, room: float = np.inf) -> None:
         self.kernel, self.X, self.dtype, self.threads, self.room = kernel, X, np.dtype(dtype), threads, room
-        self.n, self.values = count(X), 0
         self.way: Way[Any] = way_of(kernel, X, self.dtype)
         self.cheap, self.dear = self.way.cost <= CHEAP, self.way.cost > DEAR
+        self.counted = Counted()
         self._own = self.way.prepared(X)
-        held = self.n * self.way.bytes_a_point <= room
-        self._pieces = [self.way.columns(self._own, part) for part in self._parts()] if held else None
+        self._stand_at(np.arange(count(X)))
 
-    def _parts(self) -> list[Index]:
-        """The numbers of the points of each piece."""
-        return [np.arange(start, min(start + PIECE, self.n)) for start in range(0, self.n, PIECE)]
+    def narrow(self, at: Index) -> Columns:
+        """These points alone as columns."""
+        narrow = copy(self)
+        narrow._stand_at(at)
+        return narrow
 
-    def _piece(self, number: int) -> Any:
-        if self._pieces is not None:
-            return self._pieces[number]
-        return self.way.columns(self._own, np.arange(number * PIECE, min((number + 1) * PIECE, self.n)))
+    def _stand_at(self, at: Index) -> None:
+        self.at, self.n = at, at.size
+        self.parts = _pieces(at.size, PIECE)
+        held = at.size * self.way.bytes_a_point <= self.room
+        self._ready = [self.way.columns(self._own, at[part]) for part in self.parts] if held else None
+
+    def _columns(self, number: int) -> Any:
+        """One piece of the columns, ready."""
+        if self._ready is not None:
+            return self._ready[number]
+        return self.way.columns(self._own, self.at[self.parts[number]])
 
     @cached_property
     def diag(self) -> Array:
-        """k(x, x) of each point, in float64."""
+        """k(x, x) of all points, in float64."""
         return np.asarray(self.kernel.diag(self.X), np.float64)
 
     @cached_property
@@ -64,28 +83,26 @@ class Columns:
         return self.way if self.dtype == np.float64 else way_of(self.kernel, self.X, np.dtype(np.float64))
 
     def fill(self, rows: Index, out: Array, slots: Index) -> None:
-        """out[slots] <- k(rows, all)."""
+        """out[slots] <- k(rows, columns)."""
         for part in _pieces(rows.size, BATCH):
             ready = self.way.rows(self._own, rows[part])
 
-            def task(number: int, ready: Any = ready, at: Index = slots[part]) -> None:
-                columns = self._piece(number)
-                self.way.fill(ready, columns, at, out[:, number * PIECE : number * PIECE + columns.count])
+            def task(number: int, ready: Any = ready, slots: Index = slots[part]) -> None:
+                self.way.fill(ready, self._columns(number), slots, out[:, self.parts[number]])
 
-            for_each(range(-(-self.n // PIECE)), task, self.threads)
-        self.values += rows.size * self.n
+            for_each(range(len(self.parts)), task, self.threads)
+        self.counted.values += rows.size * self.n
 
     def add(self, rows: Index, v: Array, out: Array) -> None:
-        """out += sum_i v_i k(row_i, all)."""
+        """out += sum_i v_i k(row_i, columns)."""
         for part in _pieces(rows.size, BATCH):
             ready = self.way.rows(self._own, rows[part])
 
-            def task(number: int, ready: Any = ready, weights: Array = v[part]) -> None:
-                columns = self._piece(number)
-                self.way.add(ready, columns, weights, out[number * PIECE : number * PIECE + columns.count])
+            def task(number: int, ready: Any = ready, v: Array = v[part]) -> None:
+                self.way.add(ready, self._columns(number), v, out[self.parts[number]])
 
-            for_each(range(-(-self.n // PIECE)), task, self.threads)
-        self.values += rows.size * self.n
+            for_each(range(len(self.parts)), task, self.threads)
+        self.counted.values += rows.size * self.n
 
     def square(self, rows: Index, out: Array) -> None:
         """out <- k(rows, rows), into the upper left corner: one half is the mirror image of the other."""
@@ -103,7 +120,7 @@ class Columns:
                 out[left, top] = out[top, left].T
 
         for_each(list(combinations_with_replacement(range(len(parts)), 2)), task, self.threads)
-        self.values += rows.size * (rows.size + _SIDE) // 2
+        self.counted.values += rows.size * (rows.size + _SIDE) // 2
 
     def product(self, rows: Index, v: Array, at: Index) -> Array:
         """sum_i v_i k(row_i, .) at some points, in float64; where these begin with the rows, by symmetry."""
@@ -120,7 +137,7 @@ class Columns:
                 self.precise.add(ready, self.precise.columns(X, others[piece]), weights, out[own:][piece])
 
             for_each(_pieces(others.size, PIECE), task, self.threads)
-        self.values += rows.size * others.size
+        self.counted.values += rows.size * others.size
         return out
 
     def _symmetric_product(self, rows: Index, v: Array) -> Array:
@@ -137,7 +154,7 @@ class Columns:
                     self.precise.add_both(ready, columns, v[top], v[left], sums[number, left], sums[number, top])
 
         for_each(range(len(strips)), task, self.threads)
-        self.values += rows.size * (rows.size + BATCH) // 2
+        self.counted.values += rows.size * (rows.size + BATCH) // 2
         total = np.zeros(rows.size)
         for part in sums:
             total += part

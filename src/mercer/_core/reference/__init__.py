@@ -16,6 +16,7 @@ from .rows import gather as gather
 from .sparse import sparse_sums as sparse_sums
 from .tiles import GROUP as GROUP
 from .tiles import PANEL as PANEL
+from .tiles import SPAN as SPAN
 from .tiles import add as add
 from .tiles import add_both as add_both
 from .tiles import fill as fill

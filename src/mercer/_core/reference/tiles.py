@@ -10,6 +10,7 @@ from .packing import unpacked
 
 GROUP = 8
 PANEL = 48
+SPAN = 28
 _HEAVY = {4: -11.5, 8: -1e6}  # a level below which products lose digits, by the bytes of a number
 
 
@@ -59,11 +60,14 @@ def _values(A: Array, a: Array, rows: int, Z: Array, z: Array, columns: int, for
 
 
 def _sums(x: Array, y: Array, way: int) -> Array:
-    """The sums over coordinates, one after the other."""
-    sums = np.zeros((len(x), len(y)), x.dtype)
-    for a, z in zip(x.T, y.T, strict=True):
-        sums += _terms(a[:, None], z, way)
-    return sums
+    """The sums over SPAN coordinates in order, and then over these sums: the rounding of SPAN + d / SPAN terms."""
+    total = np.zeros((len(x), len(y)), x.dtype)
+    for first in range(0, x.shape[1], SPAN):
+        part = np.zeros_like(total)
+        for k in range(first, min(first + SPAN, x.shape[1])):
+            part += _terms(x[:, k, None], y[:, k], way)
+        total += part
+    return total
 
 
 def _terms(x: Array, y: Array, way: int) -> Array:
