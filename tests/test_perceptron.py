@@ -21,7 +21,7 @@ from mercer.losses import HardMargin
 from mercer.online import Update, rows
 from mercer.solution import Status
 
-from .zoo import XOR, as_sparse, common_letters, two_classes, words
+from .zoo import XOR, as_sparse, common_letters, needs_callbacks, two_classes, words
 
 VARIANTS = ["plain", "averaged", "voted"]
 
@@ -448,6 +448,7 @@ class _Told:
         pass
 
 
+@needs_callbacks
 def test_callbacks_are_told():
     X, y = separable(40)
     for model in (Perceptron(), KernelPerceptron()):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from math import cos, exp, log, pi, sin, sqrt
 from typing import Any
 
 import numpy as np
+import pytest
 from scipy.sparse import csr_array
 
 from mercer.features import (
@@ -41,6 +43,10 @@ from mercer.kernels import (
 from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Logistic, Loss, OneClass, Squared, SquaredHinge
 from mercer.problem import Problem
 from mercer.solvers import QP, Decomposition
+
+needs_callbacks = pytest.mark.skipif(
+    find_spec("sklearn.callback") is None, reason="this version of scikit-learn has no callbacks"
+)
 
 
 def vectors(n: int, seed: int = 0) -> Any:

@@ -17,6 +17,7 @@ from ..kernels import Kernel
 from ..kernels import kernel as as_kernel
 from ..kernels.points import Domain, count
 from ..memory import parse_bytes
+from ..ties import first_largest
 from ..types import Array
 from .exits import Exit, UsageError
 from .fitting import heed
@@ -80,8 +81,8 @@ class Grid:
 
     def best(self) -> tuple[int, int] | None:
         """The best cell; of equals the one with the smallest C, then gamma."""
-        done = sorted(self.scored, key=lambda cell: (-self.mean(*cell), cell[1], cell[0]))
-        return done[0] if done else None
+        cells = sorted(self.scored, key=lambda cell: (cell[1], cell[0]))
+        return cells[first_largest([self.mean(*cell) for cell in cells])] if cells else None
 
     def best_machine(self, tol: float, time_limit: float | None) -> Any:
         """An unfitted machine with the best settings, to be trained to a tolerance within a time."""

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
@@ -39,7 +38,7 @@ from ..solution import Certificate, Solution, Status
 from ..solvers import Solver
 from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
-from .callbacks import Hooks
+from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
 from .centring import centre_of
 from .certificates import worst
 from .checks import require_limits
@@ -237,7 +236,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
             solutions = [_in_rows_of_the_user(solutions[0], training)]
         self.solution_ = solutions[0] if len(solutions) == 1 else tuple(solutions)
         self.certificates_ = tuple(solution.certificate for solution in solutions)
-        self.certificate_ = worst(self.certificates_, [task.name for task in training.tasks])
+        self.certificate_ = worst(self.certificates_, [task.name for task in training.tasks], self.tol)
 
     def _keep_support(self, training: Training, solutions: list[Solution], gram: Gram, centre: Array | None) -> None:
         """What predictions are made of: support vectors and their coefficients; w, where the kernel is linear."""
@@ -275,7 +274,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         bad = [certificate for certificate in self.certificates_ if certificate.status not in fine]
         if not bad:
             return
-        certificate: Certificate = worst(bad, [""] * len(bad))
+        certificate: Certificate = worst(bad, [""] * len(bad), self.tol)
         how_many = f" ({len(bad)} of {len(self.certificates_)} problems)" if len(self.certificates_) > 1 else ""
         warnings.warn(
             f"{type(self).__name__}{how_many}: {certificate.status}. Its relative gap is "

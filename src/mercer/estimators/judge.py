@@ -27,6 +27,7 @@ from .ridge_data import of_arrays
 from .ridge_fit import certified_landmarks
 
 _ROUNDING = 1e-14  # of a coordinate
+_TIE = 1e-6  # between targets of somebody else's ridge regression, whose tolerance is not known
 
 
 def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None) -> Certificate:
@@ -62,7 +63,7 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
     ]
     if gram.doubt is not None:
         certificates = [replace(certificate, status=Status.INDEFINITE) for certificate in certificates]
-    return worst(certificates, [task.name for task in training.tasks])
+    return worst(certificates, [task.name for task in training.tasks], machine.tol)
 
 
 def _certify_ridge(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Certificate:
@@ -97,7 +98,7 @@ def _certify_ridge(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Cer
     for j, penalty in enumerate(penalties.tolist()):
         system = System(gram, targets[:, j : j + 1], penalty / weight[kept], bias)
         found += certified(system, Block(betas[:, j : j + 1], None, biases[j : j + 1]), penalty)
-    return of_all(found)
+    return of_all(found, estimator.tol if own else _TIE)
 
 
 def _certify_landmarks(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Certificate:
@@ -111,7 +112,7 @@ def _certify_landmarks(estimator: Any, X: Points, y: Any, sample_weight: Any) ->
     data = of_arrays(
         points, T.reshape(len(T), -1)[kept], weight[kept], bool(estimator.bias), parse_bytes(estimator.memory)
     )
-    return of_all(certified_landmarks(estimator, data))
+    return of_all(certified_landmarks(estimator, data), estimator.tol)
 
 
 _OTHER_WEIGHTS = "The estimator has coefficients for points of weight 0: sample_weight is not what it was fitted with."

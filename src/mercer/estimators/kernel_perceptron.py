@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.callback import with_callbacks
 
 from ..gram import unformed
 from ..kernels import Gaussian, Kernel, Linear
@@ -22,7 +21,7 @@ from ..params import require_integer
 from ..solution import Inseparable, Status
 from ..types import Array, Index, Points
 from .base import Machine
-from .callbacks import Hooks
+from .callbacks import Hooks, with_callbacks
 from .checks import require_choice
 from .labels import classes_of, classes_of_stream, predicted
 from .machines import Task

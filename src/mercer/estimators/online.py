@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from ..online import INSEPARABLE, Learner, MarginCertificate, Outcome, Update, train
 from ..progress import Line, Watches
 from ..solution import Inseparable, Solution, Status
+from ..ties import first_largest
 from ..types import Array, Index, Points
 from .callbacks import Hooks
 from .checks import require, require_choice
@@ -151,4 +152,4 @@ def confirmed(
 
 
 def _worst(certificates: list[MarginCertificate]) -> MarginCertificate:
-    return min(certificates, key=lambda certificate: certificate.lower)
+    return certificates[first_largest([-certificate.lower for certificate in certificates])]

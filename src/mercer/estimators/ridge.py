@@ -10,7 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, validate_data
 
@@ -26,7 +25,7 @@ from ..solvers.linear import RidgeSolver
 from ..solvers.ridge_auto import choose_ridge, landmarks_within
 from ..types import Array, Index, Points
 from .base import Machine, sample_weights
-from .callbacks import Hooks
+from .callbacks import Hooks, with_callbacks
 from .centring import far_centre
 from .checks import require_choice, require_limits, require_positive
 from .definite import doubted
@@ -269,7 +268,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         self.n_iter_ = max(1, solutions[0].iterations)
         self.solution_: Any = tuple(solutions) if several else solutions[0]
         self.certificates_ = tuple(solution.certificate for solution in solutions)
-        self.certificate_ = of_all(self.certificates_)
+        self.certificate_ = of_all(self.certificates_, self.tol)
         most_likely = np.array([2.0 * c.primal / (self.alpha_ * training.data.stream.n) for c in self.certificates_])
         self.amplitude_ = most_likely if several else most_likely[0]
         self.has_landmarks_ = answer.points is not None

@@ -16,6 +16,7 @@ from ..kernels.points import count
 from ..solvers.streams import Piece
 from ..solvers.triangular import Factor
 from ..solvers.weights import FeatureProblem, Weights, normal_equations
+from ..ties import first_largest
 from ..types import Array
 
 _BLOCK = 4_000_000  # values of K at a time
@@ -97,7 +98,7 @@ def _path(alphas: Array, residuals: Array, T: Array, weight: Array, method: str)
     mass = weight.sum()
     errors = np.einsum("aij,aij,i->aj", residuals, residuals, weight) / mass
     spread = weight @ (T - weight @ T / mass) ** 2 / mass
-    best = int(np.argmin((errors / np.where(spread > 0.0, spread, 1.0)).sum(axis=1)))
+    best = first_largest(-(errors / np.where(spread > 0.0, spread, 1.0)).sum(axis=1))
     return RidgePath(alphas, errors, float(alphas[best]), method, residuals[best])
 
 

@@ -298,7 +298,7 @@ def _machine(model: _Model, n_features: int | None) -> Machine:
     solutions = tuple(Solution(beta, float(b), unknown) for beta, b in zip(betas, intercept, strict=True))
     machine.solution_ = solutions[0] if len(solutions) == 1 else solutions
     machine.certificates_ = tuple(unknown for _ in solutions)
-    machine.certificate_ = worst(machine.certificates_, ["read from a LIBSVM model"] * len(solutions))
+    machine.certificate_ = worst(machine.certificates_, ["read from a LIBSVM model"] * len(solutions), machine.tol)
     return machine
 
 
