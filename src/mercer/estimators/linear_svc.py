@@ -122,7 +122,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         X, y = validate_data(self, X, y, reset=first, **self._vector_checks(Linear()))
         named, group = classes_of_stream(self, y, classes)
         weight = sample_weights(sample_weight, len(group))
-        C = self.C * weight * class_weights(self, named, named, np.ones(named.size))[group]
+        C = self.C * weight * class_weights(self, named, np.arange(named.size), np.ones(named.size))[group]
         kept = np.flatnonzero(C)
         gram = LinearGram(X if kept.size == C.size else X[kept], float(self.bias == "penalised"))
         if first:
@@ -152,7 +152,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         self.classes_, group = classes_of(self, y)
-        C = self.C * weights_with_classes(self, self.classes_, group, y, weight)
+        C = self.C * weights_with_classes(self, self.classes_, group, weight)
 
         def task(c: int, name: str) -> Task:
             return Task(np.where(group == c, 1.0, -1.0), _LOSSES[self.loss], C, self.bias is True, name=name)

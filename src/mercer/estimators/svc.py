@@ -118,7 +118,7 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         k = self.classes_.size
         hard = float("inf") == self.C
         loss = HardMargin() if hard else Hinge()
-        C = np.ones(weight.size) if hard else self.C * weights_with_classes(self, self.classes_, group, y, weight)
+        C = np.ones(weight.size) if hard else self.C * weights_with_classes(self, self.classes_, group, weight)
 
         def task(first: Array, rows: Any, name: str) -> Task:
             """The first class, as a mask, against the others."""

@@ -283,7 +283,7 @@ def _a(kind: type, value: Any) -> Any:
 
 def _dtype(text: Any) -> np.dtype[Any]:
     dtype: np.dtype[Any] = np.dtype(_a(str, text))
-    if dtype.kind not in _KINDS:
+    if dtype.kind not in _KINDS or dtype.str != text:  # older versions of NumPy let the width of a text overflow
         raise ValueError(f"it holds values of the unknown kind {text!r:.40}")
     return dtype
 
