@@ -229,6 +229,7 @@ def test_not_converged(run, files):
 # The other verbs.
 
 
+@pytest.mark.digits
 def test_predict_gives_a_line_for_each_row(run, files):
     code, out, _ = run("predict", "iris.mercer", "iris.csv", "--decision")
     rows = list(csv.DictReader(out.splitlines()))

@@ -18,6 +18,8 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 from draw import DOCUMENTS, run  # noqa: E402
 
+pytestmark = pytest.mark.digits
+
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_document(document, tmp_path, monkeypatch, capsys):

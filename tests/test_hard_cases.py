@@ -112,6 +112,7 @@ def test_a_tight_tolerance_where_rows_are_float32():
     assert machine.certificate_.converged
 
 
+@pytest.mark.digits
 @both_ways
 @pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
 def test_the_same_bits_each_time(multiclass):

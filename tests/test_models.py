@@ -94,6 +94,7 @@ def points_of(model):
     return csr_matrix(points) if not isinstance(first, np.ndarray) else points.astype(first.dtype)
 
 
+@pytest.mark.digits
 @pytest.mark.parametrize("name", MODELS)
 def test_loaded_models_predict_the_same_bits(name, tmp_path):
     model = MODELS[name]()

@@ -66,6 +66,7 @@ def same_traces(one, other):
     assert_allclose([u.score for u in one], [u.score for u in other], atol=1e-9)
 
 
+@pytest.mark.digits
 def test_xor_is_learned_with_the_quadratic_kernel():
     X, y = XOR
     for kernel in ("(1 + linear)**2", Polynomial()):
@@ -89,6 +90,7 @@ def test_xor_is_proved_inseparable_by_a_line(model):
     assert_allclose((weights * y) @ X, 0.0, atol=1e-12)
 
 
+@pytest.mark.digits
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("shuffle", [False, True])
@@ -127,6 +129,7 @@ def way(request, monkeypatch):
     return request.param
 
 
+@pytest.mark.digits
 @pytest.mark.parametrize("kernel", [Gaussian(0.3), Polynomial(), Linear()], ids=repr)
 @pytest.mark.parametrize("budget", [None, 1, 5])
 def test_it_is_what_one_would_write(way, kernel, budget):

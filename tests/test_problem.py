@@ -324,6 +324,7 @@ def test_a_problem_keeps_its_own_numbers():
     assert set(problem.y) == {-1.0, 1.0} and (problem.C == 1.0).all()
 
 
+@pytest.mark.digits
 def test_certificates_read_well():
     certificate = Certificate(2.0, 1.998, 1e-6, 0.01, 0.0, Status.CONVERGED)
     assert str(certificate) == (

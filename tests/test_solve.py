@@ -171,6 +171,7 @@ def test_a_start_is_made_feasible_or_refused():
             solve(problem, start=wrong)
 
 
+@pytest.mark.digits
 @pytest.mark.parametrize("solver", [Decomposition(), SMALL, QP()], ids=repr)
 def test_the_same_bits_twice(solver):
     for dtype in (np.float32, np.float64):

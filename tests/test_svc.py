@@ -91,6 +91,7 @@ class TestAgreesWithScikitLearn:
         assert ours.decision_function(SCALED).dtype == np.float64
         assert_allclose(ours.pairwise_decision_function(SCALED)[:, 0], -ours.decision_function(SCALED))
 
+    @pytest.mark.digits
     def test_ten_classes(self):
         ours = SVC(tol=1e-9).fit(DIGITS, DIGITS_Y)
         theirs = svm.SVC(tol=1e-8, break_ties=True).fit(DIGITS, DIGITS_Y)

@@ -13,6 +13,8 @@ from mercer.kernels import Linear
 from mercer.solution import Certificate, Status
 from mercer.ties import first_largest
 
+pytestmark = pytest.mark.digits
+
 NAMES = ["a against b", "a against c", "b against c"]
 
 
