@@ -23,16 +23,6 @@ def console(stderr: bool = False) -> Any:
     return Console(stderr=stderr, highlight=False, width=None if stream.isatty() else _WIDE)
 
 
-def place_for_model(path: str) -> None:
-    """Raise where no model file can be written: it is a file, and not for stdout."""
-    from ..io import place_for
-    from .exits import UsageError
-
-    if path == "-":
-        raise UsageError("A model is written to a file, not to stdout: -o model.mercer.")
-    place_for(path)
-
-
 def note(arguments: argparse.Namespace, text: str) -> None:
     """Something to know, on stderr."""
     if not arguments.quiet:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from .arguments import add_data, add_encoding, add_limits
+from .arguments import add_data, add_encoding, add_limits, add_output
 from .exits import Exit
 from .machines import add_machine
 
@@ -27,7 +27,7 @@ def add_arguments(parser: Any) -> None:
     parser.add_argument("--on", metavar="TABLE", help="where DATA is a model file: the points to draw it on")
     parser.add_argument("--features", nargs=2, metavar="COL", help="the two columns to draw; a plane of all without")
     parser.add_argument("--title", help="above the picture")
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="png, pdf or svg")
+    add_output(parser, "-o", "--output", required=True, help="png, pdf or svg")
     add_machine(parser)
     add_encoding(parser)
     add_limits(parser)
@@ -37,8 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Load or train, then draw."""
     from .exits import blaming
     from .output import show
-    from .pictures import canvas
+    from .pictures import canvas, require_picture
 
+    require_picture(arguments, arguments.output, [arguments.data, arguments.on])
     arguments.title = arguments.title and _literal(arguments.title, len(arguments.title))
     code = Exit.FINE
     given = _is_model(arguments.data)

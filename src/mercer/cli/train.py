@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_data, add_encoding, add_limits, part, whole
+from .arguments import add_data, add_encoding, add_limits, add_output, part, whole
 from .machines import add_machine
 
 EXAMPLES = """\
@@ -20,7 +20,7 @@ _LEAST_ROWS = 10  # for a part of them to be held out unasked
 def add_arguments(parser: Any) -> None:
     """What train is told."""
     add_data(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="where the model goes (default: nowhere)")
+    add_output(parser, "-o", "--output", help="where the model goes (default: nowhere)")
     add_machine(parser)
     add_encoding(parser)
     group = parser.add_argument_group("scores")
@@ -41,12 +41,13 @@ def run(arguments: argparse.Namespace) -> int:
     from .exits import Exit, UsageError
     from .fitting import encoder_of, exit_of, fit, learned, pipeline_of
     from .machines import machine_of, targets_of
-    from .output import note, place_for_model, show
+    from .output import note, show
+    from .places import require_place
 
     if arguments.cv and arguments.test_size:
         raise UsageError("--cv trains on all rows and --test-size on a part of them: give one of the two.")
     if arguments.output:
-        place_for_model(arguments.output)  # said before anything is trained
+        require_place(arguments, arguments.output, "model file", [arguments.data])  # said before anything is trained
     machine = machine_of(arguments)
     targets = targets_of(machine)
     table, y, target = read_training(arguments, targets)

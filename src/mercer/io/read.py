@@ -11,6 +11,7 @@ import gzip
 import lzma
 import re
 import sys
+import warnings
 import zipfile
 import zlib
 from collections.abc import Collection
@@ -215,13 +216,20 @@ def _numpy(data: bytes, name: str) -> Table:
 
 
 def _csr(data: bytes, name: str) -> Any:
+    """The sparse matrix by rows, each entry once. Every index is within it, because compiled code trusts them."""
     from scipy.sparse import load_npz
 
     try:
         matrix: Any = load_npz(BytesIO(data))
-        return matrix.tocsr()
-    except (ValueError, KeyError, NotImplementedError) as error:
-        raise DataError(f"{name} cannot be read as a sparse matrix: {error}.") from None
+        if max(matrix.shape) > _MOST_NONZEROS:
+            raise ValueError(f"it is {matrix.shape[0]} x {matrix.shape[1]}")
+        with warnings.catch_warnings(action="error"):  # indices that are no whole numbers
+            matrix.check_format(full_check=True)
+        matrix = matrix.tocsr()
+        matrix.sum_duplicates()
+        return matrix
+    except Exception as error:  # SciPy raises what it likes
+        raise DataError(f"{name} cannot be read as a sparse matrix: {str(error).rstrip('.')}.") from None
 
 
 def _arrow(data: bytes, name: str) -> Table:
