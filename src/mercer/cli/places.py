@@ -63,7 +63,8 @@ def require_place(arguments: argparse.Namespace, path: str, kind: str, inputs: S
     place = place_for(path)
     for name in inputs:
         if name is not None and _is_same(place, name):
-            raise UsageError(f"{path} is the same file as {'stdin' if name == '-' else name}: give another name.")
+            lost = "the table on stdin" if name == "-" else name
+            raise UsageError(f"The result would replace {lost}: give another name than {path}.")
     if not place.is_file():  # nothing there yet, or a device or a pipe
         return
     if not arguments.force and place.stat().st_size and not KINDS[kind](place):

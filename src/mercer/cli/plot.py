@@ -97,7 +97,7 @@ def _draw_data(arguments: argparse.Namespace, plot: Any, kind: str) -> Exit:
     from .data import last_step, read_training
     from .fitting import certificates, exit_of, fit, pipeline_of
     from .machines import machine_of, targets_of
-    from .output import note
+    from .output import in_flags, note
 
     machine = machine_of(arguments)
     table, y, _ = read_training(arguments, targets_of(machine))
@@ -109,7 +109,7 @@ def _draw_data(arguments: argparse.Namespace, plot: Any, kind: str) -> Exit:
     code = exit_of(last_step(model))
     if code is not Exit.FINE:
         statuses = dict.fromkeys(str(certificate.status) for certificate in certificates(last_step(model)))
-        note(arguments, f"note: the training that is drawn ended so: {'; '.join(statuses)}.")
+        note(arguments, f"note: the training that is drawn ended so: {in_flags('; '.join(statuses))}.")
     return code
 
 
