@@ -94,7 +94,7 @@ def _split(arguments: argparse.Namespace, table: Any, y: Any, targets: str) -> t
         if n < _LEAST_ROWS and y is not None and not arguments.cv:
             note(
                 arguments,
-                f"note: {n} rows are too few to hold out a part unasked: no score (--cv and --test-size ask for one).",
+                f"note: {n} rows are too few to hold out a part unasked: no score (--cv asks for one).",
             )
     if size == 0.0 or y is None:
         return np.arange(n), None

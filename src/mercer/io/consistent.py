@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import FromFeatures, Kernel, Linear
+from ..kernels import FromFeatures, Gaussian, Kernel, Linear
 from ..kernels.monomials import Monomials
 from ..kernels.points import Domain
 from ..online import Held, MarginCertificate
 from ..solvers.normal_equations import width_of_features
+from ..types import Array
 from .fields import Fields
 
 
@@ -167,8 +168,16 @@ def _held(fields: Fields) -> None:
     inside = times.size == 0 or (
         machines.max() < fields.lengths["p"] and points.max() < fields.lengths["s"] and times.max() < seen
     )
-    if not inside or (np.diff(times) < 0).any():
+    if not inside or (np.diff(times) < 0).any() or not _add_up(held, machines, points, times):
         fields.fail("_sequence", "has votes of points that it does not hold, or at times that never were")
+
+
+def _add_up(held: Held, machines: Array, points: Array, times: Array) -> bool:
+    """Whether the votes are the mistakes that the points are held for: as many of each, at times of the same sum."""
+    weights, stamps = np.zeros(held.weights.shape), np.zeros(held.weights.shape)
+    np.add.at(weights, (machines, points), 1.0)
+    np.add.at(stamps, (machines, points), times)
+    return np.array_equal(weights, held.weights) and np.array_equal(stamps, held.stamps)
 
 
 def _what_happened(fields: Fields, problems: int) -> None:
@@ -241,6 +250,8 @@ def _weights_spread(fields: Fields) -> None:
     inner.state = vars(spread) | {"inverse": getattr(spread.inverse, "L", None)}
     inner.expect(one=1, **{letter: fields.lengths[letter] for letter in ("d",) if letter in fields.lengths})
     kernel = inner.kernel("kernel")
+    if kernel != fields.get("kernel_"):
+        inner.fail("kernel", "is another one")
     if spread.landmarks is not None:
         inner.points("landmarks", "q", kernel)
         inner.numbers("L", "q q")
@@ -248,6 +259,7 @@ def _weights_spread(fields: Fields) -> None:
         inner.fail("L", "is there, although there are no landmarks")
     else:
         inner.expect(q=width_of_features(kernel, fields.get("X_fit_")) or 0)
+        fields.numbers("_feature_weights", "features m")
     inner.numbers("mean", "q one")
     inner.numbers("inverse", "q q")
     if min(inner.number("penalty"), inner.number("free")) < 0:
@@ -276,6 +288,8 @@ def _monomials(fields: Fields) -> None:
     places = [place for variables in monomials.variables for place in variables]
     if not all(type(place) is int and 0 <= place < d for place in places):
         fields.fail("monomials_", f"multiplies variables outside 0 ... {d - 1}")
+    if places and max(places) != d - 1:
+        fields.fail("monomials_", f"has no variable {d - 1}")
     fields.expect(m=len(monomials))
 
 
@@ -296,7 +310,8 @@ def _polar_map(fields: Fields) -> None:
 
 def _prototype_map(fields: Fields) -> None:
     fields.width()
-    fields.kernel("_bump")
+    if not isinstance(fields.kernel("_bump"), Gaussian):
+        fields.fail("_bump", "is no Gaussian")
     fields.numbers("prototypes_", "m d")
 
 

@@ -146,7 +146,10 @@ class Fields:
     def points(self, attribute: str, letter: str, kernel: Kernel) -> None:
         """So many points of a kernel."""
         points = self.get(attribute)
-        if kernel.domain in (Domain.VECTORS, Domain.VALUES):
+        wanted = getattr(kernel.phi, "n_features_in_", None) if isinstance(kernel, FromFeatures) else None
+        if wanted is not None:
+            self.expect(d=wanted)
+        if wanted is not None or kernel.domain in (Domain.VECTORS, Domain.VALUES):
             if is_sparse(points):
                 self._entries(attribute, points, letter)
             else:
@@ -155,9 +158,6 @@ class Fields:
         if not isinstance(points, np.ndarray | list | tuple) and not is_sparse(points):
             self.fail(attribute, f"is a {type(points).__name__}, not a list of points")
         self.lasting(attribute, (count(points),), (letter,))
-        wanted = getattr(kernel.phi, "n_features_in_", None) if isinstance(kernel, FromFeatures) else None
-        if wanted is not None and getattr(points, "shape", (0, 0))[1:] != (wanted,):
-            self.fail(attribute, f"must hold points of {wanted} coordinates, for which its kernel was made")
 
     def _entries(self, attribute: str, matrix: Any, letter: str) -> None:
         if matrix.dtype not in (np.float32, np.float64) or not np.isfinite(matrix.data).all():
