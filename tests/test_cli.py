@@ -12,11 +12,13 @@ import pytest
 from sklearn.datasets import dump_svmlight_file, load_diabetes, load_iris
 
 import mercer
-from mercer.cli import fitting, grid, main
+from mercer.cli import fitting, grid, main, scores
 from mercer.cli.explain import KINDS
 from mercer.cli.machines import MACHINES
 from mercer.cli.main import VERBS
+from mercer.cli.output import in_flags
 from mercer.interrupt import interruptible
+from mercer.solution import Status
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 NAMES = load_iris().target_names
@@ -405,6 +407,72 @@ def test_ctrl_c_after_the_last_round_of_a_fit_counts(run, files, monkeypatch):
             code, out, err = run("train", "iris.csv", "--cv", 3, "-o", f"heeded{number}.mercer", "--json")
         assert code == 130 and "fold" not in err and "cross_validation" not in json.loads(out)
         assert mercer.load(files / f"heeded{number}.mercer")[-1].certificate_.converged
+
+
+def stopped(method, number):
+    """The method, and a KeyboardInterrupt in place of its call with this number."""
+    calls = iter(range(1, 1000))
+
+    def stops(*given):
+        if next(calls) == number:
+            raise KeyboardInterrupt
+        return method(*given)
+
+    return stops
+
+
+@pytest.mark.parametrize("where", [(fitting, "fit", 4), (scores, "scores", 3)], ids=["fit", "score"])
+def test_interrupted_cross_validation_reports_the_folds_that_are_done(where, run, files, monkeypatch):
+    owner, name, number = where  # in the third fold
+    words = ("train", "iris.csv", "--cv", 5, "-o", "folds.mercer")
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, stopped(getattr(owner, name), number))
+        code, out, _ = run(*words, "--json")
+    data = json.loads(out)
+    assert code == 130 and data["folds"] == 2 and 0.8 < data["cross_validation"]["accuracy"] <= 1
+    assert mercer.io.read_manifest(files / "folds.mercer")["notes"]["folds"] == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, stopped(getattr(owner, name), number))
+        code, out, _ = run(*words)
+    assert code == 130 and "(interrupted: of 2 folds)" in out
+    assert "folds" not in json.loads(run(*words, "--json")[1])
+
+
+# What a new user sees.
+
+
+def test_a_note_is_printed_once(run, files):
+    rows = [["size", "colour", "kind"], *([i % 7, ["red", "blue"][i % 2], i % 2] for i in range(30))]
+    write(files / "colours.csv", rows)
+    assert run("train", "colours.csv", "-o", "colours.mercer", "-q")[0] == 0
+    write(files / "pink.csv", [["size", "colour"], [1, "pink"], [2, "red"]])
+    code, _, err = run("predict", "colours.mercer", "pink.csv", "--decision")
+    assert code == 0 and err.count("'pink' was not there in training") == 1
+
+
+def test_few_rows_without_a_score(run, files):
+    write(files / "four.csv", [["x", "class"], [1, "a"], [2, "b"], [3, "a"], [4, "b"]])
+    code, out, err = run("train", "four.csv", "-o", "four.mercer")
+    assert code == 0 and "held out" not in out and "4 rows are too few to hold out a part unasked: no score" in err
+    assert "too few" not in run("train", "four.csv", "--test-size", 0.5)[2]
+
+
+def test_advice_is_in_flags(run, files):
+    code, out, _ = run("train", "iris.csv", "--max-iter", 1, "--tol", 1e-12, "-o", "early.mercer", "-q")
+    assert code == 4 and "raise --max-iter, or --tol if the gap" in out
+    assert "raise --max-iter" in run("inspect", "early.mercer")[1]
+    for status in Status:
+        told = in_flags(str(status))
+        assert "mercer.solve" not in told and "max_" not in told and "time_limit" not in told
+
+
+def test_the_last_line_of_progress_is_the_certificate(run, files):
+    code, out, err = run("train", "sugar.tsv", "--model", "svr", "--C", 100, "--test-size", 0, "--json")
+    certificate = json.loads(out)["certificate"]
+    last = err.strip().split("\n")[-1]
+    assert code == 0 and last.endswith("converged")
+    assert f"relative gap {certificate['relative_gap']:.1e} " in last
+    assert f"primal {certificate['primal']:.6g}  dual {certificate['dual']:.6g} " in last
 
 
 def test_tune_says_how_to_train_the_best(run):

@@ -35,6 +35,10 @@ class Status(Enum):
     def __str__(self) -> str:
         return self.value
 
+    def __reduce__(self) -> tuple[type[Status], tuple[str]]:
+        """Rebuilt from its text: who asks for this rather than for Enum's __reduce_ex__, as skops does, gets it too."""
+        return type(self), (self.value,)
+
 
 @dataclass(frozen=True)
 class Step:

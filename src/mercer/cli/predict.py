@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_data
+from .arguments import add_data, add_output
 
 EXAMPLES = """\
   mercer predict iris.mercer new.csv                  CSV on stdout, one line for each row
@@ -18,7 +18,7 @@ def add_arguments(parser: Any) -> None:
     """What predict is told."""
     parser.add_argument("model", metavar="MODEL", help="a file that train has written")
     add_data(parser, target=False)
-    parser.add_argument("-o", "--output", metavar="FILE", help="where the CSV goes (default: stdout)")
+    add_output(parser, "-o", "--output", help="where the CSV goes (default: stdout)")
     parser.add_argument("--decision", action="store_true", help="also the values of the decision function")
     parser.add_argument("--proba", action="store_true", help="also the probability of each class")
     parser.add_argument("--std", action="store_true", help="also the standard deviation (ridge)")
@@ -29,14 +29,15 @@ def run(arguments: argparse.Namespace) -> int:
     from functools import partial
     from inspect import signature
 
-    from ..io.atomic import place_for, write_whole
+    from ..io.atomic import write_whole
     from .data import last_step, points_for, read
     from .exits import Exit, UsageError
     from .output import note, plain, show
+    from .places import require_place
     from .using import loaded, used
 
     if arguments.output:
-        place_for(arguments.output)
+        require_place(arguments, arguments.output, "table of predictions", [arguments.model, arguments.data])
     model = loaded(arguments.model)
     machine = last_step(model)
     if arguments.proba and not hasattr(machine, "predict_proba"):

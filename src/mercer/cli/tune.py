@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_data, add_encoding, add_limits, finite_positive, whole
+from .arguments import add_data, add_encoding, add_limits, add_output, finite_positive, whole
 from .exits import Exit, NothingYetError, UsageError, blaming
 from .machines import add_machine
 
@@ -21,7 +21,7 @@ _ROUGH = 1e-3  # the gap to reach where none is asked for: enough to tell which 
 def add_arguments(parser: Any) -> None:
     """What tune is told."""
     add_data(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="train the best on all rows and save it here")
+    add_output(parser, "-o", "--output", help="train the best on all rows and save it here")
     parser.add_argument("--picture", metavar="FILE", help="draw the grid (png, pdf, svg)")
     group = parser.add_argument_group("grid")
     ends: dict[str, Any] = {"type": finite_positive, "nargs": 2, "metavar": ("LOW", "HIGH")}
@@ -45,13 +45,14 @@ def run(arguments: argparse.Namespace) -> int:
     from .fitting import prepared
     from .grid import FOLDS, Grid, search
     from .machines import machine_of, targets_of
-    from .output import note, place_for_model, show
-    from .pictures import kind_of
+    from .output import note, show
+    from .pictures import require_picture
+    from .places import require_place
 
     if arguments.output:
-        place_for_model(arguments.output)  # said before anything is trained
+        require_place(arguments, arguments.output, "model file", [arguments.data])  # said before anything is trained
     if arguments.picture:
-        kind_of(arguments.picture)
+        require_picture(arguments, arguments.picture, [arguments.data, arguments.output])
     limit, arguments.time_limit = arguments.time_limit, None  # for all fits together
     began = perf_counter()
     machine = machine_of(arguments)

@@ -51,7 +51,9 @@ class FeatureMap(RebuildsParameters, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def _induced(self) -> Kernel:
         """phi(x) . phi(z) as a kernel, of the map as it is now: a later fit does not change it."""
-        return FromFeatures(copy.copy(self))
+        phi = copy.copy(self)
+        phi.__dict__.pop("_parent_callback_ctx", None)  # of the pipeline that is being fitted
+        return FromFeatures(phi)
 
     def _fit(self, X: Points) -> None:
         raise NotImplementedError

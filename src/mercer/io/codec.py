@@ -26,11 +26,14 @@ from ..solution import Certificate, Status
 from ..solvers import Solver
 from ..solvers import solver as as_solver
 from ..types import Array
-from .registry import ESTIMATORS, FORGOTTEN, RECORDS, VALUES, class_of, name_of, require_consistent
+from .consistent import require_consistent
+from .registry import ESTIMATORS, FORGOTTEN, RECORDS, VALUES, class_of, name_of
+from .values import require_column, require_typed
 
 _KINDS = "biufU"  # of arrays: true and false, whole numbers, numbers, text
 _DEEPEST = 50
 _FEW = 32  # entries of a vector that is written into the manifest, where people can read it
+_WIDEST = 1000  # characters for which there is room in such a vector, whatever it holds
 _WORTH_PACKING = 64  # entries; longer vectors of mostly zeros are stored as a mask and the rest
 _TRANSIENT = ("_skl_callbacks", "_parent_callback_ctx", "_sklearn_output_config")  # of scikit-learn: not learned
 
@@ -236,7 +239,8 @@ class Reader:
         cls = class_of(name, RECORDS)
         if not set(columns) <= set(cls.__match_args__):
             raise ValueError(f"its table of {name} has other columns than expected")
-        lists = {key: self.decode(column).tolist() for key, column in columns.items()}
+        decoded = {key: self.decode(column) for key, column in columns.items()}
+        lists = {key: require_column(cls, key, column).tolist() for key, column in decoded.items()}
         return tuple(cls(**dict(zip(lists, row, strict=True))) for row in zip(*lists.values(), strict=True))
 
     def dataclass(self, name: str, nodes: dict[str, Any]) -> Any:
@@ -245,6 +249,7 @@ class Reader:
         if unknown:
             raise ValueError(f"its {name} has the unknown field {min(unknown)!r:.40}")
         value = cls(**{key: self.decode(node) for key, node in nodes.items()})
+        require_typed(value)
         self.values.append(value)
         return value
 
@@ -295,7 +300,10 @@ def _scalar(reader: Reader, parts: list[Any]) -> Any:
 
 def _few(reader: Reader, parts: list[Any]) -> Array:
     kind, items = parts
-    values = np.array(reader.decode(_a(list, items)), _dtype(kind))
+    dtype, decoded = _dtype(kind), reader.decode(_a(list, items))
+    if dtype.kind == "U" and dtype.itemsize > 4 * max(_WIDEST, *(len(str(item)) for item in decoded)):
+        raise ValueError("its texts are shorter than it says")
+    values = np.array(decoded, dtype)
     if values.ndim != 1 or values.size > _FEW:
         raise ValueError("a short vector is not one")
     return values
