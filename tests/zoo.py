@@ -116,7 +116,7 @@ KERNELS = [
     Specimen(Laplacian(gamma=0.4), formula=lambda x, z: exp(-0.4 * sum(abs(a - b) for a, b in zip(x, z, strict=True)))),
     Specimen(Matern(nu=0.5, length_scale=2.0), formula=lambda x, z: exp(-sqrt(_square(x, z)) / 2)),
     Specimen(
-        Matern(nu=1.5),
+        Matern(nu=1.5, length_scale=1.0),
         formula=lambda x, z: (1 + sqrt(3 * _square(x, z))) * exp(-sqrt(3 * _square(x, z))),
     ),
     Specimen(

@@ -89,6 +89,16 @@ def warnings_as_notes(arguments: argparse.Namespace) -> Iterator[None]:
             yield
         finally:
             kept = [w for w in caught if not issubclass(w.category, ConvergenceWarning | DeprecationWarning)]
-            for text in dict.fromkeys(str(w.message) for w in kept):
-                if "valid feature names" not in text:
+            for text in dict.fromkeys(_words(arguments, w.message) for w in kept):
+                if text and "valid feature names" not in text:
                     note(arguments, f"note: {text}")
+
+
+def _words(arguments: argparse.Namespace, message: Any) -> str:
+    """A warning as people at a terminal need it; the one about scales is said once, not for each fold."""
+    from ..estimators import ScaleWarning
+
+    if not isinstance(message, ScaleWarning):
+        return str(message)
+    said, arguments.said_scales = getattr(arguments, "said_scales", False), True
+    return "" if said else f"{message.facts} Leave --scale at its default, or take --scale standard or minmax."

@@ -26,7 +26,10 @@ def add_arguments(parser: Any) -> None:
     group = parser.add_argument_group("grid")
     ends: dict[str, Any] = {"type": finite_positive, "nargs": 2, "metavar": ("LOW", "HIGH")}
     group.add_argument("--C-range", dest="C_range", **ends, help="default: 0.1 1000 (ridge, alpha: 0.0001 10)")
-    group.add_argument("--gamma-range", dest="gamma_range", **ends, help="default: 1/16 to 16 times 'scale'")
+    group.add_argument(
+        "--gamma-range", "--length-scale-range", dest="gamma_range", **ends,
+        help="of the kernel's gamma, default: 1/16 to 16 times 'scale', or of its length_scale: 1/4 to 4 times",
+    )  # fmt: skip
     group.add_argument("--steps", type=whole(1), default=5, metavar="N", help="values of each (default: 5)")
     group.add_argument(
         "--cv", "-v", type=whole(2), metavar="K", dest="cv", help="folds (default: 5; ridge: leave one out)"
@@ -45,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     from .fitting import prepared
     from .grid import FOLDS, Grid, search
     from .machines import machine_of, targets_of
-    from .output import note, place_for_model, show
+    from .output import note, place_for_model, show, warnings_as_notes
     from .pictures import kind_of
 
     if arguments.output:
@@ -67,7 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
             machine if arguments.tol else _rough(machine), X, arguments.C_range, arguments.gamma_range, arguments.steps
         )
         share = 1 - _KEPT if arguments.output else 1.0
-        code = search(arguments, grid, X, y, targets, None if limit is None else share * limit)
+        with warnings_as_notes(arguments):
+            code = search(arguments, grid, X, y, targets, None if limit is None else share * limit)
     if code is not Exit.FINE:
         ended = f"{'interrupted' if code is Exit.INTERRUPTED else 'out of time'}: {grid.how_far()}"
         if grid.best() is None:
@@ -124,7 +128,7 @@ def _render(out: Any, grid: Any, data: dict[str, Any]) -> None:
 
     out.print(grid.table())
     best = data["best"]
-    settings = ", ".join(f"{name} = {best[name]:g}" for name in (grid.first, "gamma") if name in best)
+    settings = ", ".join(f"{name} = {best[name]:g}" for name in (grid.first, grid.second) if name in best)
     deviation = f" +- {grid.in_words(best['deviation'])}" if "deviation" in best else ""
     rows = {"best": f"{settings}: {grid.in_words(best['score'])}{deviation}"}
     model = "" if data["model"] == "svc" else f"--model {data['model']} "

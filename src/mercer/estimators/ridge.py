@@ -36,6 +36,7 @@ from .ridge_fit import Answer, fit_features, fit_system, path_of
 from .ridge_path import RidgePath
 from .ridge_run import Limits
 from .ridge_spread import FactorSpread, some_rows
+from .scales import advise
 
 _LARGEST = 1e150  # target: sums of squares of larger ones are no numbers
 
@@ -180,6 +181,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         points = X
         if rows.size < n:
             points = X[np.ix_(rows, rows)] if kernel.domain is Domain.VALUES else take(X, rows)
+        advise(self, kernel, points)
         kernel = kernel.resolve(points, weight[rows])
         solver, reason = self._choice(kernel, points)
         centred = bool(self.bias) and isinstance(kernel, Linear) and not isinstance(solver, NystromCG)
@@ -205,6 +207,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
 
         data = of_chunks(X, admit, bool(self.bias), budget, solver.drawn(2**60), generator)
         assert data.pool is not None
+        advise(self, kernel, data.pool.X)
         resolved = kernel.resolve(data.pool.X, data.pool.weight)
         y = np.empty((0, data.stream.targets)) if several[0] else np.empty(0)
         reason = "" if self.solver is not None else "the data comes in pieces"
