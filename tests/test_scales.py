@@ -160,6 +160,16 @@ def test_histograms_are_asked_for_before_they_are_measured():
         ExpChi2().resolve(X - 1)
 
 
+def test_worked_solutions_ask_for_a_number():
+    for wrong in (
+        lambda: mercer.explain.kernel_trick("poly(gamma=scale)"),
+        lambda: mercer.explain.kernel_trick("rbf"),
+        lambda: mercer.explain.svm([[0], [1]], [-1, 1], kernel="1 + poly(gamma=median)"),
+    ):
+        with pytest.raises(ValueError, match="waits for data: give gamma as a number"):
+            wrong()
+
+
 def test_centred():
     assert_allclose(Centered(Laplacian()).resolve(X)(X), Centered(Laplacian().resolve(X)).resolve(X)(X), rtol=1e-12)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import cos, exp, log, pi, sin, sqrt
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.gaussian_process.kernels import RBF, DotProduct
+from sklearn.metrics.pairwise import laplacian_kernel
 
 from mercer.features import (
     GaussianSeries,
@@ -24,8 +27,10 @@ from mercer.kernels import (
     Chi2,
     Constant,
     ExpChi2,
+    FromBlocks,
     FromFeatures,
     FromFunction,
+    FromGaussianProcess,
     Gaussian,
     Intersection,
     Kernel,
@@ -139,6 +144,14 @@ KERNELS = [
     ),
     Specimen(FromFunction(common_letters), words, common_letters),
     Specimen(FromFunction(lambda x, z: cos(x[0] - z[0])), formula=lambda x, z: cos(x[0] - z[0])),
+    Specimen(
+        FromBlocks(partial(laplacian_kernel, gamma=0.4)),
+        formula=lambda x, z: exp(-0.4 * sum(abs(a - b) for a, b in zip(x, z, strict=True))),
+    ),
+    Specimen(
+        FromGaussianProcess(2.0 * RBF(1.5) + DotProduct(1.0)),
+        formula=lambda x, z: 2 * exp(-_square(x, z) / 4.5) + 1 + _dot(x, z),
+    ),
     Specimen(FromFeatures(letters), words, common_letters),
     Specimen(
         FromFeatures(PolynomialMap(degree=2).fit(vectors(3))),

@@ -49,7 +49,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
 
     Parameters
     ----------
-    kernel : an object, or the same thing as text: "rbf(gamma=0.5) + linear".
+    kernel : an object, the same thing as text: "rbf(gamma=0.5) + linear", or a function of two matrices.
     alpha : lambda > 0, or "loo": the one of `alphas` with the least leave-one-out error.
     bias : whether b is free.
     solver : None (chosen by size and memory; solution_.reason says why), an object, or the same thing as text.

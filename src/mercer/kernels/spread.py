@@ -36,10 +36,11 @@ def mean_square(X: Points, weight: Array) -> float:
     """The mean of |x - z|^2: twice the sum of the columns' variances."""
     total = float(weight.sum())
     with overflow_checked_later():
-        mean = np.asarray(weight @ X).ravel() / total
         if is_sparse(X):
-            squares = np.asarray(weight @ X.multiply(X)).ravel() / total
+            mean, squares = (np.asarray(weight @ part).ravel() / total for part in (X, X.multiply(X)))
             return 2.0 * float(np.maximum(squares - mean * mean, 0.0).sum())
+        starts = range(0, len(X), _ROWS)
+        mean = sum(weight[start : start + _ROWS] @ X[start : start + _ROWS] for start in starts) / total
         return 2.0 * _square_sum(X, mean, weight) / total
 
 
