@@ -227,6 +227,8 @@ def test_ordinary_columns_are_not_bothered_about():
         for form in (points, points.astype(np.float32)):
             assert _far_apart(form) is None
     far = scaled(1.0, 2000.0, 1.0)
+    hidden = np.column_stack([rare * 100, scaled(0.01, n=5000)])  # behind the rare one, which deviates less
+    assert _far_apart(hidden)[1][0] == 2
     for points in (far, far.astype(np.float32), csr_array(far), np.vstack([far] * 500)):
         assert _far_apart(points)[0][0] == 1
     SVC("linear").fit(scaled(1.0, 1e4), y)
@@ -266,7 +268,10 @@ def test_the_command_line_tunes_each(kernel, name, tmp_path, capsys):
         capsys, "tune", path, "--kernel", kernel, "--steps", 2, "--cv", 2, option, 0.5, 8, "--json", "-q"
     )
     assert code == 0 and json.loads(out)[name] == [0.5, 8] and json.loads(out)["best"][name] in (0.5, 8)
-    assert call(capsys, "tune", path, "--kernel", "linear", option, 0.5, 8)[0] == 2
+    other = "--gamma-range" if option == "--length-scale-range" else "--length-scale-range"
+    for text, wrong in (("linear", option), (kernel, other)):
+        code, _, err = call(capsys, "tune", path, "--kernel", text, wrong, 0.5, 8)
+        assert code == 2 and f"{wrong}: this kernel has no" in err
 
 
 def test_the_command_line_gives_advice_once_in_its_own_terms(tmp_path, capsys):

@@ -46,7 +46,7 @@ class Grid:
     score: str = ""
 
     @classmethod
-    def of(cls, machine: Any, X: Any, C_range: Any, gamma_range: Any, steps: int) -> Grid:
+    def of(cls, machine: Any, X: Any, C_range: Any, scale_ranges: dict[str, Any], steps: int) -> Grid:
         """The grid of a machine: its weight of mistakes, and gamma or length_scale, where its kernel has one."""
         known = machine.get_params(deep=False)
         first = "C" if "C" in known else "alpha"
@@ -54,14 +54,14 @@ class Grid:
             raise UsageError(f"{type(machine).__name__} has neither C nor alpha to tune.")
         C_range = C_range or ((0.1, 1000.0) if first == "C" else (1e-4, 10.0))
         path = _scale_path(known.get("kernel"))
-        if gamma_range and not path:
-            raise UsageError("--gamma-range: this kernel has neither gamma nor length_scale.")
-        if path and not gamma_range:
-            start = _get(as_kernel(known["kernel"]).resolve(X), path)
-            around = _AROUND[path.split("__")[-1]]
-            gamma_range = (start / around, start * around)
-        gammas = _logarithmic(gamma_range, steps) if path else [float("nan")]
-        return cls(machine, first, path, _logarithmic(C_range, steps), gammas)
+        grid = cls(machine, first, path, _logarithmic(C_range, steps), [float("nan")])
+        for name, given in scale_ranges.items():
+            if given and name != grid.second:
+                raise UsageError(f"--{_RANGES.get(name, name)}-range: this kernel has no {name} to tune.")
+        if path:
+            ends = scale_ranges.get(grid.second) or _around(as_kernel(known["kernel"]).resolve(X), path)
+            grid.gammas = _logarithmic(ends, steps)
+        return grid
 
     @property
     def second(self) -> str:
@@ -267,8 +267,10 @@ def _scale_path(kernel: Any) -> str:
     return next((name for name in as_kernel(kernel).get_params() if name.split("__")[-1] in _AROUND), "")
 
 
-def _get(kernel: Kernel, path: str) -> float:
-    return float(kernel.get_params()[path])
+def _around(kernel: Kernel, path: str) -> tuple[float, float]:
+    """The ends of a range around what the kernel has."""
+    start, factor = float(kernel.get_params()[path]), _AROUND[path.split("__")[-1]]
+    return start / factor, start * factor
 
 
 def _logarithmic(ends: tuple[float, float], steps: int) -> list[float]:

@@ -26,9 +26,10 @@ def add_arguments(parser: Any) -> None:
     group = parser.add_argument_group("grid")
     ends: dict[str, Any] = {"type": finite_positive, "nargs": 2, "metavar": ("LOW", "HIGH")}
     group.add_argument("--C-range", dest="C_range", **ends, help="default: 0.1 1000 (ridge, alpha: 0.0001 10)")
+    group.add_argument("--gamma-range", dest="gamma_range", **ends, help="default: 1/16 to 16 times 'scale'")
     group.add_argument(
-        "--gamma-range", "--length-scale-range", dest="gamma_range", **ends,
-        help="of the kernel's gamma, default: 1/16 to 16 times 'scale', or of its length_scale: 1/4 to 4 times",
+        "--length-scale-range", dest="length_scale_range", **ends,
+        help="of kernels that have it in place of gamma; default: 1/4 to 4 times 'scale'",
     )  # fmt: skip
     group.add_argument("--steps", type=whole(1), default=5, metavar="N", help="values of each (default: 5)")
     group.add_argument(
@@ -66,8 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise DataError(f"{table.source} has {table.n} row(s), too few for {arguments.cv or FOLDS} folds.")
     X = prepared(arguments, table, getattr(machine, "kernel", None))
     with blaming(table.source):
+        scale_ranges = {"gamma": arguments.gamma_range, "length_scale": arguments.length_scale_range}
         grid = Grid.of(
-            machine if arguments.tol else _rough(machine), X, arguments.C_range, arguments.gamma_range, arguments.steps
+            machine if arguments.tol else _rough(machine), X, arguments.C_range, scale_ranges, arguments.steps
         )
         share = 1 - _KEPT if arguments.output else 1.0
         with warnings_as_notes(arguments):

@@ -56,9 +56,9 @@ def _adaptive(kernel: Kernel) -> Adaptive | None:
 
 
 def _far_apart(X: Points) -> tuple[tuple[int, float], tuple[int, float]] | None:
-    """The columns with the largest and the least standard deviation, where they are too far apart.
+    """The column with the largest standard deviation, and one whose deviation and range are far below, if any are.
 
-    Their ranges must be so too: a column that is nearly always 0 deviates little, but its scale is that of the others.
+    Both must be: a column that is nearly always 0 deviates little, but its scale may be that of the others.
     """
     if count(X) > _ROWS:
         X = take(X, np.linspace(0, count(X) - 1, _ROWS).astype(int))
@@ -66,9 +66,12 @@ def _far_apart(X: Points) -> tuple[tuple[int, float], tuple[int, float]] | None:
     moving = np.flatnonzero(ranges > 0)
     if moving.size < 2:
         return None
-    large, small = (moving[place] for place in (deviations[moving].argmax(), deviations[moving].argmin()))
-    near = deviations[large] <= APART * deviations[small] or ranges[large] <= APART * ranges[small]
-    return None if near else ((int(large), float(deviations[large])), (int(small), float(deviations[small])))
+    large = moving[deviations[moving].argmax()]
+    with np.errstate(all="ignore"):
+        below = np.minimum(deviations[large] / deviations[moving], ranges[large] / ranges[moving])
+    small = moving[below.argmax()]
+    pair = ((int(large), float(deviations[large])), (int(small), float(deviations[small])))
+    return pair if below.max() > APART else None
 
 
 def _measured(X: Points) -> tuple[Array, Array]:
