@@ -58,20 +58,32 @@ def mean_absolute(X: Points, weight: Array) -> float:
     side of it.
     """
     total, found = float(weight.sum()), 0.0
+    alike = np.cumsum(weight) if weight.min() == weight.max() else None  # then no order of weights is needed
     columns = X.tocsc() if is_sparse(X) else X
     with overflow_checked_later():
         for j in range(X.shape[1]):
             if is_sparse(X):
-                part = slice(columns.indptr[j], columns.indptr[j + 1])
-                own = weight[columns.indices[part]]
-                values, own = np.append(columns.data[part], 0.0), np.append(own, total - own.sum())
+                values, below = _sorted(*_stored(columns, j, weight, total))
+            elif alike is None:
+                values, below = _sorted(columns[:, j], weight)
             else:
-                values, own = columns[:, j], weight
-            values = values.astype(np.float64, copy=False)
-            order = np.argsort(values)
-            below = np.cumsum(own[order])[:-1]
-            found += float(np.diff(values[order]) @ (below * (total - below)))
+                values, below = np.sort(columns[:, j]).astype(np.float64), alike
+            below = below[:-1]
+            found += float(np.diff(values) @ (below * (total - below)))
         return 2.0 * found / total**2
+
+
+def _sorted(values: Array, weight: Array) -> tuple[Array, Array]:
+    """The values in order, and the weight up to each."""
+    order = np.argsort(values)
+    return values[order].astype(np.float64), np.cumsum(weight[order])
+
+
+def _stored(columns: Points, j: int, weight: Array, total: float) -> tuple[Array, Array]:
+    """The values of a sparse column with their weights, all zeros as one."""
+    part = slice(columns.indptr[j], columns.indptr[j + 1])
+    own = weight[columns.indices[part]]
+    return np.append(columns.data[part], 0.0), np.append(own, total - own.sum())
 
 
 def mean_distance(distances: Callable[[Points, Points], Array], X: Points, weight: Array) -> float:
