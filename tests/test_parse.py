@@ -102,7 +102,7 @@ def test_the_place_is_marked():
 
 
 def test_not_a_text():
-    with pytest.raises(TypeError, match="text such as .rbf., not 3"):
+    with pytest.raises(TypeError, match="text such as .rbf. or a function of two matrices, not 3"):
         mercer.kernel(3)
     with pytest.raises(TypeError, match="not the class Linear"):
         mercer.kernel(Linear)
