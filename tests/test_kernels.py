@@ -132,7 +132,7 @@ class TestGaussian:
             Gaussian().resolve(X, sample_weight=weight)
 
     def test_width(self):
-        assert Gaussian.from_width(2.0) == Gaussian(gamma=0.125)
+        assert Gaussian(sigma=2.0) == Gaussian(gamma=0.125)
 
 
 def test_xor_kernel():

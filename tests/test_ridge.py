@@ -324,7 +324,7 @@ def test_alpha_from_leave_one_out():
 
 @pytest.mark.parametrize("targets", [T, SEVERAL], ids=["one", "several"])
 def test_deviations_of_gaussian_process_regression(targets):
-    ridge = KernelRidge(Gaussian.from_width(1.3), alpha=0.05).fit(X, targets)
+    ridge = KernelRidge(Gaussian(sigma=1.3), alpha=0.05).fit(X, targets)
     theirs = GaussianProcessRegressor(RBF(1.3), alpha=0.05, optimizer=None).fit(X, targets)
     mean, deviation = ridge.predict(QUERIES, return_std=True)
     their_mean, their_deviation = theirs.predict(QUERIES, return_std=True)

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 from mercer import SVC
-from mercer.estimators import IndefiniteKernelWarning
+from mercer.estimators import IndefiniteKernelWarning, ScaleWarning
 from mercer.kernels import Chi2, FromFunction, Gaussian, Linear, Polynomial, Precomputed
 from mercer.progress import Watch
 from mercer.solution import Solution, Status, Step
@@ -212,7 +212,8 @@ class TestInputs:
         frame, y = load_breast_cancer(return_X_y=True, as_frame=True)
         machine = make_pipeline(StandardScaler(), SVC()).fit(frame, y)
         assert machine.score(frame, y) > 0.97
-        direct = SVC().fit(frame, y)
+        with pytest.warns(ScaleWarning, match="of 'worst area' is 569"):
+            direct = SVC().fit(frame, y)
         assert_array_equal(direct.feature_names_in_, frame.columns)
         assert direct.n_features_in_ == 30
         with pytest.raises(ValueError, match="feature names"):

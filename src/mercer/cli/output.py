@@ -86,7 +86,16 @@ def warnings_as_notes(arguments: argparse.Namespace) -> Iterator[None]:
         finally:
             kept = [w for w in caught if not issubclass(w.category, ConvergenceWarning | DeprecationWarning)]
             told = vars(arguments).setdefault("told", set())
-            for text in dict.fromkeys(str(w.message) for w in kept):
-                if "valid feature names" not in text and text not in told:
+            for key, text in dict(map(_key_and_words, (w.message for w in kept))).items():
+                if "valid feature names" not in text and key not in told:
                     note(arguments, f"note: {text}")
-                told.add(text)
+                told.add(key)
+
+
+def _key_and_words(message: Any) -> tuple[Any, str]:
+    """A warning as people at a terminal need it, and by what it is known as said; that about scales is said once."""
+    from ..estimators import ScaleWarning
+
+    if not isinstance(message, ScaleWarning):
+        return str(message), str(message)
+    return ScaleWarning, f"{message.facts} Leave --scale at its default, or take --scale standard or minmax."

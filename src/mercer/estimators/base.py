@@ -46,6 +46,7 @@ from .definite import doubted
 from .elsewhere import tells_where
 from .machines import COPY, Task, fit_machines, training_gram
 from .repeated import Merged, merged
+from .scales import advise
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +186,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
             points = X[np.ix_(rows, rows)]
         else:
             points = X if rows.size == n and order is None else take(X, rows)
+        advise(self, kernel, points)
         resolved = kernel.resolve(points, weight if order is None else weight[order])
         return Training(resolved, points, rows, n, group, tuple(tasks))
 

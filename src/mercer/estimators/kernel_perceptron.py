@@ -42,7 +42,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
 
     Parameters
     ----------
-    kernel : an object, or the same thing as text: "(1 + linear)**2".
+    kernel : an object, the same thing as text: "(1 + linear)**2", or a function of two matrices.
     variant : "plain", "averaged" or "voted".
     max_epochs : passes, at most.
     bias : whether the kernel is k + 1.

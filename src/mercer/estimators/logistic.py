@@ -33,6 +33,7 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
     Parameters
     ----------
     kernel, solver : an object, or the same thing as text: "rbf(gamma=0.5) + linear", "nystromnewton(landmarks=500)".
+        A kernel may also be a function of two matrices, as in scikit-learn.
     C : the weight of mistakes, > 0.
     bias : whether b is free.
     tol : the relative gap to reach.

@@ -26,6 +26,7 @@ class OneClassSVM(OutlierMixin, Machine):  # type: ignore[misc]
     Parameters
     ----------
     kernel, solver : an object, or the same thing as text: "rbf(gamma=0.5) + linear", "qp(solver=clarabel)".
+        A kernel may also be a function of two matrices, as in scikit-learn.
     nu : the part of the weight that may be outside, 0 < nu <= 1.
     tol : the relative gap to reach.
     memory : what the Gram matrix may take, such as "2GB".

@@ -35,6 +35,7 @@ from .ridge_fit import Answer, fit_features, fit_system, path_of
 from .ridge_path import RidgePath
 from .ridge_run import Limits
 from .ridge_spread import FactorSpread, some_rows
+from .scales import advise
 
 _LARGEST = 1e150  # target: sums of squares of larger ones are no numbers
 
@@ -47,7 +48,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
 
     Parameters
     ----------
-    kernel : an object, or the same thing as text: "rbf(gamma=0.5) + linear".
+    kernel : an object, the same thing as text: "rbf(gamma=0.5) + linear", or a function of two matrices.
     alpha : lambda > 0, or "loo": the one of `alphas` with the least leave-one-out error.
     bias : whether b is free.
     solver : None (chosen by size and memory; solution_.reason says why), an object, or the same thing as text.
@@ -179,6 +180,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         points = X
         if rows.size < n:
             points = X[np.ix_(rows, rows)] if kernel.domain is Domain.VALUES else take(X, rows)
+        advise(self, kernel, points)
         kernel = kernel.resolve(points, weight[rows])
         solver, reason = self._choice(kernel, points)
         centred = bool(self.bias) and isinstance(kernel, Linear) and not isinstance(solver, NystromCG)
@@ -204,6 +206,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
 
         data = of_chunks(X, admit, bool(self.bias), budget, solver.drawn(2**60), generator)
         assert data.pool is not None
+        advise(self, kernel, data.pool.X)
         resolved = kernel.resolve(data.pool.X, data.pool.weight)
         y = np.empty((0, data.stream.targets)) if several[0] else np.empty(0)
         reason = "" if self.solver is not None else "the data comes in pieces"

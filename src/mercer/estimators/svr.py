@@ -23,6 +23,7 @@ class SVR(RegressorMixin, Machine):  # type: ignore[misc]
     Parameters
     ----------
     kernel, solver : an object, or the same thing as text: "rbf(gamma=0.5) + linear", "qp(solver=clarabel)".
+        A kernel may also be a function of two matrices, as in scikit-learn.
     C : the weight of residuals, > 0.
     epsilon : half the width of the tube, >= 0: residuals up to it cost nothing.
     bias : whether b is free.

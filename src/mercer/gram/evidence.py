@@ -86,7 +86,7 @@ class Evidence:
 
 def evidence(kernel: Any, X: Any = None, *, memory: int | float | str = "2GB") -> Evidence:
     """Evidence on `evidence(kernel, X)` or `evidence(matrix)`; print it for a short report."""
-    if isinstance(kernel, Kernel | str):
+    if isinstance(kernel, Kernel | str) or callable(kernel):
         if X is None:
             raise TypeError("evidence(kernel, X) needs points X to look at the kernel on.")
         kernel = as_kernel(kernel)

@@ -83,6 +83,8 @@ class Writer:
         """Kernels, solvers, certificates, estimators."""
         if isinstance(value, Kernel):
             return _kernel(self, value)
+        if name == "kernel" and callable(value):  # a function, or a kernel of scikit-learn's: as_kernel says which
+            return _kernel(self, as_kernel(value))
         if isinstance(value, Solver):
             return _text("solver", value, as_solver)
         if isinstance(value, Status):

@@ -87,7 +87,8 @@ def _numbers(points: Points) -> Any:
     return np.asarray(points).reshape(-1).astype(np.intp)
 
 
-def _name(function: Any) -> str:
+def name_of(function: Any) -> str:
+    """What a function is called; an object or a partial function, what it is."""
     return getattr(function, "__name__", None) or type(function).__name__
 
 
@@ -130,7 +131,7 @@ class FromFunction(Kernel, names=()):
         return number
 
     def __repr__(self) -> str:
-        return f"<FromFunction {_name(self.function)}>"
+        return f"<FromFunction {name_of(self.function)}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -192,4 +193,4 @@ class FromFeatures(Kernel, names=()):
         return "an inner product of features"
 
     def __repr__(self) -> str:
-        return f"<FromFeatures {_name(self.phi)}>"
+        return f"<FromFeatures {name_of(self.phi)}>"
