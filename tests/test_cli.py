@@ -145,6 +145,13 @@ def test_ridge(run):
     assert "alpha" in run("inspect", "r.mercer")[1]
     code, out, _ = run("predict", "r.mercer", "sugar.tsv", "--std")
     assert code == 0 and all(float(row["std"]) > 0 for row in csv.DictReader(out.splitlines()))
+    code, out, _ = run("predict", "r.mercer", "sugar.tsv", "--interval", "0.8")
+    ends = [(float(row["lower"]), float(row["prediction"]), float(row["upper"])) for row in csv.DictReader(out.split())]
+    assert code == 0 and np.mean([low <= f <= high for low, f, high in ends]) > 0.9
+    code, _, err = run("predict", "r.mercer", "sugar.tsv", "--interval", "90")
+    assert code == 2 and "--interval must be from 0.5 to 1" in err
+    code, _, err = run("predict", "iris.mercer", "iris.csv", "--interval", "0.9")
+    assert code == 2 and "no intervals" in err
     code, _, err = run("predict", "iris.mercer", "iris.csv", "--std")
     assert code == 2 and "SVC has no standard deviation" in err
 

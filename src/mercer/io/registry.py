@@ -16,6 +16,7 @@ from ..kernels.points import Domain
 
 _MACHINE = {"support_vectors_": "s d", "dual_coef_": "r s", "support_": "s", "intercept_": "p"}
 _LABELS = {"classes_": "k"}
+_LEFT_OUT = {"_left_points": "l d", "_left_weight": "l", "_left_errors": "l t"}
 
 ESTIMATORS: dict[str, tuple[str, dict[str, str]]] = {
     "SVC": ("mercer.estimators", _MACHINE | _LABELS | {"n_support_": "k"}),
@@ -28,7 +29,7 @@ ESTIMATORS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "Perceptron": ("mercer.estimators", _LABELS | {"coef_": "p d", "intercept_": "p"}),
     "KernelPerceptron": ("mercer.estimators", _LABELS | _MACHINE | {"dual_coef_": "p s"}),
-    "KernelRidge": ("mercer.estimators", {"X_fit_": "n d", "dual_coef_": "n m?", "intercept_": "m?"}),
+    "KernelRidge": ("mercer.estimators", {"X_fit_": "n d", "dual_coef_": "n m?", "intercept_": "m?", **_LEFT_OUT}),
     "PolynomialMap": ("mercer.features", {}),
     "PolarMap": ("mercer.features", {}),
     "PrototypeMap": ("mercer.features", {}),
@@ -62,7 +63,7 @@ VALUES = {
 }
 """Frozen dataclasses that fitted estimators hold."""
 
-FORGOTTEN = {"FactorSpread": "mercer.estimators.ridge_spread"}
+FORGOTTEN = {"FactorSpread": "mercer.estimators.ridge_spread", "LeftOut": "mercer.estimators.ridge_interval"}
 """Large, and made anew where it is needed: stored as None."""
 
 RECORDS = {"Step": "mercer.solution", "Update": "mercer.online"}
