@@ -107,7 +107,8 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         self._keep_points(training.kernel, take(training.points, kept), kept, held, learner)
         beta = np.zeros(Y.shape)
         beta[:, kept] = self.dual_coef_
-        certificates = self._certificates(training.points, Y, outcome.statuses, outcome.proofs, kept)
+        found = self._certificates(training.points, Y, outcome.statuses, outcome.proofs, kept)
+        certificates = [seen.told(certificate, training.kernel, training.points) for certificate in found]
         self.support_ = seen.rows[kept]
         self._conclude(learner, outcome, beta, self.intercept_, certificates, hooks, seen)
         return self

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from ..kernels import Kernel
 from ..kernels.points import take
 from ..online import INSEPARABLE, Learner, MarginCertificate, Outcome, Update, train
 from ..progress import Line, Watches
@@ -22,6 +23,7 @@ from .base import sample_weights
 from .callbacks import Hooks
 from .checks import require, require_choice
 from .labels import classes_of_stream, name_of
+from .proofs import told
 
 LEAST_PRODUCTS = 1e-145  # where all points are smaller, their inner products are not told from zero
 
@@ -45,11 +47,12 @@ class Seen(NamedTuple):
         out[..., self.rows] = values
         return out
 
-    def told(self, certificate: MarginCertificate) -> MarginCertificate:
-        """The certificate, with the weights of its proof for all rows of X."""
-        if certificate.proof is None:
+    def told(self, certificate: MarginCertificate, kernel: Kernel, points: Points) -> MarginCertificate:
+        """The certificate, with its proof for all rows of X."""
+        proof = certificate.proof
+        if proof is None:
             return certificate
-        return replace(certificate, proof=replace(certificate.proof, weights=self.whole(certificate.proof.weights)))
+        return replace(certificate, proof=told(proof, proof.y, self.rows, self.n, kernel, points))
 
 
 def weighted_rows(sample_weight: Any, n: int) -> Seen:
@@ -134,7 +137,6 @@ class Online:
         seen: Seen,
     ) -> None:
         """The attributes that tell of a fit, and the end of it."""
-        certificates = [seen.told(certificate) for certificate in certificates]
         solutions = tuple(
             Solution(beta, float(own), certificate, history, outcome.seconds)
             for beta, own, certificate, history in zip(

@@ -12,6 +12,7 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..kernels import Linear
 from ..kernels.pairwise import squared_norms
 from ..kernels.points import is_sparse
 from ..online import MarginCertificate, Primal, margin_certificate, one_pass
@@ -85,7 +86,8 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         hooks = Hooks(self, len(sides), X, y, sample_weight)
         outcome = self._learn(learner, hooks, began)
         self._keep(learner)
-        certificates = self._certificates(points, sides, outcome.statuses, outcome.proofs)
+        found = self._certificates(points, sides, outcome.statuses, outcome.proofs)
+        certificates = [seen.told(certificate, Linear(), points) for certificate in found]
         beta = self.eta * learner.alpha * learner.Y
         self._conclude(learner, outcome, beta, learner.b, certificates, hooks, seen)
         return self

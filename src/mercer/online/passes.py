@@ -183,7 +183,7 @@ class _Remembered:
             bound = INSEPARABLE * self.learner.size
             distance = self.learner.distance(self.machine, self.state) / total
             if distance <= bound:
-                return Inseparable(weights / total, distance, bound)
+                return Inseparable(weights / total, distance, bound, np.sign(self.learner.Y[self.machine]))
         self.age += 1
         if self.age == self.until:
             self.age, self.until = 0, 2 * self.until
