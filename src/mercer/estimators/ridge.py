@@ -20,6 +20,7 @@ from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import cut, product
 from ..kernels.points import Domain, count, is_sparse, objects, take
 from ..memory import parse_bytes
+from ..params import suggestion
 from ..progress import Line, Watch, Watches
 from ..solvers import ConjugateGradient, NormalEquations, NystromCG
 from ..solvers.linear import RidgeSolver
@@ -209,6 +210,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
 
     def _check(self) -> None:
         require_limits(self)
+        if isinstance(self.alpha, str) and self.alpha != "loo":
+            near = suggestion(self.alpha, ["loo"])
+            raise ValueError(f"KernelRidge: alpha must be a number greater than 0, or 'loo', not {self.alpha!r}.{near}")
         if self.alpha != "loo":
             require_positive(self, "alpha")
         require_choice(self, "bias", (True, False))
