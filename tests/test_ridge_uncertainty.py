@@ -127,6 +127,13 @@ def test_an_indefinite_kernel_has_no_deviations():
         ridge = KernelRidge(kernel, alpha=0.1).fit(X, T)
     with pytest.raises(ValueError, match="not positive definite on these points"):
         ridge.predict(QUERIES, return_std=True)
+    hollow = np.ones((40, 40)) - np.eye(40)
+    given = KernelRidge(Precomputed(), alpha=0.1, solver="conjugategradient")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        given.fit(hollow, T)
+    with pytest.raises(ValueError, match="not positive definite|came to its end"):
+        given.predict_interval(hollow)
 
 
 # Intervals.

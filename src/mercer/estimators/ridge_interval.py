@@ -1,8 +1,8 @@
 """Intervals for new targets by jackknife+ (Barber, Candes, Ramdas, Tibshirani 2021), without fitting again.
 
 Without point i, f would be f(x) - c_i(x) r_i: r_i is the leave-one-out residual of the point, and c_i(x) the share of
-its target in f(x) (see `ridge_spread`). Of the n values f_without_i(x) - |r_i| and f_without_i(x) + |r_i|, the interval
-takes the one that is ceil(coverage (n + 1)) from above, and from below.
+its target in f(x) (see `ridge_spread`). The interval goes from one of the n values f_without_i(x) - |r_i|, the
+ceil(coverage (n + 1))-th from above, to one of the f_without_i(x) + |r_i|, the same from below.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _divided(V: Array, by: Array) -> Array:
 
 
 def drawn(n: int) -> Any:
-    """Which of n points are left out in turn; not by chance alone, so that a machine always says the same."""
+    """Which of n points are left out in turn; with a seed of its own, so that a machine always says the same."""
     return np.arange(n) if n <= MOST else np.sort(np.random.default_rng(0).permutation(n)[:MOST])
 
 

@@ -15,6 +15,7 @@ With a bias, b = sum_i u_i t_i / sum u for u = A^-1 1, and in features z is cent
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,7 +35,8 @@ from ..types import Array, Points
 
 _BLOCK = 4_000_000  # values at a time, at most
 _ARRAYS = 8  # of so many values are held at a time
-_ROUNDING = 1e-8  # of the largest k(x, x): what A may lack of being positive definite
+_STRIP = 500_000  # values of training points that are needed for one after the other
+_SHIFTS = (0.0, *(10.0**power for power in range(-15, -7)))  # of the largest k(x, x): what rounding may have taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,16 +59,14 @@ class FactorSpread:
                 f"memory={format_bytes(budget)}: allow more, or fit with solver='nystrom'."
             )
         points = cut(points, slice(0, count(points)), np.float64)
-        gram, shift = unformed(kernel, points), 0.0
+        gram = unformed(kernel, points)
         largest = float(gram.diag().max())
-        while shift <= _ROUNDING * largest:
-            factor = Factor(gram.n, np.float64, partial(fill_columns, gram, r + shift))
-            try:
+        for shift in _SHIFTS:
+            factor = Factor(gram.n, np.float64, partial(fill_columns, gram, r + shift * largest))
+            with suppress(NotDefiniteError):
                 for _ in factor.steps():
                     pass
                 return cls(kernel, points, factor, factor.solve(np.ones((gram.n, 1))) if bias else None)
-            except NotDefiniteError:  # rounding: lambda is tiny
-                shift = 10.0 * shift or 1e-15 * largest
         raise ValueError(
             f"{kernel!r} is not positive definite on these points (see mercer.evidence), or its values are too large: "
             "then there are no deviations and no intervals."
@@ -79,6 +79,7 @@ class FactorSpread:
 
     def variance(self, X: Points) -> Array:
         """Of f at some points."""
+        X = cut(X, slice(0, count(X)), np.float64)
         K = self._values(X)
         out = diagonal(self.kernel, X) - np.square(self.factor.forward(K.T)).sum(axis=0)
         if self.ones is not None:
@@ -129,6 +130,7 @@ class WeightsSpread:
 
     def variance(self, X: Points) -> Array:
         """Of f at some points."""
+        X = cut(X, slice(0, count(X)), np.float64)
         Z = self._features(X)
         out = self.free + self.penalty * np.square(self.inverse.root(Z - self.mean)).sum(axis=0)
         if self.L is not None:
@@ -140,14 +142,14 @@ class WeightsSpread:
         V = self.inverse(self._features(X) - self.mean)
         U = V if self.L is None else Inverse(self.L).root_transposed(V)  # so that g(x_i) will do in place of z(x_i)
         out = np.empty((count(X), count(among)))
-        for rows in some_rows(count(among), len(U), _BLOCK):
+        for rows in some_rows(count(among), len(U), _STRIP):
             out[:, rows] = np.asarray(self._large.large_block(among[rows]) @ U).T
         return np.asarray((out + (self.free / self.penalty - self.mean[:, 0] @ V)[:, None]) * weight)
 
     def own_shares(self, X: Points, weight: Array) -> Array:
         """c_i(x_i) of points of the training: the leverages."""
         out = np.empty(count(X))
-        for rows in some_rows(count(X), len(self.mean), _BLOCK):
+        for rows in some_rows(count(X), len(self.mean), _STRIP):
             Z = self._features(X[rows]) - self.mean
             out[rows] = np.square(self.inverse.root(Z)).sum(axis=0) + self.free / self.penalty
         return out * weight
