@@ -147,6 +147,13 @@ def test_ridge(run):
     assert "alpha" in run("inspect", "r.mercer")[1]
     code, out, _ = run("predict", "r.mercer", "sugar.tsv", "--std")
     assert code == 0 and all(float(row["std"]) > 0 for row in csv.DictReader(out.splitlines()))
+    code, out, _ = run("predict", "r.mercer", "sugar.tsv", "--interval", "0.8")
+    ends = [(float(row["lower"]), float(row["prediction"]), float(row["upper"])) for row in csv.DictReader(out.split())]
+    assert code == 0 and np.mean([low <= f <= high for low, f, high in ends]) > 0.9
+    code, _, err = run("predict", "r.mercer", "sugar.tsv", "--interval", "90")
+    assert code == 2 and "--interval must be from 0.5 to 1" in err
+    code, _, err = run("predict", "iris.mercer", "iris.csv", "--interval", "0.9")
+    assert code == 2 and "no intervals" in err
     code, _, err = run("predict", "iris.mercer", "iris.csv", "--std")
     assert code == 2 and "SVC has no standard deviation" in err
 
@@ -742,3 +749,13 @@ def test_help_begins_with_examples(run, verb):
     code, out, _ = run(verb, "--help")
     assert code == 0 and out.startswith(f"examples:\n  mercer {verb}")
     assert run("--help")[1].startswith("examples:")
+
+
+@pytest.mark.parametrize("machine", [["--kernel", "linear", "-c", "inf"], ["--model", "perceptron"]], ids=" ".join)
+def test_inseparable_classes_are_shown_to_be(run, files, machine):
+    """In rows of the table and in its own units, whatever the scaling."""
+    rows = [[10, 1, "a"], [30, 5, "a"], [10, 5, "b"], [30, 1, "b"]]
+    write(files / "xor.csv", [["x", "z", "y"], *rows])
+    code, out, _ = run("train", "xor.csv", *machine, "--quiet")
+    assert code == 4 and "the hulls of the two classes meet" in out and "nothing useful" not in out
+    assert "0.5 row 3 + 0.5 row 4 = (20, 3)" in out and "0.5 row 1 + 0.5 row 2 = (20, 3)" in out

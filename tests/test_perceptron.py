@@ -84,7 +84,8 @@ def test_xor_is_proved_inseparable_by_a_line(model):
     model.fit(X, y)
     certificate = model.certificate_
     assert certificate.status is Status.INSEPARABLE and not certificate.converged
-    assert "a convex combination of the points y phi(x) is 0 from zero" in str(certificate)
+    assert "the hulls of the two classes meet" in str(certificate)
+    assert "\n  0.5 x[0] + 0.5 x[1] = (0, 0)\n  0.5 x[2] + 0.5 x[3] = (0, 0)" in str(certificate)
     weights = certificate.proof.weights
     assert (weights >= 0).all() and weights.sum() == pytest.approx(1.0)
     assert_allclose((weights * y) @ X, 0.0, atol=1e-12)

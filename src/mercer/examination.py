@@ -271,4 +271,4 @@ def _inseparable(problem: Problem, beta: Array) -> Inseparable | None:
     signed = y * weights
     distance = float(np.sqrt(max(float(signed @ problem.gram.product64(signed)), 0.0)))
     bound = _INSEPARABLE * float(np.sqrt(np.abs(problem.gram.diag()).max()))
-    return Inseparable(weights, distance, bound) if distance <= bound else None
+    return Inseparable(weights, distance, bound, np.sign(y)) if distance <= bound else None

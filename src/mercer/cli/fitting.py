@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+import numpy as np
+
 from ..interrupt import Interrupt
 from ..io import Encoder, Table
 from ..solution import Status
@@ -99,6 +101,20 @@ def learned(machine: Any) -> dict[str, Any]:
     if hasattr(machine, "certificate_"):
         data["certificate"] = certificate_data(machine)
     return data
+
+
+def proof_in(table: Table, proof: Any) -> str:
+    """Why no machine separates the classes, by rows of the table that it learned from, and by its own numbers."""
+    from ..estimators.proofs import sums_of
+
+    columns = [table.column(place) for place in range(len(table.names))]
+    numbers = bool(columns) and all(column.dtype.kind == "f" and np.isfinite(column).all() for column in columns)
+    even = abs(float(proof.weights @ proof.y)) < 1e-9  # else zero is where scaling has put it
+    sums = None
+    if numbers and even and proof.sums is not None:
+        sums = sums_of(proof.weights, proof.y, np.column_stack(columns))
+    rows = np.arange(table.n) if table.rows is None else table.rows
+    return str(proof.text(lambda row: f"row {int(rows[row]) + 1}", sums))
 
 
 def certificate_data(machine: Any) -> dict[str, Any]:

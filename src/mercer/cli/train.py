@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     from .columns import columns_of
     from .data import last_step, read_training
     from .exits import Exit, UsageError
-    from .fitting import encoder_of, exit_of, fit, learned, pipeline_of
+    from .fitting import encoder_of, exit_of, fit, learned, pipeline_of, proof_in
     from .machines import machine_of, targets_of
     from .output import note, show
     from .places import require_place
@@ -63,6 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     data = {"model": arguments.model, "target": target, "rows": len(train), "seconds": seconds}
     data |= {"features": int(machine.n_features_in_), "columns": columns_of(pipeline)} | learned(machine)
+    proof = getattr(machine.certificate_, "proof", None)
+    if proof is not None:
+        data["certificate"]["words"] = proof_in(table.take(train), proof)
     _save(arguments, pipeline, data)  # before it is scored, which takes a while with --cv
     if code is not Exit.INTERRUPTED and _has_answer(machine):
         folds: list[dict[str, float]] = []

@@ -45,6 +45,7 @@ from .checks import require_limits
 from .definite import doubted
 from .elsewhere import tells_where
 from .machines import COPY, Task, fit_machines, training_gram
+from .proofs import told
 from .repeated import Merged, merged
 from .scales import advise
 
@@ -234,6 +235,9 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
             solutions = [
                 replace(solution, b=b) for solution, b in zip(solutions, self.intercept_.tolist(), strict=True)
             ]
+        solutions = [
+            _with_proof(solution, task, training) for solution, task in zip(solutions, training.tasks, strict=True)
+        ]
         if len(solutions) == 1:
             solutions = [_in_rows_of_the_user(solutions[0], training)]
         self.solution_ = solutions[0] if len(solutions) == 1 else tuple(solutions)
@@ -344,6 +348,17 @@ def sample_weights(sample_weight: Any, n: int) -> Array:
     if weight is not None and weight.shape == (n,) and not weight.any():
         raise ValueError("All sample weights are zero: there is nothing to learn from.")
     return row_weights(weight, n)
+
+
+def _with_proof(solution: Solution, task: Task, training: Training) -> Solution:
+    """The same, with the proof that there is no answer in rows of the user's X."""
+    proof = solution.certificate.proof
+    if proof is None:
+        return solution
+    own = np.arange(training.rows.size) if task.rows is None else task.rows
+    points = take(training.points, own) if isinstance(training.kernel, Linear) else None
+    proof = told(proof, task.y, training.rows[own], training.n, training.kernel, points)
+    return replace(solution, certificate=replace(solution.certificate, proof=proof))
 
 
 def _in_rows_of_the_user(solution: Solution, training: Training) -> Solution:

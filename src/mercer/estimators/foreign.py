@@ -30,8 +30,8 @@ def as_machine(estimator: Any, X: Points) -> Machine:
     if "OneClassSVM" in names:
         return OneClassSVM(_kernel(estimator, X), estimator.nu)
     raise TypeError(
-        "certify takes a fitted machine of Mercer, or an SVC, SVR, OneClassSVM or KernelRidge of scikit-learn (or "
-        f"scikit-learn-intelex), not {type(estimator).__name__}."
+        "certify takes a fitted machine of Mercer, or an SVC, SVR, OneClassSVM, LinearSVC or KernelRidge of "
+        f"scikit-learn (or scikit-learn-intelex), not {type(estimator).__name__}."
     )
 
 

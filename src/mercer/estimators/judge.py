@@ -21,6 +21,7 @@ from .base import Machine, Training
 from .centring import far_centre
 from .certificates import worst
 from .foreign import as_machine, ridge_kernel
+from .judge_linear import certify_linear
 from .online import Online
 from .ridge_certificate import certified, of_all
 from .ridge_data import of_arrays
@@ -31,11 +32,12 @@ _TIE = 1e-6  # between targets of somebody else's ridge regression, whose tolera
 
 
 def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None) -> Certificate:
-    """The certificate of a fitted SVC, SVR, OneClassSVM or KernelRidge (Mercer's, scikit-learn's or
+    """The certificate of a fitted SVC, SVR, OneClassSVM, LinearSVC or KernelRidge (Mercer's, scikit-learn's or
     scikit-learn-intelex's) on the data that it was trained on.
 
     The primal value is that of the estimator's own coefficients and intercept. The dual value is that of the same
-    coefficients, moved into their bounds and to their sum where rounding has taken them out. Of several problems
+    coefficients, moved into their bounds and to their sum where rounding has taken them out; scikit-learn's LinearSVC
+    has none, so that its problem is solved here for a dual value. Of several problems
     (classes, targets) it is the certificate of the worst, and its `parts` holds all of them. On other data than that of
     the training the gap is large, or the shapes do not fit and that is an error. A Perceptron or KernelPerceptron is
     judged on any data: see MarginCertificate. Of a pipeline it is the last step that is judged.
@@ -46,8 +48,11 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
         return certify(estimator.steps[-1][1], X, y, sample_weight)
     if isinstance(estimator, Online):
         return estimator.certified(X, y)
-    if "KernelRidge" in {cls.__name__ for cls in type(estimator).__mro__}:
+    names = {cls.__name__ for cls in type(estimator).__mro__}
+    if "KernelRidge" in names:
         return _certify_ridge(estimator, X, y, sample_weight)
+    if "LinearSVC" in names and not isinstance(estimator, Machine):
+        return certify_linear(estimator, X, y, sample_weight)
     machine = _translated(estimator, X)
     training = machine._training(X, y, sample_weight)
     _require_same_classes(estimator, machine)

@@ -25,7 +25,7 @@ from .callbacks import Hooks, with_callbacks
 from .checks import require_choice
 from .labels import classes_of, classes_of_stream, predicted
 from .machines import Task
-from .online import Online, confirmed
+from .online import Online, Seen, confirmed, weighted_rows
 
 _SAMPLE = 256  # rows on which the rounding of float32 kernel values is measured
 _STRIP = 2_000_000  # kernel values for votes that are computed at a time
@@ -34,7 +34,8 @@ _STRIP = 2_000_000  # kernel values for votes that are computed at a time
 class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
     """Where y_i f(x_i) <= 0, alpha_i += 1, with f(x) = sum_i alpha_i y_i k(x_i, x); passes until one makes no mistake.
 
-    bias=True is the kernel k + 1. Of three or more classes, each is told from the rest. Data that cannot be separated
+    A point with a sample weight adds that many times as much to f; one of weight 0 is left out. bias=True is the kernel
+    k + 1. Of three or more classes, each is told from the rest. Data that cannot be separated
     ends at the limit, or earlier with a proof: when f is again what it was before.
 
     variant "plain" predicts with the last f; "averaged" with the mean of all f, one for each point seen; "voted" with
@@ -92,23 +93,26 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Points, y: Any) -> Self:
-        """Learn from points X of classes y; see `certificate_` for what is proved."""
+    def fit(self, X: Points, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from points X of classes y, with weights (>= 0); see `certificate_` for what is proved."""
         began = perf_counter()
-        training = self._training(X, y, None)
+        training = self._training(X, y, sample_weight)
+        seen = Seen(training.rows, training.tasks[0].C, training.n)
         Y = np.stack([task.y for task in training.tasks])
-        hooks = Hooks(self, len(Y), X, y, None)
-        learner = self._learner(training.kernel, None, training.points, Y, None)
+        hooks = Hooks(self, len(Y), X, y, sample_weight)
+        learner = self._learner(training.kernel, None, training.points, Y * seen.weight, None)
         outcome = self._learn(learner, hooks, began)
         kept, held = learner.remaining()
         self._keep_points(training.kernel, take(training.points, kept), kept, held, learner)
         beta = np.zeros(Y.shape)
         beta[:, kept] = self.dual_coef_
-        certificates = self._certificates(training.points, Y, outcome.statuses, outcome.proofs, kept)
-        self._conclude(learner, outcome, beta, self.intercept_, certificates, hooks)
+        found = self._certificates(training.points, Y, outcome.statuses, outcome.proofs, kept)
+        certificates = [seen.told(certificate, training.kernel, training.points) for certificate in found]
+        self.support_ = seen.rows[kept]
+        self._conclude(learner, outcome, beta, self.intercept_, certificates, hooks, seen)
         return self
 
-    def partial_fit(self, X: Points, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Points, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one pass over a piece of a stream; all `classes` are named with the first piece.
 
         The kernel's parameters are found from the first piece. mistakes_ and trace_ are of this piece, and support_
@@ -121,8 +125,9 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         if kernel.domain is Domain.VALUES:
             raise ValueError("partial_fit needs points: kernel values of a stream have no fixed columns.")
         X, y = self._admit_both(X, y, kernel, reset=first)
+        seen = weighted_rows(sample_weight, count(X))
         self.classes_, group = classes_of_stream(self, y, classes)
-        Y = self._sides(group)
+        X, Y = seen.of(X), self._sides(seen.of(group)) * seen.weight
         kernel = kernel.resolve(X)
         points, held = (None, None) if first else (self.support_vectors_, self._held)
         learner = self._learner(kernel, points, X, Y, held)
@@ -130,7 +135,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         kept, held = learner.remaining()
         points = X if points is None else stack(points, X)
         self._keep_points(kernel, take(points, kept), held.since, held, learner)
-        self._forget_fit(learner)
+        self._forget_fit(learner, seen)
         return self
 
     def decision_function(self, X: Points) -> Array:

@@ -19,6 +19,7 @@ from ..types import Array, Index, Points
 from .base import Machine, Training, sample_weights, seed_of
 from .centring import centre_of
 from .checks import require_choice, require_limits, require_positive
+from .elsewhere import NO_PROBABILITIES, Absent
 from .labels import class_weights, classes_of, classes_of_stream, name_of, predicted, weights_with_classes
 from .machines import Task
 
@@ -63,6 +64,9 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     parsers: ClassVar[dict[str, Any]] = {"solver": as_solver}
     targets: ClassVar[str] = "labels"
     looks: ClassVar[bool] = True
+
+    predict_proba = Absent(NO_PROBABILITIES)
+    predict_log_proba = Absent(NO_PROBABILITIES)
 
     def __init__(
         self,

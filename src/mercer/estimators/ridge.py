@@ -16,15 +16,15 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from ..features.base import random_generator
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
-from ..kernels.evaluate import cut, product
-from ..kernels.points import Domain, count, is_sparse, objects, take
+from ..kernels.points import Domain, count, objects, take
 from ..memory import parse_bytes
+from ..params import suggestion
 from ..progress import Line, Watch, Watches
 from ..solvers import ConjugateGradient, NormalEquations, NystromCG
 from ..solvers.linear import RidgeSolver
 from ..solvers.ridge_auto import choose_ridge, landmarks_within
 from ..types import Array, Index, Points
-from .base import Machine, sample_weights
+from .base import sample_weights
 from .callbacks import Hooks, with_callbacks
 from .centring import far_centre
 from .checks import require_choice, require_limits, require_positive
@@ -33,14 +33,14 @@ from .ridge_certificate import of_all
 from .ridge_data import Data, is_chunks, of_arrays, of_chunks
 from .ridge_fit import Answer, fit_features, fit_system, path_of
 from .ridge_path import RidgePath
+from .ridge_predict import RidgePredictions
 from .ridge_run import Limits
-from .ridge_spread import FactorSpread, some_rows
 from .scales import advise
 
 _LARGEST = 1e150  # target: sums of squares of larger ones are no numbers
 
 
-class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[misc]
+class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: ignore[misc]
     """min J(w) = 1/2 sum_i w_i (f(x_i) - t_i)^2 + lambda/2 |w|^2, with f(x) = <w, phi(x)> + b.
 
     The answer is w = sum_i beta_i phi(x_i) with (K + lambda diag(1/w_i)) beta + b = t. w_i are the sample weights;
@@ -134,22 +134,6 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         hooks.close()
         return self
 
-    def predict(self, X: Points, return_std: bool = False, amplitude: float | str = 1.0) -> Any:
-        """f(x) and, with return_std, the standard deviation of the latent f(x) in the Gaussian-process reading.
-
-        The prior has the covariance amplitude k(x, z), and the noise the variance amplitude lambda / w_i; "fitted" is
-        amplitude_. With landmarks and more rows than the solver's `sample`, it is estimated from that sample.
-        """
-        X = self._admit(X)
-        mean = self._mean(X)
-        if not return_std:
-            return mean
-        factor = self.amplitude_ if amplitude == "fitted" else amplitude
-        if isinstance(factor, str) or not np.all(np.asarray(factor) >= 0):
-            raise ValueError(f"KernelRidge: amplitude must be a number >= 0 or 'fitted', not {amplitude!r}.")
-        deviation = np.sqrt(self._spread().variance(self._around(X)))
-        return mean, deviation * np.sqrt(factor) if np.ndim(factor) == 0 else np.outer(deviation, np.sqrt(factor))
-
     def path(self, X: Points, y: Any, alphas: Any = None, sample_weight: Any = None) -> RidgePath:
         """The leave-one-out error for each lambda of a grid, from one eigendecomposition (that cannot be interrupted).
 
@@ -160,6 +144,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
 
     def _check(self) -> None:
         require_limits(self)
+        if isinstance(self.alpha, str) and self.alpha != "loo":
+            near = suggestion(self.alpha, ["loo"])
+            raise ValueError(f"KernelRidge: alpha must be a number greater than 0, or 'loo', not {self.alpha!r}.{near}")
         if self.alpha != "loo":
             require_positive(self, "alpha")
         require_choice(self, "bias", (True, False))
@@ -276,8 +263,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         self.amplitude_ = most_likely if several else most_likely[0]
         self.has_landmarks_ = answer.points is not None
         self._spread_, self._spread_centre = answer.spread, training.centre
-        exact = answer.points is None and answer.spread is None
+        exact = answer.points is None
         self._training_ridge: Any = (rows, self.alpha_ / training.data.weight) if exact else None
+        self._left_out_ = None
+        self._left_points, self._left_weight, self._left_errors = answer.left_out or (None, None, None)
         self._feature_weights = answer.weights
         self._coef = self._linear_coefficients(several) if isinstance(self.kernel_, Linear) else None
         residuals = answer.loo_residuals
@@ -308,38 +297,6 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         found = self._feature_weights
         w = np.asarray(self.X_fit_.T @ self.dual_coef_.reshape(count(self.X_fit_), -1)) if found is None else found
         return np.ascontiguousarray(w.T) if several else w[:, 0]
-
-    def _mean(self, X: Points) -> Array:
-        """f(x) of admitted points."""
-        if self._feature_weights is not None:
-            w = self._feature_weights
-            sums = np.empty((count(X), w.shape[1]))
-            for rows in some_rows(count(X), len(w)):
-                sums[rows] = self.kernel_.features(cut(X, rows, np.float64)) @ w
-            return np.asarray((sums if np.ndim(self.intercept_) else sums[:, 0]) + self.intercept_, np.float64)
-        if self.kernel_.domain is Domain.VALUES:
-            return np.asarray(X @ self.dual_coef_ + self.intercept_)
-        return np.asarray(product(self.kernel_, X, self.X_fit_, self.dual_coef_, np.float64) + self.intercept_)
-
-    def _spread(self) -> Any:
-        """Whoever knows the variance; where the fit left no factor that is precise enough, it is made now, and kept."""
-        if self._spread_ is None:
-            if self.has_landmarks_:
-                raise ValueError("return_std needs a fit that was not stopped before its first round.")
-            if self.kernel_.domain is Domain.VALUES:
-                raise ValueError("return_std needs k(x, x) of the new points, which precomputed values do not have.")
-            rows, r = self._training_ridge
-            points = self.X_fit_ if rows.size == count(self.X_fit_) else take(self.X_fit_, rows)
-            self._spread_ = FactorSpread.of(
-                self.kernel_, self._around(points), r, bool(self.bias), parse_bytes(self.memory)
-            )
-        return self._spread_
-
-    def _around(self, X: Points) -> Points:
-        """Points as those of the training were centred."""
-        if self._spread_centre is None:
-            return X
-        return (X.toarray() if is_sparse(X) else X) - self._spread_centre
 
     def _path(self, training: _Training, alphas: Any) -> RidgePath:
         return path_of(

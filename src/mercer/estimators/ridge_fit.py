@@ -27,6 +27,7 @@ from ..solvers.weights import FeatureProblem, Weights, measured
 from ..types import Array, Points
 from .ridge_certificate import RidgeCertificate, of_weights
 from .ridge_data import Data
+from .ridge_interval import MOST
 from .ridge_path import (
     RidgePath,
     exact_path,
@@ -56,6 +57,8 @@ class Answer:
     spread: Any = None
     loo_residuals: Array | None = None
     """None where nobody asked, or where the fit was stopped before they were found."""
+    left_out: Any = None
+    """With landmarks and all rows in the normal equations: points, weights and errors of some rows."""
 
 
 def fit_system(
@@ -135,7 +138,7 @@ def fit_features(
     if loo and isinstance(solver, NystromCG):
         solver = replace(solver, sample=data.stream.n)
     data = replace(data, stream=replace(data.stream, look=limits.look))
-    residuals = None
+    residuals = left_out = None
     with limits.heeded():
         problem, answers, drawn = feature_problem(kernel, solver, data, penalty, bias, generator, limits.tol)
         best, certificates = solve_features(problem, answers, limits)
@@ -145,6 +148,9 @@ def fit_features(
                 certificates = [replace(c, full_residual=float(r)) for c, r in zip(certificates, known, strict=True)]
             if loo and best.exact:
                 residuals = residuals_from_weights(problem, best)
+            if drawn is not None and best.exact:
+                limits.look()
+                left_out = _left_out(problem, best, drawn)
     landmarks = problem.features.landmarks
     if landmarks is not None:
         coefficients = problem.coefficients(best.w)
@@ -159,7 +165,16 @@ def fit_features(
     ]
     spread = WeightsSpread.of(problem, best) if best.inverse is not None else None
     weights = best.w if landmarks is None else None
-    return Answer(solutions, points=landmarks, weights=weights, spread=spread, loo_residuals=residuals)
+    return Answer(solutions, None, landmarks, weights, spread, residuals, left_out)
+
+
+def _left_out(problem: FeatureProblem, best: Weights, drawn: Piece) -> tuple[Points, Array, Array]:
+    """Some rows, with their errors."""
+    n = count(drawn.X)
+    some = drawn.rows(np.arange(max(0, n - MOST), n))  # landmarks are among the first, and fit too well
+    c, landmarks = problem.coefficients(best.w), problem.features.landmarks
+    scores = stream_product(problem.features.kernel, some.X, landmarks, c, np.float64)
+    return some.X, some.weight, some.T - scores - best.b
 
 
 def _full_residuals(problem: FeatureProblem, best: Weights, drawn: Any) -> Array:

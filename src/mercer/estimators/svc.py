@@ -13,6 +13,7 @@ from ..types import Array, Index, Points
 from .base import Machine
 from .checks import require_choice, require_limits, require_positive
 from .contributions import Contributions, contributions
+from .elsewhere import NO_PROBABILITIES, Absent
 from .labels import classes_of, name_of, predicted, weights_with_classes
 from .machines import Task
 from .multiclass import class_slices, join, pack, pairs, unpack, votes
@@ -51,6 +52,9 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
     """
 
     targets: ClassVar[str] = "labels"
+
+    predict_proba = Absent(NO_PROBABILITIES)
+    predict_log_proba = Absent(NO_PROBABILITIES)
 
     def __init__(
         self,

@@ -213,6 +213,7 @@ def _ridge(fields: Fields) -> None:
     fields.a("has_landmarks_", bool)
     _feature_weights(fields, kernel)
     _spread(fields)
+    _left_out(fields, kernel)
 
 
 def _feature_weights(fields: Fields, kernel: Kernel) -> None:
@@ -224,6 +225,16 @@ def _feature_weights(fields: Fields, kernel: Kernel) -> None:
         fields.fail("_feature_weights", "is there, although its kernel has no features")
     fields.expect(features=width)
     fields.numbers("_feature_weights", "features m")
+
+
+def _left_out(fields: Fields, kernel: Kernel) -> None:
+    """The rows that are left out in turn, where landmarks stand for all rows."""
+    parts = ("_left_points", "_left_weight", "_left_errors")
+    if not any(fields.has(part) for part in parts):
+        return
+    fields.points("_left_points", "left", kernel)
+    fields.numbers("_left_weight", "left")
+    fields.numbers("_left_errors", "left m")
 
 
 def _spread(fields: Fields) -> None:

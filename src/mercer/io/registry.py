@@ -49,7 +49,7 @@ VALUES = {
 }
 """Frozen dataclasses that fitted estimators hold."""
 
-FORGOTTEN = {"FactorSpread": "mercer.estimators.ridge_spread"}
+FORGOTTEN = {"FactorSpread": "mercer.estimators.ridge_spread", "LeftOut": "mercer.estimators.ridge_interval"}
 """Large, and made anew where it is needed: stored as None."""
 
 RECORDS = {"Step": "mercer.solution", "Update": "mercer.online"}

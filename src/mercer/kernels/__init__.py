@@ -40,6 +40,11 @@ __all__ = [
     "kernel",
 ]
 
+_ELSEWHERE = {
+    "sigmoid": "The sigmoid is not positive definite, so nothing could be proved of a fit: take rbf, or poly.",
+    "cosine": "It is normalized(linear).",
+}
+
 
 def kernel(text: _Any) -> Kernel:
     """The kernel that a text describes: `kernel("2*rbf(gamma=0.5) + linear()")`; a kernel is given back as it is.
@@ -58,5 +63,5 @@ def kernel(text: _Any) -> Kernel:
             f"A kernel is an object such as Gaussian(), text such as 'rbf' or a function of two matrices, not {given}. "
             "A function of two points becomes a kernel by FromFunction(f)."
         )
-    value: Kernel = _parse(text, REGISTRY, "kernel")
+    value: Kernel = _parse(text, REGISTRY, "kernel", _ELSEWHERE)
     return value

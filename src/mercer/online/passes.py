@@ -43,7 +43,7 @@ class Learner(ABC):
     """The mistakes of each machine in this pass."""
 
     Y: Array
-    """The labels -1 and +1 of each row of X, for each machine."""
+    """The labels -1 and +1 of each row of X, times its weight (> 0), for each machine: what a mistake adds."""
 
     trace: list[Update] | None
 
@@ -145,7 +145,7 @@ class _Run:
         learner = self.learner
         scores, (norms, weights) = learner.scores(), learner.norms()
         for c in np.flatnonzero(self.active()).tolist():
-            primal, dual = as_objectives(*bounds(learner.Y[c] * scores[c], norms[c], weights[c]))
+            primal, dual = as_objectives(*bounds(np.sign(learner.Y[c]) * scores[c], norms[c], weights[c]))
             step = Step(self.epoch, primal, dual, learner.support(c), perf_counter() - self.began)
             self.histories[c].append(step)
             self.proofs[c] = self.earlier[c].proof()
@@ -177,13 +177,13 @@ class _Remembered:
 
     def proof(self) -> Inseparable | None:
         """Why no f separates the classes, if f is again what it was."""
-        weights = self.learner.alpha[self.machine] - self.alpha
+        weights = (self.learner.alpha[self.machine] - self.alpha) * np.abs(self.learner.Y[self.machine])
         total = float(weights.sum())
         if total > 0.0:
             bound = INSEPARABLE * self.learner.size
             distance = self.learner.distance(self.machine, self.state) / total
             if distance <= bound:
-                return Inseparable(weights / total, distance, bound)
+                return Inseparable(weights / total, distance, bound, np.sign(self.learner.Y[self.machine]))
         self.age += 1
         if self.age == self.until:
             self.age, self.until = 0, 2 * self.until
