@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .arithmetic import by_default
 from .examination import examine, may_be_inseparable
 from .interrupt import interruptible
 from .parallel import helpers_kept
@@ -29,7 +30,7 @@ _LARGEST = 1e153  # objectives hold squares of sum C_i |phi(x_i)|, which must be
 _PROBE = 256  # rows of a certificate that are timed, to know what all of them will take
 
 
-@np.errstate(under="ignore")
+@by_default
 def solve(
     problem: Problem,
     solver: Solver | str | None = None,

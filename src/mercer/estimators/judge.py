@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from ..arithmetic import by_default
 from ..gram import unformed
 from ..kernels import Linear
 from ..kernels.points import Domain, admit, count, row_weights, take
@@ -29,6 +30,7 @@ from .ridge_fit import certified_landmarks
 _ROUNDING = 1e-14  # of a coordinate
 
 
+@by_default
 def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None) -> Certificate:
     """The certificate of a fitted SVC, SVR, OneClassSVM or KernelRidge (Mercer's, scikit-learn's or
     scikit-learn-intelex's) on the data that it was trained on.

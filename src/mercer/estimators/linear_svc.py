@@ -180,6 +180,10 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         if self.bias == "penalised":
             self.intercept_ = betas.sum(axis=1)
 
+    def _as_predicted(self, training: Training, solutions: list[Solution], centre: Array | None) -> list[Solution]:
+        """Where no mean was taken from the points, w is what the certificate was made with."""
+        return solutions if centre is None else super()._as_predicted(training, solutions, centre)
+
     def _solver(self) -> Solver | None:
         if self.solver is None and self.loss != "logistic":
             return CoordinateDescent(random_state=seed_of(self.random_state))

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from ..arithmetic import DefaultArithmetic
 from ..online import INSEPARABLE, Learner, MarginCertificate, Outcome, Update, train
 from ..progress import Line, Watches
 from ..solution import Inseparable, Solution, Status
@@ -24,7 +25,7 @@ from .labels import classes_of_stream, name_of
 LEAST_PRODUCTS = 1e-145  # where all points are smaller, their inner products are not told from zero
 
 
-class Online:
+class Online(DefaultArithmetic):
     """A classifier that learns from its mistakes, a machine for two classes, or for each class against the rest."""
 
     classes_: Array
@@ -132,7 +133,7 @@ class Online:
         for status in (Status.OUT_OF_TIME, Status.INTERRUPTED):
             if any(certificate.status is status for certificate in self.certificates_):
                 message = f"{type(self).__name__}: {status}."
-                warnings.warn(message, ConvergenceWarning, stacklevel=5)  # past scikit-learn's wrapper of fit
+                warnings.warn(message, ConvergenceWarning, stacklevel=6)  # past two wrappers of fit
 
 
 def confirmed(

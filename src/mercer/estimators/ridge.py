@@ -287,7 +287,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
             warnings.warn(
                 "KernelRidge: the fit was stopped before loo_residuals_ were found, so there are none.",
                 ConvergenceWarning,
-                stacklevel=4,  # past scikit-learn's wrapper of fit
+                stacklevel=5,  # past two wrappers of fit
             )
 
     def _keep_loo(self, training: _Training, residuals: Array, several: bool) -> None:

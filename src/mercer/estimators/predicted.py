@@ -1,0 +1,105 @@
+"""What is certified is what `predict` computes, on the points as they were given.
+
+A linear machine predicts by w and b, which are rounded sums over points that may have been moved to their mean. So its
+objective is taken from f(x_i) as it predicts them. Other machines on float32 points predict with float32 kernel values
+where these change the objective little, as a sample of the points shows: that is added to the certificate's rounding.
+Where they change more, kernel values are float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..kernels.points import common_dtype, take
+from ..losses import HardMargin
+from ..problem import objective
+from ..rounding import at_most, drawn
+from ..solution import Certificate, Solution, Status
+from ..types import Array, Points
+from .machines import Task
+
+_SAMPLE, _LEAST = 256, 16  # rows on which float32 values are tried: of all problems, and of each
+_SHARE = 0.1  # of the tolerance, that their rounding may take
+_SAME = 1e-12  # objectives that differ by less, relative to their size, differ by ordinary rounding
+
+
+def as_predicted(machine: Any, points: Points, tasks: Sequence[Task], solutions: list[Solution]) -> list[Solution]:
+    """The solutions of a fitted machine, with certificates of what it predicts at the points of its training."""
+    if machine._coef is not None:
+        return _linear(machine, points, tasks, solutions)
+    if common_dtype(points) != np.float32 or common_dtype(machine.support_vectors_) != np.float32:
+        return solutions
+    bounds = _rounding_of_single(machine, points, tasks, solutions)
+    changed = [_rounded(s, bound, machine.tol) for s, bound in zip(solutions, bounds, strict=True)]
+    enough = all(
+        after.status is before.status and bound <= _SHARE * machine.tol * abs(before.certificate.primal)
+        for before, after, bound in zip(solutions, changed, bounds, strict=True)
+    )
+    machine._single = enough
+    return changed if enough else solutions
+
+
+def _linear(machine: Any, points: Points, tasks: Sequence[Task], solutions: list[Solution]) -> list[Solution]:
+    scores, found = machine._f(points), []
+    for number, (task, solution) in enumerate(zip(tasks, solutions, strict=True)):
+        f = scores[:, number] if task.rows is None else scores[task.rows, number]
+        w, b = machine._coef[number], float(machine.intercept_[number])
+        primal = objective(task, float(w @ w), f, b)
+        found.append(replace(solution, certificate=_with_primal(solution.certificate, primal, machine.tol)))
+    return found
+
+
+def _with_primal(certificate: Certificate, primal: float, tol: float) -> Certificate:
+    """The certificate of an f with this objective."""
+    dual, size = certificate.dual, max(abs(primal), abs(certificate.dual))
+    if abs(primal - certificate.primal) <= _SAME * size or not np.isfinite(certificate.primal):
+        return certificate
+    return _judged(
+        replace(
+            certificate, primal=primal, dual=min(dual, primal), rounding=certificate.rounding + max(dual - primal, 0.0)
+        ),
+        tol,
+    )
+
+
+def _rounded(solution: Solution, rounding: float, tol: float) -> Solution:
+    certificate = solution.certificate
+    return replace(solution, certificate=_judged(replace(certificate, rounding=certificate.rounding + rounding), tol))
+
+
+def _judged(certificate: Certificate, tol: float) -> Certificate:
+    """Rounding that takes the gap beyond the tolerance is no success."""
+    lost = certificate.converged and not certificate.relative_gap <= tol
+    return replace(certificate, status=Status.STALLED) if lost else certificate
+
+
+def _rounding_of_single(machine: Any, points: Points, tasks: Sequence[Task], solutions: list[Solution]) -> list[float]:
+    """By how much float32 kernel values in predictions may change each objective."""
+    bounds, size = [], max(_LEAST, _SAMPLE // len(tasks))
+    weights = [np.abs(s.beta if s.dual_beta is None else s.dual_beta) for s in solutions]  # C times slopes of the loss
+    samples = [drawn(weight, min(size, weight.size)) for weight in weights]
+    at = [rows if task.rows is None else task.rows[rows] for task, rows in zip(tasks, samples, strict=True)]
+    chosen, place = np.unique(np.concatenate(at), return_inverse=True)
+    errors = _single_minus_double(machine, take(points, chosen))[place]
+    start = 0
+    for number, (task, weight, rows) in enumerate(zip(tasks, weights, samples, strict=True)):
+        error, total = errors[start : start + rows.size, number], float(weight.sum())
+        start += rows.size
+        if isinstance(task.loss, HardMargin):
+            bounds.append(3.0 * total * float(np.abs(error).max()))  # of the least margin
+        else:
+            bounds.append(at_most(total, np.sign(solutions[number].beta[rows]) * error))
+    return bounds
+
+
+def _single_minus_double(machine: Any, points: Points) -> Array:
+    """The errors of f from float32 kernel values; infinite where these are no numbers."""
+    found = []
+    for machine._single in (True, False):
+        found.append(machine._f(points))
+    errors = found[0] - found[1]
+    return np.where(np.isfinite(errors), errors, np.inf)
