@@ -15,14 +15,16 @@ from typing import Any
 import numpy as np
 
 from ..kernels.points import common_dtype, take
-from ..losses import HardMargin
+from ..losses import HardMargin, Squared
 from ..problem import objective
 from ..rounding import at_most, drawn
 from ..solution import Certificate, Solution, Status
+from ..solvers.streams import Piece
 from ..types import Array, Points
 from .machines import Task
 
 _SAMPLE, _LEAST = 256, 16  # rows on which float32 values are tried: of all problems, and of each
+_FEW = 256  # support vectors, whose float64 values cost little; and few of float32 are not computed as many are
 _SHARE = 0.1  # of the tolerance, that their rounding may take
 _SAME = 1e-12  # objectives that differ by less, relative to their size, differ by ordinary rounding
 
@@ -31,7 +33,8 @@ def as_predicted(machine: Any, points: Points, tasks: Sequence[Task], solutions:
     """The solutions of a fitted machine, with certificates of what it predicts at the points of its training."""
     if machine._coef is not None:
         return _linear(machine, points, tasks, solutions)
-    if common_dtype(points) != np.float32 or common_dtype(machine.support_vectors_) != np.float32:
+    machine._single = False
+    if len(machine.support_) <= _FEW or common_dtype(points, machine.support_vectors_) != np.float32:
         return solutions
     bounds = _rounding_of_single(machine, points, tasks, solutions)
     changed = [_rounded(s, bound, machine.tol) for s, bound in zip(solutions, bounds, strict=True)]
@@ -49,6 +52,17 @@ def _linear(machine: Any, points: Points, tasks: Sequence[Task], solutions: list
         f = scores[:, number] if task.rows is None else scores[task.rows, number]
         w, b = machine._coef[number], float(machine.intercept_[number])
         primal = objective(task, float(w @ w), f, b)
+        found.append(replace(solution, certificate=_with_primal(solution.certificate, primal, machine.tol)))
+    return found
+
+
+def ridge_as_predicted(machine: Any, X: Points, data: Piece, solutions: list[Solution]) -> list[Solution]:
+    """The same for ridge regression with the linear kernel, in values of J; X are the rows of `data` as given."""
+    found, W, b = [], np.atleast_2d(machine.coef_), np.ravel(machine.intercept_)
+    scores, penalty = np.reshape(machine._mean(X), (len(data.weight), -1)), float(machine.alpha_)
+    for j, solution in enumerate(solutions):
+        task = Task(data.T[:, j], Squared(), data.weight / penalty)
+        primal = penalty * objective(task, float(W[j] @ W[j]), scores[:, j], float(b[j]))
         found.append(replace(solution, certificate=_with_primal(solution.certificate, primal, machine.tol)))
     return found
 

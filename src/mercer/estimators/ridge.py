@@ -18,6 +18,7 @@ from ..features.base import random_generator
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import cut, product
+from ..kernels.pairwise import linear_scores, linear_weights
 from ..kernels.points import Domain, count, is_sparse, objects, take
 from ..memory import parse_bytes
 from ..progress import Line, Watch, Watches
@@ -30,6 +31,7 @@ from .callbacks import Hooks
 from .centring import far_centre
 from .checks import require_choice, require_limits, require_positive
 from .definite import doubted
+from .predicted import ridge_as_predicted
 from .ridge_certificate import of_all
 from .ridge_data import Data, is_chunks, of_arrays, of_chunks
 from .ridge_fit import Answer, fit_features, fit_system, path_of
@@ -267,6 +269,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         biases = np.array([solution.b for solution in solutions])
         self.intercept_ = biases if several else biases[0]
         self.n_iter_ = max(1, solutions[0].iterations)
+        self._feature_weights = answer.weights
+        self._coef = self._linear_coefficients(several) if isinstance(self.kernel_, Linear) else None
+        if self._coef is not None and training.data.arrays is not None:
+            solutions = ridge_as_predicted(self, take(training.X, rows), training.data.arrays, solutions)
         self.solution_: Any = tuple(solutions) if several else solutions[0]
         self.certificates_ = tuple(solution.certificate for solution in solutions)
         self.certificate_ = of_all(self.certificates_)
@@ -276,8 +282,6 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         self._spread_, self._spread_centre = answer.spread, training.centre
         exact = answer.points is None and answer.spread is None
         self._training_ridge: Any = (rows, self.alpha_ / training.data.weight) if exact else None
-        self._feature_weights = answer.weights
-        self._coef = self._linear_coefficients(several) if isinstance(self.kernel_, Linear) else None
         residuals = answer.loo_residuals
         if residuals is None and self.alpha == "loo":
             residuals = self.path_.residuals
@@ -304,11 +308,14 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
     def _linear_coefficients(self, several: bool) -> Array:
         """w = X'beta, as rows where there are several targets."""
         found = self._feature_weights
-        w = np.asarray(self.X_fit_.T @ self.dual_coef_.reshape(count(self.X_fit_), -1)) if found is None else found
-        return np.ascontiguousarray(w.T) if several else w[:, 0]
+        w = linear_weights(self.X_fit_, self.dual_coef_.reshape(count(self.X_fit_), -1).T) if found is None else found.T
+        return np.ascontiguousarray(w) if several else w[0]
 
     def _mean(self, X: Points) -> Array:
         """f(x) of admitted points."""
+        if self._coef is not None:
+            scores = linear_scores(X, np.atleast_2d(self._coef))
+            return np.asarray((scores if np.ndim(self.intercept_) else scores[:, 0]) + self.intercept_)
         if self._feature_weights is not None:
             w = self._feature_weights
             sums = np.empty((count(X), w.shape[1]))
