@@ -226,6 +226,7 @@ class _Run:
         status = self.status if self.problem.gram.doubt is None else Status.INDEFINITE
         certificate = replace(self.certificate, status=status)
         seconds = perf_counter() - self.began
+        dual_beta = self.beta if self.dual_beta is None and scale != 1.0 else self.dual_beta
         return Solution(
-            scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason, self.dual_beta
+            scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason, dual_beta
         )

@@ -23,6 +23,7 @@ from .centring import far_centre
 from .certificates import worst
 from .foreign import as_machine, ridge_kernel
 from .online import Online
+from .predicted import linear_as_predicted
 from .ridge_certificate import certified, of_all
 from .ridge_data import of_arrays
 from .ridge_fit import certified_landmarks
@@ -62,6 +63,8 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
     certificates = [
         _examined(task.problem(gram), beta, b) for task, beta, b in zip(training.tasks, betas, biases, strict=True)
     ]
+    if own and estimator._coef is not None and isinstance(training.kernel, Linear):
+        certificates = linear_as_predicted(estimator, training.points, training.tasks, certificates)
     if gram.doubt is not None:
         certificates = [replace(certificate, status=Status.INDEFINITE) for certificate in certificates]
     return worst(certificates, [task.name for task in training.tasks])

@@ -47,12 +47,19 @@ def as_predicted(machine: Any, points: Points, tasks: Sequence[Task], solutions:
 
 
 def _linear(machine: Any, points: Points, tasks: Sequence[Task], solutions: list[Solution]) -> list[Solution]:
+    certificates = linear_as_predicted(machine, points, tasks, [solution.certificate for solution in solutions])
+    return [replace(s, certificate=_judged(c, machine.tol)) for s, c in zip(solutions, certificates, strict=True)]
+
+
+def linear_as_predicted(
+    machine: Any, points: Points, tasks: Sequence[Task], certificates: Sequence[Certificate]
+) -> list[Certificate]:
+    """The certificates, with the objectives of w and b as a linear machine predicts by them."""
     scores, found = machine._f(points), []
-    for number, (task, solution) in enumerate(zip(tasks, solutions, strict=True)):
+    for number, (task, certificate) in enumerate(zip(tasks, certificates, strict=True)):
         f = scores[:, number] if task.rows is None else scores[task.rows, number]
         w, b = machine._coef[number], float(machine.intercept_[number])
-        primal = objective(task, float(w @ w), f, b)
-        found.append(replace(solution, certificate=_with_primal(solution.certificate, primal, machine.tol)))
+        found.append(_with_primal(certificate, objective(task, float(w @ w), f, b)))
     return found
 
 
@@ -72,17 +79,13 @@ def ridge_as_predicted(machine: Any, X: Points, data: Piece, solutions: list[Sol
     return found
 
 
-def _with_primal(certificate: Certificate, primal: float, tol: float) -> Certificate:
-    """The certificate of an f with this objective."""
-    dual, size = certificate.dual, max(abs(primal), abs(certificate.dual))
-    if abs(primal - certificate.primal) <= _SAME * size or not np.isfinite(certificate.primal):
+def _with_primal(certificate: Certificate, primal: float) -> Certificate:
+    """The certificate of an f with this objective; a dual above it can only be rounding."""
+    dual = certificate.dual
+    if abs(primal - certificate.primal) <= _SAME * max(abs(primal), abs(dual)) or not np.isfinite(certificate.primal):
         return certificate
-    return _judged(
-        replace(
-            certificate, primal=primal, dual=min(dual, primal), rounding=certificate.rounding + max(dual - primal, 0.0)
-        ),
-        tol,
-    )
+    rounding = certificate.rounding + max(dual - primal, 0.0)
+    return replace(certificate, primal=primal, dual=min(dual, primal), rounding=rounding)
 
 
 def _rounded(solution: Solution, rounding: float, tol: float) -> Solution:
