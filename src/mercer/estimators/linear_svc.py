@@ -35,7 +35,8 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     bias=False is b = 0. Of three or more classes, each is told from the rest.
 
     Points may be dense, sparse (CSR) or memory-mapped; float32 and float64 rows are used as they are. Only few dense
-    points (4 MB) are copied, where b is free: they are taken around their mean, which changes nothing but rounding.
+    points (4 MB as float64) are copied, where b is free: they are taken around their mean, which changes nothing but
+    rounding.
 
     Parameters
     ----------
