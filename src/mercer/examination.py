@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _NOTHING = 1e-15  # values below this part of the terms that they are sums of are rounding
 _TINY = 1e-300  # objectives below this are zero
-_SHARE = 0.1  # of the tolerance, that the rounding of float32 values may take
+_SHARE = 0.05  # of the tolerance, that the rounding of float32 values may take; predictions may take as much
 _LEAST, _QUICK = 512, 4_000_000  # points, or numbers to multiply; for fewer, all is float64
 _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
 INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the largest of them
