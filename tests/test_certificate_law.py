@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 from mercer import (
     SVC,
@@ -26,6 +27,7 @@ from mercer import (
     certify,
 )
 from mercer.estimators.judge import _coefficients
+from mercer.features import Nystrom
 from mercer.gram import DenseGram
 from mercer.kernels import Linear
 from mercer.losses import HardMargin, Squared
@@ -301,6 +303,15 @@ def test_numpys_settings_do_not_matter(machine: Any) -> None:
         values = [getattr(strict, name)(X) for name in METHODS if hasattr(strict, name)]
     for name, value in zip([name for name in METHODS if hasattr(strict, name)], values, strict=True):
         np.testing.assert_array_equal(value, getattr(plain, name)(X))
+
+
+def test_numpys_settings_do_not_matter_to_feature_maps() -> None:
+    X, y = two_classes(40)
+    X = np.where(np.arange(40) % 5, 1.0, 50.0)[:, None] * X * [1.0, 1.0, 1.0, 1e-200]
+    model = make_pipeline(Nystrom("rbf(gamma=10)", landmarks=10, random_state=0), LinearSVC())
+    plain = clone(model).fit(X, y).decision_function(X)
+    with np.errstate(all="raise"):
+        np.testing.assert_array_equal(clone(model).fit(X, y).decision_function(X), plain)
 
 
 METHODS = ("predict", "decision_function", "predict_proba", "score_samples", "pairwise_decision_function")

@@ -40,6 +40,8 @@ def _places(size: int) -> Array:
 
 def at_most(total: float, errors: Array) -> float:
     """What |sum_i weight_i error_i| is at most, from the errors of rows that were `drawn`; total is that of weights."""
+    if not np.isfinite(errors).all():
+        return float("inf")
     return total * (abs(float(errors.mean())) + _DEVIATIONS * float(errors.std()) / sqrt(errors.size))
 
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.points import common_dtype, take
+from ..kernels.points import common_dtype, count, take
 from ..losses import HardMargin, Squared
 from ..problem import objective
 from ..rounding import at_most, drawn
 from ..solution import Certificate, Solution, Status
 from ..solvers.streams import Piece
-from ..types import Array, Points
+from ..types import Array, Index, Points
 from .machines import Task
 
 _SAMPLE, _LEAST = 256, 16  # rows on which float32 values are tried: of all problems, and of each
@@ -63,10 +63,10 @@ def linear_as_predicted(
     return found
 
 
-def ridge_as_predicted(machine: Any, X: Points, data: Piece, solutions: list[Solution]) -> list[Solution]:
-    """The same for ridge regression with the linear kernel, in values of J; X are the rows of `data` as given."""
+def ridge_as_predicted(machine: Any, X: Points, rows: Index, data: Piece, solutions: list[Solution]) -> list[Solution]:
+    """The same for ridge regression with the linear kernel, in values of J; `data` is of these rows of X."""
     found, W, b = [], np.atleast_2d(machine.coef_), np.ravel(machine.intercept_)
-    scores, penalty = np.reshape(machine._mean(X), (len(data.weight), -1)), float(machine.alpha_)
+    scores, penalty = np.reshape(machine._mean(X), (count(X), -1))[rows], float(machine.alpha_)
     for j, solution in enumerate(solutions):
         task = Task(data.T[:, j], Squared(), data.weight / penalty)
         primal = penalty * objective(task, float(W[j] @ W[j]), scores[:, j], float(b[j]))
@@ -102,26 +102,25 @@ def _judged(certificate: Certificate, tol: float) -> Certificate:
 def _rounding_of_single(machine: Any, points: Points, tasks: Sequence[Task], solutions: list[Solution]) -> list[float]:
     """By how much float32 kernel values in predictions may change each objective."""
     bounds, size = [], max(_LEAST, _SAMPLE // len(tasks))
-    weights = [np.abs(s.beta if s.dual_beta is None else s.dual_beta) for s in solutions]  # C times slopes of the loss
-    samples = [drawn(weight, min(size, weight.size)) for weight in weights]
+    pulls = [s.beta if s.dual_beta is None else s.dual_beta for s in solutions]  # minus C times slopes of the loss
+    samples = [drawn(np.abs(pull), min(size, pull.size)) for pull in pulls]
     at = [rows if task.rows is None else task.rows[rows] for task, rows in zip(tasks, samples, strict=True)]
     chosen, place = np.unique(np.concatenate(at), return_inverse=True)
     errors = _single_minus_double(machine, take(points, chosen))[place]
     start = 0
-    for number, (task, weight, rows) in enumerate(zip(tasks, weights, samples, strict=True)):
-        error, total = errors[start : start + rows.size, number], float(weight.sum())
+    for number, (task, pull, rows) in enumerate(zip(tasks, pulls, samples, strict=True)):
+        error, total = errors[start : start + rows.size, number], float(np.abs(pull).sum())
         start += rows.size
         if isinstance(task.loss, HardMargin):
             bounds.append(3.0 * total * float(np.abs(error).max()))  # of the least margin
         else:
-            bounds.append(at_most(total, np.sign(solutions[number].beta[rows]) * error))
+            bounds.append(at_most(total, np.sign(pull[rows]) * error))
     return bounds
 
 
 def _single_minus_double(machine: Any, points: Points) -> Array:
-    """The errors of f from float32 kernel values; infinite where these are no numbers."""
-    found = []
-    for machine._single in (True, False):
-        found.append(machine._f(points))
-    errors = found[0] - found[1]
-    return np.where(np.isfinite(errors), errors, np.inf)
+    """The errors of f from float32 kernel values."""
+    machine._single = True
+    single = machine._f(points)
+    machine._single = False
+    return np.asarray(single - machine._f(points))

@@ -272,7 +272,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         self._feature_weights = answer.weights
         self._coef = self._linear_coefficients(several) if isinstance(self.kernel_, Linear) else None
         if self._coef is not None and training.data.arrays is not None:
-            solutions = ridge_as_predicted(self, take(training.X, rows), training.data.arrays, solutions)
+            solutions = ridge_as_predicted(self, training.X, rows, training.data.arrays, solutions)
         self.solution_: Any = tuple(solutions) if several else solutions[0]
         self.certificates_ = tuple(solution.certificate for solution in solutions)
         self.certificate_ = of_all(self.certificates_)
