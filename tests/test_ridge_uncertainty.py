@@ -34,7 +34,7 @@ QUERIES = curve(15, seed=9)[0]
 @pytest.mark.parametrize("targets", [T, SEVERAL], ids=["one", "several"])
 def test_deviations_of_gaussian_process_regression(targets):
     """Latent with amplitude=1: that of alpha=lambda. Predictive: that of a kernel with amplitude and white noise."""
-    ridge = KernelRidge(Gaussian.from_width(1.3), alpha=0.05).fit(X, targets)
+    ridge = KernelRidge(Gaussian(sigma=1.3), alpha=0.05).fit(X, targets)
     theirs = GaussianProcessRegressor(RBF(1.3), alpha=0.05, optimizer=None).fit(X, targets)
     mean, deviation = ridge.predict(QUERIES, return_std="latent", amplitude=1)
     their_mean, their_deviation = theirs.predict(QUERIES, return_std=True)

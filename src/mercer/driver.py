@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .arithmetic import by_default
 from .examination import examine, may_be_inseparable
 from .interrupt import interruptible
 from .parallel import helpers_kept
@@ -29,7 +30,7 @@ _LARGEST = 1e153  # objectives hold squares of sum C_i |phi(x_i)|, which must be
 _PROBE = 256  # rows of a certificate that are timed, to know what all of them will take
 
 
-@np.errstate(under="ignore")
+@by_default
 def solve(
     problem: Problem,
     solver: Solver | str | None = None,
@@ -225,6 +226,7 @@ class _Run:
         status = self.status if self.problem.gram.doubt is None else Status.INDEFINITE
         certificate = replace(self.certificate, status=status)
         seconds = perf_counter() - self.began
+        dual_beta = self.beta if self.dual_beta is None and scale != 1.0 else self.dual_beta
         return Solution(
-            scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason, self.dual_beta
+            scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason, dual_beta
         )

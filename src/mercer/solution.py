@@ -126,7 +126,8 @@ class Certificate:
     """What is proved of an answer: no answer has an objective below `dual`, and this one has `primal`.
 
     relative_gap is (primal - dual) / max(|primal|, |dual|), with `rounding` added to the gap: what float32 kernel
-    values may have changed, measured on a sample (0 where all was float64). kkt_violation: by how much the optimality
+    values, here or in predictions, may have changed in either, measured on a sample (0 where all was float64), and what
+    is known to be lost in float64. kkt_violation: by how much the optimality
     conditions fail. feasibility: by how much the dual coefficients leave their bounds, relative to them. residuals: the
     share of each point in the gap.
     """

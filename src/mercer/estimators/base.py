@@ -25,11 +25,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from ..arithmetic import DefaultArithmetic
 from ..gram import Gram
 from ..interrupt import interruptible
 from ..kernels import Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import admit_both, product, sums_of_parts
+from ..kernels.pairwise import linear_scores
 from ..kernels.points import Domain, count, objects, row_weights, take
 from ..memory import parse_bytes
 from ..params import RebuildsParameters
@@ -45,6 +47,7 @@ from .checks import require_limits
 from .definite import doubted
 from .elsewhere import tells_where
 from .machines import COPY, Task, fit_machines, training_gram
+from .predicted import as_predicted
 from .proofs import told
 from .repeated import Merged, merged
 from .scales import advise
@@ -65,7 +68,7 @@ class Training:
     tasks: tuple[Task, ...]
 
 
-class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type: ignore[misc]
+class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseEstimator):  # type: ignore[misc]
     """f(x) = sum_i beta_i k(x_i, x) + b, found by solving one or several problems on one Gram matrix."""
 
     parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel, "solver": as_solver}
@@ -80,6 +83,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
     random_state: Any
     verbose: Any
     _coef: Array | None  # w of each problem, as rows, where the kernel is linear
+    _single: bool = False  # whether float32 kernel values are precise enough for predictions
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -235,6 +239,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
             solutions = [
                 replace(solution, b=b) for solution, b in zip(solutions, self.intercept_.tolist(), strict=True)
             ]
+        solutions = self._as_predicted(training, solutions, centre)
         solutions = [
             _with_proof(solution, task, training) for solution, task in zip(solutions, training.tasks, strict=True)
         ]
@@ -266,6 +271,10 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         parts = [safe_sparse_dot(coefficients[:, b], vectors[b], dense_output=True).T for b in self._blocks()]
         return np.ascontiguousarray(self._join(parts).T)
 
+    def _as_predicted(self, training: Training, solutions: list[Solution], centre: Array | None) -> list[Solution]:
+        """The solutions, with certificates of what is predicted."""
+        return as_predicted(self, training.points, training.tasks, solutions)
+
     @property
     def coef_(self) -> Array:
         """w, a row for each problem, where the kernel is linear."""
@@ -286,16 +295,19 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
             f"{type(self).__name__}{how_many}: {certificate.status}. Its relative gap is "
             f"{certificate.relative_gap:.1e}, and {self.tol:.1e} was asked for.",
             ConvergenceWarning,
-            stacklevel=4,  # past scikit-learn's wrapper of fit
+            stacklevel=5,  # past two wrappers of fit
         )
 
     # Prediction.
 
     def _scores(self, X: Points) -> Array:
         """f(x) of each problem, as columns."""
-        X = self._admit(X)
+        return self._f(self._admit(X))
+
+    def _f(self, X: Points) -> Array:
+        """The same for points that were admitted."""
         if self._coef is not None:
-            return np.asarray(safe_sparse_dot(X, self._coef.T, dense_output=True) + self.intercept_, np.float64)
+            return np.asarray(linear_scores(X, self._coef) + self.intercept_)
         return np.asarray(self._join(self._sums(X, self._blocks())) + self.intercept_)
 
     def _sums(self, X: Points, blocks: list[slice]) -> list[Array]:
@@ -305,10 +317,11 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
             return [np.zeros((count(X), coefficients.shape[1])) for _ in blocks]
         if self.kernel_.domain is Domain.VALUES:
             return [np.asarray(X[:, self.support_[block]] @ coefficients[block]) for block in blocks]
+        dtype = None if self._single else np.float64
         if len(blocks) == 1:
-            return [product(self.kernel_, X, self.support_vectors_, coefficients)]
+            return [product(self.kernel_, X, self.support_vectors_, coefficients, dtype)]
         edges = [0, *(block.stop for block in blocks)]
-        return [sums.T for sums in sums_of_parts(self.kernel_, X, self.support_vectors_, coefficients, edges)]
+        return [sums.T for sums in sums_of_parts(self.kernel_, X, self.support_vectors_, coefficients, edges, dtype)]
 
     def _admit(self, X: Points) -> Any:
         """Points to predict for, once there is something to predict with."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from ..arithmetic import by_default
 from ..gram import unformed
 from ..kernels import Linear
 from ..kernels.points import Domain, admit, count, row_weights, take
@@ -23,6 +24,7 @@ from .certificates import worst
 from .foreign import as_machine, ridge_kernel
 from .judge_linear import certify_linear
 from .online import Online
+from .predicted import linear_as_predicted
 from .ridge_certificate import certified, of_all
 from .ridge_data import of_arrays
 from .ridge_fit import certified_landmarks
@@ -31,6 +33,7 @@ _ROUNDING = 1e-14  # of a coordinate
 _TIE = 1e-6  # between targets of somebody else's ridge regression, whose tolerance is not known
 
 
+@by_default
 def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None) -> Certificate:
     """The certificate of a fitted SVC, SVR, OneClassSVM, LinearSVC or KernelRidge (Mercer's, scikit-learn's or
     scikit-learn-intelex's) on the data that it was trained on.
@@ -66,6 +69,8 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
     certificates = [
         _examined(task.problem(gram), beta, b) for task, beta, b in zip(training.tasks, betas, biases, strict=True)
     ]
+    if own and estimator._coef is not None and isinstance(training.kernel, Linear):
+        certificates = linear_as_predicted(estimator, training.points, training.tasks, certificates)
     if gram.doubt is not None:
         certificates = [replace(certificate, status=Status.INDEFINITE) for certificate in certificates]
     return worst(certificates, [task.name for task in training.tasks], machine.tol)

@@ -8,6 +8,7 @@ problem: K = X X' + s^2.
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,8 @@ def certify_linear(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Cer
     classes, group = classes_of(estimator, y)
     if not np.array_equal(classes, estimator.classes_):
         raise ValueError(f"y has the classes {classes}, but the estimator was fitted on {estimator.classes_}.")
-    by_class = compute_class_weight(estimator.class_weight, classes=classes, y=y, sample_weight=weight)
+    counted = {"sample_weight": weight} if "sample_weight" in signature(compute_class_weight).parameters else {}
+    by_class = compute_class_weight(estimator.class_weight, classes=classes, y=y, **counted)  # as its version did
     found, names = [], []
     intercepts = np.broadcast_to(estimator.intercept_, len(estimator.coef_))
     for number, (w, b) in enumerate(zip(estimator.coef_, intercepts, strict=True)):
@@ -60,7 +62,7 @@ def certify_linear(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Cer
         problem = Problem(gram, side[kept], _LOSSES[estimator.loss], C[kept], bias=False)
         found.append(_examined(problem, np.asarray(w, np.float64), float(b)))
         names.append(f"{name_of(classes[own])} against the rest")
-    return worst(found, names)
+    return worst(found, names, _BOUND)
 
 
 def _examined(problem: Problem, w: Array, b: float) -> Certificate:

@@ -65,6 +65,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
 
     targets: ClassVar[str] = "labels"
     parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel}
+    _single = True  # its certificate measures what float32 values change
     _held: Held
     _sequence: Array
 

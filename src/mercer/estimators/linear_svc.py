@@ -36,7 +36,8 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     bias=False is b = 0. Of three or more classes, each is told from the rest.
 
     Points may be dense, sparse (CSR) or memory-mapped; float32 and float64 rows are used as they are. Only few dense
-    points (4 MB) are copied, where b is free: they are taken around their mean, which changes nothing but rounding.
+    points (4 MB as float64) are copied, where b is free: they are taken around their mean, which changes nothing but
+    rounding.
 
     Parameters
     ----------
@@ -183,6 +184,10 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         self._coef = np.stack([gram.design.combination(beta) for beta in betas])
         if self.bias == "penalised":
             self.intercept_ = betas.sum(axis=1)
+
+    def _as_predicted(self, training: Training, solutions: list[Solution], centre: Array | None) -> list[Solution]:
+        """Where no mean was taken from the points, w is what the certificate was made with."""
+        return solutions if centre is None else super()._as_predicted(training, solutions, centre)
 
     def _solver(self) -> Solver | None:
         if self.solver is None and self.loss != "logistic":

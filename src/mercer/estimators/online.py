@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from ..arithmetic import DefaultArithmetic
 from ..kernels import Kernel
 from ..kernels.points import take
 from ..online import INSEPARABLE, Learner, MarginCertificate, Outcome, Update, train
@@ -63,7 +64,7 @@ def weighted_rows(sample_weight: Any, n: int) -> Seen:
     return Seen(rows, weight[rows], n)
 
 
-class Online:
+class Online(DefaultArithmetic):
     """A classifier that learns from its mistakes, a machine for two classes, or for each class against the rest."""
 
     classes_: Array
@@ -176,7 +177,7 @@ class Online:
         for status in (Status.OUT_OF_TIME, Status.INTERRUPTED):
             if any(certificate.status is status for certificate in self.certificates_):
                 message = f"{type(self).__name__}: {status}."
-                warnings.warn(message, ConvergenceWarning, stacklevel=5)  # past scikit-learn's wrapper of fit
+                warnings.warn(message, ConvergenceWarning, stacklevel=6)  # past two wrappers of fit
 
 
 def confirmed(

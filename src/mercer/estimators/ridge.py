@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from ..features.base import random_generator
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
+from ..kernels.pairwise import linear_weights
 from ..kernels.points import Domain, count, objects, take
 from ..memory import parse_bytes
 from ..params import suggestion
@@ -29,6 +30,7 @@ from .callbacks import Hooks, with_callbacks
 from .centring import far_centre
 from .checks import require_choice, require_limits, require_positive
 from .definite import doubted
+from .predicted import ridge_as_predicted
 from .ridge_certificate import of_all
 from .ridge_data import Data, is_chunks, of_arrays, of_chunks
 from .ridge_fit import Answer, fit_features, fit_system, path_of
@@ -256,6 +258,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         biases = np.array([solution.b for solution in solutions])
         self.intercept_ = biases if several else biases[0]
         self.n_iter_ = max(1, solutions[0].iterations)
+        self._feature_weights = answer.weights
+        self._coef = self._linear_coefficients(several) if isinstance(self.kernel_, Linear) else None
+        if self._coef is not None and training.data.arrays is not None:
+            solutions = ridge_as_predicted(self, training.X, rows, training.data.arrays, solutions)
         self.solution_: Any = tuple(solutions) if several else solutions[0]
         self.certificates_ = tuple(solution.certificate for solution in solutions)
         self.certificate_ = of_all(self.certificates_, self.tol)
@@ -267,8 +273,6 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         self._training_ridge: Any = (rows, self.alpha_ / training.data.weight) if exact else None
         self._left_out_ = None
         self._left_points, self._left_weight, self._left_errors = answer.left_out or (None, None, None)
-        self._feature_weights = answer.weights
-        self._coef = self._linear_coefficients(several) if isinstance(self.kernel_, Linear) else None
         residuals = answer.loo_residuals
         if residuals is None and self.alpha == "loo":
             residuals = self.path_.residuals
@@ -278,7 +282,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
             warnings.warn(
                 "KernelRidge: the fit was stopped before loo_residuals_ were found, so there are none.",
                 ConvergenceWarning,
-                stacklevel=4,  # past scikit-learn's wrapper of fit
+                stacklevel=5,  # past two wrappers of fit
             )
 
     def _keep_loo(self, training: _Training, residuals: Array, several: bool) -> None:
@@ -295,8 +299,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
     def _linear_coefficients(self, several: bool) -> Array:
         """w = X'beta, as rows where there are several targets."""
         found = self._feature_weights
-        w = np.asarray(self.X_fit_.T @ self.dual_coef_.reshape(count(self.X_fit_), -1)) if found is None else found
-        return np.ascontiguousarray(w.T) if several else w[:, 0]
+        w = linear_weights(self.X_fit_, self.dual_coef_.reshape(count(self.X_fit_), -1).T) if found is None else found.T
+        return np.ascontiguousarray(w) if several else w[0]
 
     def _path(self, training: _Training, alphas: Any) -> RidgePath:
         return path_of(

@@ -156,6 +156,8 @@ def fit_features(
         coefficients = problem.coefficients(best.w)
     elif best.measured is not None:
         coefficients = data.weight[:, None] * best.measured.errors / penalty
+        if bias:  # far from the origin, rounding of b is large beside what is to sum up to 0
+            coefficients -= np.outer(data.weight, coefficients.sum(axis=0) / data.mass)
     else:  # f = b, for nothing is known of beta
         best, coefficients = Weights.unmeasured(problem, np.zeros(problem.size)), np.zeros((data.stream.n, len(best.b)))
     seconds = perf_counter() - limits.began

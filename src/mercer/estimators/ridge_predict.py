@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.evaluate import cut, product
+from ..kernels.pairwise import linear_scores
 from ..kernels.points import Domain, count, is_sparse, take
 from ..memory import parse_bytes
 from ..types import Array, Points
@@ -92,6 +93,9 @@ class RidgePredictions(Machine):
 
     def _mean(self, X: Points) -> Array:
         """f(x) of admitted points."""
+        if self._coef is not None:
+            scores = linear_scores(X, np.atleast_2d(self._coef))
+            return np.asarray((scores if np.ndim(self.intercept_) else scores[:, 0]) + self.intercept_)
         if self._feature_weights is not None:
             w = self._feature_weights
             sums = np.empty((count(X), w.shape[1]))

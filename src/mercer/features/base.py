@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..arithmetic import DefaultArithmetic
 from ..kernels import FromFeatures, Kernel, kernel
 from ..kernels.points import Domain, copied, objects
 from ..params import RebuildsParameters
@@ -17,7 +18,13 @@ from ..types import Points
 MOST_FEATURES = 5_000_000
 
 
-class FeatureMap(RebuildsParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class FeatureMap(
+    RebuildsParameters,
+    DefaultArithmetic,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """A map phi with `kernel_`, the kernel that it induces (`exact` True) or approximates (False).
 
     A map of your own writes `_fit(X)`, which sets `kernel_`, and `_map(X)`, which gives phi(X).

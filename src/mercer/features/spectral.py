@@ -55,7 +55,7 @@ class SpectralMap(KernelMap):
             warnings.warn(
                 f"{self.kernel_!r} is not positive definite on these points: K has the eigenvalue {values[-1]:.3g}, "
                 "and no features reproduce it. The map keeps the positive part; see mercer.evidence.",
-                stacklevel=3,
+                stacklevel=4,
             )
         kept = max(1, int(np.sum(values > rounding)))
         values, vectors = np.maximum(values[:kept], 0.0), vectors[:, :kept]

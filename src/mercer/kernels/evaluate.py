@@ -53,10 +53,10 @@ def product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any = None) -
     return stream_product(kernel, X, Z, v, dtype or common_dtype(X, Z))
 
 
-def sums_of_parts(kernel: Kernel, X: Points, Z: Points, v: Array, edges: Any) -> Array:
+def sums_of_parts(kernel: Kernel, X: Points, Z: Points, v: Array, edges: Any, dtype: Any = None) -> Array:
     """sum_j k(x_i, z_j) v_jc in float64 over each part of the z_j, from one edge to the next: (parts, columns c, i)."""
     X, Z, _ = admit_both(kernel, X, Z)
-    v, edges, dtype = np.asarray(v, np.float64), np.asarray(edges, np.intp), common_dtype(X, Z)
+    v, edges, dtype = np.asarray(v, np.float64), np.asarray(edges, np.intp), dtype or common_dtype(X, Z)
     out = np.empty((edges.size - 1, v.shape[1], count(X)))
     threads, side = plan(kernel, X, Z, dtype, SCRATCH)
     columns = prepared(kernel, Z, dtype, SCRATCH, count(X))

@@ -12,7 +12,7 @@ from ..params import require_number
 from ..types import Array, Points
 from .adaptive import Adaptive
 from .base import Kernel
-from .columns import fast_columns
+from .columns import fast_columns, fits_single
 from .evaluate import Prepared
 from .pairwise import (
     add_over_coordinates,
@@ -84,11 +84,11 @@ class Gaussian(Adaptive, Stationary, names=("rbf", "gaussian")):
         return 2 * held_width(X)
 
     def prepare(self, Z: Points, dtype: Any) -> Prepared:
-        columns = fast_columns(Z, dtype)
+        columns = fast_columns(Z, dtype, float(self.gamma))
         return super().prepare(Z, dtype) if columns is None else columns(self, Z, dtype)
 
     def prepared_bytes(self, Z: Points, dtype: Any) -> int:
-        columns = fast_columns(Z, dtype)
+        columns = fast_columns(Z, dtype, float(self.gamma))
         return 0 if columns is None else columns.bytes_for(Z, dtype)
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
@@ -102,10 +102,12 @@ class Gaussian(Adaptive, Stationary, names=("rbf", "gaussian")):
             fill_squared_distances(A, B, out)
             exp_64(out, gamma)
             return
-        a, b = centred_dot(A, B, out)
-        if gaussian_32(out, a, b, gamma) <= _HEAVY:
-            return
-        heavy = np.flatnonzero(~(gamma * a <= _HEAVY)) if np.isfinite(b).all() else np.arange(count(A))
+        heavy = np.arange(count(A))
+        if fits_single(gamma, A, B):
+            a, b = centred_dot(A, B, out)
+            if gaussian_32(out, a, b, gamma) <= _HEAVY:
+                return
+            heavy = np.flatnonzero(~(gamma * a <= _HEAVY))
         if heavy.size:
             precise = np.empty((heavy.size, count(B)))
             self.fill(take(A, heavy).astype(np.float64), B.astype(np.float64), precise)
