@@ -45,6 +45,7 @@ from .certificates import worst
 from .checks import require_limits
 from .definite import doubted
 from .elsewhere import tells_where
+from .expanded import Expanded, expanded_points
 from .machines import COPY, Task, fit_machines, training_gram
 from .repeated import Merged, merged
 
@@ -79,6 +80,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
     random_state: Any
     verbose: Any
     _coef: Array | None  # w of each problem, as rows, where the kernel is linear
+    _expanded: Expanded | None = None  # f as predictions need it, where a polynomial kernel takes its digits
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -97,6 +99,9 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         centre = self._centre(posed)
         if centre is not None:
             posed = replace(posed, points=posed.points - centre)
+        expansion, Z = self._expansion(posed)
+        if expansion is not None:
+            posed = replace(posed, kernel=Linear(), points=Z)
         with ExitStack() as stack:
             if not posed.kernel.serial:  # else K may take minutes: Ctrl-C then ends it at once, and nothing is lost
                 stack.enter_context(interruptible())
@@ -107,7 +112,9 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
                 watch=Watches([hooks, *line]),
             )  # fmt: skip
         solutions = doubted(gram, solutions)
-        self._keep(training, solutions if once is None else [once.spread(solutions[0])], gram, centre)
+        spread = solutions if once is None else [once.spread(solutions[0])]
+        expanded = None if expansion is None else Expanded.of(expansion, gram, posed.tasks, solutions)
+        self._keep(training, spread, gram, centre, expanded)
         self._warn()
         hooks.close()
         return self
@@ -133,6 +140,13 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         if self.solver is not None:
             return None
         return centre_of(training.kernel, training.points, training.tasks, COPY * parse_bytes(self.memory))
+
+    def _expansion(self, training: Training) -> tuple[Any, Any]:
+        """The features of a polynomial kernel around the mean, and those of the points, where they are worth it."""
+        if self.solver is not None:
+            return None, None
+        room = COPY * parse_bytes(self.memory)
+        return expanded_points(training.kernel, training.points, training.tasks, room)
 
     def _gram(self, training: Training) -> Gram:
         """The Gram matrix to train on."""
@@ -221,15 +235,23 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
 
     # What was learned.
 
-    def _keep(self, training: Training, solutions: list[Solution], gram: Gram, centre: Array | None = None) -> None:
+    def _keep(
+        self, training: Training, solutions: list[Solution], gram: Gram, centre: Array | None = None,
+        expanded: Expanded | None = None,
+    ) -> None:  # fmt: skip
         """Keep the answers; b is around the centre, where there is one."""
         self.kernel_ = training.kernel
         self.shape_fit_ = (training.n, *([self.n_features_in_] if hasattr(self, "n_features_in_") else []))
         self.intercept_ = np.array([solution.b for solution in solutions])
         self.n_iter_ = max(1, *(solution.iterations for solution in solutions))
         self._keep_support(training, solutions, gram, centre)
+        self._expanded = expanded
+        if expanded is not None:  # both ways to write f agree at the centre
+            m = expanded.expansion.centre[None].astype(self.support_vectors_.dtype)
+            self.intercept_ = self.intercept_ - self._join(self._sums(m, self._blocks()))[0]
         if centre is not None:
             self.intercept_ -= self.coef_ @ centre
+        if centre is not None or expanded is not None:
             solutions = [
                 replace(solution, b=b) for solution, b in zip(solutions, self.intercept_.tolist(), strict=True)
             ]
@@ -291,6 +313,8 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         X = self._admit(X)
         if self._coef is not None:
             return np.asarray(safe_sparse_dot(X, self._coef.T, dense_output=True) + self.intercept_, np.float64)
+        if self._expanded is not None:
+            return self._expanded.scores(X)
         return np.asarray(self._join(self._sums(X, self._blocks())) + self.intercept_)
 
     def _sums(self, X: Points, blocks: list[slice]) -> list[Array]:
