@@ -76,7 +76,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
     tol: float
     memory: Any
     time_limit: float | None
-    max_iter: int
+    max_iter: int | None
     random_state: Any
     verbose: Any
     _coef: Array | None  # w of each problem, as rows, where the kernel is linear

@@ -1,6 +1,6 @@
 """The features of a polynomial kernel around a point m, for points that are far from the origin.
 
-The features phi(x) of (gamma <x, z> + coef0)^p are monomials of x. Those of x = m + u are sums of monomials of u, so that
+The features phi(x) of (gamma <x, z> + coef0)^p are monomials of x. Those of x = m + u are sums of monomials of u:
 
     phi(x) - phi(m) = A psi(u),     psi(u): all monomials of u but 1
 
@@ -48,7 +48,7 @@ class Expansion:
         A = self._coefficients() * factors(self.monomials, k.degree, float(k.gamma), float(k.coef0))[:, None]
         A = A[:, 1:]
         rows = np.argsort(-np.abs(A).max(axis=1), kind="stable")  # largest first: small rows keep their digits
-        return np.linalg.qr(A[rows], mode="r")
+        return np.asarray(np.linalg.qr(A[rows], mode="r"))
 
     def _coefficients(self) -> Array:
         """Each monomial of m + u, a row, as a sum of monomials of u: (m_j + u_j) times one of lower degree."""

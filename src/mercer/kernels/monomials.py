@@ -72,7 +72,7 @@ def factors(monomials: Monomials, degree: int, gamma: float, coef0: float) -> Ar
     size = monomials.degrees
     rest = np.array([factorial(degree - k) for k in size], float)
     multinomial = factorial(degree) / (monomials.multiplicities * rest)
-    return np.sqrt(multinomial * gamma**size * coef0 ** (degree - size))
+    return np.asarray(np.sqrt(multinomial * gamma**size * coef0 ** (degree - size)))
 
 
 @lru_cache(maxsize=8)

@@ -319,7 +319,7 @@ class Squares:
         return self._by_features(rate, unit)
 
     def _loses_digits(self, free: Array, rate: Array) -> bool:
-        """Whether I - Z'(1/D + Z Z')^-1 Z would be a difference of nearly equal numbers, and the other form is cheap."""
+        """Whether I - Z'(1/D + Z Z')^-1 Z would be a difference of nearly equal numbers, and the other way is cheap."""
         if self.design.width > _STEADY or free.size == 0:
             return False
         return bool((self.design.squared_norms[free] * rate[free]).max() > _CANCELS)
