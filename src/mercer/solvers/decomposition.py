@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
 from typing import Any, ClassVar, NamedTuple
@@ -40,9 +40,8 @@ from ..params import require_integer
 from ..problem import Problem
 from ..types import Array, inner
 from .base import WHOLE, Iterate, Solver, feasible_start
-from .coordinate import CoordinateDescent
 from .free import newton_steps
-from .rank import features_up_to_rounding
+from .rank import features_up_to_rounding, steps_in_features
 
 _MOSTLY_FREE = (
     1.5  # WHOLE points are one working set, and so are those in play, if no more than so many times the free,
@@ -181,22 +180,17 @@ class _Descent:
         if low is None:
             return
         self._write()
-        best, best_gap, scores = self.all_beta.copy(), np.inf, None
-        inside = CoordinateDescent(random_state=0, feasible=True).iterates(replace(self.problem, gram=low), None)
-        width = low.design.width
-        while True:
-            try:
-                iterate = inside.send(scores)
-            except StopIteration:
-                break
-            self.work += self.problem.n * width * (width / _LINEAR + 2 * _TURNS)
-            gap = np.inf if iterate.gap is None else iterate.gap
-            if gap < best_gap:
-                best, best_gap = iterate.beta.copy(), gap
-            scores = yield replace(iterate, work=self.work)
-        if self.problem.dual(best) > self.problem.dual(self.all_beta):
-            self.all_beta[:] = best
-        self._begin(self.whole_gram.recompute(self.all_beta))
+        best = self.all_beta.copy()
+        for beta in (yield from steps_in_features(self.problem, low, self._count)):
+            if self.problem.dual(beta) > self.problem.dual(best):
+                best = beta
+        self.all_beta[:] = best
+        self._begin(self.whole_gram.recompute(best))
+
+    def _count(self, work: float) -> float:
+        """Add to the work done; all of it is returned."""
+        self.work += work
+        return self.work
 
     def iterate(self) -> Iterate:
         """Coefficients and K beta of all points."""
