@@ -19,8 +19,10 @@ from .problem import Problem
 from .solution import Certificate, Solution, Status, Step
 from .solvers import Iterate, Solver, choose
 from .solvers import solver as as_solver
+from .solvers.base import full_round
 from .types import Array
 
+_ROUNDS = 2_000  # full ones: the most work, where no number of rounds is given
 _AIM = 0.7  # of the tolerance: rounding in the values of a solver takes some
 _SINGLE_FROM = 1e-5  # tolerances of at least this allow float32 kernel values in the certificate
 _PROMPT = 0.5  # seconds that a certificate may take after Ctrl-C
@@ -36,15 +38,16 @@ def solve(
     solver: Solver | str | None = None,
     *,
     tol: float = 1e-4,
-    max_iter: int = 2_000,
+    max_iter: int | None = None,
     time_limit: float | None = None,
     start: Array | Solution | None = None,
     callback: Callable[[Step], Any] | None = None,
 ) -> Solution:
     """Solve to a relative gap of `tol`, proved by a certificate.
 
-    Ends after `max_iter` rounds or `time_limit` seconds, at Ctrl-C, or where `callback(step)` returns True, with the
-    best answer so far and an honest status. `start` is a Solution, or coefficients, to go on from.
+    Ends after `max_iter` rounds (None: the work of 2,000 full ones, however small the memory makes them) or
+    `time_limit` seconds, at Ctrl-C, or where `callback(step)` returns True, with the best answer so far and an honest
+    status. `start` is a Solution, or coefficients, to go on from.
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"solve takes a Problem, such as Problem.of(kernel, X, y), not {type(problem).__name__}.")
@@ -73,8 +76,8 @@ def _require_limits(tol: Any, max_iter: Any, time_limit: Any, callback: Any) -> 
     """Raise for limits that make no sense."""
     if not isinstance(tol, Real) or not float(tol) >= 0.0:
         raise ValueError(f"tol, a relative gap, must be a number >= 0, not {tol!r}.")
-    if not isinstance(max_iter, Integral) or max_iter < 1:
-        raise ValueError(f"max_iter, the most rounds, must be a whole number, 1 or more, not {max_iter!r}.")
+    if max_iter is not None and not (isinstance(max_iter, Integral) and int(max_iter) >= 1):
+        raise ValueError(f"max_iter, the most rounds, must be None or a whole number, 1 or more, not {max_iter!r}.")
     if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) >= 0.0):
         raise ValueError(f"time_limit must be None or a number of seconds >= 0, not {time_limit!r}.")
     if callback is not None and not callable(callback):
@@ -97,7 +100,7 @@ class _Run:
         self,
         problem: Problem,
         tol: float,
-        max_iter: int,
+        max_iter: int | None,
         time_limit: float | None,
         callback: Callable[[Step], Any] | None,
     ) -> None:
@@ -105,6 +108,7 @@ class _Run:
         self.began = perf_counter()
         self.deadline = None if time_limit is None else self.began + time_limit
         self.status: Status | None = None
+        self.work = 0.0
         self.history: list[Step] = []
         self.aim = _AIM * tol  # what the solver's own gap must be before a certificate is worth its while
         self.beta, self.b, self.scale = np.zeros(problem.n), 0.0, 1.0
@@ -118,6 +122,7 @@ class _Run:
     def take(self, iterate: Iterate, interrupted: bool) -> Array | None:
         """Look at an iterate; K beta is given back where it was recomputed."""
         step = self._measure(iterate)
+        self.work = step.iteration * full_round(self.problem.n) if iterate.work is None else iterate.work
         self.history.append(step)
         if step.primal < self.best_primal and not iterate.partial:
             self.best_primal, self.best_beta = step.primal, iterate.beta.copy()
@@ -163,7 +168,8 @@ class _Run:
     def _why_stop(self, step: Step, beta: Array, interrupted: bool) -> Status | None:
         if interrupted or (self.callback is not None and self.callback(step) is True):
             return Status.INTERRUPTED
-        if step.iteration >= self.max_iter:
+        rounds = self.work / full_round(self.problem.n) if self.max_iter is None else step.iteration
+        if rounds >= (self.max_iter or _ROUNDS):
             return Status.OUT_OF_ITERATIONS
         if self.deadline is not None:
             reserve = min(self._certificate_seconds(beta), _RESERVE * (self.deadline - self.began))
@@ -228,5 +234,6 @@ class _Run:
         seconds = perf_counter() - self.began
         dual_beta = self.beta if self.dual_beta is None and scale != 1.0 else self.dual_beta
         return Solution(
-            scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason, dual_beta
-        )
+            scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason,
+            dual_beta, self.work,
+        )  # fmt: skip

@@ -202,6 +202,9 @@ class Solution:
     dual_beta: Array | None = field(default=None, repr=False)
     """The dual point of the certificate, where it is not beta."""
 
+    work: float = 0.0
+    """Values of K that were computed or read; where a solver does not count them, its rounds as full ones."""
+
     @property
     def status(self) -> Status:
         """How the fit ended."""

@@ -46,6 +46,7 @@ from .certificates import worst
 from .checks import require_limits
 from .definite import doubted
 from .elsewhere import tells_where
+from .expanded import Expanded, expanded_points
 from .machines import COPY, Task, fit_machines, training_gram
 from .predicted import as_predicted
 from .proofs import told
@@ -79,11 +80,12 @@ class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseE
     tol: float
     memory: Any
     time_limit: float | None
-    max_iter: int
+    max_iter: int | None
     random_state: Any
     verbose: Any
     _coef: Array | None  # w of each problem, as rows, where the kernel is linear
     _single: bool = False  # whether float32 kernel values are precise enough for predictions
+    _expanded: Expanded | None = None  # f as predictions need it, where a polynomial kernel takes its digits
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -102,6 +104,9 @@ class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseE
         centre = self._centre(posed)
         if centre is not None:
             posed = replace(posed, points=posed.points - centre)
+        expansion, Z = self._expansion(posed)
+        if expansion is not None:
+            posed = replace(posed, kernel=Linear(), points=Z)
         with ExitStack() as stack:
             if not posed.kernel.serial:  # else K may take minutes: Ctrl-C then ends it at once, and nothing is lost
                 stack.enter_context(interruptible())
@@ -112,7 +117,9 @@ class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseE
                 watch=Watches([hooks, *line]),
             )  # fmt: skip
         solutions = doubted(gram, solutions)
-        self._keep(training, solutions if once is None else [once.spread(solutions[0])], gram, centre)
+        spread = solutions if once is None else [once.spread(solutions[0])]
+        expanded = None if expansion is None else Expanded.of(expansion, gram, posed.tasks, solutions)
+        self._keep(training, spread, gram, centre, expanded)
         self._warn()
         hooks.close()
         return self
@@ -138,6 +145,13 @@ class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseE
         if self.solver is not None:
             return None
         return centre_of(training.kernel, training.points, training.tasks, COPY * parse_bytes(self.memory))
+
+    def _expansion(self, training: Training) -> tuple[Any, Any]:
+        """The features of a polynomial kernel around the mean, and those of the points, where they are worth it."""
+        if self.solver is not None:
+            return None, None
+        room = COPY * parse_bytes(self.memory)
+        return expanded_points(training.kernel, training.points, training.tasks, room)
 
     def _gram(self, training: Training) -> Gram:
         """The Gram matrix to train on."""
@@ -227,15 +241,23 @@ class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseE
 
     # What was learned.
 
-    def _keep(self, training: Training, solutions: list[Solution], gram: Gram, centre: Array | None = None) -> None:
+    def _keep(
+        self, training: Training, solutions: list[Solution], gram: Gram, centre: Array | None = None,
+        expanded: Expanded | None = None,
+    ) -> None:  # fmt: skip
         """Keep the answers; b is around the centre, where there is one."""
         self.kernel_ = training.kernel
         self.shape_fit_ = (training.n, *([self.n_features_in_] if hasattr(self, "n_features_in_") else []))
         self.intercept_ = np.array([solution.b for solution in solutions])
         self.n_iter_ = max(1, *(solution.iterations for solution in solutions))
         self._keep_support(training, solutions, gram, centre)
+        self._expanded = expanded
+        if expanded is not None:  # both ways to write f agree at the centre
+            m = expanded.expansion.centre[None].astype(self.support_vectors_.dtype)
+            self.intercept_ = self.intercept_ - self._join(self._sums(m, self._blocks()))[0]
         if centre is not None:
             self.intercept_ -= self.coef_ @ centre
+        if centre is not None or expanded is not None:
             solutions = [
                 replace(solution, b=b) for solution, b in zip(solutions, self.intercept_.tolist(), strict=True)
             ]
@@ -308,6 +330,8 @@ class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseE
         """The same for points that were admitted."""
         if self._coef is not None:
             return np.asarray(linear_scores(X, self._coef) + self.intercept_)
+        if self._expanded is not None:
+            return self._expanded.scores(X)
         return np.asarray(self._join(self._sums(X, self._blocks())) + self.intercept_)
 
     def _sums(self, X: Points, blocks: list[slice]) -> list[Array]:

@@ -49,7 +49,8 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     tol : the relative gap to reach.
     class_weight : None, "balanced", or a weight for each class. For "balanced", a point counts with its own weight: a
         weight of 2 is the point twice.
-    time_limit, max_iter : seconds for all problems together, and rounds for each.
+    time_limit, max_iter : seconds for all problems together, and rounds for each; None bounds the work of each to that
+        of 2,000 full rounds, however small the memory makes them.
     random_state : the seed of the order in which points are visited; the same order every time if None.
     verbose : whether to show the progress on stderr.
 
@@ -78,7 +79,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         tol: float = 1e-4,
         class_weight: Any = None,
         time_limit: float | None = None,
-        max_iter: int = 2_000,
+        max_iter: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:

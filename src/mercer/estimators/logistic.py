@@ -40,7 +40,8 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
     class_weight : None, "balanced", or a weight for each class. For "balanced", a point counts with its own weight: a
         weight of 2 is the point twice.
     memory : what the fit may take, such as "2GB".
-    time_limit, max_iter : seconds for all problems together, and rounds for each.
+    time_limit, max_iter : seconds for all problems together, and rounds for each; None bounds the work of each to that
+        of 2,000 full rounds, however small the memory makes them.
     random_state : the seed of solvers that draw at random.
     verbose : whether to show the progress on stderr.
 
@@ -63,7 +64,7 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
         class_weight: Any = None,
         memory: int | float | str = "2GB",
         time_limit: float | None = None,
-        max_iter: int = 2_000,
+        max_iter: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:

@@ -24,8 +24,8 @@ from ..problem import Problem
 from ..progress import Watch
 from ..solution import Solution, Status, Step
 from ..solvers import Solver
-from ..solvers.base import feasible_start
-from ..solvers.decomposition import WHOLE, Decomposition
+from ..solvers.base import WHOLE, feasible_start
+from ..solvers.decomposition import Decomposition
 from ..types import Array, Index, Points
 
 _PRECISE = 1500  # up to so many points, kernel values are float64 from the start
@@ -106,7 +106,7 @@ def fit_machines(
     solver: Solver | None,
     *,
     tol: float,
-    max_iter: int,
+    max_iter: int | None,
     deadline: float | None,
     watch: Watch,
     starts: Sequence[Array] | None = None,

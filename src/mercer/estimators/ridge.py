@@ -228,7 +228,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
     # The answer.
 
     def _solved(self, training: _Training, deadline: float | None, watch: Watch) -> Answer:
-        limits = Limits(self.tol, self.max_iter, deadline, watch)
+        limits = Limits(self.tol, self.max_iter or 2_000, deadline, watch)
         if isinstance(training.solver, NormalEquations | NystromCG):
             return fit_features(
                 training.kernel, training.solver, training.data, self.alpha_, bool(self.bias), bool(self.loo),

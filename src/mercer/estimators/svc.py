@@ -37,7 +37,8 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         weight of 2 is the point twice.
     multiclass : "ovo" or "ovr".
     memory : what the Gram matrix may take, such as "2GB".
-    time_limit, max_iter : seconds for all problems together, and rounds for each.
+    time_limit, max_iter : seconds for all problems together, and rounds for each; None bounds the work of each to that
+        of 2,000 full rounds, however small the memory makes them.
     random_state : the seed of solvers that draw at random.
     verbose : whether to show the progress on stderr.
 
@@ -67,7 +68,7 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         multiclass: str = "ovo",
         memory: int | float | str = "2GB",
         time_limit: float | None = None,
-        max_iter: int = 2_000,
+        max_iter: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:

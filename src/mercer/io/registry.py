@@ -43,6 +43,8 @@ VALUES = {
     "MarginCertificate": "mercer.online",
     "Held": "mercer.online",
     "Monomials": "mercer.kernels.monomials",
+    "Expansion": "mercer.kernels.expansion",
+    "Expanded": "mercer.estimators.expanded",
     "RidgePath": "mercer.estimators.ridge_path",
     "WeightsSpread": "mercer.estimators.ridge_spread",
     "Inverse": "mercer.solvers.weights",

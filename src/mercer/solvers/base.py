@@ -14,6 +14,9 @@ from ..problem import Problem
 from ..solution import Status
 from ..types import Array
 
+WHOLE = 2048  # points of a full working set
+_READ = 5  # times n: so many rows of K are read in the pair steps of a full round,
+_MOST_READ = 10_000  # at most
 _ROUNDING = 1e-14  # of a sum, in parts of the sum of sizes
 _SPREADS = 50  # rounds of spreading what is lacking over the free coefficients
 
@@ -27,7 +30,8 @@ class Iterate:
 
     gap: primal minus dual, where the solver knows it. partial: too much of K beta is out of date for a certificate to
     be worth its while. done: the solver can do no more until it is sent K beta, recomputed. dual_beta: a feasible dual
-    point, where beta is none; the dual value is then that of this point. An iterate is valid until the next one.
+    point, where beta is none; the dual value is then that of this point. work: values of K that were computed or read
+    until now, where the solver counts them. An iterate is valid until the next one.
     """
 
     beta: Array
@@ -38,6 +42,12 @@ class Iterate:
     done: bool = False
     dual_beta: Array | None = None
     gap: float | None = None
+    work: float | None = None
+
+
+def full_round(n: int) -> float:
+    """The work of a round with a full working set: its rows of K are computed, and read in some steps of pairs."""
+    return float(WHOLE * (n + min(_READ * n, _MOST_READ)))
 
 
 class Solver(Parameters):

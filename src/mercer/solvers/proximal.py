@@ -42,6 +42,8 @@ _FLAT = 0.2  # which ends when the slope is this part of the first
 _VALUES, _ROWS = 2**15, 512  # of dense features at a time: so many, but of no fewer rows
 _WIDE = 128  # with so many dense float32 features or more, products for the Hessian are float32,
 _SINGLE = 2e6  # up to this trace: what is rounded is small beside the I in it then
+_CANCELS = 1e8  # D |z|^2: from here on half of the digits of H^-1 by points are lost,
+_STEADY = 500  # and with no more features than this, H itself is factored
 _WORTH_THREADS = 500_000  # entries of rows to be squared
 _NOTHING = 1e-14  # a gradient below this part of |w| is rounding,
 _MOST_STEPS = 200  # and so is what so many steps with one centre leave of it
@@ -311,10 +313,16 @@ class Squares:
 
     def system(self, rate: Array, unit: float) -> _System:
         """The Hessian with D = rate, in the smaller of two forms; rate times `unit` seldom changes."""
-        if np.count_nonzero(rate) < self.design.width:
-            free = np.flatnonzero(rate)
+        free = np.flatnonzero(rate)
+        if free.size < self.design.width and not self._loses_digits(free, rate):
             return self._by_points(free, rate[free])
         return self._by_features(rate, unit)
+
+    def _loses_digits(self, free: Array, rate: Array) -> bool:
+        """Whether I - Z'(1/D + Z Z')^-1 Z would be a difference of nearly equal numbers, and the other way is cheap."""
+        if self.design.width > _STEADY or free.size == 0:
+            return False
+        return bool((self.design.squared_norms[free] * rate[free]).max() > _CANCELS)
 
     def _by_features(self, rate: Array, unit: float) -> _System:
         from scipy.linalg import cho_factor, cho_solve
