@@ -71,14 +71,14 @@ class Polynomial(Adaptive, names=("poly", "polynomial")):
         raise_to(values, self.degree)
         return values
 
-    def size(self, d: int) -> int:
+    def monomials(self, d: int) -> int:
         """How many monomials of d variables there are up to the degree."""
         return comb(d + self.degree, self.degree)
 
     def features(self, X: Points) -> Any:
         """The monomials, where they are no more than some thousands and X is dense."""
         d, p = X.shape[1], self.degree
-        if is_sparse(X) or self.coef0 < 0 or p > _HIGHEST or self.size(d) > _MOST_FEATURES:
+        if is_sparse(X) or self.coef0 < 0 or p > _HIGHEST or self.monomials(d) > _MOST_FEATURES:
             return None
         monomials, factors = polynomial_features(d, p, float(self.gamma), float(self.coef0))
         return monomials.evaluate(X, np.empty((len(X), len(monomials)), X.dtype)) * factors.astype(X.dtype)

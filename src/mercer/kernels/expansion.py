@@ -75,7 +75,7 @@ def expansion_of(kernel: Any, X: Points, most: int) -> Expansion | None:
     """The expansion around the mean of the points, where the kernel has one of at most `most` features; else None."""
     if not isinstance(kernel, Polynomial) or is_sparse(X) or kernel.coef0 < 0:
         return None
-    if not 0 < kernel.size(X.shape[1]) - 1 <= most:
+    if not 0 < kernel.monomials(X.shape[1]) - 1 <= most:
         return None
     with np.errstate(all="ignore"):  # of huge values there may be no mean
         found = Expansion(kernel, X.mean(axis=0, dtype=np.float64))
