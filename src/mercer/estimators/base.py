@@ -9,7 +9,6 @@ import warnings
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from numbers import Integral
-from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,7 +25,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..gram import Gram
+from ..deadline import Deadline, OutOfTimeError, until
+from ..gram import Gram, LazyGram
 from ..interrupt import interruptible
 from ..kernels import Kernel, Linear
 from ..kernels import kernel as as_kernel
@@ -47,6 +47,8 @@ from .definite import doubted
 from .elsewhere import tells_where
 from .machines import COPY, Task, fit_machines, training_gram
 from .repeated import Merged, merged
+
+_FORMED = 0.3  # of the time is what the Gram matrix may take
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +90,8 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Points, y: Any = None, sample_weight: Any = None) -> Self:
         """Find f from points X, targets y and weights (>= 0) of the points; see `certificate_` for how good it is."""
-        began = perf_counter()
+        deadline = Deadline.after(self.time_limit)
         training = self._training(X, y, sample_weight)
-        deadline = None if self.time_limit is None else began + self.time_limit
         hooks = Hooks(self, len(training.tasks), X, y, sample_weight)
         once = self._merged(training)
         posed = training if once is None else replace(training, points=once.points, tasks=(once.task,))
@@ -100,7 +101,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         with ExitStack() as stack:
             if not posed.kernel.serial:  # else K may take minutes: Ctrl-C then ends it at once, and nothing is lost
                 stack.enter_context(interruptible())
-            gram = self._gram(posed)
+            gram = self._gram_in_time(posed, deadline)
             line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
             solutions = fit_machines(
                 gram, posed.tasks, self._solver(), tol=self.tol, max_iter=self.max_iter, deadline=deadline,
@@ -140,6 +141,14 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         sizes = np.bincount(training.group) if pairs else None
         chosen = training.tasks if self.solver is None else ()
         return training_gram(training.kernel, training.points, self.memory, sizes, chosen)
+
+    def _gram_in_time(self, training: Training, deadline: Deadline) -> Gram:
+        """The same; where there is no time to compute it, one of which nothing is held."""
+        try:
+            with until(deadline.part(_FORMED)):
+                return self._gram(training)
+        except OutOfTimeError:
+            return LazyGram(training.kernel, training.points, self.memory, "lazy: no time to compute it", most=2)
 
     def _pack(self, betas: list[Array], sizes: list[int]) -> Array:
         """The coefficients of all problems as rows over the points; classes of these sizes follow one another."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
 
 import numpy as np
 
+from ..deadline import Deadline
 from ..driver import solve
 from ..examination import examine
 from ..gram import ClassGram, DenseGram, Gram, LazyGram, LinearGram, unformed
@@ -107,11 +107,12 @@ def fit_machines(
     *,
     tol: float,
     max_iter: int,
-    deadline: float | None,
+    deadline: Deadline,
     watch: Watch,
     starts: Sequence[Array] | None = None,
 ) -> list[Solution]:
-    """Solve every problem, each from its start. Ctrl-C, the deadline (of the clock perf_counter) or a watch ends them.
+    """Solve every problem, each from its start. Ctrl-C, the deadline or a watch ends them; each has an equal share of
+    the time that is left.
 
     Problems that were not begun by then are answered by a constant f, with that status and an honest certificate.
     """
@@ -119,17 +120,19 @@ def fit_machines(
     stop: list[Status] = []
     lock = threading.Lock()
     linear = isinstance(gram, LinearGram)  # problems on it share nothing but the points
-    at_once = thread_count()
+
+    done = 0
 
     def work(number: int) -> None:
-        left = None if deadline is None else max(0.0, deadline - perf_counter())
+        nonlocal done
+        left = deadline.left() if deadline.limited else None
         if number > 0 and left == 0.0:
             stop.append(Status.OUT_OF_TIME)
         if stop:
             solutions[number] = not_begun(tasks[number], gram, stop[0])
             return
-        if left is not None and linear and tasks[number].rows is None:  # the others shall have their share
-            left /= -(-(len(tasks) - number) // at_once)
+        if left is not None:
+            left /= -(-(len(tasks) - done) // (threads if number in small else 1))
         problem = tasks[number].problem(gram)
         start = None if starts is None else starts[number]
 
@@ -143,19 +146,22 @@ def fit_machines(
         problem.gram.release()
         solutions[number] = solution
         with lock:
+            done += 1
             if watch.done(number, solution) or interrupt.asked or solution.status is Status.INTERRUPTED:
                 stop.append(Status.INTERRUPTED)
 
     shared = [task.rows is None and not isinstance(gram, DenseGram) for task in tasks]  # rows kept for all in turn
-    small = [i for i, task in enumerate(tasks) if linear or (len(task.y) <= _SMALL_ENOUGH and not shared[i])]
+    small = {i for i, task in enumerate(tasks) if linear or (len(task.y) <= _SMALL_ENOUGH and not shared[i])}
+    if linear:
+        busy = gram.design.work > _WORTH_THREADS_LINEAR
+    else:
+        busy = sum(len(tasks[number].y) for number in small) > _WORTH_THREADS * len(small)
+    threads = thread_count() if busy and len(small) > 1 else 1
     with interruptible() as interrupt:
-        for number in sorted(set(range(len(tasks))) - set(small)):
-            work(number)  # on all cores
-        if linear:
-            busy = gram.design.work > _WORTH_THREADS_LINEAR
-        else:
-            busy = sum(len(tasks[number].y) for number in small) > _WORTH_THREADS * len(small)
-        for_each(small, work, thread_count() if busy and len(small) > 1 else 1)  # several at a time, each on one core
+        for number in range(len(tasks)):
+            if number not in small:
+                work(number)  # on all cores
+        for_each(sorted(small), work, threads)  # several at a time, each on one core
     return [solution for solution in solutions if solution is not None]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..deadline import NEVER, Deadline
 from ..kernels.pairwise import squared_norms
 from ..kernels.points import is_sparse
 from ..online import MarginCertificate, Primal, margin_certificate, one_pass
@@ -73,12 +73,12 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Points, y: Any) -> Self:
         """Learn from points X of classes y; see `certificate_` for what is proved."""
-        began = perf_counter()
+        deadline = Deadline.after(self.time_limit)
         X, y = self._admit(X, y, reset=True)
         self.classes_, group = classes_of(self, y)
         learner = self._learner(X, self._sides(group))
         hooks = Hooks(self, len(learner.Y), X, y, None)
-        outcome = self._learn(learner, hooks, began)
+        outcome = self._learn(learner, hooks, deadline)
         self._keep(learner)
         certificates = self._certificates(X, learner.Y, outcome.statuses, outcome.proofs)
         beta = self.eta * learner.alpha * learner.Y
@@ -94,7 +94,7 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         X, y = self._admit(X, y, reset=first)
         self.classes_, group = classes_of_stream(self, y, classes)
         learner = self._learner(X, self._sides(group), goes_on=not first)
-        one_pass(learner, next(self._orders(len(y))), np.ones(len(learner.Y), np.bool_), 1, None)
+        one_pass(learner, next(self._orders(len(y))), np.ones(len(learner.Y), np.bool_), 1, NEVER)
         self._keep(learner)
         self._forget_fit(learner)
         return self

@@ -33,13 +33,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._core import CHUNK, is_small, loops, padded
-from ..gram import Gram, Held
+from ..gram import DenseGram, Gram, Held
+from ..gram.dense import DensePart
 from ..losses import HardMargin, Terms
 from ..parallel import for_each, thread_count
 from ..params import require_integer
 from ..problem import Problem
 from ..types import Array, inner
-from .base import Iterate, Solver, feasible_start
+from .base import Iterate, Solver, Work, feasible_start
 from .free import newton_steps
 
 WHOLE = 2048  # a problem of so many points is one working set,
@@ -64,6 +65,7 @@ _LOST = 1e-6  # of K_ii: a smaller r would be lost beside it in float32
 _PROGRESS = {4: 1e-10, 8: 1e-15}  # a round that raises the dual by no more than this part of it is idle;
 _IDLE = {4: 5, 8: 20}  # after so many in a row, rounding is the limit
 _WORTH_THREADS = 2_000_000  # values; smaller updates stay in one thread
+_ROWS_THAT_MOVE = 0.25  # of a working set, in a first round
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,14 @@ class Decomposition(Solver):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_integer(self, "working_set", at_least=2)
+
+    def first_work(self, problem: Problem) -> Work:
+        """The block of a working set, and some rows of what moves in it."""
+        gram, n = problem.gram, problem.n
+        if gram.design is not None or isinstance(gram, DenseGram | DensePart):
+            return Work()
+        size = min(n, max(self.working_set, WHOLE))
+        return Work(values=size * (size + _ROWS_THAT_MOVE * n))
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         descent = _Descent(problem, feasible_start(problem, start), self.working_set)
