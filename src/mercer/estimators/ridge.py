@@ -13,11 +13,11 @@ from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from ..deadline import Deadline, flop_seconds, until
+from ..deadline import Deadline, until
 from ..features.base import random_generator
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
-from ..kernels.evaluate import cut, product, value_seconds
+from ..kernels.evaluate import cut, product
 from ..kernels.points import Domain, count, is_sparse, objects, take
 from ..memory import parse_bytes
 from ..progress import Line, Watch, Watches
@@ -32,7 +32,7 @@ from .checks import require_choice, require_limits, require_positive
 from .definite import doubted
 from .ridge_certificate import of_all
 from .ridge_data import Data, is_chunks, of_arrays, of_chunks
-from .ridge_fit import Answer, fit_features, fit_in_time, fit_system, path_of
+from .ridge_fit import Answer, fit_features, fit_in_time, fit_system, path_of, seconds_of
 from .ridge_path import RidgePath
 from .ridge_run import Limits
 from .ridge_spread import FactorSpread, some_rows
@@ -379,11 +379,8 @@ def _affords(training: _Training, loo: bool, deadline: Deadline) -> bool:
     some = data.arrays or data.pool
     assert some is not None
     X = some.X
-    work = work_of(training.solver, kernel, X, loo)
-    per_row = data.stream.n / count(X)  # of pieces, some rows stand for all
-    seconds = work.flops * flop_seconds()
-    seconds += work.values * value_seconds(kernel, X) if work.values else 0.0
-    return per_row * seconds <= _AFFORDS * deadline.left()
+    seconds = seconds_of(work_of(training.solver, kernel, X, loo), kernel, data)
+    return seconds * data.stream.n / count(X) <= _AFFORDS * deadline.left()  # of pieces, some rows stand for all
 
 
 def _moved_back(training: _Training, answer: Answer, solutions: list[Any]) -> tuple[Answer, list[Any]]:

@@ -17,6 +17,7 @@ from ..kernels.points import Domain, count, take
 from ..memory import BudgetError, format_bytes
 from ..solution import Solution, Status
 from ..solvers import Cholesky, ConjugateGradient, NormalEquations, NystromCG
+from ..solvers.base import Work
 from ..solvers.conjugate import norms
 from ..solvers.landmarks import FIRST, growing
 from ..solvers.linear import RidgeSolver, System
@@ -143,7 +144,7 @@ def fit_features(
         problem, answers, drawn = feature_problem(kernel, solver, data, penalty, bias, generator, limits.tol)
         best, certificates = solve_features(problem, answers, limits)
         with suppress(*STOPPED):
-            if drawn is not None and certificates[0].converged and _time_to_look(problem):
+            if drawn is not None and certificates[0].converged and _time_to_look(problem, limits):
                 known = _full_residuals(problem, best, drawn)
                 certificates = [replace(c, full_residual=float(r)) for c, r in zip(certificates, known, strict=True)]
             if loo and best.exact:
@@ -169,23 +170,25 @@ def fit_in_time(
     kernel: Kernel, solver: RidgeSolver, data: Data, penalty: float, bias: bool, loo: bool,
     generator: np.random.Generator, limits: Limits,
 ) -> Answer:  # fmt: skip
-    """The answer where time is too short for the solver: through few landmarks, then through more."""
-    best: Answer | None = None
+    """The answer where time is too short for the solver: through few landmarks, then through as many as it allows."""
     asked = solver.landmarks if isinstance(solver, NystromCG) else landmarks_within(data.budget)
     most = min(asked, data.stream.n)
-    with until(limits.deadline):
-        for size in growing(FIRST, most):
-            few = _landmarks(kernel, solver, size)
-            found = fit_features(kernel, few, data, penalty, bias, loo, generator, limits)
-            if best is None or _total(found) < _total(best):
-                best = found
-            if limits.why_stop() is not None or found.solutions[0].status is Status.INTERRUPTED:
-                break
-    assert best is not None  # there is always a first
-    if isinstance(solver, NystromCG) and size == most and best is found:
-        return best
+
+    def through(size: int) -> Answer:
+        return fit_features(kernel, _landmarks(kernel, solver, size), data, penalty, bias, loo, generator, limits)
+
+    with limits.unhurried():
+        best = through(min(FIRST, most))
+    with suppress(*STOPPED), until(limits.deadline):
+        for size in growing(2 * FIRST, most):
+            limits.look()
+            found = through(size)
+            best = min(found, best, key=_total)
+            if isinstance(solver, NystromCG) and size == most and best is found:
+                return best
     status = limits.why_stop() or Status.OUT_OF_TIME
-    solutions = [replace(s, certificate=replace(s.certificate, status=status)) for s in best.solutions]
+    # The bound is one for these landmarks; of the problem that was asked for, only J >= 0 is known.
+    solutions = [replace(s, certificate=replace(s.certificate, status=status, dual=0.0)) for s in best.solutions]
     return replace(best, solutions=solutions)
 
 
@@ -201,14 +204,12 @@ def _total(answer: Answer) -> float:
     return sum(solution.certificate.primal for solution in answer.solutions)
 
 
-def _time_to_look(problem: FeatureProblem) -> bool:
+def _time_to_look(problem: FeatureProblem, limits: Limits) -> bool:
     """Whether the equations of the full problem can be looked at in a small part of the time that is left."""
-    if not deadline().limited:
-        return True
-    values = _LOOK * problem.stream.n
-    return (
-        values * value_seconds(problem.features.kernel, problem.features.landmarks) <= _LOOK_SHARE * deadline().left()
-    )
+    if not limits.hurried or not limits.deadline.limited:
+        return not limits.hurried
+    seconds = _LOOK * problem.stream.n * value_seconds(problem.features.kernel, problem.features.landmarks)
+    return seconds <= _LOOK_SHARE * limits.deadline.left()
 
 
 def _full_residuals(problem: FeatureProblem, best: Weights, drawn: Any) -> Array:
@@ -254,12 +255,12 @@ def path_of(
         if isinstance(solver, NormalEquations):
             problem, _, _ = feature_problem(kernel, solver, data, 1.0, bias, generator, 1.0)
             m = problem.features.size
-            require((n * m * m + _EIGEN * m**3) * flop_seconds())
+            _require_time(Work(flops=n * m * m + _EIGEN * m**3), kernel, data)
             return low_rank_path(problem, alphas, f"one eigendecomposition of Z'Z, {m} features")
         small = n <= _PATH and 32 * n * n <= data.budget
         if data.arrays is not None and not isinstance(solver, NystromCG) and (small or kernel.domain is Domain.VALUES):
             X, T, weight = data.arrays
-            require(_EIGEN * n**3 * flop_seconds() + n * n * value_seconds(kernel, X))
+            _require_time(Work(n * n, _EIGEN * n**3), kernel, data)
             K = block(kernel, X).astype(np.float64)
             return exact_path(K, T, weight, alphas, bias)
     if kernel.domain is Domain.VALUES:  # of values, points are the row numbers
@@ -273,6 +274,19 @@ def path_of(
     return _landmark_path_in_time(kernel, solver, data, alphas, bias, generator, min(asked, n))
 
 
+def _require_time(work: Work, kernel: Kernel, data: Data) -> None:
+    """Raise where there is no time for so much work."""
+    if deadline().limited:
+        require(seconds_of(work, kernel, data))
+
+
+def seconds_of(work: Work, kernel: Kernel, data: Data) -> float:
+    """How long so much work takes, from a small piece of it."""
+    some = data.arrays or data.pool
+    assert some is not None
+    return work.flops * flop_seconds() + (work.values * value_seconds(kernel, some.X) if work.values else 0.0)
+
+
 def _landmark_path_in_time(
     kernel: Kernel, solver: RidgeSolver, data: Data, alphas: Array, bias: bool, generator: np.random.Generator,
     most: int,
@@ -281,7 +295,7 @@ def _landmark_path_in_time(
     with until(NEVER):
         path = _landmark_path(kernel, solver, data, alphas, bias, generator, min(FIRST, most))
     with suppress(OutOfTimeError):
-        for size in growing(FIRST, most):
+        for size in growing(2 * FIRST, most):
             path = _landmark_path(kernel, solver, data, alphas, bias, generator, size)
     return path
 

@@ -29,6 +29,7 @@ class Limits:
 
     def __init__(self, tol: float, max_iter: int, deadline: Deadline, watch: Watch) -> None:
         self.tol, self.max_iter, self.deadline, self.watch = tol, max_iter, deadline, watch
+        self.hurried = deadline.limited
         self.interrupt = Interrupt()
         self.began = now()
         self.history: list[Step] = []
@@ -38,6 +39,15 @@ class Limits:
         """A context in which Ctrl-C and the deadline are reasons to stop."""
         with interruptible() as self.interrupt, until(self.deadline):
             yield
+
+    @contextmanager
+    def unhurried(self) -> Iterator[None]:
+        """A context without the deadline: for the least that there must be."""
+        kept, self.deadline = self.deadline, NEVER
+        try:
+            yield
+        finally:
+            self.deadline = kept
 
     def look(self) -> None:
         """Raise where there is a reason to stop: for work that cannot give anything back."""

@@ -76,7 +76,7 @@ def growing(first: int, most: int) -> Iterator[int]:
 
 
 @dataclass(frozen=True)
-class Growing(Solver, names=()):
+class Growing(Solver):
     """Landmarks, few at first, then more: the answer where time is too short for an exact solver. Each is the best f
     so far that is a sum over landmarks.
     """
@@ -102,7 +102,7 @@ class Growing(Solver, names=()):
 
 
 @dataclass(frozen=True)
-class InFeatures(Solver, names=()):
+class InFeatures(Solver):
     """Explicit features, computed once: where rows of K would compute them again and again."""
 
     exhausted: ClassVar[Status] = Status.OUT_OF_TIME
