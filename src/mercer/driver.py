@@ -33,6 +33,7 @@ _PROBE = 256  # rows of a certificate that are timed, to know what all of them w
 _PROBE_VALUES = {False: 500_000, True: 1_000}  # or as few as have so many values; of kernels in Python, these
 _FIRST = 0.5  # of the time limit is what a first answer may take; then a cheaper method has the rest,
 _SURELY = 0.1  # unless it seemed to need no more than this part
+_PARTS = 0.5 ** np.arange(1.0, 20.0)  # of an answer that is worse than none, one of which may be better
 _AGAIN = 0.9  # a round is begun only if there is time for this part of what the shorter of the last two took
 
 
@@ -287,7 +288,7 @@ class _Run:
                 dual_beta = iterate.beta if dual_beta is None else dual_beta
             else:
                 dual_beta = None
-            beta = np.zeros(self.problem.n)  # rounding errors have made it worse than none at all
+            beta = self._best_part(beta, scores) * beta
             certificate, scores, b = examine(self.problem, beta, None, dual_beta, status=certificate.status)
         self.single = self.single and certificate.rounding > 0.0
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
@@ -304,6 +305,17 @@ class _Run:
             return iterate.scores, replace(iterate, dual_beta=None)
         zeros = np.zeros(self.problem.n)
         return np.column_stack([iterate.scores, zeros]), replace(iterate, dual_beta=zeros)
+
+    def _best_part(self, beta: Array, scores: Array) -> float:
+        """The part of beta that is a better answer than all of it, which costs more than nothing: 0, where it is rounding,
+        or where there is no time to certify it.
+        """
+        problem = self.problem
+        if problem.gram.design is None and self.deadline.limited:
+            return 0.0
+        costs = {part: problem.primal(part * beta, problem.best_bias(part * scores), part * scores) for part in _PARTS}
+        part = min(costs, key=lambda part: costs[part])
+        return part if costs[part] < _BETTER * problem.nothing[1] else 0.0
 
     def _worse_than_nothing(self, certificate: Certificate) -> bool:
         """Whether f = b alone would do better."""

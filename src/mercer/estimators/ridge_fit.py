@@ -41,6 +41,7 @@ from .ridge_spread import WeightsSpread
 
 _LOOK = 256  # rows on which the equations of the full problem are looked at,
 _LOOK_SHARE = 0.05  # if that takes no more than this part of the time that is left
+_LEAST = 2  # landmarks that there must be, however short the time
 _EIGEN = 20.0  # times n^3 multiplications are an eigendecomposition: it cannot be broken off
 _PATH = 6000  # points, up to which all of K is decomposed
 _LANDMARKS = 1000  # of a path, where nobody names a number
@@ -178,9 +179,9 @@ def fit_in_time(
         return fit_features(kernel, _landmarks(kernel, solver, size), data, penalty, bias, loo, generator, limits)
 
     with limits.unhurried():
-        best = through(min(FIRST, most))
+        best = through(min(_LEAST, most))
     with suppress(*STOPPED), until(limits.deadline):
-        for size in growing(2 * FIRST, most):
+        for size in growing(FIRST, most):
             limits.look()
             found = through(size)
             best = min(found, best, key=_total)
@@ -293,9 +294,9 @@ def _landmark_path_in_time(
 ) -> RidgePath:  # fmt: skip
     """Through few landmarks, whatever the time, then through as many as there is time for."""
     with until(NEVER):
-        path = _landmark_path(kernel, solver, data, alphas, bias, generator, min(FIRST, most))
+        path = _landmark_path(kernel, solver, data, alphas, bias, generator, min(_LEAST, most))
     with suppress(OutOfTimeError):
-        for size in growing(2 * FIRST, most):
+        for size in growing(FIRST, most):
             path = _landmark_path(kernel, solver, data, alphas, bias, generator, size)
     return path
 

@@ -52,10 +52,10 @@ class Newton(Solver):
             )
 
     def first_work(self, problem: Problem) -> Work:
-        return first_step(problem.gram)
+        return Work() if _in_features(problem) else first_step(problem.gram)
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
-        if isinstance(problem.loss, Logistic) and problem.gram.design is not None and not problem.mass:
+        if _in_features(problem):
             yield from smooth_steps(problem, start)
             return
         system = system_of(problem.gram)
@@ -99,6 +99,11 @@ class NystromNewton(Newton):
             sent = yield of_full_problem(iterate, seen, F, pivots)
             if sent is not None:
                 return  # this is what the landmarks can give
+
+
+def _in_features(problem: Problem) -> bool:
+    """Whether steps are taken in w: they begin with some of the points, and products are looked at one by one."""
+    return isinstance(problem.loss, Logistic) and problem.gram.design is not None and not problem.mass
 
 
 class _Place(NamedTuple):

@@ -55,8 +55,6 @@ def first_step(gram: Gram) -> Work:
     n = gram.n
     if gram.features is not None and gram.features.shape[1] <= min(n, MOST_FEATURES):
         return Work(flops=n * gram.features.shape[1] ** 2)
-    if gram.design is not None:
-        return Work()  # products with features, which are looked at one by one
     if isinstance(gram, DenseGram | DensePart):
         return Work(flops=n**3 / 3 * _SLOWER)
     return Work(values=_FIRST_PRODUCTS * n * n)
