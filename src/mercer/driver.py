@@ -21,6 +21,7 @@ from .solvers import Iterate, Solver, choose
 from .solvers import solver as as_solver
 from .solvers.auto import cheaper
 from .solvers.base import feasible_start
+from .solvers.coordinate import CoordinateDescent
 from .types import Array
 
 _AIM = 0.7  # of the tolerance: rounding in the values of a solver takes some
@@ -31,9 +32,10 @@ _RESERVE = 0.2  # of the time limit, at most, is kept for the certificate
 _LARGEST = 1e153  # objectives hold squares of sum C_i |phi(x_i)|, which must be within float64
 _PROBE = 256  # rows of a certificate that are timed, to know what all of them will take,
 _PROBE_VALUES = {False: 500_000, True: 1_000}  # or as few as have so many values; of kernels in Python, these
+_GRACE = 0.05  # of the time limit, a certificate may end later
 _FIRST = 0.5  # of the time limit is what a first answer may take; then a cheaper method has the rest,
 _SURELY = 0.1  # unless it seemed to need no more than this part
-_PARTS = 0.5 ** np.arange(1.0, 20.0)  # of an answer that is worse than none, one of which may be better
+_PARTS = (0.2 ** np.arange(1.0, 6.0)).tolist()  # of an answer that is worse than none, one of which may be better
 _AGAIN = 0.9  # a round is begun only if there is time for this part of what the shorter of the last two took
 
 
@@ -140,7 +142,9 @@ class _Run:
         """Take iterates until there is a reason to stop. The status remains None, where this share of the time that is
         left was too short for a first answer.
         """
-        first = self.deadline.part(share)
+        # A pass over features is all that a first answer takes, and no cheaper method takes less.
+        unhurried = isinstance(solver, CoordinateDescent)
+        first = NEVER if unhurried else self.deadline.part(share)
         generator = solver.iterates(self.problem, start)
         scores: Array | None = None
         with nullcontext() if solver.factors else helpers_kept():
@@ -268,7 +272,9 @@ class _Run:
     def _certified(self, iterate: Iterate, stop: Status | None) -> Array:
         held = None
         if stop in (Status.INTERRUPTED, Status.OUT_OF_TIME) and iterate.scores is not None:
-            left = _PROMPT if stop is Status.INTERRUPTED or not self.deadline.limited else self.deadline.left()
+            left = _PROMPT
+            if stop is Status.OUT_OF_TIME and self.deadline.limited:
+                left = max(self.deadline.left(), _GRACE * self.deadline.seconds)
             if self._certificate_seconds(iterate) > left:
                 held, iterate = self._cheaply_checked(iterate)
         beta, dual_beta = iterate.beta, iterate.dual_beta
@@ -283,12 +289,19 @@ class _Run:
         certificate, scores, b = examine(
             self.problem, beta, None, dual_beta, single=self.single, scores=held, tol=self.tol
         )
-        if (stop or iterate.done) and self._worse_than_nothing(certificate):
-            if certificate.dual > 0.0 or self.problem.mass:  # else zeros are as good a dual point
+        if stop is Status.OUT_OF_TIME and not certificate.primal < self.problem.nothing[1]:
+            source = beta if beta.any() or dual_beta is None else dual_beta
+            part, own = self._best_part(source, scores if source is beta else None)
+            if part > 0.0:
+                dual_beta, beta = source, part * source
+                products = None if held is None else np.column_stack([part * own, own])
+                certificate, scores, b = examine(self.problem, beta, None, dual_beta, scores=products)
+        if (stop or iterate.done) and self._worse_than_nothing(certificate) and not self._early(certificate, stop):
+            if certificate.dual > 0.0 or self.problem.mass:
                 dual_beta = iterate.beta if dual_beta is None else dual_beta
             else:
-                dual_beta = None
-            beta = self._best_part(beta, scores) * beta
+                dual_beta = np.zeros(self.problem.n)  # a better dual point
+            beta = np.zeros(self.problem.n)  # rounding errors have made it worse than none at all
             certificate, scores, b = examine(self.problem, beta, None, dual_beta, status=certificate.status)
         self.single = self.single and certificate.rounding > 0.0
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
@@ -306,21 +319,27 @@ class _Run:
         zeros = np.zeros(self.problem.n)
         return np.column_stack([iterate.scores, zeros]), replace(iterate, dual_beta=zeros)
 
-    def _best_part(self, beta: Array, scores: Array) -> float:
-        """The part of beta that is a better answer than all of it, which costs more than nothing: 0, where it is rounding,
-        or where there is no time to certify it.
+    def _best_part(self, beta: Array, scores: Array | None) -> tuple[float, Array]:
+        """The part of beta, soon broken off, that is the best answer, and K beta; 0, where no part is better than
+        nothing.
         """
         problem = self.problem
-        if problem.gram.design is None and self.deadline.limited:
-            return 0.0
+        if scores is None:
+            scores = problem.gram @ beta if problem.gram.design is not None else np.zeros(problem.n)
         costs = {part: problem.primal(part * beta, problem.best_bias(part * scores), part * scores) for part in _PARTS}
         part = min(costs, key=lambda part: costs[part])
-        return part if costs[part] < _BETTER * problem.nothing[1] else 0.0
+        return (part if costs[part] < problem.nothing[1] else 0.0), scores
 
     def _worse_than_nothing(self, certificate: Certificate) -> bool:
         """Whether f = b alone would do better."""
         good = certificate.relative_gap <= self.tol
         return not good and certificate.primal > self.problem.nothing[1]
+
+    def _early(self, certificate: Certificate, stop: Status | None) -> bool:
+        """Whether an answer costs more than f = b only because it was broken off: the dual has risen, and f tells more
+        than a constant.
+        """
+        return stop is Status.OUT_OF_TIME and 0.0 < certificate.dual < np.inf
 
     def solution(self, solver: Solver, reason: str) -> Solution:
         """The answer as it stands."""

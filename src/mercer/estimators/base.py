@@ -26,12 +26,12 @@ from sklearn.utils.validation import (
 )
 
 from ..deadline import Deadline, OutOfTimeError, until
-from ..gram import Gram, LazyGram
+from ..gram import Design, Gram, LazyGram
 from ..interrupt import interruptible
 from ..kernels import Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import admit_both, product, sums_of_parts
-from ..kernels.points import Domain, count, objects, row_weights, take
+from ..kernels.points import Domain, count, is_sparse, objects, row_weights, take
 from ..memory import parse_bytes
 from ..params import RebuildsParameters
 from ..progress import Line, Watches
@@ -48,6 +48,7 @@ from .elsewhere import tells_where
 from .machines import COPY, Task, fit_machines, training_gram
 from .repeated import Merged, merged
 
+_LARGE = 2**24  # entries of vectors; a copy of fewer in float64 is soon made
 _FORMED = 0.3  # of the time is what the Gram matrix may take
 
 
@@ -144,6 +145,8 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
 
     def _gram_in_time(self, training: Training, deadline: Deadline) -> Gram:
         """The same; where there is no time to compute it, one of which nothing is held."""
+        if training.kernel.domain is Domain.VALUES:
+            return self._gram(training)
         try:
             with until(deadline.part(_FORMED)):
                 return self._gram(training)
@@ -192,7 +195,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         rows = rows if order is None else rows[order]
         if kernel.domain is Domain.VALUES:
             admit_both(kernel, X, None)
-            points = X[np.ix_(rows, rows)]
+            points = X if rows.size == n and order is None else X[np.ix_(rows, rows)]
         else:
             points = X if rows.size == n and order is None else take(X, rows)
         resolved = kernel.resolve(points, weight if order is None else weight[order])
@@ -267,7 +270,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         vectors, coefficients = self.support_vectors_, self.dual_coef_
         if centre is not None:
             vectors = vectors - centre
-        parts = [safe_sparse_dot(coefficients[:, b], vectors[b], dense_output=True).T for b in self._blocks()]
+        parts = [_combinations(coefficients[:, b], vectors[b]) for b in self._blocks()]
         return np.ascontiguousarray(self._join(parts).T)
 
     @property
@@ -337,6 +340,13 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         tags.input_tags.pairwise = domain is Domain.VALUES
         tags.input_tags.string = domain is Domain.OBJECTS
         return tags
+
+
+def _combinations(coefficients: Array, vectors: Points) -> Array:
+    """sum_i beta_i x_i as columns, one for each row of coefficients; large float32 vectors are not copied for it."""
+    if is_sparse(vectors) or vectors.dtype != np.float32 or vectors.size < _LARGE:
+        return np.asarray(safe_sparse_dot(coefficients, vectors, dense_output=True).T)
+    return np.column_stack([Design(vectors).combination(beta) for beta in np.ascontiguousarray(coefficients)])
 
 
 def seed_of(random_state: Any) -> int | None:

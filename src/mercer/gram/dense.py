@@ -33,7 +33,7 @@ class DenseGram(Gram):
     def compute(cls, kernel: Kernel, X: Points, reason: str = "dense: asked for", dtype: Any = None) -> DenseGram:
         """The Gram matrix of a kernel on X; its values of the precision of X where none is asked for."""
         if kernel.domain is Domain.VALUES:
-            return cls.of_matrix(kernel(X), reason)
+            return cls.of_matrix(admit_both(kernel, X, None)[0], reason)
         X, Z, same = admit_both(kernel, X, None)
         if deadline().limited:
             require(count(X) ** 2 * value_seconds(kernel, X))

@@ -19,6 +19,7 @@ import numpy as np
 from ..deadline import deadline, now
 from ..gram import Gram, LowRankGram
 from ..gram.pivoted import pivoted_cholesky
+from ..losses import HardMargin
 from ..problem import Problem
 from ..solution import Status, relative
 from ..types import Array
@@ -51,14 +52,32 @@ def seen_problem(problem: Problem, F: Array, pivots: Array) -> Problem:
 
 def of_full_problem(iterate: Iterate, seen: Problem, F: Array, pivots: Array) -> Iterate:
     """An iterate for F F' as one of the full problem: coefficients at the landmarks alone, and a dual point."""
-    from scipy.linalg import solve_triangular
-
-    beta = np.zeros(seen.n)
-    if pivots.size:
-        beta[pivots] = solve_triangular(F[pivots], F.T @ iterate.beta, lower=True, trans="T")
+    beta = _at_landmarks(F.T @ iterate.beta, F, pivots)
     dual_beta = iterate.beta if iterate.dual_beta is None else iterate.dual_beta
     dual = seen.dual(iterate.beta, iterate.scores) if iterate.dual is None else iterate.dual
     return replace(iterate, beta=beta, dual_beta=dual_beta, dual=dual)
+
+
+def _at_landmarks(w: Array, F: Array, pivots: Array) -> Array:
+    """The coefficients of f = F w."""
+    from scipy.linalg import solve_triangular
+
+    beta = np.zeros(len(F))
+    if pivots.size:
+        beta[pivots] = solve_triangular(F[pivots], w, lower=True, trans="T")
+    return beta
+
+
+def least_squares(problem: Problem, F: Array, pivots: Array) -> Iterate:
+    """The f = F w + b with the least squares of y - f, and the best b for the loss: a fair answer, and soon found."""
+    C = problem.C[:, None]
+    matrix = (C * F).T @ F
+    matrix[np.diag_indices_from(matrix)] += 1.0
+    w = np.linalg.solve(matrix, (C * F).T @ (problem.y - problem.bias * problem.y.mean()))
+    scores, zeros = F @ w, np.zeros(problem.n)
+    b, beta = problem.best_bias(scores), _at_landmarks(w, F, pivots)
+    primal = problem.primal(beta, b, scores)
+    return Iterate(beta, scores, b, 0.0, gap=primal, dual_beta=zeros, partial=True)
 
 
 def growing(first: int, most: int) -> Iterator[int]:
@@ -88,10 +107,16 @@ class Growing(Solver):
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         from .auto import choose
 
-        best = np.inf
+        best, hard = np.inf, isinstance(problem.loss, HardMargin)
         for landmarks in growing(FIRST, min(self.most, problem.n)):
             F, pivots = landmark_factor(problem.gram, landmarks, self.random_state)
             seen = seen_problem(problem, F, pivots)
+            if not problem.mass and not hard:
+                fair = least_squares(seen, F, pivots)
+                primal, _ = _objectives(seen, fair)
+                if primal < best:
+                    best = primal
+                    yield fair
             for iterate in choose(seen)[0].iterates(seen, None):
                 primal, dual = _objectives(seen, iterate)
                 if primal < best and iterate.beta.any():
