@@ -278,12 +278,7 @@ class _Run:
             if self._certificate_seconds(iterate) > left:
                 held, iterate = self._cheaply_checked(iterate)
         beta, dual_beta = iterate.beta, iterate.dual_beta
-        if (
-            (stop or iterate.done)
-            and held is None
-            and self.history
-            and self.best_primal < _BETTER * self.history[-1].primal
-        ):
+        if (stop or iterate.done) and held is None and self._was_better(stop):
             # An earlier f was better; the latest bound is the best.
             beta, dual_beta = self.best_beta, iterate.beta if dual_beta is None else dual_beta
         certificate, scores, b = examine(
@@ -329,6 +324,12 @@ class _Run:
         costs = {part: problem.primal(part * beta, problem.best_bias(part * scores), part * scores) for part in _PARTS}
         part = min(costs, key=lambda part: costs[part])
         return (part if costs[part] < problem.nothing[1] else 0.0), scores
+
+    def _was_better(self, stop: Status | None) -> bool:
+        """Whether an earlier f was clearly better; where time is out, a constant is not."""
+        if not self.history or (stop is Status.OUT_OF_TIME and not self.best_beta.any()):
+            return False
+        return self.best_primal < _BETTER * self.history[-1].primal
 
     def _worse_than_nothing(self, certificate: Certificate) -> bool:
         """Whether f = b alone would do better."""
