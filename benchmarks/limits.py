@@ -2,7 +2,7 @@
 
 The promise is the limit, a tenth of it and half a second. Beside it, how much of the targets the answer at the limit
 gets right on points that it has not seen (accuracy, or R^2), and what a constant gets right. Each case runs in a
-process of its own, in which a small fit has been made before; where loops are compiled for the first time, run it twice.
+process of its own, after a small fit; where loops are compiled for the first time, run it twice.
 
     python benchmarks/limits.py                 limits of 1 and 5 seconds; some ten minutes
     python benchmarks/limits.py 1 logistic      one limit; the cases whose name has this word

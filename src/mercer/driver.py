@@ -271,7 +271,8 @@ class _Run:
 
     def _certified(self, iterate: Iterate, stop: Status | None) -> Array:
         held = None
-        if stop in (Status.INTERRUPTED, Status.OUT_OF_TIME) and iterate.scores is not None:
+        sudden = stop in (Status.INTERRUPTED, Status.OUT_OF_TIME) and self.problem.gram.design is None
+        if sudden and iterate.scores is not None:  # with features, a certificate is two passes
             left = _PROMPT
             if stop is Status.OUT_OF_TIME and self.deadline.limited:
                 left = max(self.deadline.left(), _GRACE * self.deadline.seconds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,7 @@ _SMALL_ENOUGH = 6000  # problems of so many points are solved several at a time
 _ROWS = 3072  # at most so many rows are kept: more are seldom asked for again, and new memory is slow to touch
 COPY = 0.125  # of the memory that the points may take, for copies of them to be made
 _EASY = 100.0  # C |x|^2, up to which a problem of one working set is soon solved by steps of pairs
+_LEAST_SHARE = 0.02  # seconds for each of many problems, at least
 _SHARE = 0.5  # of the memory that a dense matrix may take: the problems need some too
 
 
@@ -121,7 +123,7 @@ def fit_machines(
     lock = threading.Lock()
     linear = isinstance(gram, LinearGram)  # problems on it share nothing but the points
 
-    done = 0
+    done, constants = 0, _Constants()
 
     def work(number: int) -> None:
         nonlocal done
@@ -129,10 +131,11 @@ def fit_machines(
         if number > 0 and left == 0.0:
             stop.append(Status.OUT_OF_TIME)
         if stop:
-            solutions[number] = not_begun(tasks[number], gram, stop[0])
+            solutions[number] = constants.of(tasks[number], gram, stop[0])
             return
         if left is not None:
-            left /= -(-(len(tasks) - done) // (threads if number in small else 1))
+            share = left / -(-(len(tasks) - done) // (threads if number in small else 1))
+            left = min(left, max(share, _LEAST_SHARE))  # with less, none of them would have an answer
         problem = tasks[number].problem(gram)
         start = None if starts is None else starts[number]
 
@@ -178,6 +181,22 @@ def polished(problem: Problem, solution: Solution) -> Solution:
         return solution
     certificate = replace(finer.certificate, status=Status.CONVERGED)
     return replace(solution, beta=finer.beta, b=finer.b, certificate=certificate, dual_beta=finer.dual_beta)
+
+
+class _Constants:
+    """Answers of problems that were not begun: one for all that have the same labels and weights."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, Solution] = {}
+
+    def of(self, task: Task, gram: Gram, status: Status) -> Solution:
+        """The answer of one of them."""
+        if task.mass:
+            return not_begun(task, gram, status)
+        key = status, task.loss, task.bias, task.y.tobytes(), task.C.tobytes()
+        if key not in self.known:
+            self.known[key] = not_begun(task, gram, status)
+        return self.known[key]
 
 
 def not_begun(task: Task, gram: Gram, status: Status) -> Solution:

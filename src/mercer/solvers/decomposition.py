@@ -82,7 +82,8 @@ class Decomposition(Solver):
     def first_work(self, problem: Problem) -> Work:
         """The block of a working set, and some rows of what moves in it."""
         gram, n = problem.gram, problem.n
-        if gram.design is not None or isinstance(gram, DenseGram | DensePart):
+        compact = gram.gaussian is not None and n * thread_count() <= _COMPACT
+        if compact or gram.design is not None or isinstance(gram, DenseGram | DensePart):
             return Work()
         size = min(n, max(self.working_set, WHOLE))
         return Work(values=size * (size + _ROWS_THAT_MOVE * n))
