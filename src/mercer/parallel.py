@@ -17,6 +17,8 @@ from functools import cache, partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from .deadline import look
+
 Task = TypeVar("Task")
 
 
@@ -156,9 +158,12 @@ def helpers_kept() -> Iterator[None]:
 
 
 def for_each(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) -> None:
-    """Run `work` on every task, on so many threads; the first error (or Ctrl-C) stops the rest and is raised."""
+    """Run `work` on every task, on so many threads; the first error (or Ctrl-C, or the deadline) stops the rest and is
+    raised.
+    """
     if threads <= 1:
         for task in tasks:
+            look()
             work(task)
         return
     queue = iter(tasks)
@@ -179,6 +184,7 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) 
             if task is queue:  # no task is the queue itself: nothing is left
                 return
             try:
+                look()
                 work(task)  # type: ignore[arg-type]
             except BaseException as error:
                 errors.append(error)

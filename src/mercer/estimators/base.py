@@ -9,7 +9,6 @@ import warnings
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from numbers import Integral
-from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,13 +25,14 @@ from sklearn.utils.validation import (
 )
 
 from ..arithmetic import DefaultArithmetic
-from ..gram import Gram
+from ..deadline import Deadline, OutOfTimeError, until
+from ..gram import Design, Gram, LazyGram
 from ..interrupt import interruptible
 from ..kernels import Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import admit_both, product, sums_of_parts
 from ..kernels.pairwise import linear_scores
-from ..kernels.points import Domain, count, objects, row_weights, take
+from ..kernels.points import Domain, count, is_sparse, objects, row_weights, take
 from ..memory import parse_bytes
 from ..params import RebuildsParameters
 from ..progress import Line, Watches
@@ -52,6 +52,9 @@ from .predicted import as_predicted
 from .proofs import told
 from .repeated import Merged, merged
 from .scales import advise
+
+_LARGE = 2**24  # entries of vectors; a copy of fewer in float64 is soon made
+_FORMED = 0.3  # of the time is what the Gram matrix may take
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +98,8 @@ class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseE
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Points, y: Any = None, sample_weight: Any = None) -> Self:
         """Find f from points X, targets y and weights (>= 0) of the points; see `certificate_` for how good it is."""
-        began = perf_counter()
+        deadline = Deadline.after(self.time_limit)
         training = self._training(X, y, sample_weight)
-        deadline = None if self.time_limit is None else began + self.time_limit
         hooks = Hooks(self, len(training.tasks), X, y, sample_weight)
         once = self._merged(training)
         posed = training if once is None else replace(training, points=once.points, tasks=(once.task,))
@@ -110,7 +112,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseE
         with ExitStack() as stack:
             if not posed.kernel.serial:  # else K may take minutes: Ctrl-C then ends it at once, and nothing is lost
                 stack.enter_context(interruptible())
-            gram = self._gram(posed)
+            gram = self._gram_in_time(posed, deadline)
             line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
             solutions = fit_machines(
                 gram, posed.tasks, self._solver(), tol=self.tol, max_iter=self.max_iter, deadline=deadline,
@@ -160,6 +162,16 @@ class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseE
         chosen = training.tasks if self.solver is None else ()
         return training_gram(training.kernel, training.points, self.memory, sizes, chosen)
 
+    def _gram_in_time(self, training: Training, deadline: Deadline) -> Gram:
+        """The same; where there is no time to compute it, one of which nothing is held."""
+        if training.kernel.domain is Domain.VALUES:
+            return self._gram(training)
+        try:
+            with until(deadline.part(_FORMED)):
+                return self._gram(training)
+        except OutOfTimeError:
+            return LazyGram(training.kernel, training.points, self.memory, "lazy: no time to compute it", most=2)
+
     def _pack(self, betas: list[Array], sizes: list[int]) -> Array:
         """The coefficients of all problems as rows over the points; classes of these sizes follow one another."""
         return np.stack(betas)
@@ -202,7 +214,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseE
         rows = rows if order is None else rows[order]
         if kernel.domain is Domain.VALUES:
             admit_both(kernel, X, None)
-            points = X[np.ix_(rows, rows)]
+            points = X if rows.size == n and order is None else X[np.ix_(rows, rows)]
         else:
             points = X if rows.size == n and order is None else take(X, rows)
         advise(self, kernel, points)
@@ -290,7 +302,7 @@ class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseE
         vectors, coefficients = self.support_vectors_, self.dual_coef_
         if centre is not None:
             vectors = vectors - centre
-        parts = [safe_sparse_dot(coefficients[:, b], vectors[b], dense_output=True).T for b in self._blocks()]
+        parts = [_combinations(coefficients[:, b], vectors[b]) for b in self._blocks()]
         return np.ascontiguousarray(self._join(parts).T)
 
     def _as_predicted(self, training: Training, solutions: list[Solution], centre: Array | None) -> list[Solution]:
@@ -370,6 +382,13 @@ class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseE
         tags.input_tags.pairwise = domain is Domain.VALUES
         tags.input_tags.string = domain is Domain.OBJECTS
         return tags
+
+
+def _combinations(coefficients: Array, vectors: Points) -> Array:
+    """sum_i beta_i x_i as columns, one for each row of coefficients; large float32 vectors are not copied for it."""
+    if is_sparse(vectors) or vectors.dtype != np.float32 or vectors.size < _LARGE:
+        return np.asarray(safe_sparse_dot(coefficients, vectors, dense_output=True).T)
+    return np.column_stack([Design(vectors).combination(beta) for beta in np.ascontiguousarray(coefficients)])
 
 
 def seed_of(random_state: Any) -> int | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from ..deadline import NEVER, Deadline
 from ..gram import unformed
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
@@ -96,13 +96,13 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Points, y: Any, sample_weight: Any = None) -> Self:
         """Learn from points X of classes y, with weights (>= 0); see `certificate_` for what is proved."""
-        began = perf_counter()
+        deadline = Deadline.after(self.time_limit)
         training = self._training(X, y, sample_weight)
         seen = Seen(training.rows, training.tasks[0].C, training.n)
         Y = np.stack([task.y for task in training.tasks])
         hooks = Hooks(self, len(Y), X, y, sample_weight)
-        learner = self._learner(training.kernel, None, training.points, Y * seen.weight, None)
-        outcome = self._learn(learner, hooks, began)
+        learner = self._learner(training.kernel, None, training.points, Y * seen.weight, None, deadline)
+        outcome = self._learn(learner, hooks, deadline)
         kept, held = learner.remaining()
         self._keep_points(training.kernel, take(training.points, kept), kept, held, learner)
         beta = np.zeros(Y.shape)
@@ -132,7 +132,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         kernel = kernel.resolve(X)
         points, held = (None, None) if first else (self.support_vectors_, self._held)
         learner = self._learner(kernel, points, X, Y, held)
-        one_pass(learner, next(self._orders(count(X))), np.ones(len(Y), np.bool_), 1, None)
+        one_pass(learner, next(self._orders(count(X))), np.ones(len(Y), np.bool_), 1, NEVER)
         kept, held = learner.remaining()
         points = X if points is None else stack(points, X)
         self._keep_points(kernel, take(points, kept), held.since, held, learner)
@@ -164,9 +164,11 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         parts = zip(self._sides(group), self._names(), strict=True)
         return None, group, [Task(side, HardMargin(), weight, bias=False, name=name) for side, name in parts]
 
-    def _learner(self, kernel: Kernel, points: Points, X: Points, Y: Array, held: Held | None) -> Dual:
+    def _learner(
+        self, kernel: Kernel, points: Points, X: Points, Y: Array, held: Held | None, deadline: Deadline = NEVER
+    ) -> Dual:
         return Dual(
-            rows_of(kernel, points, X), Y, held, bias=bool(self.bias), budget=self.budget,
+            rows_of(kernel, points, X, deadline), Y, held, bias=bool(self.bias), budget=self.budget,
             sequence=self.variant == "voted", trace=bool(self.trace),
         )  # fmt: skip
 

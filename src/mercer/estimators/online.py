@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ..arithmetic import DefaultArithmetic
+from ..deadline import Deadline
 from ..kernels import Kernel
 from ..kernels.points import take
 from ..online import INSEPARABLE, Learner, MarginCertificate, Outcome, Update, train
@@ -99,10 +100,9 @@ class Online(DefaultArithmetic):
         while True:
             yield np.arange(n) if generator is None else generator.permutation(n)
 
-    def _learn(self, learner: Learner, hooks: Hooks, began: float) -> Outcome:
+    def _learn(self, learner: Learner, hooks: Hooks, deadline: Deadline) -> Outcome:
         """Pass after pass, with whoever watches."""
         machines, n = learner.Y.shape
-        deadline = None if self.time_limit is None else began + self.time_limit
         with ExitStack() as stack:
             line = [stack.enter_context(Line(type(self).__name__, machines))] if self.verbose else []
             watch = Watches([hooks, *line])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..deadline import NEVER, Deadline
 from ..kernels import Linear
 from ..kernels.pairwise import squared_norms
 from ..kernels.points import is_sparse
@@ -75,7 +75,7 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Points, y: Any, sample_weight: Any = None) -> Self:
         """Learn from points X of classes y, with weights (>= 0); see `certificate_` for what is proved."""
-        began = perf_counter()
+        deadline = Deadline.after(self.time_limit)
         X, y = self._admit(X, y, reset=True)
         seen = weighted_rows(sample_weight, len(y))
         points = seen.of(X)
@@ -83,7 +83,7 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         sides = self._sides(group)
         learner = self._learner(points, sides * seen.weight)
         hooks = Hooks(self, len(sides), X, y, sample_weight)
-        outcome = self._learn(learner, hooks, began)
+        outcome = self._learn(learner, hooks, deadline)
         self._keep(learner)
         found = self._certificates(points, sides, outcome.statuses, outcome.proofs)
         certificates = [seen.told(certificate, Linear(), points) for certificate in found]
@@ -101,7 +101,7 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         seen = weighted_rows(sample_weight, len(y))
         self.classes_, group = classes_of_stream(self, y, classes)
         learner = self._learner(seen.of(X), self._sides(seen.of(group)) * seen.weight, goes_on=not first)
-        one_pass(learner, next(self._orders(seen.rows.size)), np.ones(len(learner.Y), np.bool_), 1, None)
+        one_pass(learner, next(self._orders(seen.rows.size)), np.ones(len(learner.Y), np.bool_), 1, NEVER)
         self._keep(learner)
         self._forget_fit(learner, seen)
         return self

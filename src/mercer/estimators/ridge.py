@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from ..deadline import Deadline, until
 from ..features.base import random_generator
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
@@ -23,7 +23,7 @@ from ..params import suggestion
 from ..progress import Line, Watch, Watches
 from ..solvers import ConjugateGradient, NormalEquations, NystromCG
 from ..solvers.linear import RidgeSolver
-from ..solvers.ridge_auto import choose_ridge, landmarks_within
+from ..solvers.ridge_auto import choose_ridge, landmarks_within, work_of
 from ..types import Array, Index, Points
 from .base import sample_weights
 from .callbacks import Hooks, with_callbacks
@@ -33,12 +33,14 @@ from .definite import doubted
 from .predicted import ridge_as_predicted
 from .ridge_certificate import of_all
 from .ridge_data import Data, is_chunks, of_arrays, of_chunks
-from .ridge_fit import Answer, fit_features, fit_system, path_of
+from .ridge_fit import Answer, fit_features, fit_in_time, fit_system, path_of, seconds_of
 from .ridge_path import RidgePath
 from .ridge_predict import RidgePredictions
 from .ridge_run import Limits
 from .scales import advise
 
+_PATH_SHARE = 0.5  # of the time is for the choice of alpha
+_AFFORDS = 0.7  # of the time that is left is what a solver may take, as far as one can tell
 _LARGEST = 1e150  # target: sums of squares of larger ones are no numbers
 
 
@@ -61,9 +63,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
     alphas : the grid of alpha="loo"; None is 50 values from 1e-8 to 1e3 times the mean of k(x, x).
     loo : whether to find loo_residuals_. Takes about three times as long as the fit alone.
     memory : what the fit may take, such as "2GB".
-    time_limit, max_iter : seconds, and rounds. They are looked at between pieces of work, as is Ctrl-C. An
-        eigendecomposition (`path`, alpha="loo") is one piece, and cannot be interrupted: seconds for 2,000 points, a
-        minute or more for 6,000.
+    time_limit, max_iter : seconds, and rounds. They are looked at between pieces of work, as is Ctrl-C. Where the time
+        is too short for the solver, or for the eigendecomposition of alpha="loo", landmarks stand for all points: as
+        many as there is time for.
     random_state : the seed of solvers that draw at random.
     verbose : whether to show the progress on stderr.
 
@@ -117,17 +119,17 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         With landmarks, X may also stand for pieces of data that are read several times: a function that gives an
         iterator of (X, y) or (X, y, sample_weight), or a list of them; y is then left out.
         """
-        began = perf_counter()
+        deadline = Deadline.after(self.time_limit)
         training = self._training_data(X, y, sample_weight)
         for earlier in ("path_", "loo_residuals_"):  # are there only where this fit finds them
             self.__dict__.pop(earlier, None)
         hooks = Hooks(self, 1, X, y, sample_weight)
         if self.alpha == "loo":
-            self.path_ = self._path(training, self.alphas)
+            with until(deadline.part(_PATH_SHARE)):
+                self.path_ = self._path(training, self.alphas)
             self.alpha_ = self.path_.best
         else:
             self.alpha_ = float(self.alpha)
-        deadline = None if self.time_limit is None else began + self.time_limit
         with ExitStack() as stack:
             line = [stack.enter_context(Line(type(self).__name__, 1))] if self.verbose else []
             answer = self._solved(training, deadline, Watches([hooks, *line]))
@@ -227,8 +229,13 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
 
     # The answer.
 
-    def _solved(self, training: _Training, deadline: float | None, watch: Watch) -> Answer:
+    def _solved(self, training: _Training, deadline: Deadline, watch: Watch) -> Answer:
         limits = Limits(self.tol, self.max_iter or 2_000, deadline, watch)
+        if deadline.limited and not _affords(training, bool(self.loo), deadline):
+            return fit_in_time(
+                training.kernel, training.solver, training.data, self.alpha_, bool(self.bias), bool(self.loo),
+                training.generator, limits,
+            )  # fmt: skip
         if isinstance(training.solver, NormalEquations | NystromCG):
             return fit_features(
                 training.kernel, training.solver, training.data, self.alpha_, bool(self.bias), bool(self.loo),
@@ -325,6 +332,18 @@ class _Training:
     generator: np.random.Generator
     centre: Array | None = None
     """What was taken from the points of `data`, where those of a linear machine are far from the origin."""
+
+
+def _affords(training: _Training, loo: bool, deadline: Deadline) -> bool:
+    """Whether there is time for the solver; precomputed values leave no choice."""
+    data, kernel = training.data, training.kernel
+    if kernel.domain is Domain.VALUES:
+        return True
+    some = data.arrays or data.pool
+    assert some is not None
+    X = some.X
+    seconds = seconds_of(work_of(training.solver, kernel, X, loo), kernel, data)
+    return seconds * data.stream.n / count(X) <= _AFFORDS * deadline.left()  # of pieces, some rows stand for all
 
 
 def _moved_back(training: _Training, answer: Answer, solutions: list[Any]) -> tuple[Answer, list[Any]]:

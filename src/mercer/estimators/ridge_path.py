@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..deadline import look
 from ..kernels.points import count
 from ..solvers.streams import Piece
 from ..solvers.triangular import Factor
@@ -107,6 +108,7 @@ def _rows_of_features(problem: FeatureProblem, mean: Array) -> Iterator[tuple[sl
     seen, step = 0, max(256, problem.stream.values // 2 // problem.features.size)
     for whole in problem.stream.pieces():
         for start in range(0, count(whole.X), step):
+            look()
             piece = whole.rows(slice(start, start + step))
             G = problem.features.large_block(piece.X)
             Z = problem.projected((G.toarray() if hasattr(G, "toarray") else G).T).T

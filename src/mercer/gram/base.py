@@ -10,7 +10,7 @@ import numpy as np
 
 from ..kernels import Kernel, Linear
 from ..kernels import kernel as as_kernel
-from ..kernels.evaluate import SCRATCH, stream_product
+from ..kernels.evaluate import SCRATCH, stream_product, value_seconds
 from ..kernels.pairwise import linear_scores, linear_weights, require_no_overflow
 from ..kernels.points import Chosen, Domain, admit, common_dtype, count, nbytes
 from ..memory import format_bytes, parse_bytes
@@ -75,6 +75,11 @@ class Gram(ABC):
         from .evidence import doubt_about
 
         return doubt_about(self) if self.whole is None else self.whole.doubt  # one look is enough
+
+    @cached_property
+    def value_seconds(self) -> float:
+        """Seconds of a kernel value, measured once for all parts of a matrix."""
+        return value_seconds(self.kernel, self.points) if self.whole is None else float(self.whole.value_seconds)
 
     @abstractmethod
     def diag(self) -> Array:

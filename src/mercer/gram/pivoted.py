@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..deadline import look
 from ..kernels import Kernel
 from ..kernels.evaluate import diagonal, fill_block
 from ..kernels.points import count, take
@@ -43,6 +44,7 @@ def pivoted_cholesky(
     F = np.empty((min(rank, n), n), dtype)  # transposed
     pivots = np.empty(0, np.intp)
     while pivots.size < len(F):
+        look()
         residual[residual <= negligible] = 0.0
         total = residual.sum()
         if total <= 0.0:

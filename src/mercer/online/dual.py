@@ -77,7 +77,7 @@ class Dual(Learner):
         self.weights = np.concatenate([held.weights, zeros], axis=1)
         self.stamps = np.concatenate([held.stamps, zeros], axis=1)
         self.since = np.concatenate([held.since, np.zeros(Y.shape[1], np.int64)])
-        self.seen, self.forgotten = held.seen, 0
+        self.seen, self.forgotten, self.added = held.seen, 0, 0
         self.count = int(self.weights.any(axis=0).sum())
         self.sizes = np.sqrt(np.maximum(rows.squares() + self.bias, 0.0))
         self.alpha, self.made = np.zeros(Y.shape, np.int64), np.zeros(machines, np.int64)
@@ -148,8 +148,13 @@ class Dual(Learner):
         self.forgotten += 1
         return point, change
 
+    def end_seconds(self, taken: float) -> float:
+        """See Learner: a row of values for each point that is held, as each that was added has taken one."""
+        return taken * self.count / max(1, self.added)
+
     def _add(self, points: Index, v: Array) -> None:
         """f += sum v_i k(x_i, .), at all points."""
+        self.added += points.size
         self.rows.add(self.F, points, v)
         self.F += self.bias * v.sum(axis=1)[:, None]
 

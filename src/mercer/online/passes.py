@@ -10,11 +10,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..deadline import Deadline, now
 from ..interrupt import interruptible
 from ..parallel import helpers_kept
 from ..progress import Watch
@@ -71,6 +71,10 @@ class Learner(ABC):
     def distance(self, machine: int, state: Any) -> float:
         """|f - f'| / eta for an earlier f'."""
 
+    def end_seconds(self, taken: float) -> float:
+        """What it will take to certify f as it is now, after so many seconds of learning."""
+        return 0.0
+
     @property
     @abstractmethod
     def size(self) -> float:
@@ -96,9 +100,7 @@ class Outcome:
     seconds: float
 
 
-def train(
-    learner: Learner, orders: Iterator[Index], *, max_epochs: int, deadline: float | None, watch: Watch
-) -> Outcome:
+def train(learner: Learner, orders: Iterator[Index], *, max_epochs: int, deadline: Deadline, watch: Watch) -> Outcome:
     """Passes until none makes a mistake, a proof that this cannot be, or a limit."""
     run = _Run(learner, watch)
     with interruptible(), helpers_kept():
@@ -110,14 +112,14 @@ def train(
     return run.outcome()
 
 
-def one_pass(learner: Learner, order: Index, active: Array, epoch: int, deadline: float | None) -> Status | None:
+def one_pass(learner: Learner, order: Index, active: Array, epoch: int, deadline: Deadline) -> Status | None:
     """A pass; gives back why it was broken off, if it was."""
     learner.made[:] = 0
     with interruptible() as interrupt, helpers_kept():
         for _ in learner.pieces(order, active, epoch):
             if interrupt.asked:
                 return Status.INTERRUPTED
-            if deadline is not None and perf_counter() >= deadline:
+            if deadline.limited and learner.end_seconds(now() - deadline.began) >= deadline.left():
                 return Status.OUT_OF_TIME
     return None
 
@@ -127,7 +129,7 @@ class _Run:
 
     def __init__(self, learner: Learner, watch: Watch) -> None:
         self.learner, self.watch = learner, watch
-        self.began, self.epoch = perf_counter(), 0
+        self.began, self.epoch = now(), 0
         machines = len(learner.Y)
         self.stop: Status | None = None
         self.statuses: list[Status | None] = [None] * machines
@@ -146,7 +148,7 @@ class _Run:
         scores, (norms, weights) = learner.scores(), learner.norms()
         for c in np.flatnonzero(self.active()).tolist():
             primal, dual = as_objectives(*bounds(np.sign(learner.Y[c]) * scores[c], norms[c], weights[c]))
-            step = Step(self.epoch, primal, dual, learner.support(c), perf_counter() - self.began)
+            step = Step(self.epoch, primal, dual, learner.support(c), now() - self.began)
             self.histories[c].append(step)
             self.proofs[c] = self.earlier[c].proof()
             if self.proofs[c] is not None:
@@ -161,7 +163,7 @@ class _Run:
         ended = [self.stop if status is None else status for status in self.statuses]
         statuses = [status for status in ended if status is not None]
         histories = [tuple(steps) for steps in self.histories]
-        return Outcome(statuses, self.proofs, histories, self.epoch, perf_counter() - self.began)
+        return Outcome(statuses, self.proofs, histories, self.epoch, now() - self.began)
 
 
 class _Remembered:

@@ -1,10 +1,13 @@
-"""Solver: a generator of iterates. It knows nothing of tolerances, clocks and limits; `solve` does."""
+"""Solver: a generator of iterates. It knows nothing of tolerances and limits; `solve` does.
+
+Between bounded pieces of a long round it may `look()` at the deadline, which may raise: its last iterate then stands.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -50,6 +53,13 @@ def full_round(n: int) -> float:
     return float(WHOLE * (n + min(_READ * n, _MOST_READ)))
 
 
+class Work(NamedTuple):
+    """Kernel values, and multiplications of matrices."""
+
+    values: float = 0.0
+    flops: float = 0.0
+
+
 class Solver(Parameters):
     """Settings of an algorithm: a frozen dataclass.
 
@@ -77,6 +87,12 @@ class Solver(Parameters):
                 f"{type(self).__name__} needs a loss with a quadratic dual, and that of {problem.loss!r} is not: "
                 "leave the solver out, and one that serves this loss is chosen."
             )
+
+    def first_work(self, problem: Problem) -> Work:
+        """What it takes until the first iterate that is of use, where that may be long: it is not begun without time
+        for it.
+        """
+        return Work()
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         """Iterates; the dual value does not fall, the primal may rise now and then."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..deadline import deadline, flop_seconds
 from ..gram import Design
 from ..losses import HardMargin
 from ..problem import Problem
@@ -31,6 +32,8 @@ from .rows import Features
 _BEFORE = 3  # rounds of passes before Newton steps, where r is 0: a good start saves many of them
 _STEPS = 4.0  # Newton steps that gain a digit
 _ANEW = 0.5  # the part of the Hessian that has to be computed for each
+_IN_TIME = 3.0  # such steps must be possible before the deadline, or passes go on
+_AT_ONCE = 0.1  # of the time is what the Hessian of some of the points may take
 _PART = 8  # Newton steps at once begin with one point of so many,
 _ROWS = 40  # and at least so many times as many as there are features:
 _FIRST_STEPS = 8  # at most so many steps,
@@ -93,7 +96,10 @@ def _worth_newton(descent: Descent) -> bool:
         return False
     lo, hi = problem.bounds
     free = int(np.count_nonzero((descent.beta > lo) & (descent.beta < hi)))
-    return _STEPS * _newton_step(design, free) < descent.passes_per_digit * 3.0 * _read(design)
+    if _STEPS * _newton_step(design, free) >= descent.passes_per_digit * 3.0 * _read(design):
+        return False
+    # By what a pass has taken, there is time for some steps.
+    return _IN_TIME * _newton_step(design, free) * descent.pass_seconds <= _read(design) * deadline().left()
 
 
 def _worth_newton_at_once(descent: Descent) -> bool:
@@ -101,7 +107,10 @@ def _worth_newton_at_once(descent: Descent) -> bool:
     problem, design = descent.problem, _design(descent)
     if not problem.loss.quadratic or not problem.terms.r.all() or _part(design) > design.n // 5:
         return False
-    return _STEPS * _newton_step(design, design.n // 2) < descent.passes_per_digit * 3.0 * _read(design)
+    if _STEPS * _newton_step(design, design.n // 2) >= descent.passes_per_digit * 3.0 * _read(design):
+        return False
+    left = deadline().left()
+    return left == np.inf or _part(design) * design.width**2 * flop_seconds() <= _AT_ONCE * left
 
 
 def _part(design: Design) -> int:

@@ -33,13 +33,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._core import CHUNK, is_small, loops, padded
-from ..gram import Gram, Held
+from ..gram import DenseGram, Gram, Held
+from ..gram.dense import DensePart
 from ..losses import HardMargin, Terms
 from ..parallel import for_each, thread_count
 from ..params import require_integer
 from ..problem import Problem
 from ..types import Array, inner
-from .base import WHOLE, Iterate, Solver, feasible_start
+from .base import WHOLE, Iterate, Solver, Work, feasible_start
 from .free import newton_steps
 from .rank import features_up_to_rounding, steps_in_features
 
@@ -70,6 +71,7 @@ _DRAGS = 200.0  # times n^2: after so much work on few points, features are trie
 _FEW = 6000  # points
 _LINEAR = 16.0  # multiplications of dense linear algebra count as one value
 _WORTH_THREADS = 2_000_000  # values; smaller updates stay in one thread
+_ROWS_THAT_MOVE = 0.25  # of a working set, in a first round
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,15 @@ class Decomposition(Solver):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_integer(self, "working_set", at_least=2)
+
+    def first_work(self, problem: Problem) -> Work:
+        """The block of a working set, and some rows of what moves in it."""
+        gram, n = problem.gram, problem.n
+        compact = gram.gaussian is not None and n * thread_count() <= _COMPACT
+        if compact or gram.design is not None or isinstance(gram, DenseGram | DensePart):
+            return Work()
+        size = min(n, max(self.working_set, WHOLE))
+        return Work(values=size * (size + _ROWS_THAT_MOVE * n))
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         descent = _Descent(problem, feasible_start(problem, start), self.working_set)

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..deadline import deadline, flop_seconds, look, require
 from ..gram import Design
 from ..parallel import for_each, thread_count
 from ..types import Array, inner
@@ -327,6 +328,8 @@ class Squares:
     def _by_features(self, rate: Array, unit: float) -> _System:
         from scipy.linalg import cho_factor, cho_solve
 
+        if deadline().limited:
+            require(self.design.width**3 / 3 * flop_seconds())
         self._update(rate, unit)
         H = self.sum / unit
         H[np.diag_indices_from(H)] += 1.0
@@ -349,6 +352,8 @@ class Squares:
         if free.size == 0:
             zeros = np.zeros(self.design.width)
             return _System(lambda x: x.copy(), lambda: (zeros, zeros, 0.0))
+        if deadline().limited:
+            require((self.design.width + free.size / 3) * free.size**2 * flop_seconds())
         Z = self.design.Z[free].astype(np.float64)
         K = (Z @ Z.T).toarray() if self.design.sparse else Z @ Z.T
         K[np.diag_indices_from(K)] += 1.0 / rate
@@ -402,6 +407,7 @@ class Squares:
         strip = max(1, min(max(_VALUES // d, _ROWS), rows.size))
         Z, weighted = np.empty((2, strip, d), np.float32 if self.single else np.float64)
         for start in range(0, rows.size, strip):
+            look()
             part = rows[start : start + strip]
             gather(self.design.arrays[0], part, weight, Z, weighted, ones)
             out += weighted[: part.size].T @ Z[: part.size]
