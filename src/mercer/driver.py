@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .examination import examine, may_be_inseparable
-from .interrupt import interruptible
-from .parallel import helpers_kept
+from .interrupt import Interrupt, StoppedError, heeded, interruptible
+from .parallel import helpers_kept, looking
 from .problem import Problem
 from .solution import Certificate, Solution, Status, Step
 from .solvers import Iterate, Solver, choose
@@ -26,7 +26,8 @@ _PROMPT = 0.5  # seconds that a certificate may take after Ctrl-C
 _BETTER = 0.99  # an earlier iterate is given back where its objective was below this part of the last one's
 _RESERVE = 0.2  # of the time limit, at most, is kept for the certificate
 _LARGEST = 1e153  # objectives hold squares of sum C_i |phi(x_i)|, which must be within float64
-_PROBE = 256  # rows of a certificate that are timed, to know what all of them will take
+_PROBE = 256  # rows of a certificate that are timed, to know what all of them will take,
+_FEW = 16  # and of one whose kernel is a Python function
 
 
 @np.errstate(under="ignore")
@@ -43,7 +44,9 @@ def solve(
     """Solve to a relative gap of `tol`, proved by a certificate.
 
     Ends after `max_iter` rounds or `time_limit` seconds, at Ctrl-C, or where `callback(step)` returns True, with the
-    best answer so far and an honest status. `start` is a Solution, or coefficients, to go on from.
+    best answer so far and an honest status. So a loop over problems looks at the status, to end at Ctrl-C: it is
+    INTERRUPTED then, whatever the gap. A second Ctrl-C raises KeyboardInterrupt; so does the first, where a problem
+    such as that of OneClassSVM has no answer yet. `start` is a Solution, or coefficients, to go on from.
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"solve takes a Problem, such as Problem.of(kernel, X, y), not {type(problem).__name__}.")
@@ -51,20 +54,22 @@ def solve(
     chosen, reason = choose(problem) if solver is None else (as_solver(solver), "")
     chosen.check(problem)
     _require_in_range(problem)
-    run = _Run(problem, tol, max_iter, time_limit, callback)
     beta = start.beta if isinstance(start, Solution) else start
+    alone = not heeded()  # nobody else looks whether Ctrl-C has come: the answer must tell
     with interruptible() as interrupt, nullcontext() if chosen.factors else helpers_kept():
+        run = _Run(problem, tol, max_iter, time_limit, callback, interrupt)
         generator = chosen.iterates(problem, beta)
         scores: Array | None = None
-        while True:
+        while run.status is None:
             try:
-                iterate = generator.send(scores)
+                with looking(interrupt.look):
+                    scores = run.take(generator.send(scores))
             except StopIteration:
-                run.status = chosen.exhausted
-                break  # the last iterate was certified, and is the last word
-            scores = run.take(iterate, interrupt.asked)
-            if run.status is not None:
-                break
+                run.status = chosen.exhausted  # the last iterate was certified, and is the last word
+            except StoppedError:
+                run.break_off()
+    if alone and interrupt.asked and run.status is Status.CONVERGED:
+        run.status = Status.INTERRUPTED
     return run.solution(chosen, reason)
 
 
@@ -99,8 +104,11 @@ class _Run:
         max_iter: int,
         time_limit: float | None,
         callback: Callable[[Step], Any] | None,
+        interrupt: Interrupt,
     ) -> None:
         self.problem, self.tol, self.max_iter, self.callback = problem, tol, max_iter, callback
+        self.interrupt = interrupt
+        self.last: Iterate | None = None
         self.began = perf_counter()
         self.deadline = None if time_limit is None else self.began + time_limit
         self.status: Status | None = None
@@ -114,18 +122,36 @@ class _Run:
         # A float64 pass over rows that were computed in float32 takes more than a quarter of the time of the fit.
         self.single = tol >= _SINGLE_FROM
 
-    def take(self, iterate: Iterate, interrupted: bool) -> Array | None:
+    def take(self, iterate: Iterate) -> Array | None:
         """Look at an iterate; K beta is given back where it was recomputed."""
         step = self._measure(iterate)
         self.history.append(step)
+        self.last = _copied(iterate)
         if step.primal < self.best_primal and not iterate.partial:
-            self.best_primal, self.best_beta = step.primal, iterate.beta.copy()
-        stop = self._why_stop(step, iterate.beta, interrupted)
+            self.best_primal, self.best_beta = step.primal, self.last.beta
+        stop = self._why_stop(step, iterate.beta)
         hopeless = may_be_inseparable(self.problem, iterate.beta, iterate.scores)
         good = step.relative_gap <= self.aim and not iterate.partial
         if not (stop or iterate.done or hopeless or good):
             return None
-        scores = self._certify(iterate, stop)
+        scores = self._judge(iterate, stop)
+        seen = step.relative_gap  # below 0, where rounding hides it from the solver
+        self.aim = 0.3 * (min(self.aim, seen) if seen > 0.0 else self.aim)
+        return scores
+
+    def break_off(self) -> None:
+        """Ctrl-C in the middle of a round: the answer of the one before counts, or none at all (a constant f)."""
+        if self.last is None:
+            if self.problem.mass:
+                raise KeyboardInterrupt  # zeros are no answer, and any other beta takes long to examine
+            zeros = np.zeros(self.problem.n)
+            self.last = Iterate(zeros, zeros)
+        self._judge(self.last, Status.INTERRUPTED)
+
+    def _judge(self, iterate: Iterate, stop: Status | None) -> Array:
+        """Certify the iterate, and see whether that is the end; K beta is given back."""
+        with looking(None if stop else self.interrupt.look):
+            scores = self._certify(iterate, stop)
         certificate = self.certificate
         assert certificate is not None
         if certificate.status in (Status.INFEASIBLE, Status.INDEFINITE):
@@ -134,8 +160,6 @@ class _Run:
             self.status = Status.CONVERGED
         elif stop:
             self.status = stop
-        seen = step.relative_gap  # below 0, where rounding hides it from the solver
-        self.aim = 0.3 * (min(self.aim, seen) if seen > 0.0 else self.aim)
         return scores
 
     def _measure(self, iterate: Iterate) -> Step:
@@ -159,8 +183,9 @@ class _Run:
         seconds = perf_counter() - self.began
         return Step(len(self.history) + 1, primal, dual, int(np.count_nonzero(iterate.beta)), seconds)
 
-    def _why_stop(self, step: Step, beta: Array, interrupted: bool) -> Status | None:
-        if interrupted or (self.callback is not None and self.callback(step) is True):
+    def _why_stop(self, step: Step, beta: Array) -> Status | None:
+        told = self.callback is not None and self.callback(step) is True
+        if told or self.interrupt.asked:
             return Status.INTERRUPTED
         if step.iteration >= self.max_iter:
             return Status.OUT_OF_ITERATIONS
@@ -173,11 +198,13 @@ class _Run:
     def _certificate_seconds(self, beta: Array) -> float:
         """What a float64 certificate of this answer will take: from a few of its rows; with features, as a round."""
         if self.problem.gram.design is not None:
-            before = self.history[-2].seconds if len(self.history) > 1 else 0.0
-            return self.history[-1].seconds - before
+            before, last = [0.0, 0.0, *(step.seconds for step in self.history)][-2:]
+            return last - before
         support = max(1, int(np.count_nonzero(beta)))
         if support > 1.5 * self.probed_support:  # timed anew as the answer grows
-            rows = np.linspace(0, self.problem.n - 1, min(_PROBE, self.problem.n)).astype(int)
+            kernel = self.problem.gram.kernel
+            probe = _FEW if kernel is not None and kernel.serial else _PROBE
+            rows = np.linspace(0, self.problem.n - 1, min(probe, self.problem.n)).astype(int)
             start = perf_counter()
             self.problem.gram.recompute(beta, rows)
             self.probed_seconds = (perf_counter() - start) * self.problem.n / rows.size
@@ -193,7 +220,8 @@ class _Run:
             if self._certificate_seconds(iterate.beta) > left and iterate.dual_beta is None:
                 held = iterate.scores
         beta, dual_beta = iterate.beta, iterate.dual_beta
-        if (stop or iterate.done) and held is None and self.best_primal < _BETTER * self.history[-1].primal:
+        worse = bool(self.history) and self.best_primal < _BETTER * self.history[-1].primal
+        if (stop or iterate.done) and held is None and worse:
             # An earlier f was better; the latest bound is the best.
             beta, dual_beta = self.best_beta, iterate.beta if dual_beta is None else dual_beta
         certificate, scores, b = examine(
@@ -228,3 +256,14 @@ class _Run:
         return Solution(
             scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason, self.dual_beta
         )
+
+
+def _copied(iterate: Iterate) -> Iterate:
+    """The same, whatever the solver does next."""
+    beta, scores, other = iterate.beta, iterate.scores, iterate.dual_beta
+    return replace(
+        iterate,
+        beta=beta.copy(),
+        scores=None if scores is None else scores.copy(),
+        dual_beta=None if other is None else other.copy(),
+    )

@@ -35,11 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Read, encode, scale, train, certify, save, score."""
     from time import perf_counter
 
-    from ..interrupt import interruptible
     from .columns import columns_of
     from .data import last_step, read_training
     from .exits import Exit, UsageError
-    from .fitting import encoder_of, exit_of, fit, learned, pipeline_of
+    from .fitting import encoder_of, learned, pipeline_of, trained
     from .machines import machine_of, targets_of
     from .output import note, place_for_model, show
 
@@ -54,12 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     train, test = _split(arguments, table, y, targets)
     pipeline = pipeline_of(arguments, machine, table)
     began = perf_counter()
-    with interruptible() as interrupt:
-        fit(arguments, pipeline, table.take(train), None if y is None else y[train])
+    code = trained(arguments, pipeline, table.take(train), None if y is None else y[train])
     seconds = perf_counter() - began
     machine = last_step(pipeline)
-    code = Exit.INTERRUPTED if interrupt.asked else exit_of(machine)
-
     data = {"model": arguments.model, "target": target, "rows": len(train), "seconds": seconds}
     data |= {"features": int(machine.n_features_in_), "columns": columns_of(pipeline)} | learned(machine)
     _save(arguments, pipeline, data)  # before it is scored, which takes a while with --cv
@@ -138,19 +134,16 @@ def _cross_validated(
     import numpy as np
     from sklearn.base import clone
 
-    from ..interrupt import interruptible
-    from .fitting import fit, heed
+    from .fitting import fit
     from .output import note, warnings_as_notes
     from .scores import folds, in_words, scores
 
     rows = []
-    with interruptible() as interrupt:  # one for all folds, so that what comes between two of them counts too
-        for number, (train, test) in enumerate(folds(targets, y, table.n, arguments.cv, arguments.seed), start=1):
-            fold = fit(arguments, clone(pipeline), table.take(train), y[train])
-            heed(interrupt)
-            with warnings_as_notes(arguments):
-                rows.append(scores(targets, y[test], fold.predict(table.take(test))))
-            note(arguments, f"fold {number} of {arguments.cv}: {in_words(rows[-1])}")
+    for number, (train, test) in enumerate(folds(targets, y, table.n, arguments.cv, arguments.seed), start=1):
+        fold = fit(arguments, clone(pipeline), table.take(train), y[train])
+        with warnings_as_notes(arguments):
+            rows.append(scores(targets, y[test], fold.predict(table.take(test))))
+        note(arguments, f"fold {number} of {arguments.cv}: {in_words(rows[-1])}")
     means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
     first = next(iter(means))
     return means | {f"standard deviation of {first}": float(np.std([row[first] for row in rows]))}

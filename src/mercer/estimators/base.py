@@ -26,13 +26,14 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..gram import Gram
-from ..interrupt import interruptible
+from ..gram import Gram, unformed
+from ..interrupt import Interrupt, StoppedError
 from ..kernels import Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import admit_both, product, sums_of_parts
 from ..kernels.points import Domain, count, objects, row_weights, take
 from ..memory import parse_bytes
+from ..parallel import looking
 from ..params import RebuildsParameters
 from ..progress import Line, Watches
 from ..solution import Certificate, Solution, Status
@@ -45,6 +46,7 @@ from .certificates import worst
 from .checks import require_limits
 from .definite import doubted
 from .elsewhere import tells_where
+from .keeping import keeping
 from .machines import COPY, Task, fit_machines, training_gram
 from .repeated import Merged, merged
 
@@ -97,19 +99,19 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         centre = self._centre(posed)
         if centre is not None:
             posed = replace(posed, points=posed.points - centre)
-        with ExitStack() as stack:
-            if not posed.kernel.serial:  # else K may take minutes: Ctrl-C then ends it at once, and nothing is lost
-                stack.enter_context(interruptible())
-            gram = self._gram(posed)
-            line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
-            solutions = fit_machines(
-                gram, posed.tasks, self._solver(), tol=self.tol, max_iter=self.max_iter, deadline=deadline,
-                watch=Watches([hooks, *line]),
-            )  # fmt: skip
-        solutions = doubted(gram, solutions)
-        self._keep(training, solutions if once is None else [once.spread(solutions[0])], gram, centre)
-        self._warn()
-        hooks.close()
+        with keeping(self) as interrupt:
+            gram = self._formed(posed, interrupt)
+            with ExitStack() as stack:
+                line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
+                solutions = fit_machines(
+                    gram, posed.tasks, self._solver(), tol=self.tol, max_iter=self.max_iter, deadline=deadline,
+                    watch=Watches([hooks, *line]),
+                )  # fmt: skip
+            solutions = doubted(gram, solutions)
+            self._keep(training, solutions if once is None else [once.spread(solutions[0])], gram, centre)
+            if not interrupt.asked:
+                self._warn()
+            hooks.close()
         return self
 
     # What a machine writes.
@@ -140,6 +142,14 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         sizes = np.bincount(training.group) if pairs else None
         chosen = training.tasks if self.solver is None else ()
         return training_gram(training.kernel, training.points, self.memory, sizes, chosen)
+
+    def _formed(self, training: Training, interrupt: Interrupt) -> Gram:
+        """The Gram matrix; where Ctrl-C comes before it is there, nobody needs it any more."""
+        try:
+            with looking(interrupt.look):
+                return self._gram(training)
+        except StoppedError:
+            return unformed(training.kernel, training.points)
 
     def _pack(self, betas: list[Array], sizes: list[int]) -> Array:
         """The coefficients of all problems as rows over the points; classes of these sizes follow one another."""

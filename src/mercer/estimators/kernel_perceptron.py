@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
 
 from ..gram import unformed
+from ..interrupt import ctrl_c_held
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import block as kernel_block
@@ -24,6 +25,7 @@ from ..types import Array, Index, Points
 from .base import Machine
 from .callbacks import Hooks
 from .checks import require_choice
+from .keeping import keeping
 from .labels import classes_of, classes_of_stream, predicted
 from .machines import Task
 from .online import Online, confirmed
@@ -100,13 +102,16 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         Y = np.stack([task.y for task in training.tasks])
         hooks = Hooks(self, len(Y), X, y, None)
         learner = self._learner(training.kernel, None, training.points, Y, None)
-        outcome = self._learn(learner, hooks, began)
-        kept, held = learner.remaining()
-        self._keep_points(training.kernel, take(training.points, kept), kept, held, learner)
-        beta = np.zeros(Y.shape)
-        beta[:, kept] = self.dual_coef_
-        certificates = self._certificates(training.points, Y, outcome.statuses, outcome.proofs, kept)
-        self._conclude(learner, outcome, beta, self.intercept_, certificates, hooks)
+        with keeping(self) as interrupt:
+            outcome = self._learn(learner, hooks, began)
+            kept, held = learner.remaining()
+            self._keep_points(training.kernel, take(training.points, kept), kept, held, learner)
+            beta = np.zeros(Y.shape)
+            beta[:, kept] = self.dual_coef_
+            certificates = self._certificates(training.points, Y, outcome.statuses, outcome.proofs, kept)
+            self._conclude(learner, outcome, beta, self.intercept_, certificates, hooks)
+            if not interrupt.asked:
+                self._warn()
         return self
 
     def partial_fit(self, X: Points, y: Any, classes: Any = None) -> Self:
@@ -114,7 +119,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
 
         The kernel's parameters are found from the first piece. mistakes_ and trace_ are of this piece, and support_
         says after how many points of the stream each was first held. There is no certificate: mercer.certify gives one
-        for any data.
+        for any data. Ctrl-C in the middle leaves the machine as it was before the piece.
         """
         first = not hasattr(self, "dual_coef_")
         self._check()
@@ -127,11 +132,12 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         kernel = kernel.resolve(X)
         points, held = (None, None) if first else (self.support_vectors_, self._held)
         learner = self._learner(kernel, points, X, Y, held)
-        one_pass(learner, next(self._orders(count(X))), np.ones(len(Y), np.bool_), 1, None)
+        one_pass(learner, next(self._orders(count(X))), np.ones(len(Y), np.bool_), 1)
         kept, held = learner.remaining()
-        points = X if points is None else stack(points, X)
-        self._keep_points(kernel, take(points, kept), held.since, held, learner)
-        self._forget_fit(learner)
+        points = take(X if points is None else stack(points, X), kept)
+        with ctrl_c_held():
+            self._keep_points(kernel, points, held.since, held, learner)
+            self._forget_fit(learner)
         return self
 
     def decision_function(self, X: Points) -> Array:

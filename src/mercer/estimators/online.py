@@ -107,7 +107,6 @@ class Online:
         self.certificate_ = _worst(certificates)
         self.n_iter_ = outcome.epochs
         self._count(learner)
-        self._warn()
         for number, solution in enumerate(solutions):
             hooks.done(number, solution)
         hooks.close()
@@ -132,7 +131,7 @@ class Online:
         for status in (Status.OUT_OF_TIME, Status.INTERRUPTED):
             if any(certificate.status is status for certificate in self.certificates_):
                 message = f"{type(self).__name__}: {status}."
-                warnings.warn(message, ConvergenceWarning, stacklevel=5)  # past scikit-learn's wrapper of fit
+                warnings.warn(message, ConvergenceWarning, stacklevel=4)  # past scikit-learn's wrapper of fit
 
 
 def confirmed(

@@ -12,6 +12,7 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..interrupt import ctrl_c_held
 from ..kernels.pairwise import squared_norms
 from ..kernels.points import is_sparse
 from ..online import MarginCertificate, Primal, margin_certificate, one_pass
@@ -19,6 +20,7 @@ from ..solution import Inseparable, Status
 from ..types import Array, Points
 from .callbacks import Hooks
 from .checks import require_positive
+from .keeping import keeping
 from .labels import classes_of, classes_of_stream
 from .online import Online, confirmed
 
@@ -78,25 +80,30 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         self.classes_, group = classes_of(self, y)
         learner = self._learner(X, self._sides(group))
         hooks = Hooks(self, len(learner.Y), X, y, None)
-        outcome = self._learn(learner, hooks, began)
-        self._keep(learner)
-        certificates = self._certificates(X, learner.Y, outcome.statuses, outcome.proofs)
-        beta = self.eta * learner.alpha * learner.Y
-        self._conclude(learner, outcome, beta, learner.b, certificates, hooks)
+        with keeping(self) as interrupt:
+            outcome = self._learn(learner, hooks, began)
+            self._keep(learner)
+            certificates = self._certificates(X, learner.Y, outcome.statuses, outcome.proofs)
+            beta = self.eta * learner.alpha * learner.Y
+            self._conclude(learner, outcome, beta, learner.b, certificates, hooks)
+            if not interrupt.asked:
+                self._warn()
         return self
 
     def partial_fit(self, X: Points, y: Any, classes: Any = None) -> Self:
         """Learn from one pass over a piece of a stream; all `classes` are named with the first piece.
 
-        mistakes_ and trace_ are of this piece. There is no certificate: mercer.certify gives one for any data.
+        mistakes_ and trace_ are of this piece. There is no certificate: mercer.certify gives one for any data. Ctrl-C
+        in the middle leaves the machine as it was before the piece.
         """
         first = not hasattr(self, "coef_")
         X, y = self._admit(X, y, reset=first)
         self.classes_, group = classes_of_stream(self, y, classes)
         learner = self._learner(X, self._sides(group), goes_on=not first)
-        one_pass(learner, next(self._orders(len(y))), np.ones(len(learner.Y), np.bool_), 1, None)
-        self._keep(learner)
-        self._forget_fit(learner)
+        one_pass(learner, next(self._orders(len(y))), np.ones(len(learner.Y), np.bool_), 1)
+        with ctrl_c_held():
+            self._keep(learner)
+            self._forget_fit(learner)
         return self
 
     def decision_function(self, X: Points) -> Array:

@@ -30,6 +30,7 @@ from .callbacks import Hooks
 from .centring import far_centre
 from .checks import require_choice, require_limits, require_positive
 from .definite import doubted
+from .keeping import keeping
 from .ridge_certificate import of_all
 from .ridge_data import Data, is_chunks, of_arrays, of_chunks
 from .ridge_fit import Answer, fit_features, fit_system, path_of
@@ -126,12 +127,14 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         else:
             self.alpha_ = float(self.alpha)
         deadline = None if self.time_limit is None else began + self.time_limit
-        with ExitStack() as stack:
-            line = [stack.enter_context(Line(type(self).__name__, 1))] if self.verbose else []
-            answer = self._solved(training, deadline, Watches([hooks, *line]))
-        self._keep_answer(training, answer)
-        self._warn()
-        hooks.close()
+        with keeping(self) as interrupt:
+            with ExitStack() as stack:
+                line = [stack.enter_context(Line(type(self).__name__, 1))] if self.verbose else []
+                answer = self._solved(training, deadline, Watches([hooks, *line]))
+            self._keep_answer(training, answer)
+            if not interrupt.asked:
+                self._warn()
+            hooks.close()
         return self
 
     def predict(self, X: Points, return_std: bool = False, amplitude: float | str = 1.0) -> Any:

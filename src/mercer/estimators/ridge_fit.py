@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..gram import DenseGram, Gram, unformed
+from ..interrupt import StoppedError
 from ..kernels import Kernel
 from ..kernels.evaluate import block, stream_product
 from ..kernels.points import Domain, count, take
@@ -34,7 +35,7 @@ from .ridge_path import (
     residuals_from_factor,
     residuals_from_weights,
 )
-from .ridge_run import Limits, StoppedError, solve_features, solve_system
+from .ridge_run import Limits, solve_features, solve_system
 from .ridge_spread import WeightsSpread
 
 _LOOK = 256  # rows on which the equations of the full problem are looked at
@@ -70,12 +71,12 @@ def fit_system(
     """Solve (K + lambda diag(1/w)) beta + b = t."""
     assert data.arrays is not None
     X, T, weight = data.arrays
-    gram = _gram(kernel, X, solver, data.budget)
     if loo and isinstance(solver, Cholesky):
         solver = replace(solver, precision="float64")
-    system = System(gram, T, penalty / weight, bias, data.budget)
     residuals = None
     with limits.heeded():
+        gram = _gram(kernel, X, solver, data.budget)
+        system = System(gram, T, penalty / weight, bias, data.budget)
         solutions, last = solve_system(system, solver, penalty, limits)
         if loo and last.factor is not None:
             with suppress(StoppedError):

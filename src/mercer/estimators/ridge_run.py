@@ -9,16 +9,13 @@ from time import perf_counter
 
 import numpy as np
 
-from ..interrupt import Interrupt, interruptible
+from ..interrupt import Interrupt, StoppedError, interruptible
+from ..parallel import looking
 from ..progress import Watch
 from ..solution import Solution, Status, Step
-from ..solvers.linear import Block, RidgeSolver, System
+from ..solvers.linear import Block, RidgeSolver, System, working
 from ..solvers.weights import FeatureProblem, Weights
 from .ridge_certificate import RidgeCertificate, certified, objective, of_weights
-
-
-class StoppedError(Exception):
-    """Somebody wants a fit to end in the middle of a piece of its work."""
 
 
 class Limits:
@@ -32,8 +29,8 @@ class Limits:
 
     @contextmanager
     def heeded(self) -> Iterator[None]:
-        """A context in which Ctrl-C is a reason to stop."""
-        with interruptible() as self.interrupt:
+        """A context in which Ctrl-C is a reason to stop, and ends a piece of work by a StoppedError."""
+        with interruptible() as self.interrupt, looking(self.interrupt.look):
             yield
 
     def look(self) -> None:
@@ -67,14 +64,21 @@ def solve_system(system: System, solver: RidgeSolver, penalty: float, limits: Li
     the gap alone decides whether the answer has converged.
     """
     best: tuple[float, Block, list[RidgeCertificate]] | None = None
+    blocks, block = solver.blocks(system, limits.tol), working(system)
     status: Status | None = None
-    for block in solver.blocks(system, limits.tol):
-        status = limits.why_stop() if block.working else limits.step(*objective(system, block, penalty), system.n)
+    while True:
+        try:
+            block = next(blocks)
+            status = limits.why_stop() if block.working else limits.step(*objective(system, block, penalty), system.n)
+        except StopIteration:
+            break
+        except StoppedError:  # the block before counts
+            status = limits.why_stop()
         if status is None and not block.final:
             continue
-        if block.working and block.best is not None:
-            block = block.best()
-        certificates = certified(system, block, penalty)
+        with looking(None):
+            block = block.best() if block.working and block.best is not None else block
+            certificates = certified(system, block, penalty)
         residual = max(certificate.relative_residual for certificate in certificates)
         if best is None or residual <= best[0]:
             best = residual, block, certificates

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..parallel import look
 from ..types import Array, Points
 from .base import Kernel
 from .pairwise import dense, dot, squared_norms
@@ -110,6 +111,7 @@ class FromFunction(Kernel, names=()):
     def fill(self, A: Points, B: Points, out: Array) -> None:
         B = dense(B)
         for i, x in enumerate(dense(A)):
+            look()  # a function may be slow
             for j, z in enumerate(B):
                 out[i, j] = self._value(x, z)
 
