@@ -24,6 +24,7 @@ import numpy as np, sys, warnings
 import mercer
 from mercer import *
 from mercer.kernels import FromFunction, Gaussian
+from mercer.features import Nystrom, RandomFourier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 random = np.random.default_rng(0)
 def noise(n, d, classes=2):
@@ -113,6 +114,7 @@ def case(code: str, after: float) -> tuple[float, int, str]:
 
 
 def main() -> None:
+    """Run the cases and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="the first words of some cases (default: all)")
     parser.add_argument("--after", type=float, nargs="+", default=[1.0, 3.0], help="seconds before SIGINT")

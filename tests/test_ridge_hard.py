@@ -351,7 +351,7 @@ def test_ctrl_c_stops_a_factor(monkeypatch):
     monkeypatch.setattr(cholesky, "fill_columns", ring)
     X = np.random.default_rng(0).normal(size=(1000, 10))
     ridge = KernelRidge(Gaussian(0.1), 0.1, solver="cholesky")
-    with pytest.raises(KeyboardInterrupt, match="within .* of the best possible"):
+    with pytest.raises(KeyboardInterrupt, match="KernelRidge keeps its best answer so far"):
         ridge.fit(X, X[:, 0])
     assert ridge.certificate_.status is Status.INTERRUPTED
     assert 0.0 < ridge.certificate_.relative_gap < 1.0

@@ -74,7 +74,7 @@ def trained(arguments: argparse.Namespace, pipeline: Any, table: Table, y: Array
     try:
         fit(arguments, pipeline, table, y)
     except KeyboardInterrupt:
-        if not hasattr(machine, "certificate_"):
+        if not hasattr(machine, "certificates_"):
             raise
         return Exit.INTERRUPTED
     return exit_of(machine)

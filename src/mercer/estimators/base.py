@@ -46,7 +46,7 @@ from .certificates import worst
 from .checks import require_limits
 from .definite import doubted
 from .elsewhere import tells_where
-from .keeping import keeping
+from .keeping import Keeps, keeping
 from .machines import COPY, Task, fit_machines, training_gram
 from .repeated import Merged, merged
 
@@ -66,7 +66,7 @@ class Training:
     tasks: tuple[Task, ...]
 
 
-class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type: ignore[misc]
+class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, BaseEstimator):  # type: ignore[misc]
     """f(x) = sum_i beta_i k(x_i, x) + b, found by solving one or several problems on one Gram matrix."""
 
     parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel, "solver": as_solver}
@@ -239,7 +239,8 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         self.n_iter_ = max(1, *(solution.iterations for solution in solutions))
         self._keep_support(training, solutions, gram, centre)
         if centre is not None:
-            self.intercept_ -= self.coef_ @ centre
+            assert self._coef is not None
+            self.intercept_ -= self._coef @ centre
             solutions = [
                 replace(solution, b=b) for solution, b in zip(solutions, self.intercept_.tolist(), strict=True)
             ]

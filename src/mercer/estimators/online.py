@@ -19,12 +19,13 @@ from ..solution import Inseparable, Solution, Status
 from ..types import Array, Index, Points
 from .callbacks import Hooks
 from .checks import require, require_choice
+from .keeping import Keeps
 from .labels import classes_of_stream, name_of
 
 LEAST_PRODUCTS = 1e-145  # where all points are smaller, their inner products are not told from zero
 
 
-class Online:
+class Online(Keeps):
     """A classifier that learns from its mistakes, a machine for two classes, or for each class against the rest."""
 
     classes_: Array
