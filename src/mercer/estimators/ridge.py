@@ -61,8 +61,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
     loo : whether to find loo_residuals_. Takes about three times as long as the fit alone.
     memory : what the fit may take, such as "2GB".
     time_limit, max_iter : seconds, and rounds. They are looked at between pieces of work, as is Ctrl-C. An
-        eigendecomposition (`path`, alpha="loo") is one piece, and cannot be interrupted: seconds for 2,000 points, a
-        minute or more for 6,000.
+        eigendecomposition (`path`, alpha="loo") is one piece: seconds for 2,000 points, a minute or more for 6,000.
+        Ctrl-C does not wait for it, and there is no answer then.
     random_state : the seed of solvers that draw at random.
     verbose : whether to show the progress on stderr.
 
@@ -154,7 +154,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         return mean, deviation * np.sqrt(factor) if np.ndim(factor) == 0 else np.outer(deviation, np.sqrt(factor))
 
     def path(self, X: Points, y: Any, alphas: Any = None, sample_weight: Any = None) -> RidgePath:
-        """The leave-one-out error for each lambda of a grid, from one eigendecomposition (that cannot be interrupted).
+        """The leave-one-out error for each lambda of a grid, from one eigendecomposition (which no time limit ends).
 
         Of K for some thousands of points, or of Z'WZ where there are fewer explicit features; for more points, as seen
         through landmarks. `alphas` are those of the estimator where none are given.
