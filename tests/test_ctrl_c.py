@@ -220,7 +220,8 @@ from sklearn.model_selection import GridSearchCV
 class Ringing(SVC):
     def fit(self, X, y):
         def told(hooks, number, step):
-            if self.C == 3.0:
+            if self.C == 3.0 and not os.path.exists(RUNG):
+                os.close(os.open(RUNG, os.O_CREAT))
                 os.killpg(0, signal.SIGINT)  # to all processes, as a terminal does
             return False
         Hooks.round = told
@@ -231,7 +232,7 @@ def score(machine, X, y):
         print(machine.C, machine.certificate_.status.name, file=file, flush=True)
     return machine.score(X, y)
 
-FILE = sys.argv[1]
+FILE, RUNG = sys.argv[1], sys.argv[1] + ".rung"
 random = np.random.default_rng(0)
 X = random.normal(size=(120, 4))
 y = X[:, 0] + random.normal(size=120) > 0

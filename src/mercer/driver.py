@@ -22,7 +22,7 @@ from .types import Array
 
 _AIM = 0.7  # of the tolerance: rounding in the values of a solver takes some
 _SINGLE_FROM = 1e-5  # tolerances of at least this allow float32 kernel values in the certificate
-_PROMPT = 0.5  # seconds that a certificate may take after Ctrl-C
+_PROMPT = 0.3  # seconds that a certificate may take after Ctrl-C
 _BETTER = 0.99  # an earlier iterate is given back where its objective was below this part of the last one's
 _RESERVE = 0.2  # of the time limit, at most, is kept for the certificate
 _LARGEST = 1e153  # objectives hold squares of sum C_i |phi(x_i)|, which must be within float64

@@ -144,12 +144,19 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, BaseEstimator):  
         return training_gram(training.kernel, training.points, self.memory, sizes, chosen)
 
     def _formed(self, training: Training, interrupt: Interrupt) -> Gram:
-        """The Gram matrix; where Ctrl-C comes before it is there, nobody needs it any more."""
+        """The Gram matrix, and whether the kernel is in doubt, which may take long too.
+
+        Where Ctrl-C comes before that is known, nobody needs it: f is a constant then, whose gap holds with any kernel.
+        """
         try:
             with looking(interrupt.look):
-                return self._gram(training)
+                gram = self._gram(training)
+                _ = gram.doubt
+                return gram
         except StoppedError:
-            return unformed(training.kernel, training.points)
+            gram = unformed(training.kernel, training.points)
+            gram.__dict__["doubt"] = None
+            return gram
 
     def _pack(self, betas: list[Array], sizes: list[int]) -> Array:
         """The coefficients of all problems as rows over the points; classes of these sizes follow one another."""

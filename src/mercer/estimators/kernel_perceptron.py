@@ -108,7 +108,8 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
             self._keep_points(training.kernel, take(training.points, kept), kept, held, learner)
             beta = np.zeros(Y.shape)
             beta[:, kept] = self.dual_coef_
-            certificates = self._certificates(training.points, Y, outcome.statuses, outcome.proofs, kept)
+            known = learner.F if interrupt.asked and self.variant == "plain" else None
+            certificates = self._certificates(training.points, Y, outcome.statuses, outcome.proofs, kept, known)
             self._conclude(learner, outcome, beta, self.intercept_, certificates, hooks)
             if not interrupt.asked:
                 self._warn()
@@ -195,10 +196,14 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         statuses: list[Status],
         proofs: list[Inseparable | None],
         at: Index | None = None,
+        known: Array | None = None,
     ) -> list[MarginCertificate]:
-        """Bounds on the margin, recomputed from the kernel and the points; `at`: the rows of X that are held, if so."""
+        """Bounds on the margin, recomputed from the kernel and the points; `at`: the rows of X that are held, if so.
+
+        With `known`, f(x) as it was learned, those values are only checked on a sample: after Ctrl-C nobody waits.
+        """
         beta = self.dual_coef_
-        scores, errors = self._examined(X)
+        scores, errors = self._examined(X, known)
         if at is None:
             held, more = self._examined(X[self.support_] if self._values_given() else self.support_vectors_)
             errors = np.maximum(errors, more)
@@ -214,13 +219,17 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
             for f, y, norm, weight, status, proof, error, name in parts
         ]
 
-    def _examined(self, X: Points) -> tuple[Array, Array]:
+    def _examined(self, X: Points, known: Array | None = None) -> tuple[Array, Array]:
         """f(x) of each machine, and by how much it may be wrong: float32 values are compared with float64 ones."""
         if len(self.support_) == 0:
             return np.zeros((len(self.dual_coef_), count(X))), np.zeros(len(self.dual_coef_))
-        (sums,) = self._sums(X, self._blocks())
+        if known is None:
+            (sums,) = self._sums(X, self._blocks())
+        else:
+            sums = (known - self.intercept_[:, None]).T
         errors = np.zeros(sums.shape[1])
-        if not self._values_given() and common_dtype(X, self.support_vectors_) == np.float32:
+        single = known is not None or common_dtype(X, self.support_vectors_) == np.float32
+        if not self._values_given() and single:
             sample = np.linspace(0, count(X) - 1, min(count(X), _SAMPLE)).astype(int)
             exact = product(self.kernel_, take(X, sample), self.support_vectors_, self.dual_coef_.T, np.float64)
             errors = 3.0 * np.abs(sums[sample] - exact).max(axis=0)

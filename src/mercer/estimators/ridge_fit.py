@@ -16,6 +16,7 @@ from ..kernels import Kernel
 from ..kernels.evaluate import block, stream_product
 from ..kernels.points import Domain, count, take
 from ..memory import BudgetError, format_bytes
+from ..parallel import looking
 from ..solution import Solution, Status
 from ..solvers import Cholesky, ConjugateGradient, NormalEquations, NystromCG
 from ..solvers.conjugate import norms
@@ -112,12 +113,16 @@ def feature_problem(
     wanted = min(solver.landmarks, data.stream.n)
     _require_bytes(_SQUARES * 8 * wanted**2, f"The normal equations of {wanted} landmarks", data)
     drawn = data.drawn(solver.drawn(data.stream.n), generator)
+
+    def over(chosen: Any) -> tuple[FeatureProblem, Iterator[Weights]]:
+        given = data.stream, drawn, penalty, bias, data.centre, data.mass, tol
+        return solver.weights(kernel, take(drawn.X, chosen), *given)
+
     try:
-        chosen = solver.chosen(kernel, data.stream, drawn, penalty, bias, data.mass, generator)
+        problem, answers = over(solver.chosen(kernel, data.stream, drawn, penalty, bias, data.mass, generator))
     except StoppedError:
-        chosen = np.arange(1)  # f = b, over a landmark without a coefficient
-    landmarks = take(drawn.X, chosen)
-    problem, answers = solver.weights(kernel, landmarks, data.stream, drawn, penalty, bias, data.centre, data.mass, tol)
+        with looking(None):
+            problem, answers = over(np.arange(1))  # f = b, over a landmark without a coefficient
     return problem, answers, drawn
 
 
