@@ -125,6 +125,8 @@ def fit_machines(
         left = None if deadline is None else max(0.0, deadline - perf_counter())
         if number > 0 and left == 0.0:
             stop.append(Status.OUT_OF_TIME)
+        if interrupt.asked and not tasks[number].mass:  # else zeros are no answer: `solve` raises
+            stop.append(Status.INTERRUPTED)
         if stop:
             solutions[number] = not_begun(tasks[number], gram, stop[0])
             return
