@@ -17,7 +17,7 @@ from mercer.cli.explain import KINDS
 from mercer.cli.machines import MACHINES
 from mercer.cli.main import VERBS
 from mercer.cli.output import in_flags
-from mercer.interrupt import interruptible
+from mercer.estimators.base import Machine
 from mercer.solution import Status
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -389,28 +389,26 @@ def test_the_picture_shows_what_is_scored(run, files, monkeypatch, ended, expect
     assert mercer.load(files / "part.mercer")[-1].certificate_.converged
 
 
-def interrupting(fit, number):
-    """The fit, and Ctrl-C at the end of the one with this number, when its solver looks no more."""
-    calls = iter(range(1, 1000))
+def interrupting(number):
+    """What keeps the answer of a fit, and Ctrl-C at the end of the one with this number: its solver looks no more."""
+    keep, calls = Machine._keep, iter(range(1, 1000))
 
     def interrupted(*given):
-        with interruptible():
-            result = fit(*given)
-            if next(calls) == number:
-                signal.raise_signal(signal.SIGINT)
-        return result
+        keep(*given)
+        if next(calls) == number:
+            signal.raise_signal(signal.SIGINT)
 
     return interrupted
 
 
 def test_ctrl_c_after_the_last_round_of_a_fit_counts(run, files, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(grid.Part, "fit", interrupting(grid.Part.fit, 3))
+        patch.setattr(Machine, "_keep", interrupting(3))
         code, _, err = run("tune", "iris.csv", "--steps", 2, "--cv", 2, "-o", "heeded.mercer")
     assert code == 130 and "interrupted: 1 of 4 settings are scored" in err and (files / "heeded.mercer").exists()
     for number in (1, 2):  # the machine itself, or a fold
         with monkeypatch.context() as patch:
-            patch.setattr(fitting, "fit", interrupting(fitting.fit, number))
+            patch.setattr(Machine, "_keep", interrupting(number))
             code, out, err = run("train", "iris.csv", "--cv", 3, "-o", f"heeded{number}.mercer", "--json")
         assert code == 130 and "fold" not in err and "cross_validation" not in json.loads(out)
         assert mercer.load(files / f"heeded{number}.mercer")[-1].certificate_.converged

@@ -418,7 +418,7 @@ def test_ctrl_c_ends_with_what_there_is(monkeypatch):
         return float(x @ z)
 
     model = KernelPerceptron(FromFunction(kernel))
-    with pytest.warns(ConvergenceWarning, match="interrupted"):
+    with pytest.raises(KeyboardInterrupt, match="KernelPerceptron keeps its best answer so far: some points are on"):
         model.fit(X, y)
     assert model.certificate_.status is Status.INTERRUPTED and model.mistakes_.any()
 
@@ -427,8 +427,9 @@ def test_ctrl_c_ends_with_what_there_is(monkeypatch):
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("mercer.estimators.callbacks.Hooks.round", ring)
-    with pytest.warns(ConvergenceWarning, match="interrupted"):
-        endless = Perceptron(max_epochs=10**9).fit(X, y)
+    endless = Perceptron(max_epochs=10**9)
+    with pytest.raises(KeyboardInterrupt, match="Perceptron keeps its best"):
+        endless.fit(X, y)
     assert endless.certificate_.status is Status.INTERRUPTED and 5 <= endless.n_iter_ <= 6
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 

@@ -1,7 +1,8 @@
 """Deadline: when work has to end, by one clock, and whether a piece of it can still be done before.
 
 `until(deadline)` sets a deadline for all that is called inside, in helper threads too, as NumPy's error state is set.
-Loops call `look()` between two bounded pieces of work: it raises OutOfTimeError once the deadline has passed. What
+Loops call `look()` between two bounded pieces of work: it raises OutOfTimeError once the deadline has passed, and lets
+whoever is `looking` raise, as for Ctrl-C. What
 cannot be broken off (a call of LAPACK, a user's function of all points) is not begun unless `require(seconds)` finds
 time for it: counted work times a rate that was measured on a small piece. Whoever has something to give back catches
 the error. Without a deadline all of this does nothing.
@@ -10,7 +11,7 @@ the error. Without a deadline all of this does nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -72,6 +73,7 @@ class Deadline:
 
 NEVER = Deadline()
 _current: ContextVar[Deadline] = ContextVar("deadline", default=NEVER)
+_looker: ContextVar[Callable[[], None] | None] = ContextVar("looker", default=None)
 
 
 def deadline() -> Deadline:
@@ -95,10 +97,23 @@ def within(seconds: float | None) -> Deadline:
     return own if own.at <= outer.at else Deadline(now(), outer.at)
 
 
+@contextmanager
+def looking(at: Callable[[], None] | None) -> Iterator[None]:
+    """A context in which `at` is called, too, between two pieces of work: it may raise to end them. None: nobody is."""
+    token = _looker.set(at)
+    try:
+        yield
+    finally:
+        _looker.reset(token)
+
+
 def look() -> None:
-    """Raise where the deadline has passed."""
+    """Raise where the deadline has passed, or where whoever is looking does."""
     if _current.get().passed():
         raise OutOfTimeError
+    at = _looker.get()
+    if at is not None:
+        at()
 
 
 def require(seconds: float) -> None:

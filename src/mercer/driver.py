@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from .arithmetic import by_default
-from .deadline import NEVER, Deadline, OutOfTimeError, flop_seconds, now, until, within
+from .deadline import NEVER, Deadline, OutOfTimeError, flop_seconds, looking, now, until, within
 from .examination import examine, may_be_inseparable
-from .interrupt import Interrupt, interruptible
+from .interrupt import Interrupt, StoppedError, heeded, interruptible
 from .parallel import helpers_kept
 from .problem import Problem
 from .solution import Certificate, Solution, Status, Step
@@ -28,7 +28,7 @@ from .types import Array
 _ROUNDS = 2_000  # full ones: the most work, where no number of rounds is given
 _AIM = 0.7  # of the tolerance: rounding in the values of a solver takes some
 _SINGLE_FROM = 1e-5  # tolerances of at least this allow float32 kernel values in the certificate
-_PROMPT = 0.5  # seconds that a certificate may take after Ctrl-C
+_PROMPT = 0.3  # seconds that a certificate may take after Ctrl-C
 _BETTER = 0.99  # an earlier iterate is given back where its objective was below this part of the last one's
 _RESERVE = 0.2  # of the time limit, at most, is kept for the certificate
 _LARGEST = 1e153  # objectives hold squares of sum C_i |phi(x_i)|, which must be within float64
@@ -56,7 +56,9 @@ def solve(
 
     Ends after `max_iter` rounds (None: the work of 2,000 full ones, however small the memory makes them) or
     `time_limit` seconds, at Ctrl-C, or where `callback(step)` returns True, with the best answer so far and an honest
-    status. `start` is a Solution, or coefficients, to go on from.
+    status. So a loop over problems looks at the status, to end at Ctrl-C: it is INTERRUPTED then, whatever the gap. A
+    second Ctrl-C raises KeyboardInterrupt; so does the first, where a problem such as that of OneClassSVM has no answer
+    yet. `start` is a Solution, or coefficients, to go on from.
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"solve takes a Problem, such as Problem.of(kernel, X, y), not {type(problem).__name__}.")
@@ -65,18 +67,21 @@ def solve(
     chosen.check(problem)
     _require_in_range(problem)
     beta = start.beta if isinstance(start, Solution) else start
-    run = _Run(problem, tol, max_iter, within(time_limit), callback)
+    limit, alone = within(time_limit), not heeded()  # alone: nobody else looks whether Ctrl-C has come
     with until(NEVER), interruptible() as interrupt:  # the solver has a deadline, what is done with its answer not
+        run = _Run(problem, tol, max_iter, limit, callback, interrupt)
         share = run.first_share(chosen)
         if share > 0.0:
-            run.follow(chosen, beta, interrupt, share)
+            run.follow(chosen, beta, share)
         if run.status is None:
             reason = f"time is too short for a first answer of {chosen!r}"
             chosen = cheaper(problem, chosen)
-            run.follow(chosen, beta, interrupt, 1.0)
+            run.follow(chosen, beta, 1.0)
         if run.status is None:
-            run.end_with(Iterate(feasible_start(problem, None)))
-        return run.solution(chosen, reason)
+            run.judge(Iterate(feasible_start(problem, None)), Status.OUT_OF_TIME)
+    if alone and interrupt.asked and run.status is Status.CONVERGED:
+        run.status = Status.INTERRUPTED  # the answer must tell
+    return run.solution(chosen, reason)
 
 
 def _require_limits(tol: Any, max_iter: Any, time_limit: Any, callback: Any) -> None:
@@ -110,8 +115,10 @@ class _Run:
         max_iter: int | None,
         deadline: Deadline,
         callback: Callable[[Step], Any] | None,
+        interrupt: Interrupt,
     ) -> None:
         self.problem, self.tol, self.max_iter, self.callback = problem, tol, max_iter, callback
+        self.interrupt = interrupt
         self.began, self.deadline = now(), deadline
         self.status: Status | None = None
         self.work = 0.0
@@ -133,8 +140,12 @@ class _Run:
         if not self.deadline.limited:
             return 1.0
         gram = self.problem.gram
-        with until(self.deadline):  # while there is time for it
-            _ = gram.doubt
+        try:
+            with until(self.deadline), looking(self.interrupt.look):  # while there is time for it
+                _ = gram.doubt
+        except StoppedError:
+            self.break_off()
+            return 1.0
         values, flops = solver.first_work(self.problem)
         seconds = values * gram.value_seconds if values else 0.0
         seconds += flops * flop_seconds() if flops else 0.0
@@ -142,7 +153,7 @@ class _Run:
             return 1.0
         return _FIRST if seconds <= _FIRST * self.deadline.left() else 0.0
 
-    def follow(self, solver: Solver, start: Array | None, interrupt: Interrupt, share: float) -> None:
+    def follow(self, solver: Solver, start: Array | None, share: float) -> None:
         """Take iterates until there is a reason to stop. The status remains None, where this share of the time that is
         left was too short for a first answer.
         """
@@ -151,27 +162,39 @@ class _Run:
         first = NEVER if unhurried else self.deadline.part(share)
         generator = solver.iterates(self.problem, start)
         scores: Array | None = None
-        with nullcontext() if solver.factors else helpers_kept():
+        with nullcontext() if solver.factors else helpers_kept(), looking(self.interrupt.look):
             while self.status is None:
                 try:
                     with until(first if self.last is None else self.deadline.earlier(self._reserve(self.last))):
                         iterate = self._with_scores(generator.send(scores))
+                    scores = self.take(iterate)
                 except StopIteration:
                     if self.certificate is None and self.last is not None:
-                        self.end_with(self.last)
+                        self.judge(self.last, Status.OUT_OF_TIME)
                     self.status = self.status or solver.exhausted
                 except OutOfTimeError:
                     if self.last is None:
                         return
-                    self.end_with(self.last)
-                else:
-                    scores = self.take(iterate, interrupt.asked)
+                    self.judge(self.last, Status.OUT_OF_TIME)
+                except StoppedError:
+                    self.break_off()
 
-    def end_with(self, iterate: Iterate) -> None:
-        """The answer when time has run out."""
-        self._certify(iterate, Status.OUT_OF_TIME)
+    def break_off(self) -> None:
+        """Ctrl-C in the middle of a round: the answer of the one before counts, or none at all (a constant f)."""
+        if self.last is None:
+            if self.problem.mass:
+                raise KeyboardInterrupt  # zeros are no answer, and any other beta takes long to examine
+            zeros = np.zeros(self.problem.n)
+            self.last = Iterate(zeros, zeros)
+        self.judge(self.last, Status.INTERRUPTED)
+
+    def judge(self, iterate: Iterate, stop: Status | None) -> Array:
+        """Certify the iterate, and see whether that is the end; K beta is given back."""
+        with looking(None if stop else self.interrupt.look):
+            scores = self._certify(iterate, stop)
         assert self.certificate is not None
-        self.status = self._settled(self.certificate) or Status.OUT_OF_TIME
+        self.status = self._settled(self.certificate) or stop
+        return scores
 
     def _settled(self, certificate: Certificate) -> Status | None:
         """The status that a certificate proves, if it proves one."""
@@ -179,25 +202,23 @@ class _Run:
             return certificate.status
         return Status.CONVERGED if certificate.relative_gap <= self.tol else None
 
-    def take(self, iterate: Iterate, interrupted: bool) -> Array | None:
+    def take(self, iterate: Iterate) -> Array | None:
         """Look at an iterate; K beta is given back where it was recomputed."""
         step = self._measure(iterate)
         self.work = step.iteration * full_round(self.problem.n) if iterate.work is None else iterate.work
         self.history.append(step)
-        if self.deadline.limited and iterate.beta.any():
+        if iterate.beta.any():
             self.last = _copied(iterate)
         if step.primal < self.best_primal and not iterate.partial:
             self.best_primal, self.best_beta = step.primal, iterate.beta.copy()
-        stop = self._why_stop(step, iterate, interrupted)
+        stop = self._why_stop(step, iterate)
         hopeless = may_be_inseparable(self.problem, iterate.beta, iterate.scores)
         good = step.relative_gap <= self.aim and not iterate.partial
         if not (stop or iterate.done or hopeless or good):
             return None
         if stop is None and self.deadline.limited and self._certificate_seconds(iterate) > self.deadline.left():
             stop = Status.OUT_OF_TIME
-        scores = self._certify(iterate, stop)
-        assert self.certificate is not None
-        self.status = self._settled(self.certificate) or stop
+        scores = self.judge(iterate, stop)
         seen = step.relative_gap  # below 0, where rounding hides it from the solver
         self.aim = 0.3 * (min(self.aim, seen) if seen > 0.0 else self.aim)
         return scores
@@ -229,8 +250,9 @@ class _Run:
         seconds = now() - self.began
         return Step(len(self.history) + 1, primal, dual, int(np.count_nonzero(iterate.beta)), seconds)
 
-    def _why_stop(self, step: Step, iterate: Iterate, interrupted: bool) -> Status | None:
-        if interrupted or (self.callback is not None and self.callback(step) is True):
+    def _why_stop(self, step: Step, iterate: Iterate) -> Status | None:
+        told = self.callback is not None and self.callback(step) is True
+        if told or self.interrupt.asked:
             return Status.INTERRUPTED
         rounds = self.work / full_round(self.problem.n) if self.max_iter is None else step.iteration
         if rounds >= (self.max_iter or _ROUNDS):

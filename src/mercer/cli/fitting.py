@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..interrupt import Interrupt
 from ..io import Encoder, Table
 from ..solution import Status
 from ..types import Array
@@ -62,17 +61,25 @@ def fit(arguments: argparse.Namespace, pipeline: Any, table: Table, y: Array | N
     machine = last_step(pipeline)
     if "verbose" in machine.get_params(deep=False):
         machine.set_params(verbose=not arguments.quiet)
-    with blaming(table.source), warnings_as_notes(arguments):
-        pipeline.fit(table, y)
-    if "verbose" in machine.get_params(deep=False):
-        machine.set_params(verbose=False)
+    try:
+        with blaming(table.source), warnings_as_notes(arguments):
+            pipeline.fit(table, y)
+    finally:  # the model is written, even where Ctrl-C has come
+        if "verbose" in machine.get_params(deep=False):
+            machine.set_params(verbose=False)
     return pipeline
 
 
-def heed(interrupt: Interrupt) -> None:
-    """Raise where Ctrl-C has come: a fit that was about to end may have converged all the same."""
-    if interrupt.asked:
-        raise KeyboardInterrupt
+def trained(arguments: argparse.Namespace, pipeline: Any, table: Table, y: Array | None) -> Exit:
+    """Fit; how that ended. Ctrl-C ends it with what the machine keeps, and is raised where that is nothing."""
+    machine = last_step(pipeline)
+    try:
+        fit(arguments, pipeline, table, y)
+    except KeyboardInterrupt:
+        if not hasattr(machine, "certificates_"):
+            raise
+        return Exit.INTERRUPTED
+    return exit_of(machine)
 
 
 def exit_of(machine: Any) -> Exit:

@@ -12,7 +12,6 @@ import numpy as np
 from ..estimators.base import Machine
 from ..estimators.parts import Part
 from ..gram import DenseGram
-from ..interrupt import Interrupt, interruptible
 from ..kernels import Kernel
 from ..kernels import kernel as as_kernel
 from ..kernels.points import Domain, count
@@ -20,7 +19,6 @@ from ..memory import parse_bytes
 from ..ties import first_largest
 from ..types import Array
 from .exits import Exit, UsageError
-from .fitting import heed
 from .output import console, note
 from .scores import folds, scores
 
@@ -194,18 +192,13 @@ def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets:
     try:
         if live:
             live.start()
-        with interruptible() as interrupt:  # one for all fits, so that what comes between two of them counts too
-            for i in range(len(grid.gammas)):
-                if path:
-                    code = _path(grid, i, X, y, deadline)
-                else:
-                    code = _row(grid, i, X, y, targets, splits, deadline, interrupt)
-                heed(interrupt)
-                if code is not Exit.FINE:
-                    break
-                if live is None:
-                    values = ", ".join(f"{C:g}: {grid.in_words(grid.mean(i, j))}" for j, C in enumerate(grid.Cs))
-                    note(arguments, f"{grid.second} {grid.gammas[i]:g}  {values}" if grid.path else values)
+        for i in range(len(grid.gammas)):
+            code = _path(grid, i, X, y, deadline) if path else _row(grid, i, X, y, targets, splits, deadline)
+            if code is not Exit.FINE:
+                break
+            if live is None:
+                values = ", ".join(f"{C:g}: {grid.in_words(grid.mean(i, j))}" for j, C in enumerate(grid.Cs))
+                note(arguments, f"{grid.second} {grid.gammas[i]:g}  {values}" if grid.path else values)
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
     finally:
@@ -226,9 +219,7 @@ def _path(grid: Grid, i: int, X: Any, y: Array, deadline: float | None) -> Exit:
     return Exit.FINE
 
 
-def _row(
-    grid: Grid, i: int, X: Any, y: Array, targets: str, splits: Any, deadline: float | None, interrupt: Interrupt
-) -> Exit:
+def _row(grid: Grid, i: int, X: Any, y: Array, targets: str, splits: Any, deadline: float | None) -> Exit:
     """Score all C of one gamma; the Gram matrix is computed once, and each fold starts from the C before."""
     shareable = getattr(type(grid.machine), "fit", None) is Machine.fit and hasattr(grid.machine, "memory")
     gram = _shared(grid.kernel(i), X, grid.machine.memory) if shareable else None
@@ -243,7 +234,6 @@ def _row(
             if left is not None and "time_limit" in candidate.get_params(deep=False):
                 candidate.set_params(time_limit=left)
             fitted = candidate.fit(X[train], y[train]) if parts is None else parts[number].fit(candidate)
-            heed(interrupt)
             predicted = fitted.predict(X[test]) if parts is None else parts[number].predict(fitted)
             found = scores(targets, y[test], predicted)
             grid.score = next(iter(found))

@@ -35,11 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Read, encode, scale, train, certify, save, score."""
     from time import perf_counter
 
-    from ..interrupt import interruptible
     from .columns import columns_of
     from .data import last_step, read_training
     from .exits import Exit, UsageError
-    from .fitting import encoder_of, exit_of, fit, learned, pipeline_of, proof_in
+    from .fitting import encoder_of, learned, pipeline_of, proof_in, trained
     from .machines import machine_of, targets_of
     from .output import note, show
     from .places import require_place
@@ -55,12 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
     train, test = _split(arguments, table, y, targets)
     pipeline = pipeline_of(arguments, machine, table)
     began = perf_counter()
-    with interruptible() as interrupt:
-        fit(arguments, pipeline, table.take(train), None if y is None else y[train])
+    code = trained(arguments, pipeline, table.take(train), None if y is None else y[train])
     seconds = perf_counter() - began
     machine = last_step(pipeline)
-    code = Exit.INTERRUPTED if interrupt.asked else exit_of(machine)
-
     data = {"model": arguments.model, "target": target, "rows": len(train), "seconds": seconds}
     data |= {"features": int(machine.n_features_in_), "columns": columns_of(pipeline)} | learned(machine)
     proof = getattr(machine.certificate_, "proof", None)
@@ -153,18 +149,15 @@ def _cross_validate(
     """Append the scores of each fold."""
     from sklearn.base import clone
 
-    from ..interrupt import interruptible
-    from .fitting import fit, heed
+    from .fitting import fit
     from .output import note, warnings_as_notes
     from .scores import folds, in_words, scores
 
-    with interruptible() as interrupt:  # one for all folds, so that what comes between two of them counts too
-        for number, (train, test) in enumerate(folds(targets, y, table.n, arguments.cv, arguments.seed), start=1):
-            fold = fit(arguments, clone(pipeline), table.take(train), y[train])
-            heed(interrupt)
-            with warnings_as_notes(arguments):
-                done.append(scores(targets, y[test], fold.predict(table.take(test))))
-            note(arguments, f"fold {number} of {arguments.cv}: {in_words(done[-1])}")
+    for number, (train, test) in enumerate(folds(targets, y, table.n, arguments.cv, arguments.seed), start=1):
+        fold = fit(arguments, clone(pipeline), table.take(train), y[train])
+        with warnings_as_notes(arguments):
+            done.append(scores(targets, y[test], fold.predict(table.take(test))))
+        note(arguments, f"fold {number} of {arguments.cv}: {in_words(done[-1])}")
 
 
 def _over_folds(rows: list[dict[str, float]]) -> dict[str, float]:

@@ -96,13 +96,14 @@ def run(arguments: argparse.Namespace) -> int:
 def _train_best(arguments: argparse.Namespace, machine: Any, table: Any, y: Any, data: dict[str, Any]) -> Exit:
     """Train on all rows, and save."""
     from ..io import save
-    from .fitting import certificate_data, exit_of, fit, pipeline_of
+    from .fitting import certificate_data, pipeline_of, trained
 
-    pipeline = fit(arguments, pipeline_of(arguments, machine, table), table, y)
+    pipeline = pipeline_of(arguments, machine, table)
+    code = trained(arguments, pipeline, table, y)
     notes = {name: data[name] for name in ("model", "target", "rows")}
     save(pipeline, arguments.output, notes | {"tuned": data["best"]})
     data |= {"output": arguments.output, "certificate": certificate_data(machine)}
-    return exit_of(machine)
+    return code
 
 
 def _draw(arguments: argparse.Namespace, grid: Any, data: dict[str, Any]) -> None:

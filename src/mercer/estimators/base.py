@@ -25,9 +25,9 @@ from sklearn.utils.validation import (
 )
 
 from ..arithmetic import DefaultArithmetic
-from ..deadline import Deadline, OutOfTimeError, until
-from ..gram import Design, Gram, LazyGram
-from ..interrupt import interruptible
+from ..deadline import Deadline, OutOfTimeError, looking, until
+from ..gram import Design, Gram, LazyGram, unformed
+from ..interrupt import Interrupt, StoppedError
 from ..kernels import Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import admit_both, product, sums_of_parts
@@ -47,6 +47,7 @@ from .checks import require_limits
 from .definite import doubted
 from .elsewhere import tells_where
 from .expanded import Expanded, expanded_points
+from .keeping import Keeps, keeping
 from .machines import COPY, Task, fit_machines, training_gram
 from .predicted import as_predicted
 from .proofs import told
@@ -72,7 +73,7 @@ class Training:
     tasks: tuple[Task, ...]
 
 
-class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseEstimator):  # type: ignore[misc]
+class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic, BaseEstimator):  # type: ignore[misc]
     """f(x) = sum_i beta_i k(x_i, x) + b, found by solving one or several problems on one Gram matrix."""
 
     parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel, "solver": as_solver}
@@ -109,21 +110,21 @@ class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseE
         expansion, Z = self._expansion(posed)
         if expansion is not None:
             posed = replace(posed, kernel=Linear(), points=Z)
-        with ExitStack() as stack:
-            if not posed.kernel.serial:  # else K may take minutes: Ctrl-C then ends it at once, and nothing is lost
-                stack.enter_context(interruptible())
-            gram = self._gram_in_time(posed, deadline)
-            line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
-            solutions = fit_machines(
-                gram, posed.tasks, self._solver(), tol=self.tol, max_iter=self.max_iter, deadline=deadline,
-                watch=Watches([hooks, *line]),
-            )  # fmt: skip
-        solutions = doubted(gram, solutions)
-        spread = solutions if once is None else [once.spread(solutions[0])]
-        expanded = None if expansion is None else Expanded.of(expansion, gram, posed.tasks, solutions)
-        self._keep(training, spread, gram, centre, expanded)
-        self._warn()
-        hooks.close()
+        with keeping(self) as interrupt:
+            gram = self._formed(posed, deadline, interrupt)
+            with ExitStack() as stack:
+                line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
+                solutions = fit_machines(
+                    gram, posed.tasks, self._solver(), tol=self.tol, max_iter=self.max_iter, deadline=deadline,
+                    watch=Watches([hooks, *line]),
+                )  # fmt: skip
+            solutions = doubted(gram, solutions)
+            spread = solutions if once is None else [once.spread(solutions[0])]
+            expanded = None if expansion is None else Expanded.of(expansion, gram, posed.tasks, solutions)
+            self._keep(training, spread, gram, centre, expanded)
+            if not interrupt.asked:
+                self._warn()
+            hooks.close()
         return self
 
     # What a machine writes.
@@ -162,8 +163,25 @@ class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseE
         chosen = training.tasks if self.solver is None else ()
         return training_gram(training.kernel, training.points, self.memory, sizes, chosen)
 
+    def _formed(self, training: Training, deadline: Deadline, interrupt: Interrupt) -> Gram:
+        """The Gram matrix, and whether the kernel is in doubt, which may take long too.
+
+        Where there is no time to compute it, one of which nothing is held. Where Ctrl-C comes before, nobody needs it:
+        f is a constant then, whose gap holds with any kernel.
+        """
+        try:
+            with looking(interrupt.look):
+                gram = self._gram_in_time(training, deadline)
+                if not deadline.limited:
+                    _ = gram.doubt
+                return gram
+        except StoppedError:
+            gram = unformed(training.kernel, training.points)
+            gram.__dict__["doubt"] = None
+            return gram
+
     def _gram_in_time(self, training: Training, deadline: Deadline) -> Gram:
-        """The same; where there is no time to compute it, one of which nothing is held."""
+        """The Gram matrix; where there is no time to compute it, one of which nothing is held."""
         if training.kernel.domain is Domain.VALUES:
             return self._gram(training)
         try:
@@ -268,7 +286,8 @@ class Machine(CallbackSupportMixin, RebuildsParameters, DefaultArithmetic, BaseE
             m = expanded.expansion.centre[None].astype(self.support_vectors_.dtype)
             self.intercept_ = self.intercept_ - self._join(self._sums(m, self._blocks()))[0]
         if centre is not None:
-            self.intercept_ -= self.coef_ @ centre
+            assert self._coef is not None
+            self.intercept_ -= self._coef @ centre
         if centre is not None or expanded is not None:
             solutions = [
                 replace(solution, b=b) for solution, b in zip(solutions, self.intercept_.tolist(), strict=True)

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 
 from ..deadline import NEVER, Deadline
 from ..gram import unformed
+from ..interrupt import ctrl_c_held
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import block as kernel_block
@@ -23,6 +24,7 @@ from ..types import Array, Index, Points
 from .base import Machine
 from .callbacks import Hooks, with_callbacks
 from .checks import require_choice
+from .keeping import keeping
 from .labels import classes_of, classes_of_stream, predicted
 from .machines import Task
 from .online import Online, Seen, confirmed, weighted_rows
@@ -102,15 +104,19 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         Y = np.stack([task.y for task in training.tasks])
         hooks = Hooks(self, len(Y), X, y, sample_weight)
         learner = self._learner(training.kernel, None, training.points, Y * seen.weight, None, deadline)
-        outcome = self._learn(learner, hooks, deadline)
-        kept, held = learner.remaining()
-        self._keep_points(training.kernel, take(training.points, kept), kept, held, learner)
-        beta = np.zeros(Y.shape)
-        beta[:, kept] = self.dual_coef_
-        found = self._certificates(training.points, Y, outcome.statuses, outcome.proofs, kept)
-        certificates = [seen.told(certificate, training.kernel, training.points) for certificate in found]
-        self.support_ = seen.rows[kept]
-        self._conclude(learner, outcome, beta, self.intercept_, certificates, hooks, seen)
+        with keeping(self) as interrupt:
+            outcome = self._learn(learner, hooks, deadline)
+            kept, held = learner.remaining()
+            self._keep_points(training.kernel, take(training.points, kept), kept, held, learner)
+            beta = np.zeros(Y.shape)
+            beta[:, kept] = self.dual_coef_
+            known = learner.F if interrupt.asked and self.variant == "plain" else None
+            found = self._certificates(training.points, Y, outcome.statuses, outcome.proofs, kept, known)
+            certificates = [seen.told(certificate, training.kernel, training.points) for certificate in found]
+            self.support_ = seen.rows[kept]
+            self._conclude(learner, outcome, beta, self.intercept_, certificates, hooks, seen)
+            if not interrupt.asked:
+                self._warn()
         return self
 
     def partial_fit(self, X: Points, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -118,7 +124,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
 
         The kernel's parameters are found from the first piece. mistakes_ and trace_ are of this piece, and support_
         says after how many points of the stream each was first held. There is no certificate: mercer.certify gives one
-        for any data.
+        for any data. Ctrl-C in the middle leaves the machine as it was before the piece.
         """
         first = not hasattr(self, "dual_coef_")
         self._check()
@@ -132,11 +138,12 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         kernel = kernel.resolve(X)
         points, held = (None, None) if first else (self.support_vectors_, self._held)
         learner = self._learner(kernel, points, X, Y, held)
-        one_pass(learner, next(self._orders(count(X))), np.ones(len(Y), np.bool_), 1, NEVER)
+        one_pass(learner, next(self._orders(count(X))), np.ones(len(Y), np.bool_), 1)
         kept, held = learner.remaining()
-        points = X if points is None else stack(points, X)
-        self._keep_points(kernel, take(points, kept), held.since, held, learner)
-        self._forget_fit(learner, seen)
+        points = take(X if points is None else stack(points, X), kept)
+        with ctrl_c_held():
+            self._keep_points(kernel, points, held.since, held, learner)
+            self._forget_fit(learner, seen)
         return self
 
     def decision_function(self, X: Points) -> Array:
@@ -196,10 +203,14 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         statuses: list[Status],
         proofs: list[Inseparable | None],
         at: Index | None = None,
+        known: Array | None = None,
     ) -> list[MarginCertificate]:
-        """Bounds on the margin, recomputed from the kernel and the points; `at`: the rows of X that are held, if so."""
+        """Bounds on the margin, recomputed from the kernel and the points; `at`: the rows of X that are held, if so.
+
+        With `known`, f(x) as it was learned, those values are only checked on a sample: after Ctrl-C nobody waits.
+        """
         beta = self.dual_coef_
-        scores, errors = self._examined(X)
+        scores, errors = self._examined(X, known)
         if at is None:
             held, more = self._examined(X[self.support_] if self._values_given() else self.support_vectors_)
             errors = np.maximum(errors, more)
@@ -215,13 +226,17 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
             for f, y, norm, weight, status, proof, error, name in parts
         ]
 
-    def _examined(self, X: Points) -> tuple[Array, Array]:
+    def _examined(self, X: Points, known: Array | None = None) -> tuple[Array, Array]:
         """f(x) of each machine, and by how much it may be wrong: float32 values are compared with float64 ones."""
         if len(self.support_) == 0:
             return np.zeros((len(self.dual_coef_), count(X))), np.zeros(len(self.dual_coef_))
-        (sums,) = self._sums(X, self._blocks())
+        if known is None:
+            (sums,) = self._sums(X, self._blocks())
+        else:
+            sums = (known - self.intercept_[:, None]).T
         errors = np.zeros(sums.shape[1])
-        if not self._values_given() and common_dtype(X, self.support_vectors_) == np.float32:
+        single = known is not None or common_dtype(X, self.support_vectors_) == np.float32
+        if not self._values_given() and single:
             sample = np.linspace(0, count(X) - 1, min(count(X), _SAMPLE)).astype(int)
             exact = product(self.kernel_, take(X, sample), self.support_vectors_, self.dual_coef_.T, np.float64)
             errors = 3.0 * np.abs(sums[sample] - exact).max(axis=0)

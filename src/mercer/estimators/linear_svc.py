@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import validate_data
 
 from ..gram import Gram, LinearGram
+from ..interrupt import ctrl_c_held
 from ..kernels import Kernel, Linear
 from ..losses import Hinge, Logistic, Loss, SquaredHinge
 from ..problem import Problem
@@ -113,7 +114,8 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         """Learn from some more points, by one pass of StochasticSubgradient with automatic steps.
 
         The first call names all classes. Every point counts with C each time that it is given; none is kept. Since the
-        points are gone afterwards there is no certificate; `fit` on all points gives one.
+        points are gone afterwards there is no certificate; `fit` on all points gives one. Ctrl-C in the middle leaves
+        the machine as it was before.
         """
         self._check()
         solver = StochasticSubgradient() if self.solver is None else as_solver(self.solver)
@@ -131,23 +133,22 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         C = self.C * weight * class_weights(self, named, np.arange(named.size), np.ones(named.size))[group]
         kept = np.flatnonzero(C)
         gram = LinearGram(X if kept.size == C.size else X[kept], float(self.bias == "penalised"))
-        if first:
-            problems = 1 if named.size == 2 else named.size
-            self.classes_, self.kernel_, self.n_iter_ = named, self.kernel, 0
-            self._coef, self.intercept_ = np.zeros((problems, gram.design.width)), np.zeros(problems)
-        coef = self.coef_
-        solver = solver.with_params(random_state=(seed_of(self.random_state) or 0) + self.n_iter_)
-        for number in range(len(coef)):
-            positive = 1 if self.classes_.size == 2 else number
-            labels = np.where(group[kept] == positive, 1.0, -1.0)
+        problems, rounds = 1 if named.size == 2 else named.size, 0 if first else self.n_iter_
+        coef = np.zeros((problems, gram.design.width)) if first else self.coef_.copy()
+        intercept = np.zeros(problems) if first else self.intercept_.copy()
+        solver = solver.with_params(random_state=(seed_of(self.random_state) or 0) + rounds)
+        for number in range(problems):
+            labels = np.where(group[kept] == (1 if named.size == 2 else number), 1.0, -1.0)
             problem = Problem(gram, labels, _LOSSES[self.loss], C[kept], self.bias is True)
-            coef[number], b = solver.absorb(problem, coef[number], float(self.intercept_[number]))
-            self.intercept_[number] = b if self.bias else 0.0
-        self.n_iter_ += 1
-        for name in ("solution_", "certificate_", "support_", "dual_coef_"):  # they are of another f
-            if hasattr(self, name):
-                delattr(self, name)
-        self.certificates_ = ()
+            coef[number], b = solver.absorb(problem, coef[number], float(intercept[number]))
+            intercept[number] = b if self.bias else 0.0
+        with ctrl_c_held():
+            self.classes_, self.kernel_, self.n_iter_ = named, self.kernel, rounds + 1
+            self._coef, self.intercept_ = coef, intercept
+            for name in ("solution_", "certificate_", "support_", "dual_coef_"):  # they are of another f
+                if hasattr(self, name):
+                    delattr(self, name)
+            self.certificates_ = ()
         return self
 
     def _check(self) -> None:

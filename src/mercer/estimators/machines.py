@@ -130,6 +130,8 @@ def fit_machines(
         left = deadline.left() if deadline.limited else None
         if number > 0 and left == 0.0:
             stop.append(Status.OUT_OF_TIME)
+        if interrupt.asked and not tasks[number].mass:  # else zeros are no answer: `solve` raises
+            stop.append(Status.INTERRUPTED)
         if stop:
             solutions[number] = constants.of(tasks[number], gram, stop[0])
             return

@@ -25,6 +25,7 @@ from ..types import Array, Index, Points
 from .base import sample_weights
 from .callbacks import Hooks
 from .checks import require, require_choice
+from .keeping import Keeps
 from .labels import classes_of_stream, name_of
 from .proofs import told
 
@@ -65,7 +66,7 @@ def weighted_rows(sample_weight: Any, n: int) -> Seen:
     return Seen(rows, weight[rows], n)
 
 
-class Online(DefaultArithmetic):
+class Online(Keeps, DefaultArithmetic):
     """A classifier that learns from its mistakes, a machine for two classes, or for each class against the rest."""
 
     classes_: Array
@@ -150,7 +151,6 @@ class Online(DefaultArithmetic):
         self.certificate_ = _worst(certificates)
         self.n_iter_ = outcome.epochs
         self._count(learner, seen)
-        self._warn()
         for number, solution in enumerate(solutions):
             hooks.done(number, solution)
         hooks.close()

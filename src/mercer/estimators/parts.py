@@ -14,6 +14,7 @@ from ..progress import Watch
 from ..solution import Solution
 from ..types import Array, Index
 from .base import Machine, Training
+from .keeping import keeping
 from .machines import fit_machines
 
 
@@ -39,12 +40,14 @@ class Part:
             rows = self.train[order]
             self.gram, self.order, self.before = _Values.of_matrix(self.whole.entries(rows, rows)), order, []
         deadline = Deadline.after(machine.time_limit)
-        self.before = fit_machines(
-            self.gram, tasks, machine._solver(), tol=machine.tol, max_iter=machine.max_iter, deadline=deadline,
-            watch=Watch(), starts=[solution.beta for solution in self.before] or None,
-        )  # fmt: skip
-        machine.n_features_in_ = n = self.train.size
-        machine._keep(Training(Precomputed(), self.gram.matrix, order, n, group, tuple(tasks)), self.before, self.gram)
+        with keeping(machine):
+            self.before = fit_machines(
+                self.gram, tasks, machine._solver(), tol=machine.tol, max_iter=machine.max_iter, deadline=deadline,
+                watch=Watch(), starts=[solution.beta for solution in self.before] or None,
+            )  # fmt: skip
+            machine.n_features_in_ = n = self.train.size
+            training = Training(Precomputed(), self.gram.matrix, order, n, group, tuple(tasks))
+            machine._keep(training, self.before, self.gram)
         return machine
 
     def predict(self, machine: Any) -> Array:

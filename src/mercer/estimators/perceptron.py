@@ -10,7 +10,8 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..deadline import NEVER, Deadline
+from ..deadline import Deadline
+from ..interrupt import ctrl_c_held
 from ..kernels import Linear
 from ..kernels.pairwise import squared_norms
 from ..kernels.points import is_sparse
@@ -19,6 +20,7 @@ from ..solution import Inseparable, Status
 from ..types import Array, Points
 from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
 from .checks import require_positive
+from .keeping import keeping
 from .labels import classes_of, classes_of_stream
 from .online import Online, confirmed, weighted_rows
 
@@ -83,27 +85,32 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         sides = self._sides(group)
         learner = self._learner(points, sides * seen.weight)
         hooks = Hooks(self, len(sides), X, y, sample_weight)
-        outcome = self._learn(learner, hooks, deadline)
-        self._keep(learner)
-        found = self._certificates(points, sides, outcome.statuses, outcome.proofs)
-        certificates = [seen.told(certificate, Linear(), points) for certificate in found]
-        beta = self.eta * learner.alpha * learner.Y
-        self._conclude(learner, outcome, beta, learner.b, certificates, hooks, seen)
+        with keeping(self) as interrupt:
+            outcome = self._learn(learner, hooks, deadline)
+            self._keep(learner)
+            found = self._certificates(points, sides, outcome.statuses, outcome.proofs)
+            certificates = [seen.told(certificate, Linear(), points) for certificate in found]
+            beta = self.eta * learner.alpha * learner.Y
+            self._conclude(learner, outcome, beta, learner.b, certificates, hooks, seen)
+            if not interrupt.asked:
+                self._warn()
         return self
 
     def partial_fit(self, X: Points, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one pass over a piece of a stream; all `classes` are named with the first piece.
 
-        mistakes_ and trace_ are of this piece. There is no certificate: mercer.certify gives one for any data.
+        mistakes_ and trace_ are of this piece. There is no certificate: mercer.certify gives one for any data. Ctrl-C
+        in the middle leaves the machine as it was before the piece.
         """
         first = not hasattr(self, "coef_")
         X, y = self._admit(X, y, reset=first)
         seen = weighted_rows(sample_weight, len(y))
         self.classes_, group = classes_of_stream(self, y, classes)
         learner = self._learner(seen.of(X), self._sides(seen.of(group)) * seen.weight, goes_on=not first)
-        one_pass(learner, next(self._orders(seen.rows.size)), np.ones(len(learner.Y), np.bool_), 1, NEVER)
-        self._keep(learner)
-        self._forget_fit(learner, seen)
+        one_pass(learner, next(self._orders(seen.rows.size)), np.ones(len(learner.Y), np.bool_), 1)
+        with ctrl_c_held():
+            self._keep(learner)
+            self._forget_fit(learner, seen)
         return self
 
     def decision_function(self, X: Points) -> Array:

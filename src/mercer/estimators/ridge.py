@@ -30,6 +30,7 @@ from .callbacks import Hooks, with_callbacks
 from .centring import far_centre
 from .checks import require_choice, require_limits, require_positive
 from .definite import doubted
+from .keeping import keeping
 from .predicted import ridge_as_predicted
 from .ridge_certificate import of_all
 from .ridge_data import Data, is_chunks, of_arrays, of_chunks
@@ -65,7 +66,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
     memory : what the fit may take, such as "2GB".
     time_limit, max_iter : seconds, and rounds. They are looked at between pieces of work, as is Ctrl-C. Where the time
         is too short for the solver, or for the eigendecomposition of alpha="loo", landmarks stand for all points: as
-        many as there is time for.
+        many as there is time for. Ctrl-C does not wait for an eigendecomposition, and there is no answer then.
     random_state : the seed of solvers that draw at random.
     verbose : whether to show the progress on stderr.
 
@@ -130,16 +131,18 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
             self.alpha_ = self.path_.best
         else:
             self.alpha_ = float(self.alpha)
-        with ExitStack() as stack:
-            line = [stack.enter_context(Line(type(self).__name__, 1))] if self.verbose else []
-            answer = self._solved(training, deadline, Watches([hooks, *line]))
-        self._keep_answer(training, answer)
-        self._warn()
-        hooks.close()
+        with keeping(self) as interrupt:
+            with ExitStack() as stack:
+                line = [stack.enter_context(Line(type(self).__name__, 1))] if self.verbose else []
+                answer = self._solved(training, deadline, Watches([hooks, *line]))
+            self._keep_answer(training, answer)
+            if not interrupt.asked:
+                self._warn()
+            hooks.close()
         return self
 
     def path(self, X: Points, y: Any, alphas: Any = None, sample_weight: Any = None) -> RidgePath:
-        """The leave-one-out error for each lambda of a grid, from one eigendecomposition (that cannot be interrupted).
+        """The leave-one-out error for each lambda of a grid, from one eigendecomposition (which no time limit ends).
 
         Of K for some thousands of points, or of Z'WZ where there are fewer explicit features; for more points, as seen
         through landmarks. `alphas` are those of the estimator where none are given.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..deadline import NEVER, OutOfTimeError, deadline, flop_seconds, now, require, until
+from ..deadline import NEVER, OutOfTimeError, deadline, flop_seconds, looking, now, require, until
 from ..gram import DenseGram, Gram, unformed
 from ..kernels import Kernel, Precomputed
 from ..kernels.evaluate import block, stream_product, value_seconds
@@ -78,12 +78,12 @@ def fit_system(
     """Solve (K + lambda diag(1/w)) beta + b = t."""
     assert data.arrays is not None
     X, T, weight = data.arrays
-    gram = _gram(kernel, X, solver, data.budget)
     if loo and isinstance(solver, Cholesky):
         solver = replace(solver, precision="float64")
-    system = System(gram, T, penalty / weight, bias, data.budget)
     residuals = None
     with limits.heeded():
+        gram = _gram(kernel, X, solver, data.budget)
+        system = System(gram, T, penalty / weight, bias, data.budget)
         solutions, last = solve_system(system, solver, penalty, limits)
         if loo and last.factor is not None:
             with suppress(*STOPPED):
@@ -119,12 +119,16 @@ def feature_problem(
     wanted = min(solver.landmarks, data.stream.n)
     _require_bytes(_SQUARES * 8 * wanted**2, f"The normal equations of {wanted} landmarks", data)
     drawn = data.drawn(solver.drawn(data.stream.n), generator)
+
+    def over(chosen: Any) -> tuple[FeatureProblem, Iterator[Weights]]:
+        given = data.stream, drawn, penalty, bias, data.centre, data.mass, tol
+        return solver.weights(kernel, take(drawn.X, chosen), *given)
+
     try:
-        chosen = solver.chosen(kernel, data.stream, drawn, penalty, bias, data.mass, generator)
+        problem, answers = over(solver.chosen(kernel, data.stream, drawn, penalty, bias, data.mass, generator))
     except STOPPED:
-        chosen = np.arange(1)  # f = b, over a landmark without a coefficient
-    landmarks = take(drawn.X, chosen)
-    problem, answers = solver.weights(kernel, landmarks, data.stream, drawn, penalty, bias, data.centre, data.mass, tol)
+        with looking(None), until(NEVER):
+            problem, answers = over(np.arange(1))  # f = b, over a landmark without a coefficient
     return problem, answers, drawn
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..deadline import look
 from ..kernels.points import count
+from ..parallel import apart
 from ..solvers.streams import Piece
 from ..solvers.triangular import Factor
 from ..solvers.weights import FeatureProblem, Weights, normal_equations
@@ -53,7 +54,7 @@ def exact_path(K: Array, T: Array, weight: Array, alphas: Array, bias: bool) -> 
     n, root = len(K), np.sqrt(weight)[:, None]
     K *= root
     K *= root.T
-    s, Q = eigh(K, overwrite_a=True, check_finite=False, driver="evd")
+    s, Q = apart(lambda: eigh(K, overwrite_a=True, check_finite=False, driver="evd"))
     s = np.maximum(s, 0.0)
     turned, ones = Q.T @ (root * T), Q.T @ root
     inverse = 1.0 / (s[:, None] + alphas)  # of each eigenvalue, for each alpha
@@ -79,7 +80,7 @@ def low_rank_path(problem: FeatureProblem, alphas: Array, method: str) -> RidgeP
 
     *_, found = normal_equations(problem, problem.stream, precise=True)  # for alphas of any size
     assert found is not None
-    s, V = eigh(found.matrix, check_finite=False)
+    s, V = apart(lambda: eigh(found.matrix, check_finite=False))
     inverse = 1.0 / (np.maximum(s, 0.0)[:, None] + alphas)
     turned = V.T @ found.right
     n, k = problem.stream.n, problem.stream.targets

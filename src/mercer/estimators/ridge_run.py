@@ -8,18 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..deadline import NEVER, Deadline, OutOfTimeError, now, until
-from ..interrupt import Interrupt, interruptible
+from ..deadline import NEVER, Deadline, OutOfTimeError, looking, now, until
+from ..interrupt import Interrupt, StoppedError, interruptible
 from ..progress import Watch
 from ..solution import Solution, Status, Step
 from ..solvers.linear import Block, RidgeSolver, System, working
 from ..solvers.weights import FeatureProblem, Weights
 from .ridge_certificate import RidgeCertificate, certified, objective, of_weights
-
-
-class StoppedError(Exception):
-    """Somebody wants a fit to end in the middle of a piece of its work."""
-
 
 STOPPED = (StoppedError, OutOfTimeError)
 
@@ -36,8 +31,8 @@ class Limits:
 
     @contextmanager
     def heeded(self) -> Iterator[None]:
-        """A context in which Ctrl-C and the deadline are reasons to stop."""
-        with interruptible() as self.interrupt, until(self.deadline):
+        """A context in which Ctrl-C and the deadline are reasons to stop, and end a piece of work by an error."""
+        with interruptible() as self.interrupt, looking(self.interrupt.look), until(self.deadline):
             yield
 
     @contextmanager
@@ -92,7 +87,7 @@ def solve_system(system: System, solver: RidgeSolver, penalty: float, limits: Li
             status = limits.why_stop() or Status.OUT_OF_TIME
         if status is None and not block.final:
             continue
-        with until(NEVER):
+        with looking(None), until(NEVER):
             block = block.best() if block.working and block.best is not None else block
             certificates = certified(system, block, penalty)
         residual = max(certificate.relative_residual for certificate in certificates)

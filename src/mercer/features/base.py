@@ -11,11 +11,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arithmetic import DefaultArithmetic
 from ..kernels import FromFeatures, Kernel, kernel
-from ..kernels.points import Domain, copied, objects
+from ..kernels.points import Domain, copied, count, is_sparse, objects
 from ..params import RebuildsParameters
 from ..types import Points
 
 MOST_FEATURES = 5_000_000
+_ROWS = 10_000  # that are mapped at a time
 
 
 class FeatureMap(
@@ -44,7 +45,18 @@ class FeatureMap(
     def transform(self, X: Points) -> Any:
         """phi(X), a row per point; float32 stays float32."""
         check_is_fitted(self)
-        return self._map(self._admit(X, reset=False))
+        X = self._admit(X, reset=False)
+        n = count(X)
+        first = self._map(X[:_ROWS] if n > _ROWS else X)
+        if n <= _ROWS:
+            return first
+        if is_sparse(first):
+            return self._map(X)
+        out = np.empty((n, *first.shape[1:]), first.dtype)  # piece by piece: small temporaries, and Ctrl-C is heard
+        out[:_ROWS] = first
+        for start in range(_ROWS, n, _ROWS):
+            out[start : start + _ROWS] = self._map(X[start : start + _ROWS])
+        return out
 
     def _admit(self, X: Points, reset: bool) -> Any:
         if self._domain() is Domain.OBJECTS:

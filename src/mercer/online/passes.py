@@ -8,7 +8,7 @@ The f after some pass is remembered, a later one after twice as many passes (Bre
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -103,24 +103,32 @@ class Outcome:
 def train(learner: Learner, orders: Iterator[Index], *, max_epochs: int, deadline: Deadline, watch: Watch) -> Outcome:
     """Passes until none makes a mistake, a proof that this cannot be, or a limit."""
     run = _Run(learner, watch)
-    with interruptible(), helpers_kept():
+    with interruptible() as interrupt, helpers_kept():
+
+        def why_stop() -> Status | None:
+            if interrupt.asked:
+                return Status.INTERRUPTED
+            late = deadline.limited and learner.end_seconds(now() - deadline.began) >= deadline.left()
+            return Status.OUT_OF_TIME if late else None
+
         while run.stop is None and None in run.statuses:
-            run.stop = one_pass(learner, next(orders), run.active(), run.epoch + 1, deadline)
+            run.stop = one_pass(learner, next(orders), run.active(), run.epoch + 1, why_stop)
             run.look()
             if run.stop is None and run.epoch >= max_epochs:
                 run.stop = Status.NOT_SEPARATED
     return run.outcome()
 
 
-def one_pass(learner: Learner, order: Index, active: Array, epoch: int, deadline: Deadline) -> Status | None:
+def one_pass(
+    learner: Learner, order: Index, active: Array, epoch: int, why_stop: Callable[[], Status | None] = lambda: None
+) -> Status | None:
     """A pass; gives back why it was broken off, if it was."""
     learner.made[:] = 0
-    with interruptible() as interrupt, helpers_kept():
+    with helpers_kept():
         for _ in learner.pieces(order, active, epoch):
-            if interrupt.asked:
-                return Status.INTERRUPTED
-            if deadline.limited and learner.end_seconds(now() - deadline.began) >= deadline.left():
-                return Status.OUT_OF_TIME
+            stop = why_stop()
+            if stop is not None:
+                return stop
     return None
 
 
