@@ -112,6 +112,7 @@ class _Run:
         self.aim = _AIM * tol  # what the solver's own gap must be before a certificate is worth its while
         self.beta, self.b, self.scale = np.zeros(problem.n), 0.0, 1.0
         self.dual_beta: Array | None = None
+        self.weights: Array | None = None
         self.certificate: Certificate | None = None
         self.best_primal, self.best_beta = np.inf, self.beta
         self.probed_seconds, self.probed_support = 0.0, 0
@@ -196,25 +197,26 @@ class _Run:
         held = None
         if stop in (Status.INTERRUPTED, Status.OUT_OF_TIME):
             left = _PROMPT if stop is Status.INTERRUPTED or self.deadline is None else self.deadline - now
-            if self._certificate_seconds(iterate.beta) > left and iterate.dual_beta is None:
+            if self._certificate_seconds(iterate.beta) > left and iterate.dual_beta is iterate.weights is None:
                 held = iterate.scores
-        beta, dual_beta = iterate.beta, iterate.dual_beta
+        beta, dual_beta, weights = iterate.beta, iterate.dual_beta, iterate.weights
         if (stop or iterate.done) and held is None and self.best_primal < _BETTER * self.history[-1].primal:
             # An earlier f was better; the latest bound is the best.
-            beta, dual_beta = self.best_beta, iterate.beta if dual_beta is None else dual_beta
+            beta, dual_beta, weights = self.best_beta, iterate.beta if dual_beta is None else dual_beta, None
         certificate, scores, b = examine(
-            self.problem, beta, None, dual_beta, single=self.single, scores=held, tol=self.tol
+            self.problem, beta, None, dual_beta, single=self.single, scores=held, weights=weights, tol=self.tol
         )
         if (stop or iterate.done) and self._worse_than_nothing(certificate):
             if certificate.dual > 0.0 or self.problem.mass:  # else zeros are as good a dual point
                 dual_beta = iterate.beta if dual_beta is None else dual_beta
             else:
                 dual_beta = None
-            beta = np.zeros(self.problem.n)  # rounding errors have made it worse than none at all
+            beta, weights = np.zeros(self.problem.n), None  # rounding errors have made it worse than none at all
             certificate, scores, b = examine(self.problem, beta, None, dual_beta, status=certificate.status)
         self.single = self.single and certificate.rounding > 0.0
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
         self.dual_beta = None if dual_beta is None else dual_beta.copy()
+        self.weights = None if weights is None else weights.copy()
         self.scale = self.problem.loss.feasible_scale(self.problem.y, scores + b)
         return scores if stop or beta is iterate.beta else self.problem.gram.recompute(iterate.beta)
 
@@ -233,5 +235,5 @@ class _Run:
         seconds = perf_counter() - self.began
         return Solution(
             scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason,
-            self.dual_beta, self.work,
+            self.dual_beta, self.work, self.weights,
         )  # fmt: skip

@@ -38,11 +38,13 @@ def examine(
     single: bool = False,
     status: Status = Status.EXAMINED,
     scores: Array | None = None,
+    weights: Array | None = None,
     tol: float = np.inf,
 ) -> tuple[Certificate, Array, float]:
     """The certificate, K beta and b; see Problem.certify.
 
-    With `scores`, those are not recomputed but checked on a sample. Where the rounding of float32 values would be too
+    With `scores`, those are not recomputed but checked on a sample. With `weights`, the answer is f = Z w + b for the
+    explicit features Z of K, and beta a dual point alone. Where the rounding of float32 values would be too
     much for a relative gap of `tol`, float64 it is.
     """
     if b and not problem.bias:
@@ -52,10 +54,15 @@ def examine(
     if not np.isfinite(beta).all() or not np.isfinite(other).all():
         bad = Certificate(np.inf, -np.inf, 0.0, np.inf, np.inf, status, np.full(problem.n, np.inf))
         return bad, np.full(problem.n, np.nan), 0.0
-    products = recomputed(problem, beta, other, single, scores)
+    if weights is None:
+        products = recomputed(problem, beta, other, single, scores)
+    else:
+        products = Products(problem.gram.design.dots(weights), problem.gram.recompute(other))
     bias = problem.best_bias(products.scores) if b is None else float(b)
     found = accounts(problem, beta, bias, other, products)
     primal, dual = found.primal, found.dual
+    if weights is not None:
+        primal = problem.primal_of(weights, bias, products.scores)
     rounding = _rounding(problem, beta, bias, other, products, primal)
     if scores is None and rounding > 0.5 * tol * max(abs(primal), abs(dual)):
         return examine(problem, beta, b, dual_beta, status=status)
