@@ -30,6 +30,7 @@ from .rows import Features
 
 _BEFORE = 3  # rounds of passes before Newton steps, where r is 0: a good start saves many of them
 _ENOUGH, _NARROW = 30, 500  # after so many rounds with no more features than this, passes have had their chance
+_PATIENCE = 200  # Newton rounds in a row without a better dual point; after them, none will be found
 _STEPS = 4.0  # Newton steps that gain a digit
 _ANEW = 0.5  # the part of the Hessian that has to be computed for each
 _PART = 8  # Newton steps at once begin with one point of so many,
@@ -155,7 +156,7 @@ def _newton_steps(descent: Descent, solver: CoordinateDescent) -> Generator[Iter
     problem = descent.problem
     newton = ProximalNewton(_design(descent), _terms(descent), descent.beta, descent.image, descent.b, problem.bias)
     best = apart = nothing(problem)  # steps between two centres can lead astray
-    earlier = (np.nan, np.nan)
+    earlier, since = (np.nan, np.nan), 0
     while True:
         now = (newton.dual, newton.size)
         last = (newton.stuck or now == earlier) and not newton.rounded  # equal: steps are lost to rounding
@@ -163,7 +164,10 @@ def _newton_steps(descent: Descent, solver: CoordinateDescent) -> Generator[Iter
         if solver.weights:
             apart = min(apart, _weights_and_dual_point(problem, newton), key=_gap)
         if solver.feasible:
+            before = best
             best = min(best, _dual_point(problem, newton.v), key=_gap)
+            since = since + 1 if best is before else 0
+            last = last or since >= _PATIENCE
             recomputed = yield replace(best, done=last)
         else:
             recomputed = yield _two_points(problem, newton, last)
