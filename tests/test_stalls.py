@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 import mercer
 from mercer import SVC, SVR, LinearSVC, OneClassSVM, Problem, driver, solve
 from mercer.gram import DenseGram, LowRankGram
+from mercer.io import ModelError
 from mercer.kernels import Gaussian, Polynomial
 from mercer.kernels.expansion import expansion_of
 from mercer.losses import EpsilonInsensitive, Hinge
@@ -128,6 +129,25 @@ def test_several_classes_in_files_in_float32_and_for_sparse_points(tmp_path):
     assert single.certificate_.converged and single._expanded.weights.dtype == np.float64
     again = machine.set_params(kernel="rbf(gamma=0.01)").fit(X, y)
     assert again._expanded is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda held: replace(held, weights=held.weights[:, 1:]),
+        lambda held: replace(held, biases=held.biases[1:]),
+        lambda held: replace(held, weights=held.weights * np.nan),
+        lambda held: replace(held, expansion=replace(held.expansion, centre=held.expansion.centre[1:])),
+        lambda held: replace(held, expansion=replace(held.expansion, kernel=Polynomial(40))),
+    ],
+)
+def test_files_whose_features_do_not_fit_are_refused(tmp_path, change):
+    X, y = far_away(60)
+    machine = SVC("poly(degree=3)", tol=0.5).fit(X, y)
+    machine._expanded = change(machine._expanded)
+    mercer.save(machine, tmp_path / "forged.mercer")
+    with pytest.raises(ModelError, match=r"weights|centre|features"):
+        mercer.load(tmp_path / "forged.mercer")
 
 
 def test_regression_on_raw_columns():

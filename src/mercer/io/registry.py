@@ -107,6 +107,8 @@ def require_consistent(name: str, estimator: Any) -> None:
             raise ValueError(f"{attribute} of {name} holds values that are no finite numbers")
     if state.get("_held") is not None:
         _require_votes(state)
+    if state.get("_expanded") is not None:
+        _require_expanded(state)
 
 
 def _require_votes(state: dict[str, Any]) -> None:
@@ -120,6 +122,25 @@ def _require_votes(state: dict[str, Any]) -> None:
     inside = sequence.ndim == 2 and len(sequence) == 3 and sequence.dtype.kind == "i"
     if not inside or not all(((part >= 0) & (part < n)).all() for part, n in zip(sequence[:2], shape, strict=True)):
         raise ValueError("the votes of a perceptron are of points that it does not hold")
+
+
+def _require_expanded(state: dict[str, Any]) -> None:
+    """Features of a polynomial kernel: as many as there are weights, before any of them is computed."""
+    from ..estimators.expanded import Expanded
+    from ..kernels.expansion import MOST, Expansion
+
+    held, kernel, d = state["_expanded"], state.get("kernel_"), state.get("n_features_in_")
+    if not isinstance(held, Expanded) or not isinstance(held.expansion, Expansion) or held.expansion.kernel != kernel:
+        raise ValueError("the features of a machine are not those of its kernel")
+    p = np.shape(state["intercept_"])
+    numbers = (held.weights, held.biases, held.expansion.centre)
+    if any(np.asarray(part).dtype.kind != "f" or not np.isfinite(part).all() for part in numbers):
+        raise ValueError("the weights of a machine are no finite numbers")
+    width = held.expansion.kernel.size(d) - (0 if held.expansion.whole is True else 1) if isinstance(d, int) else 0
+    if not 0 < width <= MOST or np.shape(held.weights) != (*p, width) or np.shape(held.biases) != p:
+        raise ValueError("the weights of a machine do not go with its features")
+    if np.shape(held.expansion.centre) != (d,):
+        raise ValueError("the centre of a machine is not one of its points")
 
 
 def _values_given(state: dict[str, Any]) -> bool:
