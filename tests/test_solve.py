@@ -95,7 +95,7 @@ def test_the_limit_of_time():
     [
         ({"tol": -1.0}, ValueError, "tol, a relative gap, must be a number >= 0, not -1.0"),
         ({"tol": "small"}, ValueError, "tol, .*, not 'small'"),
-        ({"max_iter": 0}, ValueError, "max_iter, the most rounds, must be a whole number, 1 or more, not 0"),
+        ({"max_iter": 0}, ValueError, "max_iter, the most rounds, must be None or a whole number, 1 or more, not 0"),
         ({"max_iter": 2.5}, ValueError, "not 2.5"),
         ({"time_limit": -1}, ValueError, "time_limit must be None or a number of seconds >= 0, not -1"),
         ({"time_limit": "1h"}, ValueError, "not '1h'"),

@@ -265,7 +265,7 @@ class TestInputs:
             ({"C": "1"}, "not '1'"),
             ({"C": float("nan")}, "not nan"),
             ({"tol": 0.0}, "tol must be a finite number greater than 0"),
-            ({"max_iter": 0}, "max_iter must be a whole number"),
+            ({"max_iter": 0}, "max_iter must be None or a whole number"),
             ({"time_limit": -1}, "time_limit must be None or a number of seconds"),
             ({"multiclass": "crammer"}, "multiclass must be 'ovo' or 'ovr', not 'crammer'"),
             ({"bias": "penalised"}, "bias must be True or False"),

@@ -127,6 +127,7 @@ class _Run:
         self.aim = _AIM * tol  # what the solver's own gap must be before a certificate is worth its while
         self.beta, self.b, self.scale = np.zeros(problem.n), 0.0, 1.0
         self.dual_beta: Array | None = None
+        self.weights: Array | None = None
         self.certificate: Certificate | None = None
         self.best_primal, self.best_beta = np.inf, self.beta
         self.probed_seconds, self.probed_support = 0.0, 0
@@ -306,18 +307,18 @@ class _Run:
                 left = max(self.deadline.left(), _GRACE * self.deadline.seconds)
             if self._certificate_seconds(iterate) > left:
                 held, iterate = self._cheaply_checked(iterate)
-        beta, dual_beta = iterate.beta, iterate.dual_beta
+        beta, dual_beta, weights = iterate.beta, iterate.dual_beta, iterate.weights
         if (stop or iterate.done) and held is None and self._was_better(stop):
             # An earlier f was better; the latest bound is the best.
-            beta, dual_beta = self.best_beta, iterate.beta if dual_beta is None else dual_beta
+            beta, dual_beta, weights = self.best_beta, iterate.beta if dual_beta is None else dual_beta, None
         certificate, scores, b = examine(
-            self.problem, beta, None, dual_beta, single=self.single, scores=held, tol=self.tol
+            self.problem, beta, None, dual_beta, single=self.single, scores=held, weights=weights, tol=self.tol
         )
         if stop is Status.OUT_OF_TIME and not certificate.primal < self.problem.nothing[1]:
             source = beta if beta.any() or dual_beta is None else dual_beta
             part, own = self._best_part(source, scores if source is beta else None)
             if part > 0.0:
-                dual_beta, beta = source, part * source
+                dual_beta, beta, weights = source, part * source, None
                 products = None if held is None else np.column_stack([part * own, own])
                 certificate, scores, b = examine(self.problem, beta, None, dual_beta, scores=products)
         if (stop or iterate.done) and self._worse_than_nothing(certificate) and not self._early(certificate, stop):
@@ -325,11 +326,12 @@ class _Run:
                 dual_beta = iterate.beta if dual_beta is None else dual_beta
             else:
                 dual_beta = np.zeros(self.problem.n)  # a better dual point
-            beta = np.zeros(self.problem.n)  # rounding errors have made it worse than none at all
+            beta, weights = np.zeros(self.problem.n), None  # rounding errors have made it worse than none at all
             certificate, scores, b = examine(self.problem, beta, None, dual_beta, status=certificate.status)
         self.single = self.single and certificate.rounding > 0.0
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
         self.dual_beta = None if dual_beta is None else dual_beta.copy()
+        self.weights = None if weights is None else weights.copy()
         self.scale = self.problem.loss.feasible_scale(self.problem.y, scores + b)
         return scores if stop or beta is iterate.beta else self.problem.gram.recompute(iterate.beta)
 
@@ -382,7 +384,7 @@ class _Run:
         dual_beta = self.beta if self.dual_beta is None and scale != 1.0 else self.dual_beta
         return Solution(
             scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason,
-            dual_beta, self.work,
+            dual_beta, self.work, self.weights,
         )  # fmt: skip
 
 
@@ -392,5 +394,5 @@ def _copied(iterate: Iterate) -> Iterate:
     def copied(values: Array | None) -> Array | None:
         return None if values is None else values.copy()
 
-    beta, scores, dual_beta = iterate.beta.copy(), copied(iterate.scores), copied(iterate.dual_beta)
-    return replace(iterate, beta=beta, scores=scores, dual_beta=dual_beta)
+    arrays = {name: copied(getattr(iterate, name)) for name in ("scores", "dual_beta", "weights")}
+    return replace(iterate, beta=iterate.beta.copy(), **arrays)

@@ -39,11 +39,13 @@ def examine(
     single: bool = False,
     status: Status = Status.EXAMINED,
     scores: Array | None = None,
+    weights: Array | None = None,
     tol: float = np.inf,
 ) -> tuple[Certificate, Array, float]:
     """The certificate, K beta and b; see Problem.certify.
 
-    With `scores`, those are not recomputed but checked on a sample. Where the rounding of float32 values would be too
+    With `scores`, those are not recomputed but checked on a sample. With `weights`, the answer is f = Z w + b for the
+    explicit features Z of K, and beta a dual point alone. Where the rounding of float32 values would be too
     much for a relative gap of `tol`, float64 it is.
     """
     if b and not problem.bias:
@@ -53,10 +55,15 @@ def examine(
     if not np.isfinite(beta).all() or not np.isfinite(other).all():
         bad = Certificate(np.inf, -np.inf, 0.0, np.inf, np.inf, status, np.full(problem.n, np.inf))
         return bad, np.full(problem.n, np.nan), 0.0
-    products = recomputed(problem, beta, other, single, scores)
+    if weights is None:
+        products = recomputed(problem, beta, other, single, scores)
+    else:
+        products = Products(problem.gram.design.dots(weights), problem.gram.recompute(other))
     bias = problem.best_bias(products.scores) if b is None else float(b)
     found = accounts(problem, beta, bias, other, products)
     primal, dual = found.primal, found.dual
+    if weights is not None:
+        primal = problem.primal_of(weights, bias, products.scores)
     rounding = 0.0
     if not products.exact:
         rounding = rounding_of_scores(problem, beta, bias, other, products.scores, products.dual_scores, primal)

@@ -123,6 +123,10 @@ class Problem:
         scores = self.gram.product64(beta) if scores is None else scores
         return objective(self, inner(beta, scores), scores + b, b)
 
+    def primal_of(self, w: Array, b: float, scores: Array) -> float:
+        """The objective of f = Z w + b for explicit features Z, with scores = Z w; not for hard margins."""
+        return 0.5 * inner(w, w) + inner(self.C, self.loss.value(self.y, scores + b)) + self.mass * b
+
     def dual(self, beta: Array, scores: Array | None = None) -> float:
         """The dual value of feasible coefficients."""
         scores = self.gram.product64(beta) if scores is None else scores

@@ -28,7 +28,7 @@ from ..arithmetic import DefaultArithmetic
 from ..deadline import Deadline, OutOfTimeError, looking, until
 from ..gram import Design, Gram, LazyGram, unformed
 from ..interrupt import Interrupt, StoppedError
-from ..kernels import Kernel, Linear
+from ..kernels import Kernel, Linear, Polynomial
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import admit_both, product, sums_of_parts
 from ..kernels.pairwise import linear_scores
@@ -46,7 +46,7 @@ from .certificates import worst
 from .checks import require_limits
 from .definite import doubted
 from .elsewhere import tells_where
-from .expanded import Expanded, expanded_points
+from .expanded import SOLVER, Expanded, expanded_points
 from .keeping import Keeps, keeping
 from .machines import COPY, Task, fit_machines, training_gram
 from .predicted import as_predicted
@@ -114,8 +114,9 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             gram = self._formed(posed, deadline, interrupt)
             with ExitStack() as stack:
                 line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
+                solver = self._solver() if expansion is None else SOLVER
                 solutions = fit_machines(
-                    gram, posed.tasks, self._solver(), tol=self.tol, max_iter=self.max_iter, deadline=deadline,
+                    gram, posed.tasks, solver, tol=self.tol, max_iter=self.max_iter, deadline=deadline,
                     watch=Watches([hooks, *line]),
                 )  # fmt: skip
             solutions = doubted(gram, solutions)
@@ -151,7 +152,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
 
     def _expansion(self, training: Training) -> tuple[Any, Any]:
         """The features of a polynomial kernel around the mean, and those of the points, where they are worth it."""
-        if self.solver is not None:
+        if self.solver is not None or not isinstance(training.kernel, Polynomial):
             return None, None
         room = COPY * parse_bytes(self.memory)
         return expanded_points(training.kernel, training.points, training.tasks, room)
@@ -282,7 +283,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         self.n_iter_ = max(1, *(solution.iterations for solution in solutions))
         self._keep_support(training, solutions, gram, centre)
         self._expanded = expanded
-        if expanded is not None:  # both ways to write f agree at the centre
+        if expanded is not None and not expanded.expansion.whole:  # both ways to write f agree at the centre
             m = expanded.expansion.centre[None].astype(self.support_vectors_.dtype)
             self.intercept_ = self.intercept_ - self._join(self._sums(m, self._blocks()))[0]
         if centre is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import FromFeatures, Gaussian, Kernel, Linear
+from ..kernels import FromFeatures, Gaussian, Kernel, Linear, Polynomial
 from ..kernels.monomials import Monomials
 from ..kernels.points import Domain
 from ..online import Held, MarginCertificate
@@ -42,6 +42,7 @@ def _machine(fields: Fields) -> Kernel:
     problems = len(fields.numbers("intercept_", "p"))
     fields.indices("support_", "s", _rows(fields, kernel))
     _weights(fields, kernel)
+    _expanded(fields, kernel)
     fields.answers(problems)
     fields.count("n_iter_")
     return kernel
@@ -72,6 +73,27 @@ def _weights(fields: Fields, kernel: Kernel) -> None:
         fields.numbers("_coef", "p d")
     elif fields.get("_coef") is not None:
         fields.fail("_coef", "is there, although its kernel is not linear")
+
+
+def _expanded(fields: Fields, kernel: Kernel) -> None:
+    """Features of a polynomial kernel: as many as there are weights, before any of them is computed."""
+    if not fields.has("_expanded"):
+        return
+    from ..estimators.expanded import Expanded
+    from ..kernels.expansion import MOST, Expansion
+
+    held = fields.a("_expanded", Expanded)
+    if type(held.expansion) is not Expansion or held.expansion.kernel != kernel or not isinstance(kernel, Polynomial):
+        fields.fail("_expanded", "has features that are not those of its kernel")
+    width = kernel.monomials(fields.lengths["d"]) - (0 if held.expansion.whole is True else 1)
+    if not 0 < width <= MOST:
+        fields.fail("_expanded", "has too many features")
+    inner = Fields("_expanded", fields.estimator)
+    inner.state = vars(held) | {"centre": held.expansion.centre}
+    inner.expect(p=fields.lengths["p"], d=fields.lengths["d"], features=width)
+    inner.numbers("weights", "p features")
+    inner.numbers("biases", "p")
+    inner.numbers("centre", "d")
 
 
 def _each_or_one(classes: int) -> int:
@@ -157,7 +179,7 @@ def _held(fields: Fields) -> None:
     signs, weights = inner.numbers("signs", "p s"), inner.numbers("weights", "p s")
     seen = inner.count("seen")
     inner.indices("since", "s", max(1, seen))
-    if (inner.numbers("stamps", "p s") < 0).any() or (weights < 0).any() or (np.abs(signs) != 1).any():
+    if (inner.numbers("stamps", "p s") < 0).any() or (weights < 0).any() or not signs.all():
         fields.fail("_held", "holds counts below 0, or signs that are none")
     if fields.setting("variant", "plain", "averaged", "voted") != "voted":
         return

@@ -31,10 +31,13 @@ MOST = 500  # features
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """x -> R psi(x - centre) for a polynomial kernel, as rows."""
+    """x -> R psi(x - centre) for a polynomial kernel, as rows. With `whole`, for machines without a free bias, 1 is one
+    of the monomials of psi, and the kernel is k itself.
+    """
 
     kernel: Polynomial
     centre: Array
+    whole: bool = False
 
     @cached_property
     def monomials(self) -> Monomials:
@@ -46,9 +49,14 @@ class Expansion:
         """R."""
         k = self.kernel
         A = self._coefficients() * factors(self.monomials, k.degree, float(k.gamma), float(k.coef0))[:, None]
-        A = A[:, 1:]
+        A = A[:, self._first :]
         rows = np.argsort(-np.abs(A).max(axis=1), kind="stable")  # largest first: small rows keep their digits
         return np.asarray(np.linalg.qr(A[rows], mode="r"))
+
+    @property
+    def _first(self) -> int:
+        """The first monomial of psi."""
+        return 0 if self.whole else 1
 
     def _coefficients(self) -> Array:
         """Each monomial of m + u, a row, as a sum of monomials of u: (m_j + u_j) times one of lower degree."""
@@ -68,15 +76,15 @@ class Expansion:
         X = X.toarray() if is_sparse(X) else X
         U = np.asarray(X, np.float64) - self.centre
         values = self.monomials.evaluate(U, np.empty((len(U), len(self.monomials))))
-        return np.ascontiguousarray(values[:, 1:] @ self.triangle.T)
+        return np.ascontiguousarray(values[:, self._first :] @ self.triangle.T)
 
 
-def expansion_of(kernel: Any, X: Points, most: int) -> Expansion | None:
+def expansion_of(kernel: Any, X: Points, most: int, whole: bool = False) -> Expansion | None:
     """The expansion around the mean of the points, where the kernel has one of at most `most` features; else None."""
     if not isinstance(kernel, Polynomial) or is_sparse(X) or kernel.coef0 < 0:
         return None
-    if not 0 < kernel.monomials(X.shape[1]) - 1 <= most:
+    if kernel.monomials(X.shape[1]) > most:
         return None
     with np.errstate(all="ignore"):  # of huge values there may be no mean
-        found = Expansion(kernel, X.mean(axis=0, dtype=np.float64))
+        found = Expansion(kernel, X.mean(axis=0, dtype=np.float64), whole)
         return found if np.isfinite(found.centre).all() and np.isfinite(found._coefficients()).all() else None

@@ -34,7 +34,9 @@ class Iterate:
     gap: primal minus dual, where the solver knows it. partial: too much of K beta is out of date for a certificate to
     be worth its while. done: the solver can do no more until it is sent K beta, recomputed. dual_beta: a feasible dual
     point, where beta is none; the dual value is then that of this point. work: values of K that were computed or read
-    until now, where the solver counts them. An iterate is valid until the next one.
+    until now, where the solver counts them. weights: w with f = Z w + b for explicit features Z, where that is the
+    answer, and sum beta_i z_i is w only up to rounding; beta is a dual point then. An iterate is valid until the next
+    one.
     """
 
     beta: Array
@@ -46,6 +48,7 @@ class Iterate:
     dual_beta: Array | None = None
     gap: float | None = None
     work: float | None = None
+    weights: Array | None = None
 
 
 def full_round(n: int) -> float:

@@ -65,7 +65,8 @@ _REJOIN = 0.1  # they come back when the violation of the others has become this
 _FLOOR = {4: 2e-5, 8: 1e-10}  # the part of a violation that rows of so many bytes a value can mend
 _LOST = 1e-6  # of K_ii: a smaller r would be lost beside it in float32
 _PROGRESS = {4: 1e-10, 8: 1e-15}  # a round that raises the dual by no more than this part of it is idle;
-_IDLE = 3  # after so many in a row, rounding is the limit
+_IDLE = {4: 5, 8: 20}  # after so many in a row, rounding is the limit;
+_STILL = 3  # and no fit is stalled without so many
 _COARSE = 10.0  # what rounding to float32 may do to f, about, from where on it is not worth beginning with
 _DRAGS = 200.0  # times n^2: after so much work on few points, features are tried
 _FEW = 6000  # points
@@ -173,7 +174,7 @@ class _Descent:
         self.best_gap = min(self.best_gap, gap)
         if self.failures >= 2:
             if self.dtype == np.float64:
-                self.exhausted = self.idle >= _IDLE
+                self.exhausted = self.idle >= _STILL
             else:
                 self.whole_gram, self.failures, self.idle = self.whole_gram.astype(np.float64), 0, 0
                 self._begin(scores)
@@ -397,7 +398,7 @@ class _Descent:
     def _at_floor(self) -> bool:
         """Whether rounding hides what is left to gain."""
         noise = 8.0 * float(np.finfo(self.dtype).eps) * self.size * float(np.abs(self.beta).max(initial=0.0))
-        return self.violation <= max(self.floor, noise) or self.idle >= _IDLE
+        return self.violation <= max(self.floor, noise) or self.idle >= _IDLE[self.dtype.itemsize]
 
     def _scale(self) -> None:
         """Without upper bounds, every multiple of beta is feasible: take the best one."""

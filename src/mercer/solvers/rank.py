@@ -29,6 +29,8 @@ from .coordinate import CoordinateDescent
 _LEFT = 1e-15  # of the largest K_ii: what F F' may leave
 _MOST = 1000  # columns
 _TURNS = 3  # times, at most, that targets are moved
+_PATIENCE = 50  # rounds whose gap is not below
+_BETTER = 0.9  # of the least until then: steps do not help
 _READ = 32.0  # times, about, that a round reads F
 _LINEAR = 16.0  # multiplications of dense linear algebra count as one value
 _PART = 3  # and no more than one for so many points: else steps in w are no easier
@@ -63,6 +65,7 @@ def steps_in_features(
         moved = replace(problem, gram=low, y=problem.y - offset)
         inside = CoordinateDescent(random_state=0, feasible=True).iterates(moved, start)
         scores: Array | None = None
+        least, since = np.inf, 0
         while True:
             try:
                 iterate = inside.send(scores)
@@ -70,6 +73,10 @@ def steps_in_features(
                 return [*found, *([] if start is None else [start])]
             scores = yield replace(iterate, work=count(work))
             start = iterate.beta.copy()
+            gap = np.inf if iterate.gap is None else iterate.gap
+            least, since = (gap, 0) if gap < _BETTER * least else (least, since + 1)
+            if since >= _PATIENCE:
+                return [*found, start]
             if scores is not None and movable and turn + 1 < _TURNS:
                 offset, found = scores - low @ start, [*found, start]
                 break
