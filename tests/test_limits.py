@@ -74,10 +74,14 @@ MACHINES = {
     "SVR": lambda kernel, t: SVR(kernel, C=10.0, time_limit=t),
     "logistic": lambda kernel, t: KernelLogistic(kernel, C=10.0, time_limit=t),
     "logistic, newton": lambda kernel, t: KernelLogistic(kernel, C=10.0, solver="newton", time_limit=t),
-    "ridge": lambda kernel, t: KernelRidge(kernel, time_limit=t),
-    "ridge, loo": lambda kernel, t: KernelRidge(kernel, alpha="loo", time_limit=t),
-    "ridge, conjugate gradients": lambda kernel, t: KernelRidge(kernel, solver="conjugategradient", time_limit=t),
-    "ridge, landmarks": lambda kernel, t: KernelRidge(kernel, solver="nystrom(landmarks=400)", time_limit=t),
+    "ridge": lambda kernel, t: KernelRidge(kernel, random_state=0, time_limit=t),
+    "ridge, loo": lambda kernel, t: KernelRidge(kernel, alpha="loo", random_state=0, time_limit=t),
+    "ridge, conjugate gradients": lambda kernel, t: KernelRidge(
+        kernel, solver="conjugategradient", random_state=0, time_limit=t
+    ),
+    "ridge, landmarks": lambda kernel, t: KernelRidge(
+        kernel, solver="nystrom(landmarks=400)", random_state=0, time_limit=t
+    ),
     "perceptron": lambda kernel, t: KernelPerceptron(kernel, time_limit=t),
 }
 

@@ -314,12 +314,13 @@ class _Run:
         certificate, scores, b = examine(
             self.problem, beta, None, dual_beta, single=self.single, scores=held, weights=weights, tol=self.tol
         )
-        if stop is Status.OUT_OF_TIME and not certificate.primal < self.problem.nothing[1]:
+        if stop is Status.OUT_OF_TIME and self.problem.nothing[1] <= certificate.primal < np.inf:
             source = beta if beta.any() or dual_beta is None else dual_beta
             part, own = self._best_part(source, scores if source is beta else None)
             if part > 0.0:
-                dual_beta, beta, weights = source, part * source, None
-                products = None if held is None else np.column_stack([part * own, own])
+                others = own if dual_beta is None else np.zeros(self.problem.n)  # what is held is of this dual point
+                products = None if held is None else np.column_stack([part * own, others])
+                beta, dual_beta, weights = part * source, source if dual_beta is None else dual_beta, None
                 certificate, scores, b = examine(self.problem, beta, None, dual_beta, scores=products)
         if (stop or iterate.done) and self._worse_than_nothing(certificate) and not self._early(certificate, stop):
             if certificate.dual > 0.0 or self.problem.mass:
@@ -350,6 +351,8 @@ class _Run:
         nothing.
         """
         problem = self.problem
+        if problem.mass:
+            return 0.0, beta
         if scores is None:
             scores = problem.gram @ beta if problem.gram.design is not None else np.zeros(problem.n)
         costs = {part: problem.primal(part * beta, problem.best_bias(part * scores), part * scores) for part in _PARTS}
@@ -394,5 +397,5 @@ def _copied(iterate: Iterate) -> Iterate:
     def copied(values: Array | None) -> Array | None:
         return None if values is None else values.copy()
 
-    arrays = {name: copied(getattr(iterate, name)) for name in ("scores", "dual_beta", "weights")}
-    return replace(iterate, beta=iterate.beta.copy(), **arrays)
+    scores, dual_beta, weights = copied(iterate.scores), copied(iterate.dual_beta), copied(iterate.weights)
+    return replace(iterate, beta=iterate.beta.copy(), scores=scores, dual_beta=dual_beta, weights=weights)
