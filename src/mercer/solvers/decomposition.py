@@ -33,6 +33,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._core import CHUNK, is_small, loops, padded
+from ..deadline import look
 from ..gram import DenseGram, Gram, Held
 from ..gram.dense import DensePart
 from ..losses import HardMargin, Terms
@@ -270,6 +271,7 @@ class _Descent:
         most = isqrt(self.gram.room // 32)  # free coefficients: room for H, its factor, and as much again
         left, turns = _NEWTON_WORK, [len(K) // 8] * _TURNS
         for steps in [_MANY * len(K), *turns, _STEPS] if self.few else [_STEPS, *turns]:
+            look()  # nothing has moved yet
             taken, violation = self.loops.pair_descent(K, *small, tol, steps)
             self.work += 2.0 * taken * len(K)
             if violation <= tol:
