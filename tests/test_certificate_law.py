@@ -293,6 +293,7 @@ ALL_MACHINES = [specimen.machine for specimen in MACHINES] + [Perceptron(), Kern
 
 @pytest.mark.parametrize("machine", ALL_MACHINES, ids=lambda machine: str(machine).replace("\n", "").replace(" ", ""))
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::mercer.estimators.ScaleWarning")
 def test_numpys_settings_do_not_matter(machine: Any) -> None:
     """With points whose squares underflow, and others that are so far away that kernel values do."""
     X, y = curve(40) if isinstance(machine, SVR | KernelRidge) else two_classes(40)

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import mercer
 from mercer import SVC, SVR, LinearSVC, OneClassSVM, Problem, driver, solve
+from mercer.estimators import ScaleWarning
 from mercer.gram import DenseGram, LowRankGram
 from mercer.io import ModelError
 from mercer.kernels import Gaussian, Polynomial
@@ -250,6 +251,7 @@ def test_default_settings_end_with_bounded_work(name):
     machine, X, y = HARD[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", ScaleWarning)
         machine.fit(X, y)
     certificate, solution = machine.certificate_, machine.solution_
     assert certificate.status in (Status.CONVERGED, Status.STALLED, Status.OUT_OF_ITERATIONS)

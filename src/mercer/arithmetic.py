@@ -7,8 +7,9 @@ np.seterr(all="raise") must neither break a fit nor change it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -17,8 +18,14 @@ _DEFAULTS: Any = {"divide": "warn", "over": "warn", "under": "ignore", "invalid"
 
 
 def by_default(function: _F) -> _F:
-    """The function, run under NumPy's default settings."""
-    return np.errstate(**_DEFAULTS)(function)
+    """The function, run under NumPy's default settings. (np.errstate as a decorator could not be pickled.)"""
+
+    @wraps(function)
+    def run(*args: Any, **more: Any) -> Any:
+        with np.errstate(**_DEFAULTS):
+            return function(*args, **more)
+
+    return cast(_F, run)
 
 
 class DefaultArithmetic:

@@ -208,10 +208,11 @@ class _Run:
         step = self._measure(iterate)
         self.work = step.iteration * full_round(self.problem.n) if iterate.work is None else iterate.work
         self.history.append(step)
+        kept = _copied(iterate)
         if iterate.beta.any():
-            self.last = _copied(iterate)
+            self.last = kept
         if step.primal < self.best_primal and not iterate.partial:
-            self.best_primal, self.best_beta = step.primal, iterate.beta.copy()
+            self.best_primal, self.best_beta = step.primal, kept.beta
         stop = self._why_stop(step, iterate)
         hopeless = may_be_inseparable(self.problem, iterate.beta, iterate.scores)
         good = step.relative_gap <= self.aim and not iterate.partial

@@ -65,7 +65,7 @@ def linear_as_predicted(
 
 def ridge_as_predicted(machine: Any, X: Points, rows: Index, data: Piece, solutions: list[Solution]) -> list[Solution]:
     """The same for ridge regression with the linear kernel, in values of J; `data` is of these rows of X."""
-    found, W, b = [], np.atleast_2d(machine.coef_), np.ravel(machine.intercept_)
+    found, W, b = [], np.atleast_2d(machine._coef), np.ravel(machine.intercept_)
     scores, penalty = np.reshape(machine._mean(X), (count(X), -1))[rows], float(machine.alpha_)
     for j, solution in enumerate(solutions):
         task = Task(data.T[:, j], Squared(), data.weight / penalty)

@@ -45,7 +45,7 @@ def advise(machine: Any, kernel: Kernel, X: Points) -> None:
         "entries must be >= 0 and MaxAbsScaler where X is sparse; or silence this by "
         'warnings.simplefilter("ignore", mercer.estimators.ScaleWarning).'
     )
-    warnings.warn(ScaleWarning(facts, advice), stacklevel=5)  # past scikit-learn's wrapper of fit
+    warnings.warn(ScaleWarning(facts, advice), stacklevel=6)  # past two wrappers of fit
 
 
 def _adaptive(kernel: Kernel) -> Adaptive | None:

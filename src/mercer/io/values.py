@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Kernel
+from ..kernels import Kernel, Polynomial
+from ..kernels.expansion import Expansion
 from ..solution import Certificate, Inseparable, Status, Step
 from ..solvers.weights import Inverse
 from ..types import Array
@@ -59,7 +60,10 @@ TYPES: dict[str, Callable[[Any], bool]] = {
     "Array": _is_array,
     "Index": _is_array,
     "Status": lambda value: isinstance(value, Status),
+    "bool": lambda value: isinstance(value, bool),
     "Kernel": lambda value: isinstance(value, Kernel),
+    "Polynomial": lambda value: isinstance(value, Polynomial),
+    "Expansion": lambda value: isinstance(value, Expansion),
     "Inverse": lambda value: isinstance(value, Inverse),
     "Inseparable": lambda value: isinstance(value, Inseparable),
     "Certificate": lambda value: isinstance(value, Certificate),
