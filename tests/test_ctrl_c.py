@@ -253,7 +253,8 @@ def test_a_search_in_several_processes(jobs, tmp_path):
     assert done.stdout == "" and "KeyboardInterrupt" in done.stderr
     lines = scored.read_text().split("\n")[:-1]
     assert lines and {line.split()[1] for line in lines} == {"CONVERGED"}
-    assert "3.0 CONVERGED" not in lines and len(lines) < 10
+    assert len(lines) < 10
+    assert jobs > 1 or "3.0 CONVERGED" not in lines  # of two processes, the other one may have been faster
 
 
 def test_a_piece_of_a_stream_counts_wholly_or_not_at_all(monkeypatch):

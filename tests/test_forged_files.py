@@ -73,6 +73,7 @@ DEEP = ("float32", "averaged", "ridge")  # of one problem each, so that their an
 UNSEEN = {  # what any file could say
     ("values", "support_ one less"), ("values", "support_ one more"),  # another row of the training
     ("ridge through landmarks", "_spread_ nothing"),  # a fit that was stopped: it has no deviations, and says so
+    ("ridge in features", "_spread_ nothing"),  # deviations are found anew from the points, other in their last digits
 }  # fmt: skip
 
 

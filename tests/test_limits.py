@@ -228,8 +228,8 @@ def test_an_answer_by_half_of_the_time_or_another_method(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(deadline, "clock", clock)
     solver = Rounds(clock, 0.2, late=100)
-    monkeypatch.setattr(Rounds, "first_work", lambda self, problem: systems.Work(flops=1.0))
-    monkeypatch.setattr("mercer.driver.flop_seconds", lambda: 0.3)
+    monkeypatch.setattr(Rounds, "first_work", lambda self, problem: systems.Work(flops=1e6))
+    monkeypatch.setattr("mercer.driver.flop_seconds", lambda: 3e-7)
     solution = solve(problem_of(), solver, time_limit=1.0)
     assert clock.seconds == pytest.approx(100.52, abs=0.03)  # one piece more than half
     assert isinstance(solution.solver, Growing) and solution.beta.any()

@@ -34,6 +34,7 @@ _RESERVE = 0.2  # of the time limit, at most, is kept for the certificate
 _LARGEST = 1e153  # objectives hold squares of sum C_i |phi(x_i)|, which must be within float64
 _PROBE = 256  # rows of a certificate that are timed, to know what all of them will take,
 _PROBE_VALUES = {False: 500_000, True: 1_000}  # or as few as have so many values; of kernels in Python, these
+_TRIFLE = 1e5  # values or multiplications that are not worth a look at the clock
 _GRACE = 0.05  # of the time limit, a certificate may end later
 _FIRST = 0.5  # of the time limit is what a first answer may take; then a cheaper method has the rest,
 _SURELY = 0.1  # unless it seemed to need no more than this part
@@ -148,6 +149,8 @@ class _Run:
             self.break_off()
             return 1.0
         values, flops = solver.first_work(self.problem)
+        if self._is_trifle(values) and flops <= _TRIFLE:
+            return 1.0
         seconds = values * gram.value_seconds if values else 0.0
         seconds += flops * flop_seconds() if flops else 0.0
         if seconds <= _SURELY * self.deadline.left():
@@ -266,6 +269,11 @@ class _Run:
             return Status.OUT_OF_TIME
         return None
 
+    def _is_trifle(self, values: float) -> bool:
+        """Whether so few kernel values are soon computed: a clock would rather see what else the machine does."""
+        kernel = self.problem.gram.kernel
+        return values <= _TRIFLE and not (kernel is not None and kernel.serial)
+
     def _round_seconds(self) -> float:
         """What the next round will take: the shorter of the last two."""
         times = [0.0, *(step.seconds for step in self.history)][-3:]
@@ -285,6 +293,8 @@ class _Run:
         gram, n = self.problem.gram, self.problem.n
         used = iterate.beta if iterate.dual_beta is None else (iterate.beta != 0.0) | (iterate.dual_beta != 0.0)
         support = n if gram.design is not None else max(1, int(np.count_nonzero(used)))
+        if self._is_trifle(n * support):
+            return 0.0
         if support > 1.5 * self.probed_support:  # timed anew as the answer grows
             most = max(1, min(_PROBE, n, _PROBE_VALUES[gram.kernel is not None and gram.kernel.serial] // support))
             rows = np.linspace(0, n - 1, n if gram.design is not None else most).astype(int)

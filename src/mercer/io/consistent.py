@@ -43,6 +43,8 @@ def _machine(fields: Fields) -> Kernel:
     fields.indices("support_", "s", _rows(fields, kernel))
     _weights(fields, kernel)
     _expanded(fields, kernel)
+    if "_single" in fields.state:
+        fields.a("_single", bool)
     fields.answers(problems)
     fields.count("n_iter_")
     return kernel
@@ -232,6 +234,8 @@ def _ridge(fields: Fields) -> None:
     fields.answers(targets)
     if isinstance(kernel, Linear):
         fields.numbers("_coef", "m d" if several else "d")
+    elif fields.get("_coef") is not None:
+        fields.fail("_coef", "is there, although its kernel is not linear")
     fields.a("has_landmarks_", bool)
     _feature_weights(fields, kernel)
     _spread(fields)
