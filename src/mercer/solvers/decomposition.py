@@ -45,9 +45,7 @@ from .base import WHOLE, Iterate, Solver, Work, feasible_start
 from .free import newton_steps
 from .rank import features_up_to_rounding, steps_in_features
 
-_MOSTLY_FREE = (
-    1.5  # WHOLE points are one working set, and so are those in play, if no more than so many times the free,
-)
+_MOSTLY_FREE = 1.5  # WHOLE points are one working set; so are those in play, if no more than so many times the free,
 _MOST_SETS = 3  # and no more than so many working sets
 _COMPACT = 6000  # points; so small problems run several rounds without Python between, each in one thread,
 _COMPACT_ROUNDS = 8  # so many at most,
