@@ -245,5 +245,18 @@ def apart(work: Callable[[], Result]) -> Result:
     return done.get()()
 
 
+def eigh(K: Any) -> tuple[Any, Any]:
+    """The eigenvalues and eigenvectors of a symmetric matrix, `apart` and by one BLAS thread.
+
+    By NumPy: SciPy's holds the GIL, so that Ctrl-C would wait for it. Of 2,000 points one thread takes 1.3 s, and two
+    have taken 5 to 20 s on a virtual machine with 2 cores.
+    """
+    from numpy.linalg import eigh as decomposed
+
+    with one_blas_thread():
+        found = apart(lambda: decomposed(K))
+    return found.eigenvalues, found.eigenvectors
+
+
 def _raise(error: BaseException) -> Any:
     raise error

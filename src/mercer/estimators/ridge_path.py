@@ -14,7 +14,7 @@ import numpy as np
 
 from ..deadline import look
 from ..kernels.points import count
-from ..parallel import apart
+from ..parallel import eigh
 from ..solvers.streams import Piece
 from ..solvers.triangular import Factor
 from ..solvers.weights import FeatureProblem, Weights, normal_equations
@@ -49,12 +49,10 @@ class RidgePath:
 
 def exact_path(K: Array, T: Array, weight: Array, alphas: Array, bias: bool) -> RidgePath:
     """From the eigenvalues of sqrt(w) K sqrt(w); K is overwritten."""
-    from scipy.linalg import eigh
-
     n, root = len(K), np.sqrt(weight)[:, None]
     K *= root
     K *= root.T
-    s, Q = apart(lambda: eigh(K, overwrite_a=True, check_finite=False, driver="evd"))
+    s, Q = eigh(K)
     s = np.maximum(s, 0.0)
     turned, ones = Q.T @ (root * T), Q.T @ root
     inverse = 1.0 / (s[:, None] + alphas)  # of each eigenvalue, for each alpha
@@ -76,11 +74,9 @@ def exact_path(K: Array, T: Array, weight: Array, alphas: Array, bias: bool) -> 
 
 def low_rank_path(problem: FeatureProblem, alphas: Array, method: str) -> RidgePath:
     """From the eigenvalues of Z'WZ; two passes over the rows."""
-    from scipy.linalg import eigh
-
     *_, found = normal_equations(problem, problem.stream, precise=True)  # for alphas of any size
     assert found is not None
-    s, V = apart(lambda: eigh(found.matrix, check_finite=False))
+    s, V = eigh(found.matrix)
     inverse = 1.0 / (np.maximum(s, 0.0)[:, None] + alphas)
     turned = V.T @ found.right
     n, k = problem.stream.n, problem.stream.targets

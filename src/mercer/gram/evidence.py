@@ -14,7 +14,7 @@ from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import dense
 from ..kernels.points import Domain, admit, count, vectors
 from ..memory import BudgetError, format_bytes, parse_bytes
-from ..parallel import apart
+from ..parallel import eigh
 from ..types import Points
 from .base import Gram, gram_of
 from .dense import DenseGram, DensePart
@@ -166,10 +166,8 @@ def _asymmetry(gram: Gram) -> tuple[float, tuple[int, int], float]:
 
 
 def _full(gram: Gram) -> tuple[float, float, Any, str]:
-    from scipy.linalg import eigh
-
     K = gram.rows(np.arange(gram.n))
-    values, vectors_ = apart(lambda: eigh((K + K.T) / 2))
+    values, vectors_ = eigh((K + K.T) / 2)
     return float(values[0]), float(values[-1]), vectors_[:, 0], "a full eigendecomposition"
 
 
