@@ -212,7 +212,7 @@ class TestInputs:
         frame, y = load_breast_cancer(return_X_y=True, as_frame=True)
         machine = make_pipeline(StandardScaler(), SVC()).fit(frame, y)
         assert machine.score(frame, y) > 0.97
-        with pytest.warns(ScaleWarning, match="of 'worst area' is 56"):
+        with pytest.warns(ScaleWarning, match="of 'worst area' is 568.9"):
             direct = SVC().fit(frame, y)
         assert_array_equal(direct.feature_names_in_, frame.columns)
         assert direct.n_features_in_ == 30
