@@ -1,16 +1,25 @@
 # Everything a fresh machine needs is Python 3.11 or newer and make.
 PYTHON ?= python3
 BIN := .venv/bin
+# The oldest versions that are allowed have no wheels for the newest Python.
+OLDEST_PYTHON ?= $(or $(shell command -v python3.11),$(PYTHON))
+OLDEST := .venv-oldest/bin
+PIP := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test bench clean
+.PHONY: demo test test-plain test-oldest bench clean
 .DELETE_ON_ERROR:
 
 # The stamp is new whenever the dependencies may have changed.
 .venv/ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Mercer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python $(PIP) --upgrade pip
+	$(BIN)/python $(PIP) --editable '.[dev]'
+	touch $@
+
+.venv-oldest/ready: pyproject.toml tests/oldest.txt
+	$(OLDEST_PYTHON) -m venv .venv-oldest
+	$(OLDEST)/python $(PIP) --constraint tests/oldest.txt --editable . hypothesis pandas pyarrow pytest pytest-xdist
 	touch $@
 
 demo: .venv/ready
@@ -22,9 +31,19 @@ test: .venv/ready
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2
 
+# Documents, and whatever else compares digits, once more as a CPU without vectors to speak of finds them.
+test-plain: .venv/ready
+	$(BIN)/python tests/plain.py -n 2 -m digits
+
+# What Numba compiles is kept apart, because each version of it throws away what another one has compiled.
+OLD_TESTS := $(addprefix tests/test_, estimator_contract.py solve.py solvers.py models.py libsvm.py tables.py)
+test-oldest: export NUMBA_CACHE_DIR = $(CURDIR)/.venv-oldest/numba
+test-oldest: .venv-oldest/ready
+	$(OLDEST)/python -m pytest -n 2 $(OLD_TESTS)
+
 # DATA may be a folder with load.py and the data sets that benchmarks/svm.py names.
 bench: .venv/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python $(PIP) --editable '.[bench]'
 	$(BIN)/python benchmarks/first.py
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/svm.py $(if $(DATA),--data $(DATA))
@@ -33,4 +52,4 @@ bench: .venv/ready
 	$(if $(DATA),$(BIN)/python benchmarks/ridge.py --data $(DATA))
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis out
+	rm -rf .venv .venv-oldest .mypy_cache .ruff_cache .pytest_cache .hypothesis out

@@ -1,7 +1,7 @@
 """KernelRidge side by side with scikit-learn: seconds, peak memory, and how good each answer is.
 
     python benchmarks/ridge.py --data FOLDER              # a folder with load.py, kin40k, california and hflights
-    python benchmarks/ridge.py --data FOLDER --only exact,full,landmarks,million,path --repeat 3
+    python benchmarks/ridge.py --data FOLDER --only exact,full,landmarks,million,path,coverage --repeat 3
     python benchmarks/ridge.py --data FOLDER --only exact:kin40k:8000:0.1    # one case: kind, data, rows, alpha
 
 exact      KernelRidge in float64 on 8,000 and 16,000 points, against scikit-learn's; relative residuals of both by one
@@ -13,6 +13,8 @@ million    the same on 1,000,000 synthetic rows x 10, in float32 for both: in fl
            16 GB, and it holds them twice.
 path       leave-one-out errors for 50 values of alpha, against a 5-fold GridSearchCV of scikit-learn's KernelRidge; on
            4,000 points it searches every tenth value only, and the table shows ten times the seconds.
+coverage   how many held-out targets are where KernelRidge("rbf", alpha="loo", bias=True) says: within 1.96 deviations
+           (95% are expected), within 1.96 latent ones (no promise), and in the intervals of predict_interval (90%).
 
 Every fit runs in a process of its own, which takes about eight minutes in all. Seconds are the best of the repeats, of
 slow fits one (the first fit of a process, on few points, compiles or loads compiled code and is not counted); memory is
@@ -37,6 +39,8 @@ import numpy as np
 
 GAMMA_PER_COLUMN = 1.0  # gamma = 1 / d, on standardised columns
 LANDMARKS = 2000
+COVERED = ("concrete", "california", "airfoil", "power_plant")
+HELD_OUT = 2000  # rows, at most, of which coverage is measured
 ALPHAS = np.geomspace(1e-4, 1e2, 50)
 SOLVE_FAILS = 15_000  # points, from which LAPACK's factor on two threads (OpenBLAS 0.3.30) is a segmentation fault
 
@@ -162,6 +166,46 @@ def measure(folder: Path, case: str, machine: str, repeat: int) -> dict[str, Any
     return result
 
 
+def coverage(folder: Path, name: str) -> dict[str, Any]:
+    """How many held-out targets are where they are expected, and how wide that is."""
+    from mercer import KernelRidge
+
+    X, y, X_test, y_test = load(folder, name)
+    X_test, y_test = X_test[:HELD_OUT], y_test[:HELD_OUT]
+    ridge = KernelRidge("rbf", alpha="loo", bias=True, random_state=0).fit(X, y)
+    start = perf_counter()
+    mean, deviation = ridge.predict(X_test, return_std=True)
+    between = perf_counter()
+    lower, upper = ridge.predict_interval(X_test, coverage=0.9)
+    end = perf_counter()
+    error = np.abs(y_test - mean)
+    return {
+        "n": len(X),
+        "alpha": ridge.alpha_,
+        "error": float(np.mean(error**2)),
+        "predictive": float(np.mean(error <= 1.96 * deviation)),
+        "latent": float(np.mean(error <= 1.96 * ridge.predict(X_test, return_std="latent")[1])),
+        "interval": float(np.mean((lower <= y_test) & (y_test <= upper))),
+        "widths": (float(2 * 1.96 * deviation.mean()), float((upper - lower).mean())),
+        "seconds": (between - start, end - between),
+    }
+
+
+def coverage_table(folder: Path) -> str:
+    """The same for each set, in Markdown."""
+    head = ["coverage", "n", "alpha", "test error", "1.96 deviations", "1.96 latent ones", "intervals of 90%",
+            "mean widths", "seconds"]  # fmt: skip
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for name in COVERED:
+        found = coverage(folder, name)
+        shares = [f"{found[key]:.1%}" for key in ("predictive", "latent", "interval")]
+        widths, seconds = (" / ".join(f"{value:.2f}" for value in found[key]) for key in ("widths", "seconds"))
+        cells = [name, str(found["n"]), f"{found['alpha']:.3g}", f"{found['error']:.4f}", *shares, widths, seconds]
+        lines.append("| " + " | ".join(cells) + " |")
+        print(lines[-1], file=sys.stderr, flush=True)
+    return "\n".join(lines)
+
+
 def residual(X: Any, y: Any, beta: Any, alpha: float) -> float:
     """|y - (K + alpha I) beta| / |y| with scikit-learn's kernel values."""
     from sklearn.metrics.pairwise import rbf_kernel
@@ -223,7 +267,9 @@ def main() -> None:
     """Read the arguments, run each side of each case in a process of its own, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="a folder with load.py")
-    parser.add_argument("--only", default=",".join(CASES), help="kinds of cases, with commas; or single cases")
+    parser.add_argument(
+        "--only", default=",".join([*CASES, "coverage"]), help="kinds of cases, with commas; or single cases"
+    )
     parser.add_argument("--repeat", type=int, default=2)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -232,8 +278,9 @@ def main() -> None:
         print(json.dumps(measure(options.data, case, machine, options.repeat)))
         return
     results: dict[str, dict[str, Any]] = {}
-    for kind in options.only.split(","):
-        for case in CASES.get(kind, [kind]):
+    kinds = options.only.split(",")
+    for kind in kinds:
+        for case in CASES.get(kind, [kind] if kind != "coverage" else []):
             name = case.split(":")[0]
             n = int(case.split(":")[2])
             for machine in machines(name, n, 1, 1.0):
@@ -246,7 +293,10 @@ def main() -> None:
                     continue
                 results.setdefault(case, {})[machine] = json.loads(done.stdout)
                 print(f"{case} {machine}: {done.stdout.strip()}", file=sys.stderr, flush=True)
-    print(table({case: found for case, found in results.items() if "mercer" in found}))
+    if results:
+        print(table({case: found for case, found in results.items() if "mercer" in found}))
+    if "coverage" in kinds:
+        print(coverage_table(options.data))
 
 
 if __name__ == "__main__":

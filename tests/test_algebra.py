@@ -109,7 +109,7 @@ def test_equal_values_are_equal_kernels():
         lambda: Gaussian(float("inf")),
         lambda: Gaussian("wide"),
         lambda: Gaussian(True),
-        lambda: Gaussian.from_width(0),
+        lambda: Gaussian(sigma=0),
         lambda: Polynomial(degree=0),
         lambda: Polynomial(degree=2.0),
         lambda: mercer.kernels.Matern(nu=1),

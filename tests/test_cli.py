@@ -12,11 +12,13 @@ import pytest
 from sklearn.datasets import dump_svmlight_file, load_diabetes, load_iris
 
 import mercer
-from mercer.cli import fitting, grid, main
+from mercer.cli import fitting, grid, main, scores
 from mercer.cli.explain import KINDS
 from mercer.cli.machines import MACHINES
 from mercer.cli.main import VERBS
-from mercer.interrupt import interruptible
+from mercer.cli.output import in_flags
+from mercer.estimators.base import Machine
+from mercer.solution import Status
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 NAMES = load_iris().target_names
@@ -145,6 +147,13 @@ def test_ridge(run):
     assert "alpha" in run("inspect", "r.mercer")[1]
     code, out, _ = run("predict", "r.mercer", "sugar.tsv", "--std")
     assert code == 0 and all(float(row["std"]) > 0 for row in csv.DictReader(out.splitlines()))
+    code, out, _ = run("predict", "r.mercer", "sugar.tsv", "--interval", "0.8")
+    ends = [(float(row["lower"]), float(row["prediction"]), float(row["upper"])) for row in csv.DictReader(out.split())]
+    assert code == 0 and np.mean([low <= f <= high for low, f, high in ends]) > 0.9
+    code, _, err = run("predict", "r.mercer", "sugar.tsv", "--interval", "90")
+    assert code == 2 and "--interval must be from 0.5 to 1" in err
+    code, _, err = run("predict", "iris.mercer", "iris.csv", "--interval", "0.9")
+    assert code == 2 and "no intervals" in err
     code, _, err = run("predict", "iris.mercer", "iris.csv", "--std")
     assert code == 2 and "SVC has no standard deviation" in err
 
@@ -229,6 +238,7 @@ def test_not_converged(run, files):
 # The other verbs.
 
 
+@pytest.mark.digits
 def test_predict_gives_a_line_for_each_row(run, files):
     code, out, _ = run("predict", "iris.mercer", "iris.csv", "--decision")
     rows = list(csv.DictReader(out.splitlines()))
@@ -379,31 +389,95 @@ def test_the_picture_shows_what_is_scored(run, files, monkeypatch, ended, expect
     assert mercer.load(files / "part.mercer")[-1].certificate_.converged
 
 
-def interrupting(fit, number):
-    """The fit, and Ctrl-C at the end of the one with this number, when its solver looks no more."""
-    calls = iter(range(1, 1000))
+def interrupting(number):
+    """What keeps the answer of a fit, and Ctrl-C at the end of the one with this number: its solver looks no more."""
+    keep, calls = Machine._keep, iter(range(1, 1000))
 
     def interrupted(*given):
-        with interruptible():
-            result = fit(*given)
-            if next(calls) == number:
-                signal.raise_signal(signal.SIGINT)
-        return result
+        keep(*given)
+        if next(calls) == number:
+            signal.raise_signal(signal.SIGINT)
 
     return interrupted
 
 
 def test_ctrl_c_after_the_last_round_of_a_fit_counts(run, files, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(grid.Part, "fit", interrupting(grid.Part.fit, 3))
+        patch.setattr(Machine, "_keep", interrupting(3))
         code, _, err = run("tune", "iris.csv", "--steps", 2, "--cv", 2, "-o", "heeded.mercer")
     assert code == 130 and "interrupted: 1 of 4 settings are scored" in err and (files / "heeded.mercer").exists()
     for number in (1, 2):  # the machine itself, or a fold
         with monkeypatch.context() as patch:
-            patch.setattr(fitting, "fit", interrupting(fitting.fit, number))
+            patch.setattr(Machine, "_keep", interrupting(number))
             code, out, err = run("train", "iris.csv", "--cv", 3, "-o", f"heeded{number}.mercer", "--json")
         assert code == 130 and "fold" not in err and "cross_validation" not in json.loads(out)
         assert mercer.load(files / f"heeded{number}.mercer")[-1].certificate_.converged
+
+
+def stopped(method, number):
+    """The method, and a KeyboardInterrupt in place of its call with this number."""
+    calls = iter(range(1, 1000))
+
+    def stops(*given):
+        if next(calls) == number:
+            raise KeyboardInterrupt
+        return method(*given)
+
+    return stops
+
+
+@pytest.mark.parametrize("where", [(fitting, "fit", 4), (scores, "scores", 3)], ids=["fit", "score"])
+def test_interrupted_cross_validation_reports_the_folds_that_are_done(where, run, files, monkeypatch):
+    owner, name, number = where  # in the third fold
+    words = ("train", "iris.csv", "--cv", 5, "-o", "folds.mercer")
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, stopped(getattr(owner, name), number))
+        code, out, _ = run(*words, "--json")
+    data = json.loads(out)
+    assert code == 130 and data["folds"] == 2 and 0.8 < data["cross_validation"]["accuracy"] <= 1
+    assert mercer.io.read_manifest(files / "folds.mercer")["notes"]["folds"] == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, stopped(getattr(owner, name), number))
+        code, out, _ = run(*words)
+    assert code == 130 and "(interrupted: of 2 folds)" in out
+    assert "folds" not in json.loads(run(*words, "--json")[1])
+
+
+# What a new user sees.
+
+
+def test_a_note_is_printed_once(run, files):
+    rows = [["size", "colour", "kind"], *([i % 7, ["red", "blue"][i % 2], i % 2] for i in range(30))]
+    write(files / "colours.csv", rows)
+    assert run("train", "colours.csv", "-o", "colours.mercer", "-q")[0] == 0
+    write(files / "pink.csv", [["size", "colour"], [1, "pink"], [2, "red"]])
+    code, _, err = run("predict", "colours.mercer", "pink.csv", "--decision")
+    assert code == 0 and err.count("'pink' was not there in training") == 1
+
+
+def test_few_rows_without_a_score(run, files):
+    write(files / "four.csv", [["x", "class"], [1, "a"], [2, "b"], [3, "a"], [4, "b"]])
+    code, out, err = run("train", "four.csv", "-o", "four.mercer")
+    assert code == 0 and "held out" not in out and "4 rows are too few to hold out a part unasked: no score" in err
+    assert "too few" not in run("train", "four.csv", "--test-size", 0.5)[2]
+
+
+def test_advice_is_in_flags(run, files):
+    code, out, _ = run("train", "iris.csv", "--max-iter", 1, "--tol", 1e-12, "-o", "early.mercer", "-q")
+    assert code == 4 and "raise --max-iter, or --tol if the gap" in out
+    assert "raise --max-iter" in run("inspect", "early.mercer")[1]
+    for status in Status:
+        told = in_flags(str(status))
+        assert "mercer.solve" not in told and "max_" not in told and "time_limit" not in told
+
+
+def test_the_last_line_of_progress_is_the_certificate(run, files):
+    code, out, err = run("train", "sugar.tsv", "--model", "svr", "--C", 100, "--test-size", 0, "--json")
+    certificate = json.loads(out)["certificate"]
+    last = next(line for line in err.split("\n") if line.endswith("converged"))
+    assert code == 0 and " round " in last
+    assert f"relative gap {certificate['relative_gap']:.1e} " in last
+    assert f"primal {certificate['primal']:.6g}  dual {certificate['dual']:.6g} " in last
 
 
 def test_tune_says_how_to_train_the_best(run):
@@ -555,7 +629,7 @@ def test_convert(run, files):
         (["iris.mercer"], 2, "--to"),
         (["iris.mercer", "--to", "onnx"], 2, "-o FILE"),
         (["broken.model", "-o", "b"], 5, "magic"),
-        (["iris.csv", "-o", "b.mercer"], 5, "no model file"),
+        (["iris.csv", "-o", "b.mercer"], 5, "text, not a model file"),
     ]:
         found, _, err = run("convert", *given)
         assert found == code and words in err
@@ -673,3 +747,13 @@ def test_help_begins_with_examples(run, verb):
     code, out, _ = run(verb, "--help")
     assert code == 0 and out.startswith(f"examples:\n  mercer {verb}")
     assert run("--help")[1].startswith("examples:")
+
+
+@pytest.mark.parametrize("machine", [["--kernel", "linear", "-c", "inf"], ["--model", "perceptron"]], ids=" ".join)
+def test_inseparable_classes_are_shown_to_be(run, files, machine):
+    """In rows of the table and in its own units, whatever the scaling."""
+    rows = [[10, 1, "a"], [30, 5, "a"], [10, 5, "b"], [30, 1, "b"]]
+    write(files / "xor.csv", [["x", "z", "y"], *rows])
+    code, out, _ = run("train", "xor.csv", *machine, "--quiet")
+    assert code == 4 and "the hulls of the two classes meet" in out and "nothing useful" not in out
+    assert "0.5 row 3 + 0.5 row 4 = (20, 3)" in out and "0.5 row 1 + 0.5 row 2 = (20, 3)" in out

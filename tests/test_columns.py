@@ -132,6 +132,7 @@ def test_bits_of_every_width(width):
     assert_allclose(out, formula(X, X, 1.0 / width), rtol=1e-5)
 
 
+@pytest.mark.digits
 def test_the_same_bits_whatever_the_threads():
     columns = Gaussian(0.1).prepare(FEW, np.float32)
     v = GENERATOR.normal(size=500)

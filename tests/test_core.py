@@ -235,7 +235,7 @@ def test_without_a_folder_for_compiled_code(tmp_path):
         "c.CacheImpl._locator_classes = []\n"
         "import logging; logging.basicConfig()\n"
         "from mercer.kernels import Laplacian\n"
-        "print(Laplacian()([[0.0], [1.0]])[0, 1])\n"
+        "print(Laplacian(1.0)([[0.0], [1.0]])[0, 1])\n"
     )
     if small:
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -27,6 +28,41 @@ def test_settings_of_scikit_learn():
     with pytest.raises(TypeError, match="unexpected keyword argument 'nothing'"):
         SVC(nothing=1)
     assert list(inspect.signature(SVC).parameters)[:2] == ["kernel", "C"]
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: LinearSVC(penalty="l1"), TypeError, r"has no penalty: it is always .*SelectFromModel"),
+        (lambda: LinearSVC(dual=False), TypeError, "has no dual: primal and dual are solved together"),
+        (lambda: LinearSVC(multi_class="ovr"), TypeError, "so leave it out"),
+        (lambda: SVC(nu=0.5), TypeError, "has no nu: it is C"),
+        (lambda: mercer.NuSVC, ImportError, r"Mercer has no NuSVC: SVC\(C=...\) finds the same machines"),
+        (lambda: exec("from mercer import NuSVC"), ImportError, "Mercer has no NuSVC"),
+        (lambda: exec("from mercer import NuSVR"), ImportError, "epsilon in place of nu"),
+        (lambda: SVC("sigmoid").fit(*two_classes()), ValueError, "sigmoid is not positive definite.* take rbf"),
+        (lambda: mercer.kernel("sigmoid(gamma=2) + linear"), ValueError, "there is no kernel 'sigmoid'"),
+        (lambda: mercer.kernel("cosine"), ValueError, r"It is normalized\(linear\)"),
+        (lambda: KernelRidge(alpha="lou").fit(*two_classes()), ValueError, "not 'lou'. Did you mean loo?"),
+        (lambda: KernelRidge(alpha="auto").fit(*two_classes()), ValueError, "or 'loo', not 'auto'. It may be: loo"),
+        (lambda: KernelRidge(alpha=-1).fit(*two_classes()), ValueError, "greater than 0, not -1"),
+    ],
+)
+def test_what_is_not_here(make, error, words):
+    """One clear sentence each."""
+    with pytest.raises(error, match=words):
+        make()
+
+
+@pytest.mark.parametrize("machine", [SVC(), LinearSVC()], ids=repr)
+@pytest.mark.parametrize("method", ["predict_proba", "predict_log_proba"])
+def test_probabilities_are_elsewhere(machine, method):
+    """hasattr says no, as scikit-learn's own tools ask; calibration works all the same."""
+    X, y = two_classes()
+    assert not hasattr(machine, method)
+    with pytest.raises(AttributeError, match=f"SVC has no {method}: for probabilities take KernelLogistic"):
+        getattr(machine.fit(X, y), method)(X)
+    assert CalibratedClassifierCV(machine, cv=2).fit(X, y).predict_proba(X).shape == (len(X), 2)
 
 
 def test_nested_settings_without_their_holder():

@@ -14,6 +14,8 @@ from mercer.kernels import Centered, FromFunction, Gaussian, Linear, Polynomial,
 
 from .zoo import vectors
 
+pytestmark = pytest.mark.digits
+
 X = vectors(40)
 sigmoid = FromFunction(lambda x, z: tanh(x @ z - 1))
 

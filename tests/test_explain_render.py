@@ -241,6 +241,7 @@ def test_exercise_errors():
         explain.exercise(1.5)
 
 
+@pytest.mark.digits
 def test_the_examples_are_up_to_date():
     folder = Path(__file__).parents[1] / "examples" / "worked"
     spec = importlib.util.spec_from_file_location("worked_examples", folder / "make.py")

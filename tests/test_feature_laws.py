@@ -158,7 +158,7 @@ class TestGaussianSeries:
     def test_the_truncation_error_is_a_bound(self, degree, d):
         phi = GaussianSeries(degree=degree, sigma=1.3).fit(X[:, :d])
         features = phi.transform(X[:, :d])
-        error = np.abs(features @ features.T - Gaussian.from_width(1.3)(X[:, :d])).max()
+        error = np.abs(features @ features.T - Gaussian(sigma=1.3)(X[:, :d])).max()
         assert error <= phi.truncation_error_ + 1e-14
         assert phi.truncation_error_ <= error * 1.001 + 1e-13  # reached at the point farthest out
         assert phi.truncation_error(X[:5, :d]) <= phi.truncation_error_

@@ -170,7 +170,7 @@ def test_the_budget_holds(kernel, dtype):
     ("kernel", "d"),
     [
         (Linear() + (Linear() + (Linear() + (Linear() + (Linear() + (Linear() + Gaussian(0.1)))))), 20),
-        (Matern(), 20),
+        (Matern(1.5, 1.0), 20),
         (Gaussian(0.1), 3000),
         (FromFeatures(PolynomialMap(degree=2).fit(np.ones((2, 20)))), 20),
     ],

@@ -112,6 +112,7 @@ def test_a_tight_tolerance_where_rows_are_float32():
     assert machine.certificate_.converged
 
 
+@pytest.mark.digits
 @both_ways
 @pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
 def test_the_same_bits_each_time(multiclass):
@@ -159,7 +160,11 @@ from mercer import SVC
 generator = np.random.default_rng(0)
 X = generator.normal(size=(30000, 10))
 y = generator.random(30000) < 0.5
-machine = SVC(C=100.0, tol=1e-9, verbose=True).fit(X, y)
+machine = SVC(C=100.0, tol=1e-9, verbose=True)
+try:
+    machine.fit(X, y)
+except KeyboardInterrupt:
+    print("stopped", machine.predict(X[:3]).shape[0])
 print(machine.certificate_.status.name, machine.certificate_.relative_gap > 0)
 """
 
@@ -171,7 +176,7 @@ def test_ctrl_c_gives_the_best_answer_so_far():
         assert "round 1 " in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE)
-    assert out.split() == ["INTERRUPTED", "True"], err
+    assert out.split() == ["stopped", "3", "INTERRUPTED", "True"], err
 
 
 @both_ways
@@ -182,7 +187,7 @@ def test_rounding_beyond_the_objective_is_no_success(shift):
     X = generator.normal(size=(150, 3))
     y = np.sign(X[:, 0] + 0.3 * generator.normal(size=150))
     with pytest.warns(ConvergenceWarning, match="rounding"):
-        machine = SVC("poly", C=0.01).fit(X + shift, y)
+        machine = SVC("poly + rbf(gamma=1)", C=0.01).fit(X + shift, y)  # poly alone is trained around the mean
     assert machine.certificate_.status is Status.STALLED
     assert machine.certificate_.primal <= 0.01 * 2.0 * min(np.sum(y > 0), np.sum(y < 0)) * (1 + 1e-9)  # of a constant
 

@@ -132,7 +132,7 @@ class TestGaussian:
             Gaussian().resolve(X, sample_weight=weight)
 
     def test_width(self):
-        assert Gaussian.from_width(2.0) == Gaussian(gamma=0.125)
+        assert Gaussian(sigma=2.0) == Gaussian(gamma=0.125)
 
 
 def test_xor_kernel():
@@ -310,3 +310,23 @@ def test_overflow_is_an_error():
         Linear()((X * 1e30).astype(np.float32))
     with pytest.raises(ValueError, match="too large or too small"):
         Gaussian().resolve(X * 1e200)
+
+
+def test_a_frame_of_one_column_of_text_is_a_list_of_texts():
+    """A kernel on strings gets strings, and not arrays of one string."""
+    from pandas import DataFrame
+
+    words = ["abba", "baab", "abab", "xyzzy", "zyx", "yxz"]
+
+    def common(x, z):
+        return float(sum(x.count(letter) * z.count(letter) for letter in set(x)))
+
+    kernel = FromFunction(common)
+    expected = kernel(words)
+    for X in (DataFrame({"word": words}), np.array(words)[:, None], np.array(words, object)[:, None]):
+        np.testing.assert_array_equal(kernel(X), expected)
+        machine = mercer.SVC(kernel).fit(X, [0, 0, 0, 1, 1, 1])
+        assert machine.predict(X).tolist() == [0, 0, 0, 1, 1, 1] and machine.predict(words[:1]).tolist() == [0]
+    assert kernel(words)[0, 1] == 8.0
+    numbers = FromFunction(lambda x, z: float(x @ z))  # a column of numbers stays one of vectors
+    np.testing.assert_array_equal(numbers(DataFrame({"a": [1.0, 2.0]})), [[1.0, 2.0], [2.0, 4.0]])

@@ -251,6 +251,14 @@ SV
         ("2:3 1:4", "1:3 1:4", "a new index"),
         ("1:1", "1:inf", "line 10: a finite number"),
         ("SV\n", "", "a line SV is missing"),
+        ("nr_class 2", "nr_class 3", "nr_class is 3, but there are 2 classes"),
+        ("nr_class 2", "", "nr_class must be followed by 1 value"),
+        ("nr_sv 1 1", "nr_sv -1 3", "does not sum up"),
+        ("nr_sv 1 1", "nr_sv 1 1e300", "whole numbers"),
+        ("total_sv 2", "total_sv 1e300", "whole numbers"),
+        ("label 1 -1", "label 1 1e300", "whole numbers"),
+        ("rho 0.25", "rho 0.25 1", "rho must be followed by 1 value"),
+        ("kernel_type rbf", "kernel_type precomputed", "needs 0:number"),
     ],
 )
 def test_damaged_files(tmp_path, old, new, problem):
@@ -263,6 +271,25 @@ def test_damaged_files(tmp_path, old, new, problem):
     else:
         with pytest.raises(ValueError, match=problem):
             from_libsvm(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "numbers", [("0:1", "0:1"), ("0:1.5", "0:2"), ("0:1e300", "0:2"), ("0:-1", "0:2"), ("0:0", "0:1")]
+)
+def test_rows_of_values_are_row_numbers(tmp_path, numbers):
+    first, second = numbers
+    text = GOOD.replace("rbf", "precomputed").replace("1:1", first).replace("2:3 1:4", second)
+    (tmp_path / "model").write_text(text)
+    with pytest.raises(ValueError, match=r"needs 0:number|holds a number twice"):
+        from_libsvm(tmp_path / "model")
+
+
+def test_weights_that_nobody_could_hold(tmp_path):
+    (tmp_path / "model").write_text(GOOD.replace("rbf", "linear").replace("2:3", "2147483647:3"))
+    with pytest.raises(ValueError, match="A linear model of 2147483647 features"):
+        from_libsvm(tmp_path / "model")
+    (tmp_path / "model").write_text(GOOD.replace("2:3", "2147483647:3"))  # a sparse one with another kernel is small
+    assert from_libsvm(tmp_path / "model").support_vectors_.shape == (2, 2147483647)
 
 
 def test_width(tmp_path):

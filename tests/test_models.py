@@ -94,6 +94,7 @@ def points_of(model):
     return csr_matrix(points) if not isinstance(first, np.ndarray) else points.astype(first.dtype)
 
 
+@pytest.mark.digits
 @pytest.mark.parametrize("name", MODELS)
 def test_loaded_models_predict_the_same_bits(name, tmp_path):
     model = MODELS[name]()
@@ -453,6 +454,38 @@ def test_arrays_that_are_not_what_they_say(data):
         loads(forged({**contents, name: data}, lambda manifest: None))
 
 
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "The model is empty."),
+        (b"a,b\n1,2\n", "The model is text, not a model file: mercer train and mercer.save write those."),
+        (b"svm_type c_svc\nkernel_type rbf\n", "is a model file of LIBSVM: mercer convert reads it"),
+        (pickle.dumps(SVC()), "is a pickle, which can run any code"),
+        (b"\x1f\x8b" + bytes(100), "is compressed: unpack it first."),
+        (b"\x08\x0a\x12\x08skl2onnx" + bytes(100), "is an ONNX model"),
+        (bytes(range(256)), "is no model file of Mercer"),
+        (packed({"X.npy": b"", "y.npy": b""}), "is an archive of NumPy's arrays, not a model file."),
+        (packed({"schema.json": b"{}"}), "is a file of skops, which skops.io.load reads."),
+        (packed({"readme.txt": b""}), "is an archive without a model of Mercer."),
+    ],
+    ids=["empty", "table", "libsvm", "pickle", "gzip", "onnx", "binary", "npz", "skops", "zip"],
+)
+def test_files_of_other_kinds(data, words):
+    with pytest.raises(ModelError) as caught:
+        loads(data)
+    assert words in str(caught.value) and is_one_sentence(caught.value)
+
+
+def test_files_that_end_too_early():
+    data = dumps(MODELS["two classes"]())
+    for length in (4, 100, len(data) // 2, len(data) - 1):
+        with pytest.raises(ModelError, match=r"^The model is damaged, or its end is missing: [^.]*\.$"):
+            loads(data[:length])
+    middle = data.index(b"dual_coef_") if b"dual_coef_" in data else 500
+    with pytest.raises(ModelError, match=r"^The model is damaged, or its end is missing: [^.]*\.$"):
+        loads(data[:middle] + b"X" + data[middle + 1 :])
+
+
 def test_unsafe_archives():
     contents = entries(dumps(MODELS["two classes"]()))
     with pytest.raises(ModelError, match="compressed"):
@@ -471,7 +504,7 @@ def test_unsafe_archives():
         loads(forged(contents, lambda manifest: manifest["model"].update(estimator="os.system")))
     with pytest.raises(ModelError, match="not one that is learned"):
         loads(forged(contents, lambda manifest: manifest["model"]["fitted"].update(predict="x")))
-    with pytest.raises(ModelError, match="no model file of Mercer"):
+    with pytest.raises(ModelError, match="is text, not a model file"):
         loads(b"not a zip")
     doubled = io.BytesIO()
     with zipfile.ZipFile(doubled, "w") as archive:

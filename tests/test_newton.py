@@ -15,7 +15,7 @@ from mercer.kernels import Constant, Gaussian, Laplacian, Linear, Polynomial, Pr
 from mercer.losses import Hinge, Logistic, Squared
 from mercer.problem import Problem
 from mercer.solution import Status
-from mercer.solvers import Newton, NystromNewton, choose, newton, solver, systems
+from mercer.solvers import Newton, NystromNewton, choose, landmarks, solver, systems
 
 from . import PATIENCE
 from .zoo import PROBLEMS, as_sparse, curve, two_classes
@@ -127,8 +127,8 @@ def test_the_certificate_of_landmarks_is_of_the_full_problem(landmarks):
 
 def test_landmarks_are_found_once_for_all_problems_and_then_forgotten(monkeypatch):
     calls = []
-    original = newton.pivoted_cholesky
-    monkeypatch.setattr(newton, "pivoted_cholesky", lambda *a: calls.append(1) or original(*a))
+    original = landmarks.pivoted_cholesky
+    monkeypatch.setattr(landmarks, "pivoted_cholesky", lambda *a: calls.append(1) or original(*a))
     X, y = two_classes(100)
     gram = gram_of(Gaussian(0.3), X)
     for C in (1.0, 2.0):
@@ -136,10 +136,10 @@ def test_landmarks_are_found_once_for_all_problems_and_then_forgotten(monkeypatc
     assert len(calls) == 1
     solve(Problem(gram, y, Logistic(), 1.0), NystromNewton(11))
     assert len(calls) == 2
-    held = len(newton._factors)
+    held = len(landmarks._factors)
     del gram
     gc.collect()
-    assert len(newton._factors) < held
+    assert len(landmarks._factors) < held
 
 
 def test_a_start_saves_rounds():

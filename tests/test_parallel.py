@@ -114,6 +114,7 @@ def test_after_a_fork():
     assert child.exitcode == 0
 
 
+@pytest.mark.digits
 def test_the_same_bits_again():
     assert_array_equal(Gaussian(1.0)(X), Gaussian(1.0)(X))
     v = np.random.default_rng(1).normal(size=1500)

@@ -55,7 +55,7 @@ def test_the_same_as_python(text, expected):
         ("zzz", "It may be: "),
         ("rbf(gama=1)", "rbf has no parameter 'gama'. Did you mean gamma?"),
         ("rbf(gamma=-1)", "gamma must be a finite number greater than 0"),
-        ("rbf(gamma=wide)", "'scale' or 'median', not 'wide'"),
+        ("rbf(gamma=wide)", "'auto' or 'median', not 'wide'"),
         ("rbf(1, 2)", "argument"),
         ("rbf(gamma=1, gamma=2)", "'gamma' is given twice"),
         ("poly(degree=2, 3)", "cannot follow one with a name"),
@@ -102,7 +102,7 @@ def test_the_place_is_marked():
 
 
 def test_not_a_text():
-    with pytest.raises(TypeError, match="text such as .rbf., not 3"):
+    with pytest.raises(TypeError, match="text such as .rbf. or a function of two matrices, not 3"):
         mercer.kernel(3)
     with pytest.raises(TypeError, match="not the class Linear"):
         mercer.kernel(Linear)

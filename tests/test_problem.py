@@ -238,7 +238,8 @@ def test_the_proof_that_classes_meet_can_be_checked():
     signed = y * proof.weights
     assert np.sqrt(max(signed @ Linear()(X) @ signed, 0.0)) == pytest.approx(proof.distance, abs=1e-12)
     assert proof.distance <= proof.bound < 1e-5
-    assert "two convex combinations of the classes are 0 apart" in str(certificate)
+    assert "these points of theirs are 0 apart" in str(certificate)
+    assert "\n  0.5 phi(x[0]) + 0.5 phi(x[1])\n  1 phi(x[2])" in str(certificate)
     for no_proof in ([1.0, 1.0, -1.0, -1.0], [0.0, 1.0, -1.0, 0.0], [-1.0, 1.0, -2.0, 2.0], [0.0, 0.0, 0.0, 0.0]):
         assert problem.certify(np.array(no_proof)).proof is None
 
@@ -249,7 +250,8 @@ def test_the_proof_without_a_bias():
     certificate = problem.certify(np.array([2.0, 1.0]))
     assert certificate.status is Status.INFEASIBLE
     assert_allclose(certificate.proof.weights, [2 / 3, 1 / 3])
-    assert "from zero" in str(certificate)
+    assert "is 0 from zero" in str(certificate)
+    assert "\n  0.667 phi(x[0]) + 0.333 phi(x[1])" in str(certificate)
     assert problem.certify(np.array([1.0, 1.0])).proof is None
 
 
@@ -324,6 +326,7 @@ def test_a_problem_keeps_its_own_numbers():
     assert set(problem.y) == {-1.0, 1.0} and (problem.C == 1.0).all()
 
 
+@pytest.mark.digits
 def test_certificates_read_well():
     certificate = Certificate(2.0, 1.998, 1e-6, 0.01, 0.0, Status.CONVERGED)
     assert str(certificate) == (

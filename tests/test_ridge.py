@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from functools import partial
 
 import numpy as np
@@ -10,8 +9,6 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn import kernel_ridge, linear_model
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF
 
 from mercer import KernelRidge, Problem, certify, solve
 from mercer.kernels import FromFeatures, FromFunction, Gaussian, Laplacian, Linear, Polynomial, Precomputed
@@ -317,48 +314,3 @@ def test_alpha_from_leave_one_out():
     assert KernelRidge(alpha="loo").fit(X, SEVERAL).path_.errors.shape == (50, 3)
     with pytest.raises(ValueError, match="alphas must be"):
         KernelRidge().path(X, T, [0.0])
-
-
-# The Gaussian-process reading.
-
-
-@pytest.mark.parametrize("targets", [T, SEVERAL], ids=["one", "several"])
-def test_deviations_of_gaussian_process_regression(targets):
-    ridge = KernelRidge(Gaussian.from_width(1.3), alpha=0.05).fit(X, targets)
-    theirs = GaussianProcessRegressor(RBF(1.3), alpha=0.05, optimizer=None).fit(X, targets)
-    mean, deviation = ridge.predict(QUERIES, return_std=True)
-    their_mean, their_deviation = theirs.predict(QUERIES, return_std=True)
-    assert_allclose(mean, their_mean, atol=1e-8)
-    assert_allclose(deviation, their_deviation[:, 0] if targets.ndim == 2 else their_deviation, atol=1e-7)
-    scaled = ridge.predict(QUERIES, return_std=True, amplitude="fitted")[1]
-    amplitude = np.sum(targets * ridge.dual_coef_, axis=0) / len(X)
-    assert_allclose(ridge.amplitude_, amplitude, rtol=1e-8)
-    assert_allclose(scaled, np.multiply.outer(deviation, np.sqrt(amplitude)))
-    with pytest.raises(ValueError, match="amplitude must be"):
-        ridge.predict(QUERIES, return_std=True, amplitude="much")
-
-
-def test_deviations_far_from_landmarks():
-    """What landmarks do not see is kept: far out, the deviation is that of the prior."""
-    ridge = KernelRidge(Gaussian(0.3), alpha=0.1, solver=NystromCG(15), random_state=0).fit(X, T)
-    exact = KernelRidge(Gaussian(0.3), alpha=0.1).fit(X, T)
-    far = np.full((1, 4), 50.0)
-    assert_allclose(ridge.predict(far, return_std=True)[1], 1.0, atol=1e-9)
-    assert_allclose(exact.predict(far, return_std=True)[1], 1.0, atol=1e-9)
-    ours, theirs = (machine.predict(QUERIES, return_std=True)[1] for machine in (ridge, exact))
-    assert (ours >= theirs - 1e-6).all()
-
-
-def test_a_bias_adds_what_is_not_known_of_it():
-    """As with a constant feature of a very wide prior."""
-    ridge = KernelRidge(Gaussian(0.3), alpha=0.1, bias=True).fit(X, T)
-    wide = KernelRidge(Gaussian(0.3) + 1e5, alpha=0.1).fit(X, T)
-    assert_allclose(ridge.predict(QUERIES, return_std=True)[1], wide.predict(QUERIES, return_std=True)[1], rtol=1e-3)
-
-
-def test_deviations_need_points():
-    ridge = KernelRidge(Precomputed(), alpha=0.1).fit(Gaussian(0.3)(X), T)
-    with pytest.raises(ValueError, match=r"k\(x, x\)"):
-        ridge.predict(Gaussian(0.3)(QUERIES, X), return_std=True)
-    again = pickle.loads(pickle.dumps(KernelRidge(alpha=0.1).fit(X, T)))
-    assert again.predict(QUERIES, return_std=True)[1].shape == (30,)

@@ -15,6 +15,8 @@ from mercer.solution import Status
 from mercer.solvers import Decomposition
 from mercer.solvers.free import newton_steps
 
+pytestmark = pytest.mark.digits
+
 LOSSES = [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1)]
 
 

@@ -95,7 +95,7 @@ def test_the_limit_of_time():
     [
         ({"tol": -1.0}, ValueError, "tol, a relative gap, must be a number >= 0, not -1.0"),
         ({"tol": "small"}, ValueError, "tol, .*, not 'small'"),
-        ({"max_iter": 0}, ValueError, "max_iter, the most rounds, must be a whole number, 1 or more, not 0"),
+        ({"max_iter": 0}, ValueError, "max_iter, the most rounds, must be None or a whole number, 1 or more, not 0"),
         ({"max_iter": 2.5}, ValueError, "not 2.5"),
         ({"time_limit": -1}, ValueError, "time_limit must be None or a number of seconds >= 0, not -1"),
         ({"time_limit": "1h"}, ValueError, "not '1h'"),
@@ -171,6 +171,7 @@ def test_a_start_is_made_feasible_or_refused():
             solve(problem, start=wrong)
 
 
+@pytest.mark.digits
 @pytest.mark.parametrize("solver", [Decomposition(), SMALL, QP()], ids=repr)
 def test_the_same_bits_twice(solver):
     for dtype in (np.float32, np.float64):
@@ -217,7 +218,7 @@ def test_control_c_in_the_fast_solver():
 
     solution = solve(problem, SMALL, tol=1e-14, time_limit=PATIENCE, callback=press)
     assert solution.status is Status.INTERRUPTED
-    assert solution.iterations == 3
+    assert solution.iterations == 2
     assert_allclose(problem.certify(solution.beta, solution.b).primal, solution.certificate.primal)
 
 

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from mercer.kernels import Chi2, ExpChi2, Gaussian, Intersection, Laplacian, Linear, Matern
 
 good = np.ones((3, 2))
-KERNELS = [Linear(), Gaussian(1.0), Laplacian(), Matern(), Chi2(), Linear() + 2 * Gaussian(1.0)]
+KERNELS = [Linear(), Gaussian(1.0), Laplacian(1.0), Matern(1.5, 1.0), Chi2(), Linear() + 2 * Gaussian(1.0)]
 
 
 def holed(value):
@@ -66,7 +66,7 @@ def test_frames_with_other_columns():
         Linear()(frame, frame[["b", "a"]])
 
 
-@pytest.mark.parametrize("kernel", [Chi2(), Intersection(), ExpChi2(), 2 * Chi2() + Linear()], ids=repr)
+@pytest.mark.parametrize("kernel", [Chi2(), Intersection(), ExpChi2(1.0), 2 * Chi2() + Linear()], ids=repr)
 @pytest.mark.parametrize("convert", [np.asarray, csr_array])
 def test_negative_histograms(kernel, convert):
     with pytest.raises(ValueError, match=r"needs entries >= 0, but X has -0.5"):

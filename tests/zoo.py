@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
 from math import cos, exp, log, pi, sin, sqrt
 from typing import Any
 
 import numpy as np
+import pytest
 from scipy.sparse import csr_array
+from sklearn.gaussian_process.kernels import RBF, DotProduct
+from sklearn.metrics.pairwise import laplacian_kernel
 
 from mercer.features import (
     GaussianSeries,
@@ -24,8 +29,10 @@ from mercer.kernels import (
     Chi2,
     Constant,
     ExpChi2,
+    FromBlocks,
     FromFeatures,
     FromFunction,
+    FromGaussianProcess,
     Gaussian,
     Intersection,
     Kernel,
@@ -41,6 +48,10 @@ from mercer.kernels import (
 from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Logistic, Loss, OneClass, Squared, SquaredHinge
 from mercer.problem import Problem
 from mercer.solvers import QP, Decomposition
+
+needs_callbacks = pytest.mark.skipif(
+    find_spec("sklearn.callback") is None, reason="this version of scikit-learn has no callbacks"
+)
 
 
 def vectors(n: int, seed: int = 0) -> Any:
@@ -116,7 +127,7 @@ KERNELS = [
     Specimen(Laplacian(gamma=0.4), formula=lambda x, z: exp(-0.4 * sum(abs(a - b) for a, b in zip(x, z, strict=True)))),
     Specimen(Matern(nu=0.5, length_scale=2.0), formula=lambda x, z: exp(-sqrt(_square(x, z)) / 2)),
     Specimen(
-        Matern(nu=1.5),
+        Matern(nu=1.5, length_scale=1.0),
         formula=lambda x, z: (1 + sqrt(3 * _square(x, z))) * exp(-sqrt(3 * _square(x, z))),
     ),
     Specimen(
@@ -139,6 +150,14 @@ KERNELS = [
     ),
     Specimen(FromFunction(common_letters), words, common_letters),
     Specimen(FromFunction(lambda x, z: cos(x[0] - z[0])), formula=lambda x, z: cos(x[0] - z[0])),
+    Specimen(
+        FromBlocks(partial(laplacian_kernel, gamma=0.4)),
+        formula=lambda x, z: exp(-0.4 * sum(abs(a - b) for a, b in zip(x, z, strict=True))),
+    ),
+    Specimen(
+        FromGaussianProcess(2.0 * RBF(1.5) + DotProduct(1.0)),
+        formula=lambda x, z: 2 * exp(-_square(x, z) / 4.5) + 1 + _dot(x, z),
+    ),
     Specimen(FromFeatures(letters), words, common_letters),
     Specimen(
         FromFeatures(PolynomialMap(degree=2).fit(vectors(3))),

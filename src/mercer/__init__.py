@@ -61,9 +61,17 @@ _HOME = {
     "solve": "driver", "save": "io", "load": "io",
 }  # fmt: skip
 
+_LEFT_OUT = {
+    "NuSVC": "SVC(C=...) finds the same machines, with C in place of nu",
+    "NuSVR": "SVR(C=..., epsilon=...) finds the same machines, with epsilon in place of nu",
+    "LinearSVR": 'SVR("linear") is that machine, and fast where features are few',
+}  # of scikit-learn
+
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for, and nothing before."""
+    if name in _LEFT_OUT:  # an ImportError, since `from mercer import` hides the words of an AttributeError
+        raise ImportError(f"Mercer has no {name}: {_LEFT_OUT[name]}.")
     if name in _HOME:
         return getattr(_import(f".{_HOME[name]}", __name__), name)
     if name in __all__:

@@ -5,45 +5,61 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import pairwise
 from numbers import Integral, Real
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from .arithmetic import by_default
+from .deadline import NEVER, Deadline, OutOfTimeError, flop_seconds, looking, now, until, within
 from .examination import examine, may_be_inseparable
-from .interrupt import interruptible
+from .interrupt import Interrupt, StoppedError, heeded, interruptible
 from .parallel import helpers_kept
 from .problem import Problem
 from .solution import Certificate, Solution, Status, Step
 from .solvers import Iterate, Solver, choose
 from .solvers import solver as as_solver
+from .solvers.auto import cheaper
+from .solvers.base import feasible_start, full_round
+from .solvers.coordinate import CoordinateDescent
 from .types import Array
 
+_ROUNDS = 2_000  # full ones: the most work, where no number of rounds is given
 _AIM = 0.7  # of the tolerance: rounding in the values of a solver takes some
 _SINGLE_FROM = 1e-5  # tolerances of at least this allow float32 kernel values in the certificate
-_PROMPT = 0.5  # seconds that a certificate may take after Ctrl-C
+_PROMPT = 0.3  # seconds that a certificate may take after Ctrl-C
 _BETTER = 0.99  # an earlier iterate is given back where its objective was below this part of the last one's
 _RESERVE = 0.2  # of the time limit, at most, is kept for the certificate
 _LARGEST = 1e153  # objectives hold squares of sum C_i |phi(x_i)|, which must be within float64
-_PROBE = 256  # rows of a certificate that are timed, to know what all of them will take
+_PROBE = 256  # rows of a certificate that are timed, to know what all of them will take,
+_PROBE_VALUES = {False: 500_000, True: 1_000}  # or as few as have so many values; of kernels in Python, these
+_TRIFLE = 1e5  # values or multiplications that are not worth a look at the clock
+_GRACE = 0.05  # of the time limit, a certificate may end later
+_FIRST = 0.5  # of the time limit is what a first answer may take; then a cheaper method has the rest,
+_SURELY = 0.1  # unless it seemed to need no more than this part
+_PARTS = (0.2 ** np.arange(1.0, 6.0)).tolist()  # of an answer that is worse than none, one of which may be better
+_AGAIN = 0.9  # a round is begun only if there is time for this part of what the shorter of the last two took
 
 
-@np.errstate(under="ignore")
+@by_default
 def solve(
     problem: Problem,
     solver: Solver | str | None = None,
     *,
     tol: float = 1e-4,
-    max_iter: int = 2_000,
+    max_iter: int | None = None,
     time_limit: float | None = None,
     start: Array | Solution | None = None,
     callback: Callable[[Step], Any] | None = None,
 ) -> Solution:
     """Solve to a relative gap of `tol`, proved by a certificate.
 
-    Ends after `max_iter` rounds or `time_limit` seconds, at Ctrl-C, or where `callback(step)` returns True, with the
-    best answer so far and an honest status. `start` is a Solution, or coefficients, to go on from.
+    Ends after `max_iter` rounds (None: the work of 2,000 full ones, however small the memory makes them) or
+    `time_limit` seconds, at Ctrl-C, or where `callback(step)` returns True, with the best answer so far and an honest
+    status. So a loop over problems looks at the status, to end at Ctrl-C: it is INTERRUPTED then, whatever the gap. A
+    second Ctrl-C raises KeyboardInterrupt; so does the first, where a problem such as that of OneClassSVM has no answer
+    yet. `start` is a Solution, or coefficients, to go on from.
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"solve takes a Problem, such as Problem.of(kernel, X, y), not {type(problem).__name__}.")
@@ -51,20 +67,21 @@ def solve(
     chosen, reason = choose(problem) if solver is None else (as_solver(solver), "")
     chosen.check(problem)
     _require_in_range(problem)
-    run = _Run(problem, tol, max_iter, time_limit, callback)
     beta = start.beta if isinstance(start, Solution) else start
-    with interruptible() as interrupt, nullcontext() if chosen.factors else helpers_kept():
-        generator = chosen.iterates(problem, beta)
-        scores: Array | None = None
-        while True:
-            try:
-                iterate = generator.send(scores)
-            except StopIteration:
-                run.status = chosen.exhausted
-                break  # the last iterate was certified, and is the last word
-            scores = run.take(iterate, interrupt.asked)
-            if run.status is not None:
-                break
+    limit, alone = within(time_limit), not heeded()  # alone: nobody else looks whether Ctrl-C has come
+    with until(NEVER), interruptible() as interrupt:  # the solver has a deadline, what is done with its answer not
+        run = _Run(problem, tol, max_iter, limit, callback, interrupt)
+        share = run.first_share(chosen)
+        if share > 0.0:
+            run.follow(chosen, beta, share)
+        if run.status is None:
+            reason = f"time is too short for a first answer of {chosen!r}"
+            chosen = cheaper(problem, chosen)
+            run.follow(chosen, beta, 1.0)
+        if run.status is None:
+            run.judge(Iterate(feasible_start(problem, None)), Status.OUT_OF_TIME)
+    if alone and interrupt.asked and run.status is Status.CONVERGED:
+        run.status = Status.INTERRUPTED  # the answer must tell
     return run.solution(chosen, reason)
 
 
@@ -72,8 +89,8 @@ def _require_limits(tol: Any, max_iter: Any, time_limit: Any, callback: Any) -> 
     """Raise for limits that make no sense."""
     if not isinstance(tol, Real) or not float(tol) >= 0.0:
         raise ValueError(f"tol, a relative gap, must be a number >= 0, not {tol!r}.")
-    if not isinstance(max_iter, Integral) or max_iter < 1:
-        raise ValueError(f"max_iter, the most rounds, must be a whole number, 1 or more, not {max_iter!r}.")
+    if max_iter is not None and not (isinstance(max_iter, Integral) and int(max_iter) >= 1):
+        raise ValueError(f"max_iter, the most rounds, must be None or a whole number, 1 or more, not {max_iter!r}.")
     if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) >= 0.0):
         raise ValueError(f"time_limit must be None or a number of seconds >= 0, not {time_limit!r}.")
     if callback is not None and not callable(callback):
@@ -96,55 +113,134 @@ class _Run:
         self,
         problem: Problem,
         tol: float,
-        max_iter: int,
-        time_limit: float | None,
+        max_iter: int | None,
+        deadline: Deadline,
         callback: Callable[[Step], Any] | None,
+        interrupt: Interrupt,
     ) -> None:
         self.problem, self.tol, self.max_iter, self.callback = problem, tol, max_iter, callback
-        self.began = perf_counter()
-        self.deadline = None if time_limit is None else self.began + time_limit
+        self.interrupt = interrupt
+        self.began, self.deadline = now(), deadline
         self.status: Status | None = None
+        self.work = 0.0
+        self.last: Iterate | None = None  # the best answer, should time run out in the middle of a round
         self.history: list[Step] = []
         self.aim = _AIM * tol  # what the solver's own gap must be before a certificate is worth its while
         self.beta, self.b, self.scale = np.zeros(problem.n), 0.0, 1.0
         self.dual_beta: Array | None = None
+        self.weights: Array | None = None
         self.certificate: Certificate | None = None
         self.best_primal, self.best_beta = np.inf, self.beta
         self.probed_seconds, self.probed_support = 0.0, 0
         # A float64 pass over rows that were computed in float32 takes more than a quarter of the time of the fit.
         self.single = tol >= _SINGLE_FROM
 
-    def take(self, iterate: Iterate, interrupted: bool) -> Array | None:
+    def first_share(self, solver: Solver) -> float:
+        """The share of the time that a solver may take for its first answer: none, where it would not suffice, as far
+        as one can tell from a small piece of work.
+        """
+        if not self.deadline.limited:
+            return 1.0
+        gram = self.problem.gram
+        try:
+            with until(self.deadline), looking(self.interrupt.look):  # while there is time for it
+                _ = gram.doubt
+        except StoppedError:
+            self.break_off()
+            return 1.0
+        values, flops = solver.first_work(self.problem)
+        if self._is_trifle(values) and flops <= _TRIFLE:
+            return 1.0
+        seconds = values * gram.value_seconds if values else 0.0
+        seconds += flops * flop_seconds() if flops else 0.0
+        if seconds <= _SURELY * self.deadline.left():
+            return 1.0
+        return _FIRST if seconds <= _FIRST * self.deadline.left() else 0.0
+
+    def follow(self, solver: Solver, start: Array | None, share: float) -> None:
+        """Take iterates until there is a reason to stop. The status remains None, where this share of the time that is
+        left was too short for a first answer.
+        """
+        # A pass over features is all that a first answer takes, and no cheaper method takes less.
+        unhurried = isinstance(solver, CoordinateDescent)
+        first = NEVER if unhurried else self.deadline.part(share)
+        generator = solver.iterates(self.problem, start)
+        scores: Array | None = None
+        with nullcontext() if solver.factors else helpers_kept(), looking(self.interrupt.look):
+            while self.status is None:
+                try:
+                    with until(first if self.last is None else self.deadline.earlier(self._reserve(self.last))):
+                        iterate = self._with_scores(generator.send(scores))
+                    scores = self.take(iterate)
+                except StopIteration:
+                    if self.certificate is None and self.last is not None:
+                        self.judge(self.last, Status.OUT_OF_TIME)
+                    self.status = self.status or solver.exhausted
+                except OutOfTimeError:
+                    if self.last is None:
+                        return
+                    self.judge(self.last, Status.OUT_OF_TIME)
+                except StoppedError:
+                    self.break_off()
+
+    def break_off(self) -> None:
+        """Ctrl-C in the middle of a round: the answer of the one before counts, or none at all (a constant f)."""
+        if self.last is None:
+            if self.problem.mass:
+                raise KeyboardInterrupt  # zeros are no answer, and any other beta takes long to examine
+            zeros = np.zeros(self.problem.n)
+            self.last = Iterate(zeros, zeros)
+        self.judge(self.last, Status.INTERRUPTED)
+
+    def judge(self, iterate: Iterate, stop: Status | None) -> Array:
+        """Certify the iterate, and see whether that is the end; K beta is given back."""
+        with looking(None if stop else self.interrupt.look):
+            scores = self._certify(iterate, stop)
+        assert self.certificate is not None
+        self.status = self._settled(self.certificate) or stop
+        return scores
+
+    def _settled(self, certificate: Certificate) -> Status | None:
+        """The status that a certificate proves, if it proves one."""
+        if certificate.status in (Status.INFEASIBLE, Status.INDEFINITE):
+            return certificate.status
+        return Status.CONVERGED if certificate.relative_gap <= self.tol else None
+
+    def take(self, iterate: Iterate) -> Array | None:
         """Look at an iterate; K beta is given back where it was recomputed."""
         step = self._measure(iterate)
+        self.work = step.iteration * full_round(self.problem.n) if iterate.work is None else iterate.work
         self.history.append(step)
+        kept = _copied(iterate)
+        if iterate.beta.any():
+            self.last = kept
         if step.primal < self.best_primal and not iterate.partial:
-            self.best_primal, self.best_beta = step.primal, iterate.beta.copy()
-        stop = self._why_stop(step, iterate.beta, interrupted)
+            self.best_primal, self.best_beta = step.primal, kept.beta
+        stop = self._why_stop(step, iterate)
         hopeless = may_be_inseparable(self.problem, iterate.beta, iterate.scores)
         good = step.relative_gap <= self.aim and not iterate.partial
         if not (stop or iterate.done or hopeless or good):
             return None
-        scores = self._certify(iterate, stop)
-        certificate = self.certificate
-        assert certificate is not None
-        if certificate.status in (Status.INFEASIBLE, Status.INDEFINITE):
-            self.status = certificate.status
-        elif certificate.relative_gap <= self.tol:
-            self.status = Status.CONVERGED
-        elif stop:
-            self.status = stop
+        if stop is None and self.deadline.limited and self._certificate_seconds(iterate) > self.deadline.left():
+            stop = Status.OUT_OF_TIME
+        scores = self.judge(iterate, stop)
         seen = step.relative_gap  # below 0, where rounding hides it from the solver
         self.aim = 0.3 * (min(self.aim, seen) if seen > 0.0 else self.aim)
         return scores
+
+    def _with_scores(self, iterate: Iterate) -> Iterate:
+        """K beta, where it is needed and the solver does not know it."""
+        known = iterate.gap is not None and iterate.dual is not None
+        if iterate.scores is not None or known:
+            return iterate
+        return replace(iterate, scores=self.problem.gram @ iterate.beta)
 
     def _measure(self, iterate: Iterate) -> Step:
         """The objective as the solver sees it."""
         if iterate.gap is not None and iterate.dual is not None:
             return self._step(iterate, iterate.dual + iterate.gap, iterate.dual)
         problem, scores = self.problem, iterate.scores
-        if scores is None:
-            scores = problem.gram @ iterate.beta
+        assert scores is not None
         b = problem.best_bias(scores) if iterate.b is None else iterate.b
         primal = problem.primal(iterate.beta, b, scores)
         if iterate.dual_beta is not None:
@@ -156,66 +252,140 @@ class _Run:
         return self._step(iterate, primal, dual)
 
     def _step(self, iterate: Iterate, primal: float, dual: float) -> Step:
-        seconds = perf_counter() - self.began
+        seconds = now() - self.began
         return Step(len(self.history) + 1, primal, dual, int(np.count_nonzero(iterate.beta)), seconds)
 
-    def _why_stop(self, step: Step, beta: Array, interrupted: bool) -> Status | None:
-        if interrupted or (self.callback is not None and self.callback(step) is True):
+    def _why_stop(self, step: Step, iterate: Iterate) -> Status | None:
+        told = self.callback is not None and self.callback(step) is True
+        if told or self.interrupt.asked:
             return Status.INTERRUPTED
-        if step.iteration >= self.max_iter:
+        rounds = self.work / full_round(self.problem.n) if self.max_iter is None else step.iteration
+        if rounds >= (self.max_iter or _ROUNDS):
             return Status.OUT_OF_ITERATIONS
-        if self.deadline is not None:
-            reserve = min(self._certificate_seconds(beta), _RESERVE * (self.deadline - self.began))
-            if perf_counter() + reserve >= self.deadline:
+        if self.deadline.limited and self.last is not None:
+            if self._reserve(iterate) + _AGAIN * self._round_seconds() >= self.deadline.left():
                 return Status.OUT_OF_TIME
+        elif self.deadline.passed():
+            return Status.OUT_OF_TIME
         return None
 
-    def _certificate_seconds(self, beta: Array) -> float:
-        """What a float64 certificate of this answer will take: from a few of its rows; with features, as a round."""
-        if self.problem.gram.design is not None:
-            before = self.history[-2].seconds if len(self.history) > 1 else 0.0
-            return self.history[-1].seconds - before
-        support = max(1, int(np.count_nonzero(beta)))
+    def _is_trifle(self, values: float) -> bool:
+        """Whether so few kernel values are soon computed: a clock would rather see what else the machine does."""
+        kernel = self.problem.gram.kernel
+        return values <= _TRIFLE and not (kernel is not None and kernel.serial)
+
+    def _round_seconds(self) -> float:
+        """What the next round will take: the shorter of the last two."""
+        times = [0.0, *(step.seconds for step in self.history)][-3:]
+        return min(after - before for before, after in pairwise(times))
+
+    def _reserve(self, iterate: Iterate) -> float:
+        """The time that is kept for the certificate."""
+        if not self.deadline.limited:
+            return 0.0
+        seconds = self._certificate_seconds(iterate)
+        if seconds <= _RESERVE * self.deadline.seconds:
+            return seconds
+        return min(seconds * _PROBE / self.problem.n, _RESERVE * self.deadline.seconds)  # only a sample is checked
+
+    def _certificate_seconds(self, iterate: Iterate) -> float:
+        """What a float64 certificate of this answer will take: from a few of its rows; with features, from all."""
+        gram, n = self.problem.gram, self.problem.n
+        used = iterate.beta if iterate.dual_beta is None else (iterate.beta != 0.0) | (iterate.dual_beta != 0.0)
+        support = n if gram.design is not None else max(1, int(np.count_nonzero(used)))
+        if self._is_trifle(n * support):
+            return 0.0
         if support > 1.5 * self.probed_support:  # timed anew as the answer grows
-            rows = np.linspace(0, self.problem.n - 1, min(_PROBE, self.problem.n)).astype(int)
-            start = perf_counter()
-            self.problem.gram.recompute(beta, rows)
-            self.probed_seconds = (perf_counter() - start) * self.problem.n / rows.size
+            most = max(1, min(_PROBE, n, _PROBE_VALUES[gram.kernel is not None and gram.kernel.serial] // support))
+            rows = np.linspace(0, n - 1, n if gram.design is not None else most).astype(int)
+            start = now()
+            gram.recompute(np.asarray(used, np.float64), rows)
+            self.probed_seconds = (now() - start) * n / rows.size
             self.probed_support = support
         return self.probed_seconds * support / self.probed_support
 
     def _certify(self, iterate: Iterate, stop: Status | None) -> Array:
         """Recompute everything; where there is no time left for that, check the solver's values on a sample."""
-        now = perf_counter()
+        with until(NEVER):  # what is begun is finished
+            return self._certified(iterate, stop)
+
+    def _certified(self, iterate: Iterate, stop: Status | None) -> Array:
         held = None
-        if stop in (Status.INTERRUPTED, Status.OUT_OF_TIME):
-            left = _PROMPT if stop is Status.INTERRUPTED or self.deadline is None else self.deadline - now
-            if self._certificate_seconds(iterate.beta) > left and iterate.dual_beta is None:
-                held = iterate.scores
-        beta, dual_beta = iterate.beta, iterate.dual_beta
-        if (stop or iterate.done) and held is None and self.best_primal < _BETTER * self.history[-1].primal:
+        sudden = stop in (Status.INTERRUPTED, Status.OUT_OF_TIME) and self.problem.gram.design is None
+        if sudden and iterate.scores is not None:  # with features, a certificate is two passes
+            left = _PROMPT
+            if stop is Status.OUT_OF_TIME and self.deadline.limited:
+                left = max(self.deadline.left(), _GRACE * self.deadline.seconds)
+            if self._certificate_seconds(iterate) > left:
+                held, iterate = self._cheaply_checked(iterate)
+        beta, dual_beta, weights = iterate.beta, iterate.dual_beta, iterate.weights
+        if (stop or iterate.done) and held is None and self._was_better(stop):
             # An earlier f was better; the latest bound is the best.
-            beta, dual_beta = self.best_beta, iterate.beta if dual_beta is None else dual_beta
+            beta, dual_beta, weights = self.best_beta, iterate.beta if dual_beta is None else dual_beta, None
         certificate, scores, b = examine(
-            self.problem, beta, None, dual_beta, single=self.single, scores=held, tol=self.tol
+            self.problem, beta, None, dual_beta, single=self.single, scores=held, weights=weights, tol=self.tol
         )
-        if (stop or iterate.done) and self._worse_than_nothing(certificate):
-            if certificate.dual > 0.0 or self.problem.mass:  # else zeros are as good a dual point
+        if stop is Status.OUT_OF_TIME and self.problem.nothing[1] <= certificate.primal < np.inf:
+            source = beta if beta.any() or dual_beta is None else dual_beta
+            part, own = self._best_part(source, scores if source is beta else None)
+            if part > 0.0:
+                others = own if dual_beta is None else np.zeros(self.problem.n)  # what is held is of this dual point
+                products = None if held is None else np.column_stack([part * own, others])
+                beta, dual_beta, weights = part * source, source if dual_beta is None else dual_beta, None
+                certificate, scores, b = examine(self.problem, beta, None, dual_beta, scores=products)
+        if (stop or iterate.done) and self._worse_than_nothing(certificate) and not self._early(certificate, stop):
+            if certificate.dual > 0.0 or self.problem.mass:
                 dual_beta = iterate.beta if dual_beta is None else dual_beta
             else:
-                dual_beta = None
-            beta = np.zeros(self.problem.n)  # rounding errors have made it worse than none at all
+                dual_beta = np.zeros(self.problem.n)  # a better dual point
+            beta, weights = np.zeros(self.problem.n), None  # rounding errors have made it worse than none at all
             certificate, scores, b = examine(self.problem, beta, None, dual_beta, status=certificate.status)
         self.single = self.single and certificate.rounding > 0.0
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
         self.dual_beta = None if dual_beta is None else dual_beta.copy()
+        self.weights = None if weights is None else weights.copy()
         self.scale = self.problem.loss.feasible_scale(self.problem.y, scores + b)
         return scores if stop or beta is iterate.beta else self.problem.gram.recompute(iterate.beta)
+
+    def _cheaply_checked(self, iterate: Iterate) -> tuple[Array, Iterate]:
+        """K beta as the solver has it; another dual point than beta, whose product with K is not known, is left out:
+        zeros are one too, and cost nothing.
+        """
+        assert iterate.scores is not None
+        if iterate.dual_beta is None or self.problem.mass:
+            return iterate.scores, replace(iterate, dual_beta=None)
+        zeros = np.zeros(self.problem.n)
+        return np.column_stack([iterate.scores, zeros]), replace(iterate, dual_beta=zeros)
+
+    def _best_part(self, beta: Array, scores: Array | None) -> tuple[float, Array]:
+        """The part of beta, soon broken off, that is the best answer, and K beta; 0, where no part is better than
+        nothing.
+        """
+        problem = self.problem
+        if problem.mass:
+            return 0.0, beta
+        if scores is None:
+            scores = problem.gram @ beta if problem.gram.design is not None else np.zeros(problem.n)
+        costs = {part: problem.primal(part * beta, problem.best_bias(part * scores), part * scores) for part in _PARTS}
+        part = min(costs, key=lambda part: costs[part])
+        return (part if costs[part] < problem.nothing[1] else 0.0), scores
+
+    def _was_better(self, stop: Status | None) -> bool:
+        """Whether an earlier f was clearly better; where time is out, a constant is not."""
+        if not self.history or (stop is Status.OUT_OF_TIME and not self.best_beta.any()):
+            return False
+        return self.best_primal < _BETTER * self.history[-1].primal
 
     def _worse_than_nothing(self, certificate: Certificate) -> bool:
         """Whether f = b alone would do better."""
         good = certificate.relative_gap <= self.tol
         return not good and certificate.primal > self.problem.nothing[1]
+
+    def _early(self, certificate: Certificate, stop: Status | None) -> bool:
+        """Whether an answer costs more than f = b only because it was broken off: the dual has risen, and f tells more
+        than a constant.
+        """
+        return stop is Status.OUT_OF_TIME and 0.0 < certificate.dual < np.inf
 
     def solution(self, solver: Solver, reason: str) -> Solution:
         """The answer as it stands."""
@@ -224,7 +394,19 @@ class _Run:
         scale = self.scale if np.isfinite(self.scale) else 1.0
         status = self.status if self.problem.gram.doubt is None else Status.INDEFINITE
         certificate = replace(self.certificate, status=status)
-        seconds = perf_counter() - self.began
+        seconds = now() - self.began
+        dual_beta = self.beta if self.dual_beta is None and scale != 1.0 else self.dual_beta
         return Solution(
-            scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason, self.dual_beta
-        )
+            scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason,
+            dual_beta, self.work, self.weights,
+        )  # fmt: skip
+
+
+def _copied(iterate: Iterate) -> Iterate:
+    """An iterate that remains valid while the solver goes on."""
+
+    def copied(values: Array | None) -> Array | None:
+        return None if values is None else values.copy()
+
+    scores, dual_beta, weights = copied(iterate.scores), copied(iterate.dual_beta), copied(iterate.weights)
+    return replace(iterate, beta=iterate.beta.copy(), scores=scores, dual_beta=dual_beta, weights=weights)

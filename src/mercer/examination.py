@@ -6,14 +6,15 @@ objectives and what else is reported (`accounts`), and then it is judged what al
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ._core import is_small
+from .kernels import Linear
 from .kernels.points import width
 from .losses import HardMargin, Logistic
+from .rounding import rounding_of_scores
 from .solution import Certificate, Inseparable, Status
 from .types import Array, inner
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _NOTHING = 1e-15  # values below this part of the terms that they are sums of are rounding
 _TINY = 1e-300  # objectives below this are zero
-_SAMPLE = 256  # rows on which rounding is measured, at most
+_SHARE = 0.05  # of the tolerance, that the rounding of float32 values may take; predictions may take as much
 _LEAST, _QUICK = 512, 4_000_000  # points, or numbers to multiply; for fewer, all is float64
 _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
 INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the largest of them
@@ -38,11 +39,13 @@ def examine(
     single: bool = False,
     status: Status = Status.EXAMINED,
     scores: Array | None = None,
+    weights: Array | None = None,
     tol: float = np.inf,
 ) -> tuple[Certificate, Array, float]:
     """The certificate, K beta and b; see Problem.certify.
 
-    With `scores`, those are not recomputed but checked on a sample. Where the rounding of float32 values would be too
+    With `scores`, those are not recomputed but checked on a sample. With `weights`, the answer is f = Z w + b for the
+    explicit features Z of K, and beta a dual point alone. Where the rounding of float32 values would be too
     much for a relative gap of `tol`, float64 it is.
     """
     if b and not problem.bias:
@@ -52,12 +55,19 @@ def examine(
     if not np.isfinite(beta).all() or not np.isfinite(other).all():
         bad = Certificate(np.inf, -np.inf, 0.0, np.inf, np.inf, status, np.full(problem.n, np.inf))
         return bad, np.full(problem.n, np.nan), 0.0
-    products = recomputed(problem, beta, other, single, scores)
+    if weights is None:
+        products = recomputed(problem, beta, other, single, scores)
+    else:
+        products = Products(problem.gram.design.dots(weights), problem.gram.recompute(other))
     bias = problem.best_bias(products.scores) if b is None else float(b)
     found = accounts(problem, beta, bias, other, products)
     primal, dual = found.primal, found.dual
-    rounding = _rounding(problem, beta, bias, other, products, primal)
-    if scores is None and rounding > 0.5 * tol * max(abs(primal), abs(dual)):
+    if weights is not None:
+        primal = problem.primal_of(weights, bias, products.scores)
+    rounding = 0.0
+    if not products.exact:
+        rounding = rounding_of_scores(problem, beta, bias, other, products.scores, products.dual_scores, primal)
+    if scores is None and rounding > _SHARE * tol * max(abs(primal), abs(dual)):
         return examine(problem, beta, b, dual_beta, status=status)
     if _is_nothing(problem, beta, other, primal, dual):
         primal = dual = 0.0  # all of it is rounding: 0/0 := 0
@@ -87,63 +97,29 @@ def _coefficients(problem: Problem, beta: Array, name: str) -> Array:
 
 
 class Products(NamedTuple):
-    """K beta and K dual_beta, and by how much they are wrong on a sample of rows (None: all is float64)."""
+    """K beta and K dual_beta, and whether all of it is float64."""
 
     scores: Array
     dual_scores: Array
-    error: Array | None = None
-    dual_error: Array | None = None
+    exact: bool = True
 
 
 def recomputed(problem: Problem, beta: Array, other: Array, single: bool, scores: Array | None) -> Products:
-    """K beta and K other from the points; or `scores`, which are K beta already, checked."""
+    """K beta and K other from the points; or `scores`, which are K beta already, and to be checked."""
     gram = problem.gram
     both = beta if other is beta else np.column_stack([beta, other])
-    single = single and gram.dtype == np.float32 and gram.design is None  # features: float64 anyway
+    linear = gram.design is not None or isinstance(gram.kernel, Linear)  # float64 anyway
+    single = single and gram.dtype == np.float32 and not linear
     if single and scores is None:
         single = int(np.count_nonzero(beta)) * problem.n * width(gram.points) > _QUICK
     if problem.n <= _LEAST or not (single or scores is not None):
         return Products(*_columns(gram.recompute(both)))
-    sample = _sample(problem.n)
-    products = gram.recompute(both, dtype=np.float32) if scores is None else scores
-    return Products(*_columns(products), *_columns(products[sample] - gram.recompute(both, sample)))
+    return Products(*_columns(gram.recompute(both, dtype=np.float32) if scores is None else scores), exact=False)
 
 
 def _columns(products: Array) -> tuple[Array, Array]:
     """Of beta and of the dual point: one for both, where they are one."""
     return (products, products) if products.ndim == 1 else (products[:, 0].copy(), products[:, 1].copy())
-
-
-@cache
-def _sample(n: int) -> Any:
-    """Rows on which rounding is measured: an eighth of n at most."""
-    return np.sort(np.random.default_rng(0).choice(n, min(_SAMPLE, n // 8), replace=False))
-
-
-def _rounding(problem: Problem, beta: Array, b: float, other: Array, products: Products, primal: float) -> float:
-    """What rounding may have done to the gap, from the errors of the scores of a sample of points.
-
-    A share, convex in the score, changes by no more than its steepness at an end of where the score may be.
-    """
-    error, dual_error = products.error, products.dual_error
-    if error is None or dual_error is None:
-        return 0.0
-    f, typical, largest = products.scores + b, _root_mean_square(error), float(np.abs(error).max())
-    apart = 0.0
-    if other is not beta:  # the gap has another part: 1/2 |w - w~|^2
-        apart = 0.5 * float(np.abs(beta - other).sum()) * _root_mean_square(error - dual_error)
-    if isinstance(problem.loss, HardMargin):
-        scale = problem.loss.feasible_scale(problem.y, f)
-        left = 1.0 - 3.0 * largest * scale  # of the least margin
-        if not left > 0.0:
-            return float("inf")
-        return apart + float(np.abs(other).sum()) * scale * typical + primal * (left**-2 - 1.0)
-    ends = (np.abs(problem.C * problem.loss.slope(problem.y, f + e) + other) for e in (-largest, largest))
-    return apart + float(np.maximum(*ends).sum()) * typical
-
-
-def _root_mean_square(v: Array) -> float:
-    return float(np.sqrt(np.mean(v * v)))
 
 
 # Sums over the points.
@@ -229,7 +205,7 @@ def _largest_norm(problem: Problem, beta: Array) -> float:
 
 def _indefinite(problem: Problem, beta: Array, other: Array, products: Products, norm: float) -> bool:
     """Whether beta'K beta, of the dual point or of its difference from beta, is below zero by more than rounding."""
-    part = _NEGATIVE if products.error is None else _NEGATIVE_SINGLE
+    part = _NEGATIVE if products.exact else _NEGATIVE_SINGLE
 
     def negative(norm: float, difference: Array, whole: Array) -> bool:
         if norm >= 0.0:
@@ -254,7 +230,7 @@ def may_be_inseparable(problem: Problem, beta: Array, scores: Array | None, squa
 
 def _nearly_inseparable(problem: Problem, beta: Array, products: Products) -> bool:
     """The same, from scores that may be float32: whether the distance is worth one more product K v."""
-    rounding = 0.0 if products.error is None else _NEGATIVE_SINGLE
+    rounding = 0.0 if products.exact else _NEGATIVE_SINGLE
     return may_be_inseparable(problem, beta, products.dual_scores, 4.0 * _INSEPARABLE**2 + rounding)
 
 
@@ -271,4 +247,4 @@ def _inseparable(problem: Problem, beta: Array) -> Inseparable | None:
     signed = y * weights
     distance = float(np.sqrt(max(float(signed @ problem.gram.product64(signed)), 0.0)))
     bound = _INSEPARABLE * float(np.sqrt(np.abs(problem.gram.diag()).max()))
-    return Inseparable(weights, distance, bound) if distance <= bound else None
+    return Inseparable(weights, distance, bound, np.sign(y)) if distance <= bound else None

@@ -15,6 +15,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from .params import suggestion
@@ -47,16 +48,26 @@ def plain_name(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def parse(text: str, registry: Mapping[str, Callable[..., Any]], what: str = "expression") -> Any:
-    """The object that the text describes; `what` names it in errors ("kernel", "solver")."""
+def parse(
+    text: str,
+    registry: Mapping[str, Callable[..., Any]],
+    what: str = "expression",
+    elsewhere: Mapping[str, str] = MappingProxyType({}),
+) -> Any:
+    """The object that the text describes; `what` names it in errors ("kernel", "solver").
+
+    `elsewhere` says of names that people may try, and that are not there, what to do instead.
+    """
     if not isinstance(text, str):
         raise TypeError(f"A {what} as text was expected, not {type(text).__name__}.")
-    return _Parser(text, registry, what).whole()
+    return _Parser(text, registry, what, elsewhere).whole()
 
 
 class _Parser:
-    def __init__(self, text: str, registry: Mapping[str, Callable[..., Any]], what: str) -> None:
-        self.text, self.registry, self.what = text, registry, what
+    def __init__(
+        self, text: str, registry: Mapping[str, Callable[..., Any]], what: str, elsewhere: Mapping[str, str]
+    ) -> None:
+        self.text, self.registry, self.what, self.elsewhere = text, registry, what, elsewhere
         self.position = self.depth = self.operations = 0
         self.tokens: list[_Token] = []
         if len(text) > _LONGEST:
@@ -187,7 +198,8 @@ class _Parser:
     def call(self, name: _Token) -> Any:
         build = self.registry.get(plain_name(name.text))
         if build is None:
-            near = suggestion(plain_name(name.text), self.registry)
+            plain = plain_name(name.text)
+            near = f" {self.elsewhere[plain]}" if plain in self.elsewhere else suggestion(plain, self.registry)
             self.fail(f"there is no {self.what} {name.text!r}.{near}", name.start)
         given: list[Any] = []
         named: dict[str, Any] = {}

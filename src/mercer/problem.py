@@ -26,6 +26,17 @@ _HINGE = Hinge()
 _KINK = 1e-9  # so far left and right of a bias its slopes are looked at
 
 
+def objective(posed: Any, square: float, f: Array, b: float) -> float:
+    """1/2 |w|^2 + sum C_i loss(y_i, f_i) + mass b; of a hard margin, of f scaled until it is feasible.
+
+    What is `posed` has a loss, targets y, weights C and a mass.
+    """
+    if isinstance(posed.loss, HardMargin):
+        scale = float(posed.loss.feasible_scale(posed.y, f))
+        return 0.5 * square * scale * scale if np.isfinite(scale) else float("inf")
+    return 0.5 * square + inner(posed.C, posed.loss.value(posed.y, f)) + float(posed.mass) * b
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """min 1/2 |w|^2 + sum C_i loss(y_i, <w, phi(x_i)> + b) + mass b, with b free or (bias False) 0.
@@ -110,12 +121,11 @@ class Problem:
     def primal(self, beta: Array, b: float, scores: Array | None = None) -> float:
         """The objective of f = K beta + b; of a hard margin, of f scaled until it is feasible."""
         scores = self.gram.product64(beta) if scores is None else scores
-        f = scores + b
-        norm = 0.5 * inner(beta, scores)
-        scale = self.loss.feasible_scale(self.y, f)
-        if isinstance(self.loss, HardMargin):
-            return norm * scale * scale if np.isfinite(scale) else float("inf")
-        return norm + inner(self.C, self.loss.value(self.y, f)) + self.mass * b
+        return objective(self, inner(beta, scores), scores + b, b)
+
+    def primal_of(self, w: Array, b: float, scores: Array) -> float:
+        """The objective of f = Z w + b for explicit features Z, with scores = Z w; not for hard margins."""
+        return 0.5 * inner(w, w) + inner(self.C, self.loss.value(self.y, scores + b)) + self.mass * b
 
     def dual(self, beta: Array, scores: Array | None = None) -> float:
         """The dual value of feasible coefficients."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any, Self
 
-from .solution import Solution, Step
+from .solution import Certificate, Solution, Step
 
 _EVERY = 2.0  # seconds between plain lines
 
@@ -64,7 +64,7 @@ class Line(Watch):
             self._print()
 
     def round(self, number: int, step: Step) -> bool:
-        self.text = self._words(step)
+        self.text = self._words(step.iteration, step, step.support)
         now = perf_counter()
         if self.live is None and (not self.shown or now - self.last >= _EVERY):
             self.last = now
@@ -79,15 +79,17 @@ class Line(Watch):
             self.text = (
                 f"{self.name}  {solved}  worst relative gap {self.worst:.1e}  {perf_counter() - self.began:.1f} s"
             )
-        elif solution.history:
-            self.text = f"{self._words(solution.history[-1])}  {solution.status.name.lower().replace('_', ' ')}"
+        elif solution.history:  # as the certificate says, which is computed anew
+            certificate, support = solution.certificate, int(solution.support.size)
+            told = self._words(solution.iterations, certificate, support)
+            self.text = f"{told}  {solution.status.name.lower().replace('_', ' ')}"
         return False
 
-    def _words(self, step: Step) -> str:
+    def _words(self, rounds: int, seen: Step | Certificate, support: int) -> str:
         which = f"{self.solved} of {self.total} problems solved  " if self.total > 1 else ""
         return (
-            f"{self.name}  {which}round {step.iteration}  primal {step.primal:.6g}  dual {step.dual:.6g}  "
-            f"relative gap {step.relative_gap:.1e}  {step.support} support vectors  {perf_counter() - self.began:.1f} s"
+            f"{self.name}  {which}round {rounds}  primal {seen.primal:.6g}  dual {seen.dual:.6g}  "
+            f"relative gap {seen.relative_gap:.1e}  {support} support vectors  {perf_counter() - self.began:.1f} s"
         )
 
     def _print(self) -> None:

@@ -19,8 +19,9 @@ def gaussian_rounds(
     Z: Array, z_levels: Array, gamma: float, way: int,
     F: Array, beta: Array, r: Array, eps: Array, lo: Array, hi: Array, bias: bool, rise: Array, fall: Array,
     kept: Array, limit: int, K: Array, target: float, inner: float, floor: float, rounds: int, steps: int,
-) -> float:  # fmt: skip
-    """Rounds until the violation is at most `target`, `rounds` of them at most: by how much the dual rose.
+) -> tuple[float, float, float]:  # fmt: skip
+    """Rounds until the violation is at most `target`, `rounds` of them at most: by how much the dual rose, the values
+    of K computed or read, and the squared length of the last move.
 
     The points are packed as Z; F, beta and `kept` (the size of the last working set, and then itself) are brought up to
     date. K is memory for that of a working set of 2 limit points.
@@ -30,7 +31,7 @@ def gaussian_rounds(
     most = min(n, 2 * limit)
     columns = np.empty((-(-most // width), d, width), Z.dtype), np.empty((-(-most // width), width), Z.dtype)
     rows = np.empty((-(-most // GROUP), d, GROUP), Z.dtype), np.empty((-(-most // GROUP), GROUP), Z.dtype)
-    risen = 0.0
+    risen, work, length_moved = 0.0, 0.0, 0.0
     for _ in range(rounds):
         top, bottom, free = extremes(F, beta, lo, hi, eps, rise, fall)
         if not bias:
@@ -64,7 +65,8 @@ def gaussian_rounds(
             K[size, :length] = 0.0
             small_lo[size], small_hi[size] = -np.inf, np.inf
         tol = max(inner * (top - bottom), floor)
-        pair_descent(K, diag, small_F, small_beta, small_lo, small_hi, small_eps, tol, steps)
+        taken_steps, _ = pair_descent(K, diag, small_F, small_beta, small_lo, small_hi, small_eps, tol, steps)
+        work += float(size) * size + 2.0 * taken_steps * length
         moved, delta = np.empty(size, np.int64), np.empty(size)
         count = 0
         for s in range(size):
@@ -78,6 +80,10 @@ def gaussian_rounds(
         if count == 0:
             break
         moved, delta = moved[:count], delta[:count]
+        work += float(count) * n
+        length_moved = 0.0
+        for s in range(count):
+            length_moved += delta[s] * delta[s]
         used = -(-count // GROUP)
         pack_again(Z, z_levels, moved, rows[0], rows[1])
         gaussian_sums(rows[0][:used], rows[1][:used], Z, z_levels, gamma, way, delta, update, 0, n)
@@ -85,4 +91,4 @@ def gaussian_rounds(
             F[t] -= update[t]
         for s in range(count):
             risen += 0.5 * delta[s] * F[moved[s]]
-    return risen
+    return risen, work, length_moved

@@ -90,6 +90,12 @@ def add_encoding(parser: Any) -> None:
     )  # fmt: skip
 
 
+def add_output(parser: Any, *names: str, help: str, required: bool = False) -> None:
+    """Where the result goes, and whether it may replace a file of another kind."""
+    parser.add_argument(*names, metavar="FILE", required=required, help=help)
+    parser.add_argument("--force", action="store_true", help="replace a file of another kind too")
+
+
 def add_kernel(group: Any, default: str | None = None) -> None:
     """The kernel as text."""
     group.add_argument(

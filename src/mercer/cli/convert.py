@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .arguments import whole
+from .arguments import add_output, whole
 
 EXAMPLES = """\
   mercer convert iris.mercer -o iris.onnx                  for any ONNX runtime
@@ -16,6 +16,8 @@ EXAMPLES = """\
 """
 _ENDINGS = {".mercer": "mercer", ".model": "libsvm", ".onnx": "onnx", ".json": "json"}
 
+_WRITTEN = {"mercer": "model file", "libsvm": "LIBSVM model", "onnx": "ONNX model", "json": "model as JSON"}
+
 
 def add_arguments(parser: Any) -> None:
     """What convert is told."""
@@ -23,7 +25,7 @@ def add_arguments(parser: Any) -> None:
     parser.add_argument(
         "--to", choices=("mercer", "libsvm", "onnx", "json"), help="default: by the name of the file that is written"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="where it goes (json: stdout by default)")
+    add_output(parser, "-o", "--output", help="where it goes (json: stdout by default)")
     parser.add_argument("--features", type=whole(1), metavar="N", help="columns of a LIBSVM model: it does not say")
 
 
@@ -31,11 +33,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Read one form, write the other."""
     from ..io import save
     from .exits import Exit, UsageError
-    from .output import note, place_for_model, show
+    from .output import note, show
+    from .places import require_place
     from .using import loaded
 
-    if arguments.output:
-        place_for_model(arguments.output)
     foreign = _is_libsvm(arguments.model)
     model = _from_libsvm(arguments) if foreign else loaded(arguments.model)
     to = arguments.to or _ENDINGS.get(Path(arguments.output or "").suffix.lower()) or ("mercer" if foreign else None)
@@ -43,6 +44,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("Say what to convert to: --to libsvm, onnx or json.")
     if arguments.output is None and to != "json":
         raise UsageError("Say where it goes: -o FILE.")
+    if arguments.output:
+        require_place(arguments, arguments.output, _WRITTEN[to], [arguments.model])
+    if to == "libsvm":
+        require_place(arguments, f"{arguments.output}.range", "file of svm-scale", [arguments.model])
     if to == "json":
         return _json(arguments, model)
     data: dict[str, Any] = {"model": arguments.model, "to": to, "output": arguments.output}

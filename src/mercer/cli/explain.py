@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from .arguments import add_format, add_kernel, whole
+from .arguments import add_format, add_kernel, add_output, whole
 
 EXAMPLES = """\
   mercer explain "1,3:+ 2,1:+ 0,1:-"                                the hard margin of three points
@@ -34,7 +34,7 @@ def add_arguments(parser: Any) -> None:
     parser.add_argument("--exercise", type=whole(0), metavar="SEED", help="make a new exercise")
     parser.add_argument("--answer", action="store_true", help="with --exercise: its solution too")
     parser.add_argument("--format", choices=tuple(FORMATS), help="default: by the name of the file, or text")
-    parser.add_argument("-o", "--output", metavar="FILE", help="where it goes (default: stdout)")
+    add_output(parser, "-o", "--output", help="where it goes (default: stdout)")
     group = parser.add_argument_group("data")
     group.add_argument("--target", metavar="COL", help="the column of labels (default: the last one)")
     add_format(group)
@@ -45,19 +45,32 @@ def run(arguments: argparse.Namespace) -> int:
     from ..io.atomic import write_whole
     from .exits import Exit
     from .output import note
+    from .places import require_place
 
     kind = _format(arguments)
-    texts = {ending: str(getattr(sheet, f"to_{kind}")()) for ending, sheet in _sheets(arguments).items()}
+    paths = _paths(arguments)
+    for place in paths:
+        require_place(arguments, place, "worked solution", arguments.problem)
+    texts = [str(getattr(sheet, f"to_{kind}")()) for sheet in _sheets(arguments)]
     if not arguments.output:
         together = kind == "json" and len(texts) > 1  # one object, so that it can be read as one
-        print('{{"exercise": {}, "answer": {}}}'.format(*texts.values()) if together else "\n".join(texts.values()))
+        print('{{"exercise": {}, "answer": {}}}'.format(*texts) if together else "\n".join(texts))
         return Exit.FINE
-    path = Path(arguments.output)
-    paths = [str(write_whole(path.with_name(path.stem + ending + path.suffix), texts[ending])) for ending in texts]
+    for place, text in zip(paths, texts, strict=True):
+        write_whole(place, text)
     note(arguments, f"written to {' and '.join(paths)}.")
     if arguments.json:
         print(json.dumps({"format": kind, "output": paths}))
     return Exit.FINE
+
+
+def _paths(arguments: argparse.Namespace) -> list[str]:
+    """The files that are written: that of the solution or of the exercise, and that of its answer."""
+    if not arguments.output:
+        return []
+    path = Path(arguments.output)
+    answer = arguments.exercise is not None and arguments.answer
+    return [arguments.output, *([str(path.with_name(f"{path.stem}_answer{path.suffix}"))] if answer else [])]
 
 
 def _format(arguments: argparse.Namespace) -> str:
@@ -78,8 +91,8 @@ def _format(arguments: argparse.Namespace) -> str:
     return found
 
 
-def _sheets(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What is to be written, by what is added to the name of its file."""
+def _sheets(arguments: argparse.Namespace) -> list[Any]:
+    """What is to be written: one sheet, or an exercise and its answer."""
     from ..io import DataError
     from .exits import UsageError
 
@@ -90,10 +103,10 @@ def _sheets(arguments: argparse.Namespace) -> dict[str, Any]:
     try:
         if arguments.exercise is not None:
             made = explain.exercise(arguments.exercise, arguments.kind)
-            return {"": made} | ({"_answer": made.answer} if arguments.answer else {})
+            return [made, made.answer] if arguments.answer else [made]
         if not any(text.strip() for text in arguments.problem):
             raise UsageError("Give points, such as '1,3:+ 2,1:+ 0,1:-', a table, or --exercise SEED.")
-        return {"": _solved(arguments, explain)}
+        return [_solved(arguments, explain)]
     except (DataError, UsageError):
         raise
     except ImportError as error:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..interrupt import Interrupt
+import numpy as np
+
 from ..io import Encoder, Table
 from ..solution import Status
 from ..types import Array
@@ -60,17 +61,25 @@ def fit(arguments: argparse.Namespace, pipeline: Any, table: Table, y: Array | N
     machine = last_step(pipeline)
     if "verbose" in machine.get_params(deep=False):
         machine.set_params(verbose=not arguments.quiet)
-    with blaming(table.source), warnings_as_notes(arguments):
-        pipeline.fit(table, y)
-    if "verbose" in machine.get_params(deep=False):
-        machine.set_params(verbose=False)
+    try:
+        with blaming(table.source), warnings_as_notes(arguments):
+            pipeline.fit(table, y)
+    finally:  # the model is written, even where Ctrl-C has come
+        if "verbose" in machine.get_params(deep=False):
+            machine.set_params(verbose=False)
     return pipeline
 
 
-def heed(interrupt: Interrupt) -> None:
-    """Raise where Ctrl-C has come: a fit that was about to end may have converged all the same."""
-    if interrupt.asked:
-        raise KeyboardInterrupt
+def trained(arguments: argparse.Namespace, pipeline: Any, table: Table, y: Array | None) -> Exit:
+    """Fit; how that ended. Ctrl-C ends it with what the machine keeps, and is raised where that is nothing."""
+    machine = last_step(pipeline)
+    try:
+        fit(arguments, pipeline, table, y)
+    except KeyboardInterrupt:
+        if not hasattr(machine, "certificates_"):
+            raise
+        return Exit.INTERRUPTED
+    return exit_of(machine)
 
 
 def exit_of(machine: Any) -> Exit:
@@ -99,6 +108,20 @@ def learned(machine: Any) -> dict[str, Any]:
     if hasattr(machine, "certificate_"):
         data["certificate"] = certificate_data(machine)
     return data
+
+
+def proof_in(table: Table, proof: Any) -> str:
+    """Why no machine separates the classes, by rows of the table that it learned from, and by its own numbers."""
+    from ..estimators.proofs import sums_of
+
+    columns = [table.column(place) for place in range(len(table.names))]
+    numbers = bool(columns) and all(column.dtype.kind == "f" and np.isfinite(column).all() for column in columns)
+    even = abs(float(proof.weights @ proof.y)) < 1e-9  # else zero is where scaling has put it
+    sums = None
+    if numbers and even and proof.sums is not None:
+        sums = sums_of(proof.weights, proof.y, np.column_stack(columns))
+    rows = np.arange(table.n) if table.rows is None else table.rows
+    return str(proof.text(lambda row: f"row {int(rows[row]) + 1}", sums))
 
 
 def certificate_data(machine: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_data, add_encoding, add_kernel, amount, whole
+from .arguments import add_data, add_encoding, add_kernel, add_output, amount, whole
 
 EXAMPLES = """\
   mercer gram iris.csv --kernel "rbf(gamma=scale)"             evidence: symmetry, eigenvalues, closure rules
@@ -18,7 +18,7 @@ def add_arguments(parser: Any) -> None:
     """What gram is told."""
     add_data(parser)
     add_kernel(parser, "rbf(gamma=scale)")
-    parser.add_argument("--picture", "-o", metavar="FILE", help="write a heat map (png, pdf, svg)")
+    add_output(parser, "--picture", "-o", help="write a heat map (png, pdf, svg)")
     parser.add_argument(
         "--points", type=whole(1), metavar="N", default=1000, help="draw so many at most (default: 1000)"
     )
@@ -35,10 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
     from ..kernels import kernel as parse
     from .exits import Exit, blaming
     from .output import note, show
-    from .pictures import kind_of
+    from .pictures import require_picture
 
     if arguments.picture:
-        kind_of(arguments.picture)  # said before anything is computed
+        require_picture(arguments, arguments.picture, [arguments.data])  # said before anything is computed
     kernel: Any = parse(arguments.kernel)
     if isinstance(kernel, Precomputed):
         X, labels = _matrix(arguments), None

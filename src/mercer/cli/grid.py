@@ -12,54 +12,60 @@ import numpy as np
 from ..estimators.base import Machine
 from ..estimators.parts import Part
 from ..gram import DenseGram
-from ..interrupt import Interrupt, interruptible
 from ..kernels import Kernel
 from ..kernels import kernel as as_kernel
 from ..kernels.points import Domain, count
 from ..memory import parse_bytes
+from ..ties import first_largest
 from ..types import Array
 from .exits import Exit, UsageError
-from .fitting import heed
 from .output import console, note
 from .scores import folds, scores
 
 FOLDS = 5
 _LEFT_OUT = "leave-one-out R2"
-_AROUND = 16.0  # gamma goes from 1/16 to 16 times its default
+_AROUND = {"gamma": 16.0, "length_scale": 4.0}  # gamma goes from 1/16 to 16 times its default
+_RANGES = {"alpha": "C", "length_scale": "length-scale"}  # where a setting has another name on the command line
 _PRECISE = 1500  # up to so many points, kernel values are float64
 _SHARE = 3  # the matrix, its part for a fold, and what a solver needs
 
 
 @dataclass(eq=False)
 class Grid:
-    """The values of C (or alpha) and of gamma for a machine, and the score of each pair in each fold."""
+    """The values of C (or alpha) and gamma (or length_scale) for a machine, and the score of each pair in each fold."""
 
     machine: Any
     first: str
     """C or alpha."""
     path: str
-    """Where gamma stands within the kernel; empty where the kernel has none."""
+    """Where gamma or length_scale stands within the kernel; empty where the kernel has neither."""
     Cs: list[float]
     gammas: list[float]
     scored: dict[tuple[int, int], list[float]] = field(default_factory=dict)
     score: str = ""
 
     @classmethod
-    def of(cls, machine: Any, X: Any, C_range: Any, gamma_range: Any, steps: int) -> Grid:
-        """The grid of a machine: its weight of mistakes, and the gamma of its kernel where it has one."""
+    def of(cls, machine: Any, X: Any, C_range: Any, scale_ranges: dict[str, Any], steps: int) -> Grid:
+        """The grid of a machine: its weight of mistakes, and gamma or length_scale, where its kernel has one."""
         known = machine.get_params(deep=False)
         first = "C" if "C" in known else "alpha"
         if first not in known:
             raise UsageError(f"{type(machine).__name__} has neither C nor alpha to tune.")
         C_range = C_range or ((0.1, 1000.0) if first == "C" else (1e-4, 10.0))
-        path = _gamma_path(known.get("kernel"))
-        if gamma_range and not path:
-            raise UsageError("--gamma-range: this kernel has no gamma.")
-        if path and not gamma_range:
-            start = _get(as_kernel(known["kernel"]).resolve(X), path)
-            gamma_range = (start / _AROUND, start * _AROUND)
-        gammas = _logarithmic(gamma_range, steps) if path else [float("nan")]
-        return cls(machine, first, path, _logarithmic(C_range, steps), gammas)
+        path = _scale_path(known.get("kernel"))
+        grid = cls(machine, first, path, _logarithmic(C_range, steps), [float("nan")])
+        for name, given in scale_ranges.items():
+            if given and name != grid.second:
+                raise UsageError(f"--{_RANGES.get(name, name)}-range: this kernel has no {name} to tune.")
+        if path:
+            ends = scale_ranges.get(grid.second) or _around(as_kernel(known["kernel"]).resolve(X), path)
+            grid.gammas = _logarithmic(ends, steps)
+        return grid
+
+    @property
+    def second(self) -> str:
+        """gamma or length_scale."""
+        return self.path.split("__")[-1]
 
     def candidate(self, i: int, j: int) -> Any:
         """An unfitted machine with the i-th gamma and the j-th C."""
@@ -80,8 +86,8 @@ class Grid:
 
     def best(self) -> tuple[int, int] | None:
         """The best cell; of equals the one with the smallest C, then gamma."""
-        done = sorted(self.scored, key=lambda cell: (-self.mean(*cell), cell[1], cell[0]))
-        return done[0] if done else None
+        cells = sorted(self.scored, key=lambda cell: (cell[1], cell[0]))
+        return cells[first_largest([self.mean(*cell) for cell in cells])] if cells else None
 
     def best_machine(self, tol: float, time_limit: float | None) -> Any:
         """An unfitted machine with the best settings, to be trained to a tolerance within a time."""
@@ -100,9 +106,9 @@ class Grid:
         best = self.best()
         if best is None:
             return []
-        sides = ((self.first, self.Cs, best[1]), ("gamma", self.gammas, best[0]))
+        sides = ((self.first, self.Cs, best[1]), (self.second, self.gammas, best[0]))
         return [
-            f"the best {name}, {values[place]:g}, is at the edge of the grid: --{name.replace('alpha', 'C')}-range "
+            f"the best {name}, {values[place]:g}, is at the edge of the grid: --{_RANGES.get(name, name)}-range "
             "can widen it."
             for name, values, place in sides
             if len(values) > 1 and place in (0, len(values) - 1)
@@ -135,7 +141,7 @@ class Grid:
             chosen["deviation"] = float(np.std(self.scored[best]))
         values: dict[str, Any] = {self.first: self.Cs, "score": self.score, "best": chosen}
         if self.path:
-            chosen["gamma"], values["gamma"] = self.gammas[i], self.gammas
+            chosen[self.second], values[self.second] = self.gammas[i], self.gammas
         if "kernel" in self.machine.get_params(deep=False):
             chosen["kernel"] = repr(self.kernel(i))
         values["scored"] = len(self.scored)
@@ -156,7 +162,7 @@ class Grid:
 
         table = Table(box=None, pad_edge=False)
         if self.path:
-            table.add_column("gamma", justify="right", style="bold")
+            table.add_column(self.second, justify="right", style="bold")
         for C in self.Cs:
             table.add_column(f"{C:g}", justify="right", header_style="bold")
         best = self.best()
@@ -164,7 +170,9 @@ class Grid:
             cells = [self.in_words(self.mean(i, j)) if (i, j) in self.scored else "." for j in range(len(self.Cs))]
             cells = [f"[bold reverse]{text}[/]" if (i, j) == best else text for j, text in enumerate(cells)]
             table.add_row(*([f"{gamma:g}"] if self.path else []), *cells)
-        return Group(f"{self.score or 'score'} for each {self.first}{' and gamma' if self.path else ''}", table)
+        return Group(
+            f"{self.score or 'score'} for each {self.first}{f' and {self.second}' if self.path else ''}", table
+        )
 
 
 def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets: str, limit: float | None) -> Exit:
@@ -184,18 +192,13 @@ def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets:
     try:
         if live:
             live.start()
-        with interruptible() as interrupt:  # one for all fits, so that what comes between two of them counts too
-            for i in range(len(grid.gammas)):
-                if path:
-                    code = _path(grid, i, X, y, deadline)
-                else:
-                    code = _row(grid, i, X, y, targets, splits, deadline, interrupt)
-                heed(interrupt)
-                if code is not Exit.FINE:
-                    break
-                if live is None:
-                    values = ", ".join(f"{C:g}: {grid.in_words(grid.mean(i, j))}" for j, C in enumerate(grid.Cs))
-                    note(arguments, f"gamma {grid.gammas[i]:g}  {values}" if grid.path else values)
+        for i in range(len(grid.gammas)):
+            code = _path(grid, i, X, y, deadline) if path else _row(grid, i, X, y, targets, splits, deadline)
+            if code is not Exit.FINE:
+                break
+            if live is None:
+                values = ", ".join(f"{C:g}: {grid.in_words(grid.mean(i, j))}" for j, C in enumerate(grid.Cs))
+                note(arguments, f"{grid.second} {grid.gammas[i]:g}  {values}" if grid.path else values)
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
     finally:
@@ -216,9 +219,7 @@ def _path(grid: Grid, i: int, X: Any, y: Array, deadline: float | None) -> Exit:
     return Exit.FINE
 
 
-def _row(
-    grid: Grid, i: int, X: Any, y: Array, targets: str, splits: Any, deadline: float | None, interrupt: Interrupt
-) -> Exit:
+def _row(grid: Grid, i: int, X: Any, y: Array, targets: str, splits: Any, deadline: float | None) -> Exit:
     """Score all C of one gamma; the Gram matrix is computed once, and each fold starts from the C before."""
     shareable = getattr(type(grid.machine), "fit", None) is Machine.fit and hasattr(grid.machine, "memory")
     gram = _shared(grid.kernel(i), X, grid.machine.memory) if shareable else None
@@ -233,7 +234,6 @@ def _row(
             if left is not None and "time_limit" in candidate.get_params(deep=False):
                 candidate.set_params(time_limit=left)
             fitted = candidate.fit(X[train], y[train]) if parts is None else parts[number].fit(candidate)
-            heed(interrupt)
             predicted = fitted.predict(X[test]) if parts is None else parts[number].predict(fitted)
             found = scores(targets, y[test], predicted)
             grid.score = next(iter(found))
@@ -251,15 +251,17 @@ def _shared(kernel: Kernel, X: Any, memory: Any) -> DenseGram | None:
     return DenseGram.compute(kernel.resolve(X), X, "dense: shared by all folds", dtype)
 
 
-def _gamma_path(kernel: Any) -> str:
-    """The nested name of the first gamma of a kernel; empty where it has none."""
+def _scale_path(kernel: Any) -> str:
+    """The nested name of the first gamma or length_scale of a kernel; empty where it has neither."""
     if kernel is None:
         return ""
-    return next((name for name in as_kernel(kernel).get_params() if name.split("__")[-1] == "gamma"), "")
+    return next((name for name in as_kernel(kernel).get_params() if name.split("__")[-1] in _AROUND), "")
 
 
-def _get(kernel: Kernel, path: str) -> float:
-    return float(kernel.get_params()[path])
+def _around(kernel: Kernel, path: str) -> tuple[float, float]:
+    """The ends of a range around what the kernel has."""
+    start, factor = float(kernel.get_params()[path]), _AROUND[path.split("__")[-1]]
+    return start / factor, start * factor
 
 
 def _logarithmic(ends: tuple[float, float], steps: int) -> list[float]:

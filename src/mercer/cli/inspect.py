@@ -56,7 +56,7 @@ def _text(value: Any) -> Any:
 
 def _render(out: Any, data: dict[str, Any], machine: Any, size: str) -> None:
     from .columns import in_words as columns_in_words
-    from .output import brief, pairs
+    from .output import brief, in_flags, pairs
     from .scores import in_words
 
     versions = ", ".join(f"{name} {version}" for name, version in data["versions"].items())
@@ -74,7 +74,7 @@ def _render(out: Any, data: dict[str, Any], machine: Any, size: str) -> None:
     if "support_vectors" in data:
         rows["support vectors"] = str(data["support_vectors"])
     if "certificate" in data:
-        rows["certificate"] = str(machine.certificate_)
+        rows["certificate"] = in_flags(str(machine.certificate_))
     for name, meaning in (("held_out", "held out"), ("cross_validation", "cross-validation")):
         if name in data["notes"]:
             rows[meaning] = in_words(data["notes"][name])

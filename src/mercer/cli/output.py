@@ -23,16 +23,6 @@ def console(stderr: bool = False) -> Any:
     return Console(stderr=stderr, highlight=False, width=None if stream.isatty() else _WIDE)
 
 
-def place_for_model(path: str) -> None:
-    """Raise where no model file can be written: it is a file, and not for stdout."""
-    from ..io import place_for
-    from .exits import UsageError
-
-    if path == "-":
-        raise UsageError("A model is written to a file, not to stdout: -o model.mercer.")
-    place_for(path)
-
-
 def note(arguments: argparse.Namespace, text: str) -> None:
     """Something to know, on stderr."""
     if not arguments.quiet:
@@ -65,6 +55,12 @@ def brief(text: str) -> str:
     return re.sub(r"\d+\.\d{7,}(?:e[-+]?\d+)?", lambda found: f"{float(found[0]):.6g}", text)
 
 
+def in_flags(text: str) -> str:
+    """The advice of a status, as it is followed here: by flags, and not by names of Python."""
+    text = text.replace("; mercer.solve(..., start=) goes on from it", "").replace("max_epochs", "max_iter")
+    return re.sub(r"\b(max_iter|time_limit|tol)\b", lambda found: f"--{found[0].replace('_', '-')}", text)
+
+
 def plain(value: Any) -> Any:
     """Arrays, NumPy's numbers and infinities as JSON has them."""
     if hasattr(value, "tolist"):
@@ -80,7 +76,7 @@ def plain(value: Any) -> Any:
 
 @contextmanager
 def warnings_as_notes(arguments: argparse.Namespace) -> Iterator[None]:
-    """Warnings as notes, each once; what a certificate says anyway is left out."""
+    """Warnings as notes, each once in a command; what a certificate says anyway is left out."""
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings(record=True) as caught:
@@ -89,6 +85,17 @@ def warnings_as_notes(arguments: argparse.Namespace) -> Iterator[None]:
             yield
         finally:
             kept = [w for w in caught if not issubclass(w.category, ConvergenceWarning | DeprecationWarning)]
-            for text in dict.fromkeys(str(w.message) for w in kept):
-                if "valid feature names" not in text:
+            told = vars(arguments).setdefault("told", set())
+            for key, text in dict(map(_key_and_words, (w.message for w in kept))).items():
+                if "valid feature names" not in text and key not in told:
                     note(arguments, f"note: {text}")
+                told.add(key)
+
+
+def _key_and_words(message: Any) -> tuple[Any, str]:
+    """A warning as people at a terminal need it, and by what it is known as said; that about scales is said once."""
+    from ..estimators import ScaleWarning
+
+    if not isinstance(message, ScaleWarning):
+        return str(message), str(message)
+    return ScaleWarning, f"{message.facts} Leave --scale at its default, or take --scale standard or minmax."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import argparse
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -12,18 +13,23 @@ from .exits import UsageError
 
 
 def kind_of(path: str) -> str:
-    """The kind of picture that the name of a file asks for, if it can be drawn and written there."""
+    """The kind of picture that the name of a file asks for, if it can be drawn."""
     try:
         from matplotlib.backend_bases import FigureCanvasBase
     except ImportError:
         raise UsageError("Pictures need matplotlib: pip install 'mercer[plot]'.") from None
-    from ..io import place_for
-
     kind = Path(path).suffix.lstrip(".").lower() or "png"
     if kind not in FigureCanvasBase.get_supported_filetypes():
         raise UsageError(f"{path}: pictures are written as png, pdf or svg, not as {kind!r}.")
-    place_for(path)
     return kind
+
+
+def require_picture(arguments: argparse.Namespace, path: str, inputs: Sequence[str | None]) -> None:
+    """Raise where no picture can be drawn, or none may be written; see `require_place`."""
+    from .places import require_place
+
+    kind_of(path)
+    require_place(arguments, path, "picture", inputs)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from .arguments import add_data, add_encoding, add_limits
+from .arguments import add_data, add_encoding, add_limits, add_output
 from .exits import Exit
 from .machines import add_machine
 
@@ -27,7 +27,7 @@ def add_arguments(parser: Any) -> None:
     parser.add_argument("--on", metavar="TABLE", help="where DATA is a model file: the points to draw it on")
     parser.add_argument("--features", nargs=2, metavar="COL", help="the two columns to draw; a plane of all without")
     parser.add_argument("--title", help="above the picture")
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="png, pdf or svg")
+    add_output(parser, "-o", "--output", required=True, help="png, pdf or svg")
     add_machine(parser)
     add_encoding(parser)
     add_limits(parser)
@@ -37,8 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Load or train, then draw."""
     from .exits import blaming
     from .output import show
-    from .pictures import canvas
+    from .pictures import canvas, require_picture
 
+    require_picture(arguments, arguments.output, [arguments.data, arguments.on])
     arguments.title = arguments.title and _literal(arguments.title, len(arguments.title))
     code = Exit.FINE
     given = _is_model(arguments.data)
@@ -96,7 +97,7 @@ def _draw_data(arguments: argparse.Namespace, plot: Any, kind: str) -> Exit:
     from .data import last_step, read_training
     from .fitting import certificates, exit_of, fit, pipeline_of
     from .machines import machine_of, targets_of
-    from .output import note
+    from .output import in_flags, note
 
     machine = machine_of(arguments)
     table, y, _ = read_training(arguments, targets_of(machine))
@@ -108,7 +109,7 @@ def _draw_data(arguments: argparse.Namespace, plot: Any, kind: str) -> Exit:
     code = exit_of(last_step(model))
     if code is not Exit.FINE:
         statuses = dict.fromkeys(str(certificate.status) for certificate in certificates(last_step(model)))
-        note(arguments, f"note: the training that is drawn ended so: {'; '.join(statuses)}.")
+        note(arguments, f"note: the training that is drawn ended so: {in_flags('; '.join(statuses))}.")
     return code
 
 

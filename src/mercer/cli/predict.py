@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_data
+from .arguments import add_data, add_output
 
 EXAMPLES = """\
   mercer predict iris.mercer new.csv                  CSV on stdout, one line for each row
@@ -18,10 +18,13 @@ def add_arguments(parser: Any) -> None:
     """What predict is told."""
     parser.add_argument("model", metavar="MODEL", help="a file that train has written")
     add_data(parser, target=False)
-    parser.add_argument("-o", "--output", metavar="FILE", help="where the CSV goes (default: stdout)")
+    add_output(parser, "-o", "--output", help="where the CSV goes (default: stdout)")
     parser.add_argument("--decision", action="store_true", help="also the values of the decision function")
     parser.add_argument("--proba", action="store_true", help="also the probability of each class")
-    parser.add_argument("--std", action="store_true", help="also the standard deviation (ridge)")
+    parser.add_argument("--std", action="store_true", help="also the standard deviation of a new target (ridge)")
+    parser.add_argument(
+        "--interval", type=float, metavar="COVERAGE", help="also the ends of intervals that hold new targets (ridge)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -29,14 +32,15 @@ def run(arguments: argparse.Namespace) -> int:
     from functools import partial
     from inspect import signature
 
-    from ..io.atomic import place_for, write_whole
+    from ..io.atomic import write_whole
     from .data import last_step, points_for, read
     from .exits import Exit, UsageError
     from .output import note, plain, show
+    from .places import require_place
     from .using import loaded, used
 
     if arguments.output:
-        place_for(arguments.output)
+        require_place(arguments, arguments.output, "table of predictions", [arguments.model, arguments.data])
     model = loaded(arguments.model)
     machine = last_step(model)
     if arguments.proba and not hasattr(machine, "predict_proba"):
@@ -48,6 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{type(machine).__name__} has no decision function: its predictions are its values.")
     if arguments.std and "return_std" not in signature(machine.predict).parameters:
         raise UsageError(f"{type(machine).__name__} has no standard deviation: train with --model ridge.")
+    if arguments.interval is not None and not hasattr(machine, "predict_interval"):
+        raise UsageError(f"{type(machine).__name__} has no intervals: train with --model ridge.")
+    if arguments.interval is not None and not 0.5 <= arguments.interval < 1.0:
+        raise UsageError(f"--interval must be from 0.5 to 1 (1 excluded), such as 0.9, not {arguments.interval:g}.")
     table = read(arguments, model)
     points = points_for(model, table)
     columns = {"prediction": used(arguments, model.predict, points, table)}
@@ -57,6 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
         columns |= _columns("probability", used(arguments, model.predict_proba, points, table), machine)
     if arguments.std:
         columns["std"] = used(arguments, partial(model.predict, return_std=True), points, table)[1]
+    if arguments.interval is not None:
+        intervals = partial(_intervals, model, coverage=arguments.interval)
+        columns |= dict(zip(("lower", "upper"), used(arguments, intervals, points, table), strict=True))
     text = _csv(columns)
     if arguments.output:
         write_whole(arguments.output, text)
@@ -64,6 +75,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json or not arguments.output:
         show(arguments, {name: plain(values) for name, values in columns.items()}, lambda out: _write(text))
     return Exit.FINE
+
+
+def _intervals(model: Any, points: Any, coverage: float) -> Any:
+    """Of the last step, from what the steps before make of the points."""
+    steps = getattr(model, "steps", [("", model)])
+    for _, step in steps[:-1]:
+        points = step.transform(points)
+    return steps[-1][1].predict_interval(points, coverage)
 
 
 def _columns(name: str, values: Any, machine: Any) -> dict[str, Any]:

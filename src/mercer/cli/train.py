@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_data, add_encoding, add_limits, part, whole
+from .arguments import add_data, add_encoding, add_limits, add_output, part, whole
 from .machines import add_machine
 
 EXAMPLES = """\
@@ -20,7 +20,7 @@ _LEAST_ROWS = 10  # for a part of them to be held out unasked
 def add_arguments(parser: Any) -> None:
     """What train is told."""
     add_data(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="where the model goes (default: nowhere)")
+    add_output(parser, "-o", "--output", help="where the model goes (default: nowhere)")
     add_machine(parser)
     add_encoding(parser)
     group = parser.add_argument_group("scores")
@@ -35,18 +35,18 @@ def run(arguments: argparse.Namespace) -> int:
     """Read, encode, scale, train, certify, save, score."""
     from time import perf_counter
 
-    from ..interrupt import interruptible
     from .columns import columns_of
     from .data import last_step, read_training
     from .exits import Exit, UsageError
-    from .fitting import encoder_of, exit_of, fit, learned, pipeline_of
+    from .fitting import encoder_of, learned, pipeline_of, proof_in, trained
     from .machines import machine_of, targets_of
-    from .output import note, place_for_model, show
+    from .output import note, show
+    from .places import require_place
 
     if arguments.cv and arguments.test_size:
         raise UsageError("--cv trains on all rows and --test-size on a part of them: give one of the two.")
     if arguments.output:
-        place_for_model(arguments.output)  # said before anything is trained
+        require_place(arguments, arguments.output, "model file", [arguments.data])  # said before anything is trained
     machine = machine_of(arguments)
     targets = targets_of(machine)
     table, y, target = read_training(arguments, targets)
@@ -54,21 +54,23 @@ def run(arguments: argparse.Namespace) -> int:
     train, test = _split(arguments, table, y, targets)
     pipeline = pipeline_of(arguments, machine, table)
     began = perf_counter()
-    with interruptible() as interrupt:
-        fit(arguments, pipeline, table.take(train), None if y is None else y[train])
+    code = trained(arguments, pipeline, table.take(train), None if y is None else y[train])
     seconds = perf_counter() - began
     machine = last_step(pipeline)
-    code = Exit.INTERRUPTED if interrupt.asked else exit_of(machine)
-
     data = {"model": arguments.model, "target": target, "rows": len(train), "seconds": seconds}
     data |= {"features": int(machine.n_features_in_), "columns": columns_of(pipeline)} | learned(machine)
+    proof = getattr(machine.certificate_, "proof", None)
+    if proof is not None:
+        data["certificate"]["words"] = proof_in(table.take(train), proof)
     _save(arguments, pipeline, data)  # before it is scored, which takes a while with --cv
     if code is not Exit.INTERRUPTED and _has_answer(machine):
+        folds: list[dict[str, float]] = []
         try:
-            data |= _scored(arguments, pipeline, targets, table, y, test)
-            _save(arguments, pipeline, data)
-        except KeyboardInterrupt:  # the machine is there, without its scores
+            data |= _scored(arguments, pipeline, targets, table, y, test, folds)
+        except KeyboardInterrupt:  # the machine is there, with the scores of the folds that are done
             code = Exit.INTERRUPTED
+            data |= {"cross_validation": _over_folds(folds), "folds": len(folds)} if folds else {}
+        _save(arguments, pipeline, data)
     if not arguments.output:
         note(arguments, "note: the model is not saved; give -o model.mercer.")
     show(arguments, data, lambda out: _render(out, data))
@@ -80,6 +82,7 @@ def _split(arguments: argparse.Namespace, table: Any, y: Any, targets: str) -> t
     import numpy as np
 
     from ..io import DataError
+    from .output import note
     from .scores import hold_out
 
     n, size = table.n, arguments.test_size
@@ -87,6 +90,11 @@ def _split(arguments: argparse.Namespace, table: Any, y: Any, targets: str) -> t
         raise DataError(f"{table.source} has {n} row(s), too few for {arguments.cv} folds.")
     if size is None:
         size = 0.0 if arguments.cv or n < _LEAST_ROWS else 0.2
+        if n < _LEAST_ROWS and y is not None and not arguments.cv:
+            note(
+                arguments,
+                f"note: {n} rows are too few to hold out a part unasked: no score (--cv asks for one).",
+            )
     if size == 0.0 or y is None:
         return np.arange(n), None
     if not 1 <= round(size * n) <= n - 2:
@@ -99,7 +107,7 @@ def _save(arguments: argparse.Namespace, pipeline: Any, data: dict[str, Any]) ->
     from .output import plain
 
     if arguments.output:
-        kept = ("model", "target", "rows", "held_out", "cross_validation")
+        kept = ("model", "target", "rows", "held_out", "cross_validation", "folds")
         save(pipeline, arguments.output, {key: plain(data[key]) for key in kept if key in data})
         data["output"] = arguments.output
 
@@ -112,9 +120,9 @@ def _has_answer(machine: Any) -> bool:
 
 
 def _scored(
-    arguments: argparse.Namespace, pipeline: Any, targets: str, table: Any, y: Any, test: Any
+    arguments: argparse.Namespace, pipeline: Any, targets: str, table: Any, y: Any, test: Any, done: list[Any]
 ) -> dict[str, Any]:
-    """Scores on what was held out, or by cross-validation, or of outliers found."""
+    """Scores on what was held out, or by cross-validation (those of each fold go to `done`), or of outliers found."""
     import numpy as np
 
     from .output import warnings_as_notes
@@ -129,28 +137,33 @@ def _scored(
                 "held_out": scores(targets, y[test], pipeline.predict(table.take(test))),
                 "held_out_rows": len(test),
             }
-    return {"cross_validation": _cross_validated(arguments, pipeline, targets, table, y)} if arguments.cv else {}
+    if not arguments.cv:
+        return {}
+    _cross_validate(arguments, pipeline, targets, table, y, done)
+    return {"cross_validation": _over_folds(done)}
 
 
-def _cross_validated(
-    arguments: argparse.Namespace, pipeline: Any, targets: str, table: Any, y: Any
-) -> dict[str, float]:
-    import numpy as np
+def _cross_validate(
+    arguments: argparse.Namespace, pipeline: Any, targets: str, table: Any, y: Any, done: list[Any]
+) -> None:
+    """Append the scores of each fold."""
     from sklearn.base import clone
 
-    from ..interrupt import interruptible
-    from .fitting import fit, heed
+    from .fitting import fit
     from .output import note, warnings_as_notes
     from .scores import folds, in_words, scores
 
-    rows = []
-    with interruptible() as interrupt:  # one for all folds, so that what comes between two of them counts too
-        for number, (train, test) in enumerate(folds(targets, y, table.n, arguments.cv, arguments.seed), start=1):
-            fold = fit(arguments, clone(pipeline), table.take(train), y[train])
-            heed(interrupt)
-            with warnings_as_notes(arguments):
-                rows.append(scores(targets, y[test], fold.predict(table.take(test))))
-            note(arguments, f"fold {number} of {arguments.cv}: {in_words(rows[-1])}")
+    for number, (train, test) in enumerate(folds(targets, y, table.n, arguments.cv, arguments.seed), start=1):
+        fold = fit(arguments, clone(pipeline), table.take(train), y[train])
+        with warnings_as_notes(arguments):
+            done.append(scores(targets, y[test], fold.predict(table.take(test))))
+        note(arguments, f"fold {number} of {arguments.cv}: {in_words(done[-1])}")
+
+
+def _over_folds(rows: list[dict[str, float]]) -> dict[str, float]:
+    """The mean of each score, and the deviation of the first."""
+    import numpy as np
+
     means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
     first = next(iter(means))
     return means | {f"standard deviation of {first}": float(np.std([row[first] for row in rows]))}
@@ -158,7 +171,7 @@ def _cross_validated(
 
 def _render(out: Any, data: dict[str, Any]) -> None:
     from .columns import in_words as columns_in_words
-    from .output import brief, pairs
+    from .output import brief, in_flags, pairs
     from .scores import in_words
 
     certificate = data["certificate"]
@@ -177,11 +190,12 @@ def _render(out: Any, data: dict[str, Any]) -> None:
     if certificate["status"] != "converged":
         from ..solution import Status
 
-        rows["status"] = str(Status[certificate["status"].upper()])
+        rows["status"] = in_flags(str(Status[certificate["status"].upper()]))
     if "held_out" in data:
         rows["held out"] = f"{in_words(data['held_out'])} ({data['held_out_rows']} rows)"
     if "cross_validation" in data:
-        rows["cross-validation"] = in_words(data["cross_validation"])
+        some = f" (interrupted: of {data['folds']} fold{'s' if data['folds'] > 1 else ''})" if "folds" in data else ""
+        rows["cross-validation"] = in_words(data["cross_validation"]) + some
     if "training" in data:
         rows["training"] = in_words(data["training"])
     if "output" in data:

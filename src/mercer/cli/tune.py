@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_data, add_encoding, add_limits, finite_positive, whole
+from .arguments import add_data, add_encoding, add_limits, add_output, finite_positive, whole
 from .exits import Exit, NothingYetError, UsageError, blaming
 from .machines import add_machine
 
@@ -21,12 +21,16 @@ _ROUGH = 1e-3  # the gap to reach where none is asked for: enough to tell which 
 def add_arguments(parser: Any) -> None:
     """What tune is told."""
     add_data(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="train the best on all rows and save it here")
+    add_output(parser, "-o", "--output", help="train the best on all rows and save it here")
     parser.add_argument("--picture", metavar="FILE", help="draw the grid (png, pdf, svg)")
     group = parser.add_argument_group("grid")
     ends: dict[str, Any] = {"type": finite_positive, "nargs": 2, "metavar": ("LOW", "HIGH")}
     group.add_argument("--C-range", dest="C_range", **ends, help="default: 0.1 1000 (ridge, alpha: 0.0001 10)")
     group.add_argument("--gamma-range", dest="gamma_range", **ends, help="default: 1/16 to 16 times 'scale'")
+    group.add_argument(
+        "--length-scale-range", dest="length_scale_range", **ends,
+        help="of kernels that have it in place of gamma; default: 1/4 to 4 times 'scale'",
+    )  # fmt: skip
     group.add_argument("--steps", type=whole(1), default=5, metavar="N", help="values of each (default: 5)")
     group.add_argument(
         "--cv", "-v", type=whole(2), metavar="K", dest="cv", help="folds (default: 5; ridge: leave one out)"
@@ -45,13 +49,14 @@ def run(arguments: argparse.Namespace) -> int:
     from .fitting import prepared
     from .grid import FOLDS, Grid, search
     from .machines import machine_of, targets_of
-    from .output import note, place_for_model, show
-    from .pictures import kind_of
+    from .output import note, show, warnings_as_notes
+    from .pictures import require_picture
+    from .places import require_place
 
     if arguments.output:
-        place_for_model(arguments.output)  # said before anything is trained
+        require_place(arguments, arguments.output, "model file", [arguments.data])  # said before anything is trained
     if arguments.picture:
-        kind_of(arguments.picture)
+        require_picture(arguments, arguments.picture, [arguments.data, arguments.output])
     limit, arguments.time_limit = arguments.time_limit, None  # for all fits together
     began = perf_counter()
     machine = machine_of(arguments)
@@ -63,11 +68,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise DataError(f"{table.source} has {table.n} row(s), too few for {arguments.cv or FOLDS} folds.")
     X = prepared(arguments, table, getattr(machine, "kernel", None))
     with blaming(table.source):
+        scale_ranges = {"gamma": arguments.gamma_range, "length_scale": arguments.length_scale_range}
         grid = Grid.of(
-            machine if arguments.tol else _rough(machine), X, arguments.C_range, arguments.gamma_range, arguments.steps
+            machine if arguments.tol else _rough(machine), X, arguments.C_range, scale_ranges, arguments.steps
         )
         share = 1 - _KEPT if arguments.output else 1.0
-        code = search(arguments, grid, X, y, targets, None if limit is None else share * limit)
+        with warnings_as_notes(arguments):
+            code = search(arguments, grid, X, y, targets, None if limit is None else share * limit)
     if code is not Exit.FINE:
         ended = f"{'interrupted' if code is Exit.INTERRUPTED else 'out of time'}: {grid.how_far()}"
         if grid.best() is None:
@@ -89,13 +96,14 @@ def run(arguments: argparse.Namespace) -> int:
 def _train_best(arguments: argparse.Namespace, machine: Any, table: Any, y: Any, data: dict[str, Any]) -> Exit:
     """Train on all rows, and save."""
     from ..io import save
-    from .fitting import certificate_data, exit_of, fit, pipeline_of
+    from .fitting import certificate_data, pipeline_of, trained
 
-    pipeline = fit(arguments, pipeline_of(arguments, machine, table), table, y)
+    pipeline = pipeline_of(arguments, machine, table)
+    code = trained(arguments, pipeline, table, y)
     notes = {name: data[name] for name in ("model", "target", "rows")}
     save(pipeline, arguments.output, notes | {"tuned": data["best"]})
     data |= {"output": arguments.output, "certificate": certificate_data(machine)}
-    return exit_of(machine)
+    return code
 
 
 def _draw(arguments: argparse.Namespace, grid: Any, data: dict[str, Any]) -> None:
@@ -124,7 +132,7 @@ def _render(out: Any, grid: Any, data: dict[str, Any]) -> None:
 
     out.print(grid.table())
     best = data["best"]
-    settings = ", ".join(f"{name} = {best[name]:g}" for name in (grid.first, "gamma") if name in best)
+    settings = ", ".join(f"{name} = {best[name]:g}" for name in (grid.first, grid.second) if name in best)
     deviation = f" +- {grid.in_words(best['deviation'])}" if "deviation" in best else ""
     rows = {"best": f"{settings}: {grid.in_words(best['score'])}{deviation}"}
     model = "" if data["model"] == "svc" else f"--model {data['model']} "

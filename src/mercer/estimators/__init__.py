@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .one_class import OneClassSVM
     from .perceptron import Perceptron
     from .ridge import KernelRidge
+    from .scales import ScaleWarning
     from .svc import SVC
     from .svr import SVR
 
@@ -27,6 +28,7 @@ __all__ = [
     "LinearSVC",
     "OneClassSVM",
     "Perceptron",
+    "ScaleWarning",
     "WorstCertificate",
 ]
 
@@ -34,6 +36,7 @@ _HOME = {
     "SVC": "svc", "SVR": "svr", "OneClassSVM": "one_class", "LinearSVC": "linear_svc", "KernelRidge": "ridge",
     "KernelLogistic": "logistic", "Perceptron": "perceptron", "KernelPerceptron": "kernel_perceptron",
     "Contributions": "contributions", "IndefiniteKernelWarning": "definite", "WorstCertificate": "certificates",
+    "ScaleWarning": "scales",
 }  # fmt: skip
 
 

@@ -9,12 +9,10 @@ import warnings
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from numbers import Integral
-from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
@@ -26,12 +24,15 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..gram import Gram
-from ..interrupt import interruptible
-from ..kernels import Kernel, Linear
+from ..arithmetic import DefaultArithmetic
+from ..deadline import Deadline, OutOfTimeError, looking, until
+from ..gram import Design, Gram, LazyGram, unformed
+from ..interrupt import Interrupt, StoppedError
+from ..kernels import Kernel, Linear, Polynomial
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import admit_both, product, sums_of_parts
-from ..kernels.points import Domain, count, objects, row_weights, take
+from ..kernels.pairwise import linear_scores
+from ..kernels.points import Domain, count, is_sparse, objects, row_weights, take
 from ..memory import parse_bytes
 from ..params import RebuildsParameters
 from ..progress import Line, Watches
@@ -39,14 +40,22 @@ from ..solution import Certificate, Solution, Status
 from ..solvers import Solver
 from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
-from .callbacks import Hooks
+from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
 from .centring import centre_of
 from .certificates import worst
 from .checks import require_limits
 from .definite import doubted
 from .elsewhere import tells_where
+from .expanded import SOLVER, Expanded, expanded_points
+from .keeping import Keeps, keeping
 from .machines import COPY, Task, fit_machines, training_gram
+from .predicted import as_predicted
+from .proofs import told
 from .repeated import Merged, merged
+from .scales import advise
+
+_LARGE = 2**24  # entries of vectors; a copy of fewer in float64 is soon made
+_FORMED = 0.3  # of the time is what the Gram matrix may take
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +73,7 @@ class Training:
     tasks: tuple[Task, ...]
 
 
-class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type: ignore[misc]
+class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic, BaseEstimator):  # type: ignore[misc]
     """f(x) = sum_i beta_i k(x_i, x) + b, found by solving one or several problems on one Gram matrix."""
 
     parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel, "solver": as_solver}
@@ -75,10 +84,12 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
     tol: float
     memory: Any
     time_limit: float | None
-    max_iter: int
+    max_iter: int | None
     random_state: Any
     verbose: Any
     _coef: Array | None  # w of each problem, as rows, where the kernel is linear
+    _single: bool = False  # whether float32 kernel values are precise enough for predictions
+    _expanded: Expanded | None = None  # f as predictions need it, where a polynomial kernel takes its digits
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -88,28 +99,33 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Points, y: Any = None, sample_weight: Any = None) -> Self:
         """Find f from points X, targets y and weights (>= 0) of the points; see `certificate_` for how good it is."""
-        began = perf_counter()
+        deadline = Deadline.after(self.time_limit)
         training = self._training(X, y, sample_weight)
-        deadline = None if self.time_limit is None else began + self.time_limit
         hooks = Hooks(self, len(training.tasks), X, y, sample_weight)
         once = self._merged(training)
         posed = training if once is None else replace(training, points=once.points, tasks=(once.task,))
         centre = self._centre(posed)
         if centre is not None:
             posed = replace(posed, points=posed.points - centre)
-        with ExitStack() as stack:
-            if not posed.kernel.serial:  # else K may take minutes: Ctrl-C then ends it at once, and nothing is lost
-                stack.enter_context(interruptible())
-            gram = self._gram(posed)
-            line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
-            solutions = fit_machines(
-                gram, posed.tasks, self._solver(), tol=self.tol, max_iter=self.max_iter, deadline=deadline,
-                watch=Watches([hooks, *line]),
-            )  # fmt: skip
-        solutions = doubted(gram, solutions)
-        self._keep(training, solutions if once is None else [once.spread(solutions[0])], gram, centre)
-        self._warn()
-        hooks.close()
+        expansion, Z = self._expansion(posed)
+        if expansion is not None:
+            posed = replace(posed, kernel=Linear(), points=Z)
+        with keeping(self) as interrupt:
+            gram = self._formed(posed, deadline, interrupt)
+            with ExitStack() as stack:
+                line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
+                solver = self._solver() if expansion is None else SOLVER
+                solutions = fit_machines(
+                    gram, posed.tasks, solver, tol=self.tol, max_iter=self.max_iter, deadline=deadline,
+                    watch=Watches([hooks, *line]),
+                )  # fmt: skip
+            solutions = doubted(gram, solutions)
+            spread = solutions if once is None else [once.spread(solutions[0])]
+            expanded = None if expansion is None else Expanded.of(expansion, gram, posed.tasks, solutions)
+            self._keep(training, spread, gram, centre, expanded)
+            if not interrupt.asked:
+                self._warn()
+            hooks.close()
         return self
 
     # What a machine writes.
@@ -134,12 +150,46 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
             return None
         return centre_of(training.kernel, training.points, training.tasks, COPY * parse_bytes(self.memory))
 
+    def _expansion(self, training: Training) -> tuple[Any, Any]:
+        """The features of a polynomial kernel around the mean, and those of the points, where they are worth it."""
+        if self.solver is not None or not isinstance(training.kernel, Polynomial):
+            return None, None
+        room = COPY * parse_bytes(self.memory)
+        return expanded_points(training.kernel, training.points, training.tasks, room)
+
     def _gram(self, training: Training) -> Gram:
         """The Gram matrix to train on."""
         pairs = len(training.tasks) > 1 and training.tasks[0].rows is not None
         sizes = np.bincount(training.group) if pairs else None
         chosen = training.tasks if self.solver is None else ()
         return training_gram(training.kernel, training.points, self.memory, sizes, chosen)
+
+    def _formed(self, training: Training, deadline: Deadline, interrupt: Interrupt) -> Gram:
+        """The Gram matrix, and whether the kernel is in doubt, which may take long too.
+
+        Where there is no time to compute it, one of which nothing is held. Where Ctrl-C comes before, nobody needs it:
+        f is a constant then, whose gap holds with any kernel.
+        """
+        try:
+            with looking(interrupt.look):
+                gram = self._gram_in_time(training, deadline)
+                if not deadline.limited:
+                    _ = gram.doubt
+                return gram
+        except StoppedError:
+            gram = unformed(training.kernel, training.points)
+            gram.__dict__["doubt"] = None
+            return gram
+
+    def _gram_in_time(self, training: Training, deadline: Deadline) -> Gram:
+        """The Gram matrix; where there is no time to compute it, one of which nothing is held."""
+        if training.kernel.domain is Domain.VALUES:
+            return self._gram(training)
+        try:
+            with until(deadline.part(_FORMED)):
+                return self._gram(training)
+        except OutOfTimeError:
+            return LazyGram(training.kernel, training.points, self.memory, "lazy: no time to compute it", most=2)
 
     def _pack(self, betas: list[Array], sizes: list[int]) -> Array:
         """The coefficients of all problems as rows over the points; classes of these sizes follow one another."""
@@ -183,9 +233,10 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         rows = rows if order is None else rows[order]
         if kernel.domain is Domain.VALUES:
             admit_both(kernel, X, None)
-            points = X[np.ix_(rows, rows)]
+            points = X if rows.size == n and order is None else X[np.ix_(rows, rows)]
         else:
             points = X if rows.size == n and order is None else take(X, rows)
+        advise(self, kernel, points)
         resolved = kernel.resolve(points, weight if order is None else weight[order])
         return Training(resolved, points, rows, n, group, tuple(tasks))
 
@@ -221,23 +272,36 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
 
     # What was learned.
 
-    def _keep(self, training: Training, solutions: list[Solution], gram: Gram, centre: Array | None = None) -> None:
+    def _keep(
+        self, training: Training, solutions: list[Solution], gram: Gram, centre: Array | None = None,
+        expanded: Expanded | None = None,
+    ) -> None:  # fmt: skip
         """Keep the answers; b is around the centre, where there is one."""
         self.kernel_ = training.kernel
         self.shape_fit_ = (training.n, *([self.n_features_in_] if hasattr(self, "n_features_in_") else []))
         self.intercept_ = np.array([solution.b for solution in solutions])
         self.n_iter_ = max(1, *(solution.iterations for solution in solutions))
         self._keep_support(training, solutions, gram, centre)
+        self._expanded = expanded
+        if expanded is not None and not expanded.expansion.whole:  # both ways to write f agree at the centre
+            m = expanded.expansion.centre[None].astype(self.support_vectors_.dtype)
+            self.intercept_ = self.intercept_ - self._join(self._sums(m, self._blocks()))[0]
         if centre is not None:
-            self.intercept_ -= self.coef_ @ centre
+            assert self._coef is not None
+            self.intercept_ -= self._coef @ centre
+        if centre is not None or expanded is not None:
             solutions = [
                 replace(solution, b=b) for solution, b in zip(solutions, self.intercept_.tolist(), strict=True)
             ]
+        solutions = self._as_predicted(training, solutions, centre)
+        solutions = [
+            _with_proof(solution, task, training) for solution, task in zip(solutions, training.tasks, strict=True)
+        ]
         if len(solutions) == 1:
             solutions = [_in_rows_of_the_user(solutions[0], training)]
         self.solution_ = solutions[0] if len(solutions) == 1 else tuple(solutions)
         self.certificates_ = tuple(solution.certificate for solution in solutions)
-        self.certificate_ = worst(self.certificates_, [task.name for task in training.tasks])
+        self.certificate_ = worst(self.certificates_, [task.name for task in training.tasks], self.tol)
 
     def _keep_support(self, training: Training, solutions: list[Solution], gram: Gram, centre: Array | None) -> None:
         """What predictions are made of: support vectors and their coefficients; w, where the kernel is linear."""
@@ -258,8 +322,12 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         vectors, coefficients = self.support_vectors_, self.dual_coef_
         if centre is not None:
             vectors = vectors - centre
-        parts = [safe_sparse_dot(coefficients[:, b], vectors[b], dense_output=True).T for b in self._blocks()]
+        parts = [_combinations(coefficients[:, b], vectors[b]) for b in self._blocks()]
         return np.ascontiguousarray(self._join(parts).T)
+
+    def _as_predicted(self, training: Training, solutions: list[Solution], centre: Array | None) -> list[Solution]:
+        """The solutions, with certificates of what is predicted."""
+        return as_predicted(self, training.points, training.tasks, solutions)
 
     @property
     def coef_(self) -> Array:
@@ -275,22 +343,27 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         bad = [certificate for certificate in self.certificates_ if certificate.status not in fine]
         if not bad:
             return
-        certificate: Certificate = worst(bad, [""] * len(bad))
+        certificate: Certificate = worst(bad, [""] * len(bad), self.tol)
         how_many = f" ({len(bad)} of {len(self.certificates_)} problems)" if len(self.certificates_) > 1 else ""
         warnings.warn(
             f"{type(self).__name__}{how_many}: {certificate.status}. Its relative gap is "
             f"{certificate.relative_gap:.1e}, and {self.tol:.1e} was asked for.",
             ConvergenceWarning,
-            stacklevel=4,  # past scikit-learn's wrapper of fit
+            stacklevel=5,  # past two wrappers of fit
         )
 
     # Prediction.
 
     def _scores(self, X: Points) -> Array:
         """f(x) of each problem, as columns."""
-        X = self._admit(X)
+        return self._f(self._admit(X))
+
+    def _f(self, X: Points) -> Array:
+        """The same for points that were admitted."""
         if self._coef is not None:
-            return np.asarray(safe_sparse_dot(X, self._coef.T, dense_output=True) + self.intercept_, np.float64)
+            return np.asarray(linear_scores(X, self._coef) + self.intercept_)
+        if self._expanded is not None:
+            return self._expanded.scores(X)
         return np.asarray(self._join(self._sums(X, self._blocks())) + self.intercept_)
 
     def _sums(self, X: Points, blocks: list[slice]) -> list[Array]:
@@ -300,10 +373,11 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
             return [np.zeros((count(X), coefficients.shape[1])) for _ in blocks]
         if self.kernel_.domain is Domain.VALUES:
             return [np.asarray(X[:, self.support_[block]] @ coefficients[block]) for block in blocks]
+        dtype = None if self._single else np.float64
         if len(blocks) == 1:
-            return [product(self.kernel_, X, self.support_vectors_, coefficients)]
+            return [product(self.kernel_, X, self.support_vectors_, coefficients, dtype)]
         edges = [0, *(block.stop for block in blocks)]
-        return [sums.T for sums in sums_of_parts(self.kernel_, X, self.support_vectors_, coefficients, edges)]
+        return [sums.T for sums in sums_of_parts(self.kernel_, X, self.support_vectors_, coefficients, edges, dtype)]
 
     def _admit(self, X: Points) -> Any:
         """Points to predict for, once there is something to predict with."""
@@ -330,6 +404,13 @@ class Machine(CallbackSupportMixin, RebuildsParameters, BaseEstimator):  # type:
         return tags
 
 
+def _combinations(coefficients: Array, vectors: Points) -> Array:
+    """sum_i beta_i x_i as columns, one for each row of coefficients; large float32 vectors are not copied for it."""
+    if is_sparse(vectors) or vectors.dtype != np.float32 or vectors.size < _LARGE:
+        return np.asarray(safe_sparse_dot(coefficients, vectors, dense_output=True).T)
+    return np.column_stack([Design(vectors).combination(beta) for beta in np.ascontiguousarray(coefficients)])
+
+
 def seed_of(random_state: Any) -> int | None:
     """A seed from what scikit-learn takes for one: a number, a generator to draw it from, or None."""
     if random_state is None or isinstance(random_state, Integral):
@@ -343,6 +424,17 @@ def sample_weights(sample_weight: Any, n: int) -> Array:
     if weight is not None and weight.shape == (n,) and not weight.any():
         raise ValueError("All sample weights are zero: there is nothing to learn from.")
     return row_weights(weight, n)
+
+
+def _with_proof(solution: Solution, task: Task, training: Training) -> Solution:
+    """The same, with the proof that there is no answer in rows of the user's X."""
+    proof = solution.certificate.proof
+    if proof is None:
+        return solution
+    own = np.arange(training.rows.size) if task.rows is None else task.rows
+    points = take(training.points, own) if isinstance(training.kernel, Linear) else None
+    proof = told(proof, task.y, training.rows[own], training.n, training.kernel, points)
+    return replace(solution, certificate=replace(solution.certificate, proof=proof))
 
 
 def _in_rows_of_the_user(solution: Solution, training: Training) -> Solution:

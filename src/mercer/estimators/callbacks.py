@@ -1,12 +1,34 @@
-"""scikit-learn's callbacks (progress bars and the like): told of each round, or of each problem of several."""
+"""scikit-learn's callbacks (progress bars and the like): told of each round, or of each problem of several.
+
+Older versions of scikit-learn have none; then estimators have no `set_callbacks` either, and fit as they do without.
+"""
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 from ..progress import Watch
 from ..solution import Solution, Step
 from ..types import Points
+
+__all__ = ["CallbackSupportMixin", "Hooks", "with_callbacks"]
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ModuleNotFoundError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to support."""
+
+    def with_callbacks(fit: Any) -> Any:
+        """The fit alone; wrapped, because warnings count the frames up to the user's line."""
+
+        @wraps(fit)
+        def alone(*args: Any, **more: Any) -> Any:
+            return fit(*args, **more)
+
+        return alone
 
 
 class Hooks(Watch):

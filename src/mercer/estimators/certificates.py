@@ -6,24 +6,46 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
 from ..solution import Certificate
+from ..ties import first_largest
 
 
 @dataclass(frozen=True, eq=False)
 class WorstCertificate(Certificate):
-    """The certificate with the largest relative gap; `parts` holds all of them, and `name` says which this one is."""
+    """The certificate of the worst problem; `parts` holds those of all of them, and `name` says which this one is.
+
+    relative_gap is the largest of all. Everything else, primal and dual and gap, is of the problem that is named.
+    """
 
     name: str = ""
     parts: tuple[Certificate, ...] = field(default=(), repr=False)
+
+    @property
+    def relative_gap(self) -> float:
+        """The largest relative gap: every part is at least as good."""
+        return max((part.relative_gap for part in self.parts), default=super().relative_gap)
+
+    def words(self) -> str:
+        words = super().words()
+        return f"all are {words}" if self.parts and words.startswith("within") else words
 
     def __str__(self) -> str:
         return f"the worst of {len(self.parts)} problems, {self.name}: {super().__str__()}"
 
 
-def worst(certificates: Sequence[Certificate], names: Sequence[str]) -> Certificate:
+def worst(certificates: Sequence[Certificate], names: Sequence[str], tol: float) -> Certificate:
     """The certificate of them all."""
     if len(certificates) == 1:
         return certificates[0]
-    gaps = [certificate.relative_gap for certificate in certificates]
-    number = gaps.index(max(gaps))
+    number = number_of_worst(certificates, tol)
     values = {f.name: getattr(certificates[number], f.name) for f in fields(Certificate)}
     return WorstCertificate(**values, name=names[number], parts=tuple(certificates))
+
+
+def number_of_worst(certificates: Sequence[Certificate], tol: float) -> int:
+    """Which has the largest relative gap, of those that have not converged if there are any; ties go to the first.
+
+    Gaps that differ by no more than `tol` are a tie: what is left of a gap below tol is how the CPU added up.
+    """
+    everyone = range(len(certificates))
+    worse = [i for i in everyone if not certificates[i].converged] or everyone
+    return worse[first_largest([certificates[i].relative_gap for i in worse], tol)]

@@ -22,9 +22,9 @@ def require_positive(owner: Any, name: str, *, infinite: str = "") -> None:
 def require_limits(owner: Any) -> None:
     """The settings that all machines share."""
     require_positive(owner, "tol")
-    require(
-        owner, "max_iter", "a whole number, 1 or more", lambda value: isinstance(value, Integral) and int(value) >= 1
-    )
+    if owner.max_iter is not None:
+        meaning = "None or a whole number, 1 or more"
+        require(owner, "max_iter", meaning, lambda value: isinstance(value, Integral) and int(value) >= 1)
     if owner.time_limit is not None:
         require(owner, "time_limit", "None or a number of seconds greater than 0", lambda value: value > 0)
 

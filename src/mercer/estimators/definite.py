@@ -18,6 +18,6 @@ def doubted(gram: Gram, solutions: list[Solution]) -> list[Solution]:
     if gram.doubt is None:
         return solutions
     text = f"{gram.doubt}. The gap bounds nothing, and the answer may be a local one."
-    warnings.warn(text, IndefiniteKernelWarning, stacklevel=4)
+    warnings.warn(text, IndefiniteKernelWarning, stacklevel=5)
     status = Status.INDEFINITE
     return [replace(s, certificate=replace(s.certificate, status=status)) for s in solutions]

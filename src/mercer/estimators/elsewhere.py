@@ -1,11 +1,11 @@
-"""Settings that people know from scikit-learn, and where they are here."""
+"""Settings and methods that people know from scikit-learn, and where they are here."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import Any
+from typing import Any, NoReturn
 
 _OF_THE_KERNEL = 'it belongs to the kernel, as in kernel="{}"; in a grid search it is kernel__{}'
 ELSEWHERE = {
@@ -13,11 +13,36 @@ ELSEWHERE = {
     "degree": _OF_THE_KERNEL.format("poly(degree=3)", "degree"),
     "coef0": _OF_THE_KERNEL.format("poly(coef0=1)", "coef0"),
     "probability": "for probabilities take KernelLogistic(), or scikit-learn's CalibratedClassifierCV(SVC())",
+    "nu": "it is C, the weight of mistakes; SVC(C=...) finds the machines that NuSVC does, and SVR those of NuSVR",
+    "shrinking": "points that are settled are always left aside, so leave it out",
+    "penalty": "it is always |w|^2 / 2, penalty='l2'; to choose features by 'l1', put scikit-learn's "
+    "SelectFromModel(LinearSVC(penalty='l1', dual=False)) before it",
+    "dual": "primal and dual are solved together, whatever the shape of X, so leave it out",
+    "multi_class": "each class is told from the rest, multi_class='ovr', so leave it out",
+    "intercept_scaling": "bias=True does not penalise the intercept at all; bias='penalised' is intercept_scaling=1",
     "cache_size": 'it is memory="2GB", for all that the fit may take',
     "decision_function_shape": "decision_function has a column for each class; see pairwise_decision_function",
     "break_ties": "votes that tie are always decided by the margins",
     "fit_intercept": "it is bias=True or bias=False",
 }
+
+
+class Absent:
+    """A method that is not there, as hasattr says too, with an error that helps."""
+
+    def __init__(self, instead: str) -> None:
+        self.instead = instead
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, machine: Any, owner: type) -> NoReturn:
+        raise AttributeError(f"{owner.__name__} has no {self.name}: {self.instead}.")
+
+
+NO_PROBABILITIES = (
+    "for probabilities take KernelLogistic(), or scikit-learn's CalibratedClassifierCV around this machine"
+)
 
 
 def tells_where(init: Callable[..., None]) -> Callable[..., None]:

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from sklearn.metrics.pairwise import pairwise_kernels, sigmoid_kernel
 
-from ..kernels import Gaussian, Kernel, Linear, Polynomial, Precomputed
+from ..kernels import FromBlocks, Gaussian, Kernel, Linear, Polynomial, Precomputed
+from ..kernels import kernel as as_kernel
 from ..kernels.points import width
-from ..types import Array, Points
+from ..types import Points
 from .base import Machine
 from .one_class import OneClassSVM
 from .svc import SVC
 from .svr import SVR
-
-
-@dataclass(frozen=True, eq=False)
-class FromBlocks(Kernel, names=()):
-    """k(X, Z) = function(X, Z), a function of two sets of points that gives the matrix, as scikit-learn's are."""
-
-    function: Callable[[Any, Any], Array]
-    symmetric = False
-    serial = True
-
-    def fill(self, A: Points, B: Points, out: Array) -> None:
-        out[...] = self.function(A, B)
 
 
 def as_machine(estimator: Any, X: Points) -> Machine:
@@ -43,8 +30,8 @@ def as_machine(estimator: Any, X: Points) -> Machine:
     if "OneClassSVM" in names:
         return OneClassSVM(_kernel(estimator, X), estimator.nu)
     raise TypeError(
-        "certify takes a fitted machine of Mercer, or an SVC, SVR, OneClassSVM or KernelRidge of scikit-learn (or "
-        f"scikit-learn-intelex), not {type(estimator).__name__}."
+        "certify takes a fitted machine of Mercer, or an SVC, SVR, OneClassSVM, LinearSVC or KernelRidge of "
+        f"scikit-learn (or scikit-learn-intelex), not {type(estimator).__name__}."
     )
 
 
@@ -52,7 +39,7 @@ def _kernel(estimator: Any, X: Points) -> Kernel:
     """The kernel of a support vector machine."""
     name, gamma = estimator.kernel, _gamma(estimator, X)
     if callable(name):
-        return FromBlocks(name)
+        return as_kernel(name)
     if name == "sigmoid":
         return FromBlocks(partial(sigmoid_kernel, gamma=gamma, coef0=estimator.coef0))
     return _by_name(name, gamma, estimator.degree, estimator.coef0)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from ..arithmetic import by_default
 from ..gram import unformed
 from ..kernels import Linear
 from ..kernels.points import Domain, admit, count, row_weights, take
@@ -21,20 +22,25 @@ from .base import Machine, Training
 from .centring import far_centre
 from .certificates import worst
 from .foreign import as_machine, ridge_kernel
+from .judge_linear import certify_linear
 from .online import Online
+from .predicted import linear_as_predicted
 from .ridge_certificate import certified, of_all
 from .ridge_data import of_arrays
 from .ridge_fit import certified_landmarks
 
 _ROUNDING = 1e-14  # of a coordinate
+_TIE = 1e-6  # between targets of somebody else's ridge regression, whose tolerance is not known
 
 
+@by_default
 def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None) -> Certificate:
-    """The certificate of a fitted SVC, SVR, OneClassSVM or KernelRidge (Mercer's, scikit-learn's or
+    """The certificate of a fitted SVC, SVR, OneClassSVM, LinearSVC or KernelRidge (Mercer's, scikit-learn's or
     scikit-learn-intelex's) on the data that it was trained on.
 
     The primal value is that of the estimator's own coefficients and intercept. The dual value is that of the same
-    coefficients, moved into their bounds and to their sum where rounding has taken them out. Of several problems
+    coefficients, moved into their bounds and to their sum where rounding has taken them out; scikit-learn's LinearSVC
+    has none, so that its problem is solved here for a dual value. Of several problems
     (classes, targets) it is the certificate of the worst, and its `parts` holds all of them. On other data than that of
     the training the gap is large, or the shapes do not fit and that is an error. A Perceptron or KernelPerceptron is
     judged on any data: see MarginCertificate. Of a pipeline it is the last step that is judged.
@@ -45,8 +51,11 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
         return certify(estimator.steps[-1][1], X, y, sample_weight)
     if isinstance(estimator, Online):
         return estimator.certified(X, y)
-    if "KernelRidge" in {cls.__name__ for cls in type(estimator).__mro__}:
+    names = {cls.__name__ for cls in type(estimator).__mro__}
+    if "KernelRidge" in names:
         return _certify_ridge(estimator, X, y, sample_weight)
+    if "LinearSVC" in names and not isinstance(estimator, Machine):
+        return certify_linear(estimator, X, y, sample_weight)
     machine = _translated(estimator, X)
     training = machine._training(X, y, sample_weight)
     _require_same_classes(estimator, machine)
@@ -60,9 +69,11 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
     certificates = [
         _examined(task.problem(gram), beta, b) for task, beta, b in zip(training.tasks, betas, biases, strict=True)
     ]
+    if own and estimator._coef is not None and isinstance(training.kernel, Linear):
+        certificates = linear_as_predicted(estimator, training.points, training.tasks, certificates)
     if gram.doubt is not None:
         certificates = [replace(certificate, status=Status.INDEFINITE) for certificate in certificates]
-    return worst(certificates, [task.name for task in training.tasks])
+    return worst(certificates, [task.name for task in training.tasks], machine.tol)
 
 
 def _certify_ridge(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Certificate:
@@ -97,7 +108,7 @@ def _certify_ridge(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Cer
     for j, penalty in enumerate(penalties.tolist()):
         system = System(gram, targets[:, j : j + 1], penalty / weight[kept], bias)
         found += certified(system, Block(betas[:, j : j + 1], None, biases[j : j + 1]), penalty)
-    return of_all(found)
+    return of_all(found, estimator.tol if own else _TIE)
 
 
 def _certify_landmarks(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Certificate:
@@ -111,7 +122,7 @@ def _certify_landmarks(estimator: Any, X: Points, y: Any, sample_weight: Any) ->
     data = of_arrays(
         points, T.reshape(len(T), -1)[kept], weight[kept], bool(estimator.bias), parse_bytes(estimator.memory)
     )
-    return of_all(certified_landmarks(estimator, data))
+    return of_all(certified_landmarks(estimator, data), estimator.tol)
 
 
 _OTHER_WEIGHTS = "The estimator has coefficients for points of weight 0: sample_weight is not what it was fitted with."

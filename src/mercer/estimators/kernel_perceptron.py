@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.callback import with_callbacks
 
+from ..deadline import NEVER, Deadline
 from ..gram import unformed
+from ..interrupt import ctrl_c_held
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import block as kernel_block
@@ -22,11 +22,12 @@ from ..params import require_integer
 from ..solution import Inseparable, Status
 from ..types import Array, Index, Points
 from .base import Machine
-from .callbacks import Hooks
+from .callbacks import Hooks, with_callbacks
 from .checks import require_choice
+from .keeping import keeping
 from .labels import classes_of, classes_of_stream, predicted
 from .machines import Task
-from .online import Online, confirmed
+from .online import Online, Seen, confirmed, weighted_rows
 
 _SAMPLE = 256  # rows on which the rounding of float32 kernel values is measured
 _STRIP = 2_000_000  # kernel values for votes that are computed at a time
@@ -35,7 +36,8 @@ _STRIP = 2_000_000  # kernel values for votes that are computed at a time
 class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
     """Where y_i f(x_i) <= 0, alpha_i += 1, with f(x) = sum_i alpha_i y_i k(x_i, x); passes until one makes no mistake.
 
-    bias=True is the kernel k + 1. Of three or more classes, each is told from the rest. Data that cannot be separated
+    A point with a sample weight adds that many times as much to f; one of weight 0 is left out. bias=True is the kernel
+    k + 1. Of three or more classes, each is told from the rest. Data that cannot be separated
     ends at the limit, or earlier with a proof: when f is again what it was before.
 
     variant "plain" predicts with the last f; "averaged" with the mean of all f, one for each point seen; "voted" with
@@ -43,7 +45,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
 
     Parameters
     ----------
-    kernel : an object, or the same thing as text: "(1 + linear)**2".
+    kernel : an object, the same thing as text: "(1 + linear)**2", or a function of two matrices.
     variant : "plain", "averaged" or "voted".
     max_epochs : passes, at most.
     bias : whether the kernel is k + 1.
@@ -65,6 +67,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
 
     targets: ClassVar[str] = "labels"
     parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel}
+    _single = True  # its certificate measures what float32 values change
     _held: Held
     _sequence: Array
 
@@ -93,28 +96,35 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Points, y: Any) -> Self:
-        """Learn from points X of classes y; see `certificate_` for what is proved."""
-        began = perf_counter()
-        training = self._training(X, y, None)
+    def fit(self, X: Points, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from points X of classes y, with weights (>= 0); see `certificate_` for what is proved."""
+        deadline = Deadline.after(self.time_limit)
+        training = self._training(X, y, sample_weight)
+        seen = Seen(training.rows, training.tasks[0].C, training.n)
         Y = np.stack([task.y for task in training.tasks])
-        hooks = Hooks(self, len(Y), X, y, None)
-        learner = self._learner(training.kernel, None, training.points, Y, None)
-        outcome = self._learn(learner, hooks, began)
-        kept, held = learner.remaining()
-        self._keep_points(training.kernel, take(training.points, kept), kept, held, learner)
-        beta = np.zeros(Y.shape)
-        beta[:, kept] = self.dual_coef_
-        certificates = self._certificates(training.points, Y, outcome.statuses, outcome.proofs, kept)
-        self._conclude(learner, outcome, beta, self.intercept_, certificates, hooks)
+        hooks = Hooks(self, len(Y), X, y, sample_weight)
+        learner = self._learner(training.kernel, None, training.points, Y * seen.weight, None, deadline)
+        with keeping(self) as interrupt:
+            outcome = self._learn(learner, hooks, deadline)
+            kept, held = learner.remaining()
+            self._keep_points(training.kernel, take(training.points, kept), kept, held, learner)
+            beta = np.zeros(Y.shape)
+            beta[:, kept] = self.dual_coef_
+            known = learner.F if interrupt.asked and self.variant == "plain" else None
+            found = self._certificates(training.points, Y, outcome.statuses, outcome.proofs, kept, known)
+            certificates = [seen.told(certificate, training.kernel, training.points) for certificate in found]
+            self.support_ = seen.rows[kept]
+            self._conclude(learner, outcome, beta, self.intercept_, certificates, hooks, seen)
+            if not interrupt.asked:
+                self._warn()
         return self
 
-    def partial_fit(self, X: Points, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Points, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one pass over a piece of a stream; all `classes` are named with the first piece.
 
         The kernel's parameters are found from the first piece. mistakes_ and trace_ are of this piece, and support_
         says after how many points of the stream each was first held. There is no certificate: mercer.certify gives one
-        for any data.
+        for any data. Ctrl-C in the middle leaves the machine as it was before the piece.
         """
         first = not hasattr(self, "dual_coef_")
         self._check()
@@ -122,16 +132,18 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         if kernel.domain is Domain.VALUES:
             raise ValueError("partial_fit needs points: kernel values of a stream have no fixed columns.")
         X, y = self._admit_both(X, y, kernel, reset=first)
+        seen = weighted_rows(sample_weight, count(X))
         self.classes_, group = classes_of_stream(self, y, classes)
-        Y = self._sides(group)
+        X, Y = seen.of(X), self._sides(seen.of(group)) * seen.weight
         kernel = kernel.resolve(X)
         points, held = (None, None) if first else (self.support_vectors_, self._held)
         learner = self._learner(kernel, points, X, Y, held)
-        one_pass(learner, next(self._orders(count(X))), np.ones(len(Y), np.bool_), 1, None)
+        one_pass(learner, next(self._orders(count(X))), np.ones(len(Y), np.bool_), 1)
         kept, held = learner.remaining()
-        points = X if points is None else stack(points, X)
-        self._keep_points(kernel, take(points, kept), held.since, held, learner)
-        self._forget_fit(learner)
+        points = take(X if points is None else stack(points, X), kept)
+        with ctrl_c_held():
+            self._keep_points(kernel, points, held.since, held, learner)
+            self._forget_fit(learner, seen)
         return self
 
     def decision_function(self, X: Points) -> Array:
@@ -159,9 +171,11 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         parts = zip(self._sides(group), self._names(), strict=True)
         return None, group, [Task(side, HardMargin(), weight, bias=False, name=name) for side, name in parts]
 
-    def _learner(self, kernel: Kernel, points: Points, X: Points, Y: Array, held: Held | None) -> Dual:
+    def _learner(
+        self, kernel: Kernel, points: Points, X: Points, Y: Array, held: Held | None, deadline: Deadline = NEVER
+    ) -> Dual:
         return Dual(
-            rows_of(kernel, points, X), Y, held, bias=bool(self.bias), budget=self.budget,
+            rows_of(kernel, points, X, deadline), Y, held, bias=bool(self.bias), budget=self.budget,
             sequence=self.variant == "voted", trace=bool(self.trace),
         )  # fmt: skip
 
@@ -189,10 +203,14 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         statuses: list[Status],
         proofs: list[Inseparable | None],
         at: Index | None = None,
+        known: Array | None = None,
     ) -> list[MarginCertificate]:
-        """Bounds on the margin, recomputed from the kernel and the points; `at`: the rows of X that are held, if so."""
+        """Bounds on the margin, recomputed from the kernel and the points; `at`: the rows of X that are held, if so.
+
+        With `known`, f(x) as it was learned, those values are only checked on a sample: after Ctrl-C nobody waits.
+        """
         beta = self.dual_coef_
-        scores, errors = self._examined(X)
+        scores, errors = self._examined(X, known)
         if at is None:
             held, more = self._examined(X[self.support_] if self._values_given() else self.support_vectors_)
             errors = np.maximum(errors, more)
@@ -208,13 +226,17 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
             for f, y, norm, weight, status, proof, error, name in parts
         ]
 
-    def _examined(self, X: Points) -> tuple[Array, Array]:
+    def _examined(self, X: Points, known: Array | None = None) -> tuple[Array, Array]:
         """f(x) of each machine, and by how much it may be wrong: float32 values are compared with float64 ones."""
         if len(self.support_) == 0:
             return np.zeros((len(self.dual_coef_), count(X))), np.zeros(len(self.dual_coef_))
-        (sums,) = self._sums(X, self._blocks())
+        if known is None:
+            (sums,) = self._sums(X, self._blocks())
+        else:
+            sums = (known - self.intercept_[:, None]).T
         errors = np.zeros(sums.shape[1])
-        if not self._values_given() and common_dtype(X, self.support_vectors_) == np.float32:
+        single = known is not None or common_dtype(X, self.support_vectors_) == np.float32
+        if not self._values_given() and single:
             sample = np.linspace(0, count(X) - 1, min(count(X), _SAMPLE)).astype(int)
             exact = product(self.kernel_, take(X, sample), self.support_vectors_, self.dual_coef_.T, np.float64)
             errors = 3.0 * np.abs(sums[sample] - exact).max(axis=0)

@@ -54,24 +54,27 @@ def _two_of(y: Any) -> tuple[Array, Index] | None:
     return classes, upper.astype(np.intp)
 
 
-def class_weights(owner: Any, classes: Array, y: Any, weight: Array) -> Array:
+def class_weights(owner: Any, classes: Array, group: Index, weight: Array) -> Array:
     """The weight of each class; a point counts with its own weight where they are to be balanced."""
     if owner.class_weight is None:
         return np.ones(classes.size)
     if not (isinstance(owner.class_weight, dict) or str(owner.class_weight) == "balanced"):
         what = "class_weight must be None, 'balanced' or a dictionary with a weight for each class"
         raise ValueError(f"{type(owner).__name__}: {what}, not {owner.class_weight!r}.")
-    counted = weight if isinstance(owner.class_weight, str) else None
-    values = compute_class_weight(owner.class_weight, classes=classes, y=y, sample_weight=counted)
+    if isinstance(owner.class_weight, str):
+        masses = np.bincount(group, weight, classes.size)
+        values = masses.sum() / (classes.size * masses)
+    else:
+        values = compute_class_weight(owner.class_weight, classes=classes, y=classes)
     if not (np.isfinite(values).all() and (values > 0).all()):
         what = f"class weights must be finite and greater than 0, not {owner.class_weight!r}"
         raise ValueError(f"{type(owner).__name__}: {what}.")
     return np.asarray(values, np.float64)
 
 
-def weights_with_classes(owner: Any, classes: Array, group: Index, y: Any, weight: Array) -> Array:
+def weights_with_classes(owner: Any, classes: Array, group: Index, weight: Array) -> Array:
     """The weight of each point, times that of its class."""
-    return weight if owner.class_weight is None else weight * class_weights(owner, classes, y, weight)[group]
+    return weight if owner.class_weight is None else weight * class_weights(owner, classes, group, weight)[group]
 
 
 def predicted(classes: Array, scores: Array) -> Array:

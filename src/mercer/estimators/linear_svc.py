@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import validate_data
 
 from ..gram import Gram, LinearGram
+from ..interrupt import ctrl_c_held
 from ..kernels import Kernel, Linear
 from ..losses import Hinge, Logistic, Loss, SquaredHinge
 from ..problem import Problem
@@ -19,6 +20,7 @@ from ..types import Array, Index, Points
 from .base import Machine, Training, sample_weights, seed_of
 from .centring import centre_of
 from .checks import require_choice, require_limits, require_positive
+from .elsewhere import NO_PROBABILITIES, Absent
 from .labels import class_weights, classes_of, classes_of_stream, name_of, predicted, weights_with_classes
 from .machines import Task
 
@@ -35,7 +37,8 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     bias=False is b = 0. Of three or more classes, each is told from the rest.
 
     Points may be dense, sparse (CSR) or memory-mapped; float32 and float64 rows are used as they are. Only few dense
-    points (4 MB) are copied, where b is free: they are taken around their mean, which changes nothing but rounding.
+    points (4 MB as float64) are copied, where b is free: they are taken around their mean, which changes nothing but
+    rounding.
 
     Parameters
     ----------
@@ -47,7 +50,8 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     tol : the relative gap to reach.
     class_weight : None, "balanced", or a weight for each class. For "balanced", a point counts with its own weight: a
         weight of 2 is the point twice.
-    time_limit, max_iter : seconds for all problems together, and rounds for each.
+    time_limit, max_iter : seconds for all problems together, and rounds for each; None bounds the work of each to that
+        of 2,000 full rounds, however small the memory makes them.
     random_state : the seed of the order in which points are visited; the same order every time if None.
     verbose : whether to show the progress on stderr.
 
@@ -64,6 +68,9 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     targets: ClassVar[str] = "labels"
     looks: ClassVar[bool] = True
 
+    predict_proba = Absent(NO_PROBABILITIES)
+    predict_log_proba = Absent(NO_PROBABILITIES)
+
     def __init__(
         self,
         C: float = 1.0,
@@ -73,7 +80,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         tol: float = 1e-4,
         class_weight: Any = None,
         time_limit: float | None = None,
-        max_iter: int = 2_000,
+        max_iter: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -107,7 +114,8 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         """Learn from some more points, by one pass of StochasticSubgradient with automatic steps.
 
         The first call names all classes. Every point counts with C each time that it is given; none is kept. Since the
-        points are gone afterwards there is no certificate; `fit` on all points gives one.
+        points are gone afterwards there is no certificate; `fit` on all points gives one. Ctrl-C in the middle leaves
+        the machine as it was before.
         """
         self._check()
         solver = StochasticSubgradient() if self.solver is None else as_solver(self.solver)
@@ -122,26 +130,25 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         X, y = validate_data(self, X, y, reset=first, **self._vector_checks(Linear()))
         named, group = classes_of_stream(self, y, classes)
         weight = sample_weights(sample_weight, len(group))
-        C = self.C * weight * class_weights(self, named, named, np.ones(named.size))[group]
+        C = self.C * weight * class_weights(self, named, np.arange(named.size), np.ones(named.size))[group]
         kept = np.flatnonzero(C)
         gram = LinearGram(X if kept.size == C.size else X[kept], float(self.bias == "penalised"))
-        if first:
-            problems = 1 if named.size == 2 else named.size
-            self.classes_, self.kernel_, self.n_iter_ = named, self.kernel, 0
-            self._coef, self.intercept_ = np.zeros((problems, gram.design.width)), np.zeros(problems)
-        coef = self.coef_
-        solver = solver.with_params(random_state=(seed_of(self.random_state) or 0) + self.n_iter_)
-        for number in range(len(coef)):
-            positive = 1 if self.classes_.size == 2 else number
-            labels = np.where(group[kept] == positive, 1.0, -1.0)
+        problems, rounds = 1 if named.size == 2 else named.size, 0 if first else self.n_iter_
+        coef = np.zeros((problems, gram.design.width)) if first else self.coef_.copy()
+        intercept = np.zeros(problems) if first else self.intercept_.copy()
+        solver = solver.with_params(random_state=(seed_of(self.random_state) or 0) + rounds)
+        for number in range(problems):
+            labels = np.where(group[kept] == (1 if named.size == 2 else number), 1.0, -1.0)
             problem = Problem(gram, labels, _LOSSES[self.loss], C[kept], self.bias is True)
-            coef[number], b = solver.absorb(problem, coef[number], float(self.intercept_[number]))
-            self.intercept_[number] = b if self.bias else 0.0
-        self.n_iter_ += 1
-        for name in ("solution_", "certificate_", "support_", "dual_coef_"):  # they are of another f
-            if hasattr(self, name):
-                delattr(self, name)
-        self.certificates_ = ()
+            coef[number], b = solver.absorb(problem, coef[number], float(intercept[number]))
+            intercept[number] = b if self.bias else 0.0
+        with ctrl_c_held():
+            self.classes_, self.kernel_, self.n_iter_ = named, self.kernel, rounds + 1
+            self._coef, self.intercept_ = coef, intercept
+            for name in ("solution_", "certificate_", "support_", "dual_coef_"):  # they are of another f
+                if hasattr(self, name):
+                    delattr(self, name)
+            self.certificates_ = ()
         return self
 
     def _check(self) -> None:
@@ -152,7 +159,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         self.classes_, group = classes_of(self, y)
-        C = self.C * weights_with_classes(self, self.classes_, group, y, weight)
+        C = self.C * weights_with_classes(self, self.classes_, group, weight)
 
         def task(c: int, name: str) -> Task:
             return Task(np.where(group == c, 1.0, -1.0), _LOSSES[self.loss], C, self.bias is True, name=name)
@@ -179,6 +186,10 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         self._coef = np.stack([gram.design.combination(beta) for beta in betas])
         if self.bias == "penalised":
             self.intercept_ = betas.sum(axis=1)
+
+    def _as_predicted(self, training: Training, solutions: list[Solution], centre: Array | None) -> list[Solution]:
+        """Where no mean was taken from the points, w is what the certificate was made with."""
+        return solutions if centre is None else super()._as_predicted(training, solutions, centre)
 
     def _solver(self) -> Solver | None:
         if self.solver is None and self.loss != "logistic":

@@ -33,13 +33,15 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
     Parameters
     ----------
     kernel, solver : an object, or the same thing as text: "rbf(gamma=0.5) + linear", "nystromnewton(landmarks=500)".
+        A kernel may also be a function of two matrices, as in scikit-learn.
     C : the weight of mistakes, > 0.
     bias : whether b is free.
     tol : the relative gap to reach.
     class_weight : None, "balanced", or a weight for each class. For "balanced", a point counts with its own weight: a
         weight of 2 is the point twice.
     memory : what the fit may take, such as "2GB".
-    time_limit, max_iter : seconds for all problems together, and rounds for each.
+    time_limit, max_iter : seconds for all problems together, and rounds for each; None bounds the work of each to that
+        of 2,000 full rounds, however small the memory makes them.
     random_state : the seed of solvers that draw at random.
     verbose : whether to show the progress on stderr.
 
@@ -62,7 +64,7 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
         class_weight: Any = None,
         memory: int | float | str = "2GB",
         time_limit: float | None = None,
-        max_iter: int = 2_000,
+        max_iter: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -108,7 +110,7 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         self.classes_, group = classes_of(self, y)
         k = self.classes_.size
-        C = self.C * weights_with_classes(self, self.classes_, group, y, weight)
+        C = self.C * weights_with_classes(self, self.classes_, group, weight)
 
         def task(c: int, name: str) -> Task:
             return Task(np.where(group == c, 1.0, -1.0), Logistic(), C, bool(self.bias), name=name)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
+from typing import Any
 
 import numpy as np
 
+from ..deadline import Deadline
 from ..driver import solve
 from ..examination import examine
 from ..gram import ClassGram, DenseGram, Gram, LazyGram, LinearGram, unformed
@@ -24,8 +25,8 @@ from ..problem import Problem
 from ..progress import Watch
 from ..solution import Solution, Status, Step
 from ..solvers import Solver
-from ..solvers.base import feasible_start
-from ..solvers.decomposition import WHOLE, Decomposition
+from ..solvers.base import WHOLE, feasible_start
+from ..solvers.decomposition import Decomposition
 from ..types import Array, Index, Points
 
 _PRECISE = 1500  # up to so many points, kernel values are float64 from the start
@@ -36,6 +37,7 @@ _SMALL_ENOUGH = 6000  # problems of so many points are solved several at a time
 _ROWS = 3072  # at most so many rows are kept: more are seldom asked for again, and new memory is slow to touch
 COPY = 0.125  # of the memory that the points may take, for copies of them to be made
 _EASY = 100.0  # C |x|^2, up to which a problem of one working set is soon solved by steps of pairs
+_LEAST_SHARE = 0.02  # seconds for each of many problems, at least
 _SHARE = 0.5  # of the memory that a dense matrix may take: the problems need some too
 
 
@@ -106,12 +108,13 @@ def fit_machines(
     solver: Solver | None,
     *,
     tol: float,
-    max_iter: int,
-    deadline: float | None,
+    max_iter: int | None,
+    deadline: Deadline,
     watch: Watch,
     starts: Sequence[Array] | None = None,
 ) -> list[Solution]:
-    """Solve every problem, each from its start. Ctrl-C, the deadline (of the clock perf_counter) or a watch ends them.
+    """Solve every problem, each from its start. Ctrl-C, the deadline or a watch ends them; each has an equal share of
+    the time that is left.
 
     Problems that were not begun by then are answered by a constant f, with that status and an honest certificate.
     """
@@ -119,17 +122,22 @@ def fit_machines(
     stop: list[Status] = []
     lock = threading.Lock()
     linear = isinstance(gram, LinearGram)  # problems on it share nothing but the points
-    at_once = thread_count()
+
+    done, constants = 0, _Constants()
 
     def work(number: int) -> None:
-        left = None if deadline is None else max(0.0, deadline - perf_counter())
+        nonlocal done
+        left = deadline.left() if deadline.limited else None
         if number > 0 and left == 0.0:
             stop.append(Status.OUT_OF_TIME)
+        if interrupt.asked and not tasks[number].mass:  # else zeros are no answer: `solve` raises
+            stop.append(Status.INTERRUPTED)
         if stop:
-            solutions[number] = not_begun(tasks[number], gram, stop[0])
+            solutions[number] = constants.of(tasks[number], gram, stop[0])
             return
-        if left is not None and linear and tasks[number].rows is None:  # the others shall have their share
-            left /= -(-(len(tasks) - number) // at_once)
+        if left is not None:
+            share = left / -(-(len(tasks) - done) // (threads if number in small else 1))
+            left = min(left, max(share, _LEAST_SHARE))  # with less, none of them would have an answer
         problem = tasks[number].problem(gram)
         start = None if starts is None else starts[number]
 
@@ -143,19 +151,22 @@ def fit_machines(
         problem.gram.release()
         solutions[number] = solution
         with lock:
+            done += 1
             if watch.done(number, solution) or interrupt.asked or solution.status is Status.INTERRUPTED:
                 stop.append(Status.INTERRUPTED)
 
     shared = [task.rows is None and not isinstance(gram, DenseGram) for task in tasks]  # rows kept for all in turn
-    small = [i for i, task in enumerate(tasks) if linear or (len(task.y) <= _SMALL_ENOUGH and not shared[i])]
+    small = {i for i, task in enumerate(tasks) if linear or (len(task.y) <= _SMALL_ENOUGH and not shared[i])}
+    if linear:
+        busy = gram.design.work > _WORTH_THREADS_LINEAR
+    else:
+        busy = sum(len(tasks[number].y) for number in small) > _WORTH_THREADS * len(small)
+    threads = thread_count() if busy and len(small) > 1 else 1
     with interruptible() as interrupt:
-        for number in sorted(set(range(len(tasks))) - set(small)):
-            work(number)  # on all cores
-        if linear:
-            busy = gram.design.work > _WORTH_THREADS_LINEAR
-        else:
-            busy = sum(len(tasks[number].y) for number in small) > _WORTH_THREADS * len(small)
-        for_each(small, work, thread_count() if busy and len(small) > 1 else 1)  # several at a time, each on one core
+        for number in range(len(tasks)):
+            if number not in small:
+                work(number)  # on all cores
+        for_each(sorted(small), work, threads)  # several at a time, each on one core
     return [solution for solution in solutions if solution is not None]
 
 
@@ -172,6 +183,22 @@ def polished(problem: Problem, solution: Solution) -> Solution:
         return solution
     certificate = replace(finer.certificate, status=Status.CONVERGED)
     return replace(solution, beta=finer.beta, b=finer.b, certificate=certificate, dual_beta=finer.dual_beta)
+
+
+class _Constants:
+    """Answers of problems that were not begun: one for all that have the same labels and weights."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, Solution] = {}
+
+    def of(self, task: Task, gram: Gram, status: Status) -> Solution:
+        """The answer of one of them."""
+        if task.mass:
+            return not_begun(task, gram, status)
+        key = status, task.loss, task.bias, task.y.tobytes(), task.C.tobytes()
+        if key not in self.known:
+            self.known[key] = not_begun(task, gram, status)
+        return self.known[key]
 
 
 def not_begun(task: Task, gram: Gram, status: Status) -> Solution:

@@ -26,10 +26,12 @@ class OneClassSVM(OutlierMixin, Machine):  # type: ignore[misc]
     Parameters
     ----------
     kernel, solver : an object, or the same thing as text: "rbf(gamma=0.5) + linear", "qp(solver=clarabel)".
+        A kernel may also be a function of two matrices, as in scikit-learn.
     nu : the part of the weight that may be outside, 0 < nu <= 1.
     tol : the relative gap to reach.
     memory : what the Gram matrix may take, such as "2GB".
-    time_limit, max_iter : seconds, and rounds, that a fit may take.
+    time_limit, max_iter : seconds, and rounds, that a fit may take; max_iter=None bounds its work to that of 2,000 full
+        rounds, however small the memory makes them.
     random_state : the seed of solvers that draw at random.
     verbose : whether to show the progress on stderr.
 
@@ -51,7 +53,7 @@ class OneClassSVM(OutlierMixin, Machine):  # type: ignore[misc]
         tol: float = 1e-4,
         memory: int | float | str = "2GB",
         time_limit: float | None = None,
-        max_iter: int = 2_000,
+        max_iter: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:

@@ -7,24 +7,66 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from ..arithmetic import DefaultArithmetic
+from ..deadline import Deadline
+from ..kernels import Kernel
+from ..kernels.points import take
 from ..online import INSEPARABLE, Learner, MarginCertificate, Outcome, Update, train
 from ..progress import Line, Watches
 from ..solution import Inseparable, Solution, Status
+from ..ties import first_largest
 from ..types import Array, Index, Points
+from .base import sample_weights
 from .callbacks import Hooks
 from .checks import require, require_choice
+from .keeping import Keeps
 from .labels import classes_of_stream, name_of
+from .proofs import told
 
 LEAST_PRODUCTS = 1e-145  # where all points are smaller, their inner products are not told from zero
 
 
-class Online:
+class Seen(NamedTuple):
+    """The rows of X that have a weight, and their weights; n rows in all."""
+
+    rows: Index
+    weight: Array
+    n: int
+
+    def of(self, values: Any) -> Any:
+        """These rows of X, of y or of the groups."""
+        return values if self.rows.size == self.n else take(values, self.rows)
+
+    def whole(self, values: Array) -> Array:
+        """Values of these rows, as columns, with 0 for all others."""
+        if self.rows.size == self.n:
+            return values
+        out = np.zeros((*values.shape[:-1], self.n), values.dtype)
+        out[..., self.rows] = values
+        return out
+
+    def told(self, certificate: MarginCertificate, kernel: Kernel, points: Points) -> MarginCertificate:
+        """The certificate, with its proof for all rows of X."""
+        proof = certificate.proof
+        if proof is None:
+            return certificate
+        return replace(certificate, proof=told(proof, proof.y, self.rows, self.n, kernel, points))
+
+
+def weighted_rows(sample_weight: Any, n: int) -> Seen:
+    """Which of n rows are learned from."""
+    weight = sample_weights(sample_weight, n)
+    rows = np.flatnonzero(weight)
+    return Seen(rows, weight[rows], n)
+
+
+class Online(Keeps, DefaultArithmetic):
     """A classifier that learns from its mistakes, a machine for two classes, or for each class against the rest."""
 
     classes_: Array
@@ -59,10 +101,9 @@ class Online:
         while True:
             yield np.arange(n) if generator is None else generator.permutation(n)
 
-    def _learn(self, learner: Learner, hooks: Hooks, began: float) -> Outcome:
+    def _learn(self, learner: Learner, hooks: Hooks, deadline: Deadline) -> Outcome:
         """Pass after pass, with whoever watches."""
         machines, n = learner.Y.shape
-        deadline = None if self.time_limit is None else began + self.time_limit
         with ExitStack() as stack:
             line = [stack.enter_context(Line(type(self).__name__, machines))] if self.verbose else []
             watch = Watches([hooks, *line])
@@ -96,43 +137,47 @@ class Online:
         b: Array,
         certificates: list[MarginCertificate],
         hooks: Hooks,
+        seen: Seen,
     ) -> None:
         """The attributes that tell of a fit, and the end of it."""
         solutions = tuple(
             Solution(beta, float(own), certificate, history, outcome.seconds)
-            for beta, own, certificate, history in zip(betas, b, certificates, outcome.histories, strict=True)
+            for beta, own, certificate, history in zip(
+                seen.whole(betas), b, certificates, outcome.histories, strict=True
+            )
         )
         self.solution_ = solutions[0] if len(solutions) == 1 else solutions
         self.certificates_ = tuple(certificates)
         self.certificate_ = _worst(certificates)
         self.n_iter_ = outcome.epochs
-        self._count(learner)
-        self._warn()
+        self._count(learner, seen)
         for number, solution in enumerate(solutions):
             hooks.done(number, solution)
         hooks.close()
 
-    def _count(self, learner: Learner) -> None:
+    def _count(self, learner: Learner, seen: Seen) -> None:
         """alpha, of each machine where there are several, and the updates."""
-        self.mistakes_ = learner.alpha[0] if len(learner.alpha) == 1 else learner.alpha
+        alpha = seen.whole(learner.alpha)
+        self.mistakes_ = alpha[0] if len(alpha) == 1 else alpha
         if learner.trace is not None:
-            self.trace_: tuple[Update, ...] = tuple(learner.trace)
+            rows = seen.rows.tolist()
+            self.trace_: tuple[Update, ...] = tuple(u._replace(point=rows[u.point]) for u in learner.trace)
 
-    def _forget_fit(self, learner: Learner) -> None:
+    def _forget_fit(self, learner: Learner, seen: Seen) -> None:
         """After a piece of a stream: what was said of an earlier fit holds no more."""
         for name in ("solution_", "certificate_", "trace_"):
             if hasattr(self, name):
                 delattr(self, name)
         self.certificates_ = ()
         self.n_iter_ = 1
-        self._count(learner)
+        self._count(learner, seen)
 
     def _warn(self) -> None:
         """Say so, where the fit was broken off. That data is not separable is no failure: the certificate says it."""
         for status in (Status.OUT_OF_TIME, Status.INTERRUPTED):
             if any(certificate.status is status for certificate in self.certificates_):
                 message = f"{type(self).__name__}: {status}."
-                warnings.warn(message, ConvergenceWarning, stacklevel=5)  # past scikit-learn's wrapper of fit
+                warnings.warn(message, ConvergenceWarning, stacklevel=6)  # past two wrappers of fit
 
 
 def confirmed(
@@ -151,4 +196,4 @@ def confirmed(
 
 
 def _worst(certificates: list[MarginCertificate]) -> MarginCertificate:
-    return min(certificates, key=lambda certificate: certificate.lower)
+    return certificates[first_largest([-certificate.lower for certificate in certificates])]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from ..deadline import Deadline
 from ..gram import DenseGram
 from ..gram.base import as_index
 from ..kernels import Precomputed
@@ -14,6 +14,7 @@ from ..progress import Watch
 from ..solution import Solution
 from ..types import Array, Index
 from .base import Machine, Training
+from .keeping import keeping
 from .machines import fit_machines
 
 
@@ -38,13 +39,15 @@ class Part:
         if self.gram is None or not np.array_equal(order, self.order):
             rows = self.train[order]
             self.gram, self.order, self.before = _Values.of_matrix(self.whole.entries(rows, rows)), order, []
-        deadline = None if machine.time_limit is None else perf_counter() + machine.time_limit
-        self.before = fit_machines(
-            self.gram, tasks, machine._solver(), tol=machine.tol, max_iter=machine.max_iter, deadline=deadline,
-            watch=Watch(), starts=[solution.beta for solution in self.before] or None,
-        )  # fmt: skip
-        machine.n_features_in_ = n = self.train.size
-        machine._keep(Training(Precomputed(), self.gram.matrix, order, n, group, tuple(tasks)), self.before, self.gram)
+        deadline = Deadline.after(machine.time_limit)
+        with keeping(machine):
+            self.before = fit_machines(
+                self.gram, tasks, machine._solver(), tol=machine.tol, max_iter=machine.max_iter, deadline=deadline,
+                watch=Watch(), starts=[solution.beta for solution in self.before] or None,
+            )  # fmt: skip
+            machine.n_features_in_ = n = self.train.size
+            training = Training(Precomputed(), self.gram.matrix, order, n, group, tuple(tasks))
+            machine._keep(training, self.before, self.gram)
         return machine
 
     def predict(self, machine: Any) -> Array:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..deadline import Deadline
+from ..interrupt import ctrl_c_held
+from ..kernels import Linear
 from ..kernels.pairwise import squared_norms
 from ..kernels.points import is_sparse
 from ..online import MarginCertificate, Primal, margin_certificate, one_pass
 from ..solution import Inseparable, Status
 from ..types import Array, Points
-from .callbacks import Hooks
+from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
 from .checks import require_positive
+from .keeping import keeping
 from .labels import classes_of, classes_of_stream
-from .online import Online, confirmed
+from .online import Online, confirmed, weighted_rows
 
 _CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 _LEAST = 1e-152  # coordinates that are all smaller have inner products that are not told from zero
@@ -29,6 +31,7 @@ _LEAST = 1e-152  # coordinates that are all smaller have inner products that are
 class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Where y_i <w, x_i> <= 0, w += eta y_i x_i; pass after pass over the points, until one makes no mistake.
 
+    A point with a sample weight adds that many times as much, w += eta weight_i y_i x_i; one of weight 0 is left out.
     bias=True gives every point one more coordinate, 1, whose weight is b. Of three or more classes, each is told from
     the rest. Data that cannot be separated ends at the limit, or earlier with a proof: when w is again what it was
     before. Memory-mapped arrays are read as they are.
@@ -45,7 +48,8 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
     Attributes
     ----------
     coef_, intercept_, classes_ : a row of weights for two classes, or for each class.
-    mistakes_ : alpha, the mistakes on each row of X (for each class, of more than two); w = eta sum alpha_i y_i x_i.
+    mistakes_ : alpha, the mistakes on each row of X (for each class, of more than two); w = eta sum alpha_i y_i x_i,
+        times the weights.
     certificate_, certificates_ : bounds on the margin; of several machines those of the worst, and all.
     solution_ : with the history, a step for each pass. n_iter_ : the passes. trace_ : see above.
     """
@@ -71,32 +75,42 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Points, y: Any) -> Self:
-        """Learn from points X of classes y; see `certificate_` for what is proved."""
-        began = perf_counter()
+    def fit(self, X: Points, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from points X of classes y, with weights (>= 0); see `certificate_` for what is proved."""
+        deadline = Deadline.after(self.time_limit)
         X, y = self._admit(X, y, reset=True)
-        self.classes_, group = classes_of(self, y)
-        learner = self._learner(X, self._sides(group))
-        hooks = Hooks(self, len(learner.Y), X, y, None)
-        outcome = self._learn(learner, hooks, began)
-        self._keep(learner)
-        certificates = self._certificates(X, learner.Y, outcome.statuses, outcome.proofs)
-        beta = self.eta * learner.alpha * learner.Y
-        self._conclude(learner, outcome, beta, learner.b, certificates, hooks)
+        seen = weighted_rows(sample_weight, len(y))
+        points = seen.of(X)
+        self.classes_, group = classes_of(self, seen.of(y))
+        sides = self._sides(group)
+        learner = self._learner(points, sides * seen.weight)
+        hooks = Hooks(self, len(sides), X, y, sample_weight)
+        with keeping(self) as interrupt:
+            outcome = self._learn(learner, hooks, deadline)
+            self._keep(learner)
+            found = self._certificates(points, sides, outcome.statuses, outcome.proofs)
+            certificates = [seen.told(certificate, Linear(), points) for certificate in found]
+            beta = self.eta * learner.alpha * learner.Y
+            self._conclude(learner, outcome, beta, learner.b, certificates, hooks, seen)
+            if not interrupt.asked:
+                self._warn()
         return self
 
-    def partial_fit(self, X: Points, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Points, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one pass over a piece of a stream; all `classes` are named with the first piece.
 
-        mistakes_ and trace_ are of this piece. There is no certificate: mercer.certify gives one for any data.
+        mistakes_ and trace_ are of this piece. There is no certificate: mercer.certify gives one for any data. Ctrl-C
+        in the middle leaves the machine as it was before the piece.
         """
         first = not hasattr(self, "coef_")
         X, y = self._admit(X, y, reset=first)
+        seen = weighted_rows(sample_weight, len(y))
         self.classes_, group = classes_of_stream(self, y, classes)
-        learner = self._learner(X, self._sides(group), goes_on=not first)
-        one_pass(learner, next(self._orders(len(y))), np.ones(len(learner.Y), np.bool_), 1, None)
-        self._keep(learner)
-        self._forget_fit(learner)
+        learner = self._learner(seen.of(X), self._sides(seen.of(group)) * seen.weight, goes_on=not first)
+        one_pass(learner, next(self._orders(seen.rows.size)), np.ones(len(learner.Y), np.bool_), 1)
+        with ctrl_c_held():
+            self._keep(learner)
+            self._forget_fit(learner, seen)
         return self
 
     def decision_function(self, X: Points) -> Array:
@@ -145,7 +159,8 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
 
     def _keep(self, learner: Primal) -> None:
         self.coef_, self.intercept_ = learner.W, learner.b
-        self.n_mistakes_ = learner.norms()[1].astype(np.int64)
+        made = learner.norms()[1]  # each as often as its point weighs
+        self.n_mistakes_ = made if (made % 1).any() else made.astype(np.int64)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,42 +5,47 @@ from __future__ import annotations
 import warnings
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from ..deadline import Deadline, until
 from ..features.base import random_generator
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
-from ..kernels.evaluate import cut, product
-from ..kernels.points import Domain, count, is_sparse, objects, take
+from ..kernels.pairwise import linear_weights
+from ..kernels.points import Domain, count, objects, take
 from ..memory import parse_bytes
+from ..params import suggestion
 from ..progress import Line, Watch, Watches
 from ..solvers import ConjugateGradient, NormalEquations, NystromCG
 from ..solvers.linear import RidgeSolver
-from ..solvers.ridge_auto import choose_ridge, landmarks_within
+from ..solvers.ridge_auto import choose_ridge, landmarks_within, work_of
 from ..types import Array, Index, Points
-from .base import Machine, sample_weights
-from .callbacks import Hooks
+from .base import sample_weights
+from .callbacks import Hooks, with_callbacks
 from .centring import far_centre
 from .checks import require_choice, require_limits, require_positive
 from .definite import doubted
+from .keeping import keeping
+from .predicted import ridge_as_predicted
 from .ridge_certificate import of_all
 from .ridge_data import Data, is_chunks, of_arrays, of_chunks
-from .ridge_fit import Answer, fit_features, fit_system, path_of
+from .ridge_fit import Answer, fit_features, fit_in_time, fit_system, path_of, seconds_of
 from .ridge_path import RidgePath
+from .ridge_predict import RidgePredictions
 from .ridge_run import Limits
-from .ridge_spread import FactorSpread, some_rows
+from .scales import advise
 
+_PATH_SHARE = 0.5  # of the time is for the choice of alpha
+_AFFORDS = 0.7  # of the time that is left is what a solver may take, as far as one can tell
 _LARGEST = 1e150  # target: sums of squares of larger ones are no numbers
 
 
-class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[misc]
+class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: ignore[misc]
     """min J(w) = 1/2 sum_i w_i (f(x_i) - t_i)^2 + lambda/2 |w|^2, with f(x) = <w, phi(x)> + b.
 
     The answer is w = sum_i beta_i phi(x_i) with (K + lambda diag(1/w_i)) beta + b = t. w_i are the sample weights;
@@ -48,7 +53,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
 
     Parameters
     ----------
-    kernel : an object, or the same thing as text: "rbf(gamma=0.5) + linear".
+    kernel : an object, the same thing as text: "rbf(gamma=0.5) + linear", or a function of two matrices.
     alpha : lambda > 0, or "loo": the one of `alphas` with the least leave-one-out error.
     bias : whether b is free.
     solver : None (chosen by size and memory; solution_.reason says why), an object, or the same thing as text.
@@ -59,9 +64,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
     alphas : the grid of alpha="loo"; None is 50 values from 1e-8 to 1e3 times the mean of k(x, x).
     loo : whether to find loo_residuals_. Takes about three times as long as the fit alone.
     memory : what the fit may take, such as "2GB".
-    time_limit, max_iter : seconds, and rounds. They are looked at between pieces of work, as is Ctrl-C. An
-        eigendecomposition (`path`, alpha="loo") is one piece, and cannot be interrupted: seconds for 2,000 points, a
-        minute or more for 6,000.
+    time_limit, max_iter : seconds, and rounds. They are looked at between pieces of work, as is Ctrl-C. Where the time
+        is too short for the solver, or for the eigendecomposition of alpha="loo", landmarks stand for all points: as
+        many as there is time for. Ctrl-C does not wait for an eigendecomposition, and there is no answer then.
     random_state : the seed of solvers that draw at random.
     verbose : whether to show the progress on stderr.
 
@@ -115,43 +120,29 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         With landmarks, X may also stand for pieces of data that are read several times: a function that gives an
         iterator of (X, y) or (X, y, sample_weight), or a list of them; y is then left out.
         """
-        began = perf_counter()
+        deadline = Deadline.after(self.time_limit)
         training = self._training_data(X, y, sample_weight)
         for earlier in ("path_", "loo_residuals_"):  # are there only where this fit finds them
             self.__dict__.pop(earlier, None)
         hooks = Hooks(self, 1, X, y, sample_weight)
         if self.alpha == "loo":
-            self.path_ = self._path(training, self.alphas)
+            with until(deadline.part(_PATH_SHARE)):
+                self.path_ = self._path(training, self.alphas)
             self.alpha_ = self.path_.best
         else:
             self.alpha_ = float(self.alpha)
-        deadline = None if self.time_limit is None else began + self.time_limit
-        with ExitStack() as stack:
-            line = [stack.enter_context(Line(type(self).__name__, 1))] if self.verbose else []
-            answer = self._solved(training, deadline, Watches([hooks, *line]))
-        self._keep_answer(training, answer)
-        self._warn()
-        hooks.close()
+        with keeping(self) as interrupt:
+            with ExitStack() as stack:
+                line = [stack.enter_context(Line(type(self).__name__, 1))] if self.verbose else []
+                answer = self._solved(training, deadline, Watches([hooks, *line]))
+            self._keep_answer(training, answer)
+            if not interrupt.asked:
+                self._warn()
+            hooks.close()
         return self
 
-    def predict(self, X: Points, return_std: bool = False, amplitude: float | str = 1.0) -> Any:
-        """f(x) and, with return_std, the standard deviation of the latent f(x) in the Gaussian-process reading.
-
-        The prior has the covariance amplitude k(x, z), and the noise the variance amplitude lambda / w_i; "fitted" is
-        amplitude_. With landmarks and more rows than the solver's `sample`, it is estimated from that sample.
-        """
-        X = self._admit(X)
-        mean = self._mean(X)
-        if not return_std:
-            return mean
-        factor = self.amplitude_ if amplitude == "fitted" else amplitude
-        if isinstance(factor, str) or not np.all(np.asarray(factor) >= 0):
-            raise ValueError(f"KernelRidge: amplitude must be a number >= 0 or 'fitted', not {amplitude!r}.")
-        deviation = np.sqrt(self._spread().variance(self._around(X)))
-        return mean, deviation * np.sqrt(factor) if np.ndim(factor) == 0 else np.outer(deviation, np.sqrt(factor))
-
     def path(self, X: Points, y: Any, alphas: Any = None, sample_weight: Any = None) -> RidgePath:
-        """The leave-one-out error for each lambda of a grid, from one eigendecomposition (that cannot be interrupted).
+        """The leave-one-out error for each lambda of a grid, from one eigendecomposition (which no time limit ends).
 
         Of K for some thousands of points, or of Z'WZ where there are fewer explicit features; for more points, as seen
         through landmarks. `alphas` are those of the estimator where none are given.
@@ -160,6 +151,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
 
     def _check(self) -> None:
         require_limits(self)
+        if isinstance(self.alpha, str) and self.alpha != "loo":
+            near = suggestion(self.alpha, ["loo"])
+            raise ValueError(f"KernelRidge: alpha must be a number greater than 0, or 'loo', not {self.alpha!r}.{near}")
         if self.alpha != "loo":
             require_positive(self, "alpha")
         require_choice(self, "bias", (True, False))
@@ -180,6 +174,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         points = X
         if rows.size < n:
             points = X[np.ix_(rows, rows)] if kernel.domain is Domain.VALUES else take(X, rows)
+        advise(self, kernel, points)
         kernel = kernel.resolve(points, weight[rows])
         solver, reason = self._choice(kernel, points)
         centred = bool(self.bias) and isinstance(kernel, Linear) and not isinstance(solver, NystromCG)
@@ -205,6 +200,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
 
         data = of_chunks(X, admit, bool(self.bias), budget, solver.drawn(2**60), generator)
         assert data.pool is not None
+        advise(self, kernel, data.pool.X)
         resolved = kernel.resolve(data.pool.X, data.pool.weight)
         y = np.empty((0, data.stream.targets)) if several[0] else np.empty(0)
         reason = "" if self.solver is not None else "the data comes in pieces"
@@ -236,8 +232,13 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
 
     # The answer.
 
-    def _solved(self, training: _Training, deadline: float | None, watch: Watch) -> Answer:
-        limits = Limits(self.tol, self.max_iter, deadline, watch)
+    def _solved(self, training: _Training, deadline: Deadline, watch: Watch) -> Answer:
+        limits = Limits(self.tol, self.max_iter or 2_000, deadline, watch)
+        if deadline.limited and not _affords(training, bool(self.loo), deadline):
+            return fit_in_time(
+                training.kernel, training.solver, training.data, self.alpha_, bool(self.bias), bool(self.loo),
+                training.generator, limits,
+            )  # fmt: skip
         if isinstance(training.solver, NormalEquations | NystromCG):
             return fit_features(
                 training.kernel, training.solver, training.data, self.alpha_, bool(self.bias), bool(self.loo),
@@ -267,17 +268,21 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
         biases = np.array([solution.b for solution in solutions])
         self.intercept_ = biases if several else biases[0]
         self.n_iter_ = max(1, solutions[0].iterations)
+        self._feature_weights = answer.weights
+        self._coef = self._linear_coefficients(several) if isinstance(self.kernel_, Linear) else None
+        if self._coef is not None and training.data.arrays is not None:
+            solutions = ridge_as_predicted(self, training.X, rows, training.data.arrays, solutions)
         self.solution_: Any = tuple(solutions) if several else solutions[0]
         self.certificates_ = tuple(solution.certificate for solution in solutions)
-        self.certificate_ = of_all(self.certificates_)
+        self.certificate_ = of_all(self.certificates_, self.tol)
         most_likely = np.array([2.0 * c.primal / (self.alpha_ * training.data.stream.n) for c in self.certificates_])
         self.amplitude_ = most_likely if several else most_likely[0]
         self.has_landmarks_ = answer.points is not None
         self._spread_, self._spread_centre = answer.spread, training.centre
-        exact = answer.points is None and answer.spread is None
+        exact = answer.points is None
         self._training_ridge: Any = (rows, self.alpha_ / training.data.weight) if exact else None
-        self._feature_weights = answer.weights
-        self._coef = self._linear_coefficients(several) if isinstance(self.kernel_, Linear) else None
+        self._left_out_ = None
+        self._left_points, self._left_weight, self._left_errors = answer.left_out or (None, None, None)
         residuals = answer.loo_residuals
         if residuals is None and self.alpha == "loo":
             residuals = self.path_.residuals
@@ -287,7 +292,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
             warnings.warn(
                 "KernelRidge: the fit was stopped before loo_residuals_ were found, so there are none.",
                 ConvergenceWarning,
-                stacklevel=4,  # past scikit-learn's wrapper of fit
+                stacklevel=5,  # past two wrappers of fit
             )
 
     def _keep_loo(self, training: _Training, residuals: Array, several: bool) -> None:
@@ -304,40 +309,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Machine):  # type: ignore[mi
     def _linear_coefficients(self, several: bool) -> Array:
         """w = X'beta, as rows where there are several targets."""
         found = self._feature_weights
-        w = np.asarray(self.X_fit_.T @ self.dual_coef_.reshape(count(self.X_fit_), -1)) if found is None else found
-        return np.ascontiguousarray(w.T) if several else w[:, 0]
-
-    def _mean(self, X: Points) -> Array:
-        """f(x) of admitted points."""
-        if self._feature_weights is not None:
-            w = self._feature_weights
-            sums = np.empty((count(X), w.shape[1]))
-            for rows in some_rows(count(X), len(w)):
-                sums[rows] = self.kernel_.features(cut(X, rows, np.float64)) @ w
-            return np.asarray((sums if np.ndim(self.intercept_) else sums[:, 0]) + self.intercept_, np.float64)
-        if self.kernel_.domain is Domain.VALUES:
-            return np.asarray(X @ self.dual_coef_ + self.intercept_)
-        return np.asarray(product(self.kernel_, X, self.X_fit_, self.dual_coef_, np.float64) + self.intercept_)
-
-    def _spread(self) -> Any:
-        """Whoever knows the variance; where the fit left no factor that is precise enough, it is made now, and kept."""
-        if self._spread_ is None:
-            if self.has_landmarks_:
-                raise ValueError("return_std needs a fit that was not stopped before its first round.")
-            if self.kernel_.domain is Domain.VALUES:
-                raise ValueError("return_std needs k(x, x) of the new points, which precomputed values do not have.")
-            rows, r = self._training_ridge
-            points = self.X_fit_ if rows.size == count(self.X_fit_) else take(self.X_fit_, rows)
-            self._spread_ = FactorSpread.of(
-                self.kernel_, self._around(points), r, bool(self.bias), parse_bytes(self.memory)
-            )
-        return self._spread_
-
-    def _around(self, X: Points) -> Points:
-        """Points as those of the training were centred."""
-        if self._spread_centre is None:
-            return X
-        return (X.toarray() if is_sparse(X) else X) - self._spread_centre
+        w = linear_weights(self.X_fit_, self.dual_coef_.reshape(count(self.X_fit_), -1).T) if found is None else found.T
+        return np.ascontiguousarray(w) if several else w[0]
 
     def _path(self, training: _Training, alphas: Any) -> RidgePath:
         return path_of(
@@ -362,6 +335,18 @@ class _Training:
     generator: np.random.Generator
     centre: Array | None = None
     """What was taken from the points of `data`, where those of a linear machine are far from the origin."""
+
+
+def _affords(training: _Training, loo: bool, deadline: Deadline) -> bool:
+    """Whether there is time for the solver; precomputed values leave no choice."""
+    data, kernel = training.data, training.kernel
+    if kernel.domain is Domain.VALUES:
+        return True
+    some = data.arrays or data.pool
+    assert some is not None
+    X = some.X
+    seconds = seconds_of(work_of(training.solver, kernel, X, loo), kernel, data)
+    return seconds * data.stream.n / count(X) <= _AFFORDS * deadline.left()  # of pieces, some rows stand for all
 
 
 def _moved_back(training: _Training, answer: Answer, solutions: list[Any]) -> tuple[Answer, list[Any]]:

@@ -16,7 +16,7 @@ from ..solvers.conjugate import norms
 from ..solvers.linear import Block, System
 from ..solvers.weights import FeatureProblem, Weights
 from ..types import Array
-from .certificates import WorstCertificate
+from .certificates import WorstCertificate, number_of_worst
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +78,9 @@ def in_values_of_J(certificate: Certificate, penalty: float, residual: float) ->
     return RidgeCertificate(**values, relative_residual=residual)
 
 
-def of_all(certificates: Sequence[Any]) -> RidgeCertificate:
+def of_all(certificates: Sequence[Any], tol: float) -> RidgeCertificate:
     """The worst of several."""
-    gaps = [certificate.relative_gap for certificate in certificates]
-    number = gaps.index(max(gaps))
+    number = number_of_worst(certificates, tol)
     found: RidgeCertificate = certificates[number]
     return found if len(certificates) == 1 else replace(found, name=f"target {number}", parts=tuple(certificates))
 

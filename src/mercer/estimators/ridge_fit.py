@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from ..deadline import NEVER, OutOfTimeError, deadline, flop_seconds, looking, now, require, until
 from ..gram import DenseGram, Gram, unformed
-from ..kernels import Kernel
-from ..kernels.evaluate import block, stream_product
+from ..kernels import Kernel, Precomputed
+from ..kernels.evaluate import block, stream_product, value_seconds
 from ..kernels.points import Domain, count, take
 from ..memory import BudgetError, format_bytes
 from ..solution import Solution, Status
 from ..solvers import Cholesky, ConjugateGradient, NormalEquations, NystromCG
+from ..solvers.base import Work
 from ..solvers.conjugate import norms
+from ..solvers.landmarks import FIRST, growing
 from ..solvers.linear import RidgeSolver, System
 from ..solvers.normal_equations import width_of_features
 from ..solvers.nystrom_cg import root
@@ -26,7 +28,8 @@ from ..solvers.streams import Features, Piece
 from ..solvers.weights import FeatureProblem, Weights, measured
 from ..types import Array, Points
 from .ridge_certificate import RidgeCertificate, of_weights
-from .ridge_data import Data
+from .ridge_data import Data, of_arrays
+from .ridge_interval import MOST
 from .ridge_path import (
     RidgePath,
     exact_path,
@@ -34,10 +37,13 @@ from .ridge_path import (
     residuals_from_factor,
     residuals_from_weights,
 )
-from .ridge_run import Limits, StoppedError, solve_features, solve_system
+from .ridge_run import STOPPED, Limits, solve_features, solve_system
 from .ridge_spread import WeightsSpread
 
-_LOOK = 256  # rows on which the equations of the full problem are looked at
+_LOOK = 256  # rows on which the equations of the full problem are looked at,
+_LOOK_SHARE = 0.05  # if that takes no more than this part of the time that is left
+_LEAST = 2  # landmarks that there must be, however short the time
+_EIGEN = 20.0  # times n^3 multiplications are an eigendecomposition: it cannot be broken off
 _PATH = 6000  # points, up to which all of K is decomposed
 _LANDMARKS = 1000  # of a path, where nobody names a number
 _SQUARES = 4  # matrices of the normal equations that are held at a time
@@ -56,6 +62,8 @@ class Answer:
     spread: Any = None
     loo_residuals: Array | None = None
     """None where nobody asked, or where the fit was stopped before they were found."""
+    left_out: Any = None
+    """With landmarks and all rows in the normal equations: points, weights and errors of some rows."""
 
 
 def fit_system(
@@ -70,15 +78,15 @@ def fit_system(
     """Solve (K + lambda diag(1/w)) beta + b = t."""
     assert data.arrays is not None
     X, T, weight = data.arrays
-    gram = _gram(kernel, X, solver, data.budget)
     if loo and isinstance(solver, Cholesky):
         solver = replace(solver, precision="float64")
-    system = System(gram, T, penalty / weight, bias, data.budget)
     residuals = None
     with limits.heeded():
+        gram = _gram(kernel, X, solver, data.budget)
+        system = System(gram, T, penalty / weight, bias, data.budget)
         solutions, last = solve_system(system, solver, penalty, limits)
         if loo and last.factor is not None:
-            with suppress(StoppedError):
+            with suppress(*STOPPED):
                 residuals = residuals_from_factor(last.factor, last.beta, bias, limits.look)
     return Answer(solutions, gram, loo_residuals=residuals)
 
@@ -111,12 +119,16 @@ def feature_problem(
     wanted = min(solver.landmarks, data.stream.n)
     _require_bytes(_SQUARES * 8 * wanted**2, f"The normal equations of {wanted} landmarks", data)
     drawn = data.drawn(solver.drawn(data.stream.n), generator)
+
+    def over(chosen: Any) -> tuple[FeatureProblem, Iterator[Weights]]:
+        given = data.stream, drawn, penalty, bias, data.centre, data.mass, tol
+        return solver.weights(kernel, take(drawn.X, chosen), *given)
+
     try:
-        chosen = solver.chosen(kernel, data.stream, drawn, penalty, bias, data.mass, generator)
-    except StoppedError:
-        chosen = np.arange(1)  # f = b, over a landmark without a coefficient
-    landmarks = take(drawn.X, chosen)
-    problem, answers = solver.weights(kernel, landmarks, data.stream, drawn, penalty, bias, data.centre, data.mass, tol)
+        problem, answers = over(solver.chosen(kernel, data.stream, drawn, penalty, bias, data.mass, generator))
+    except STOPPED:
+        with looking(None), until(NEVER):
+            problem, answers = over(np.arange(1))  # f = b, over a landmark without a coefficient
     return problem, answers, drawn
 
 
@@ -135,31 +147,91 @@ def fit_features(
     if loo and isinstance(solver, NystromCG):
         solver = replace(solver, sample=data.stream.n)
     data = replace(data, stream=replace(data.stream, look=limits.look))
-    residuals = None
+    residuals = left_out = None
     with limits.heeded():
         problem, answers, drawn = feature_problem(kernel, solver, data, penalty, bias, generator, limits.tol)
         best, certificates = solve_features(problem, answers, limits)
-        with suppress(StoppedError):
-            if drawn is not None and certificates[0].converged:
+        with suppress(*STOPPED):
+            if drawn is not None and certificates[0].converged and _time_to_look(problem, limits):
                 known = _full_residuals(problem, best, drawn)
                 certificates = [replace(c, full_residual=float(r)) for c, r in zip(certificates, known, strict=True)]
             if loo and best.exact:
                 residuals = residuals_from_weights(problem, best)
+            if drawn is not None and best.exact:
+                limits.look()
+                left_out = _left_out(problem, best, drawn)
     landmarks = problem.features.landmarks
     if landmarks is not None:
         coefficients = problem.coefficients(best.w)
     elif best.measured is not None:
         coefficients = data.weight[:, None] * best.measured.errors / penalty
+        if bias:  # far from the origin, rounding of b is large beside what is to sum up to 0
+            coefficients -= np.outer(data.weight, coefficients.sum(axis=0) / data.mass)
     else:  # f = b, for nothing is known of beta
         best, coefficients = Weights.unmeasured(problem, np.zeros(problem.size)), np.zeros((data.stream.n, len(best.b)))
-    seconds = perf_counter() - limits.began
+    seconds = now() - limits.began
     solutions = [
         Solution(coefficients[:, j], float(best.b[j]), certificate, tuple(limits.history), seconds, solver)
         for j, certificate in enumerate(certificates)
     ]
     spread = WeightsSpread.of(problem, best) if best.inverse is not None else None
     weights = best.w if landmarks is None else None
-    return Answer(solutions, points=landmarks, weights=weights, spread=spread, loo_residuals=residuals)
+    return Answer(solutions, None, landmarks, weights, spread, residuals, left_out)
+
+
+def _left_out(problem: FeatureProblem, best: Weights, drawn: Piece) -> tuple[Points, Array, Array]:
+    """Some rows, with their errors."""
+    n = count(drawn.X)
+    some = drawn.rows(np.arange(max(0, n - MOST), n))  # landmarks are among the first, and fit too well
+    c, landmarks = problem.coefficients(best.w), problem.features.landmarks
+    scores = stream_product(problem.features.kernel, some.X, landmarks, c, np.float64)
+    return some.X, some.weight, some.T - scores - best.b
+
+
+def fit_in_time(
+    kernel: Kernel, solver: RidgeSolver, data: Data, penalty: float, bias: bool, loo: bool,
+    generator: np.random.Generator, limits: Limits,
+) -> Answer:  # fmt: skip
+    """The answer where time is too short for the solver: through few landmarks, then through as many as it allows."""
+    asked = solver.landmarks if isinstance(solver, NystromCG) else landmarks_within(data.budget)
+    most = min(asked, data.stream.n)
+
+    def through(size: int) -> Answer:
+        return fit_features(kernel, _landmarks(kernel, solver, size), data, penalty, bias, loo, generator, limits)
+
+    with limits.unhurried():
+        best = through(min(_LEAST, most))
+    with suppress(*STOPPED), until(limits.deadline):
+        for size in growing(FIRST, most):
+            limits.look()
+            found = through(size)
+            best = min(found, best, key=_total)
+            if isinstance(solver, NystromCG) and size == most and best is found:
+                return best
+    status = limits.why_stop() or Status.OUT_OF_TIME
+    # The bound is one for these landmarks; of the problem that was asked for, only J >= 0 is known.
+    solutions = [replace(s, certificate=replace(s.certificate, status=status, dual=0.0)) for s in best.solutions]
+    return replace(best, solutions=solutions)
+
+
+def _landmarks(kernel: Kernel, solver: RidgeSolver, size: int) -> NystromCG:
+    """The solver with so many landmarks; those of slow kernels are drawn without a look at errors."""
+    if isinstance(solver, NystromCG):
+        return replace(solver, landmarks=size)
+    return NystromCG(size, selection="uniform" if kernel.serial else "errors")
+
+
+def _total(answer: Answer) -> float:
+    """The objective, over all targets."""
+    return sum(solution.certificate.primal for solution in answer.solutions)
+
+
+def _time_to_look(problem: FeatureProblem, limits: Limits) -> bool:
+    """Whether the equations of the full problem can be looked at in a small part of the time that is left."""
+    if not limits.hurried or not limits.deadline.limited:
+        return not limits.hurried
+    seconds = _LOOK * problem.stream.n * value_seconds(problem.features.kernel, problem.features.landmarks)
+    return seconds <= _LOOK_SHARE * limits.deadline.left()
 
 
 def _full_residuals(problem: FeatureProblem, best: Weights, drawn: Any) -> Array:
@@ -199,18 +271,62 @@ def certified_landmarks(estimator: Any, data: Data) -> list[RidgeCertificate]:
 def path_of(
     kernel: Kernel, solver: RidgeSolver, data: Data, alphas: Array, bias: bool, generator: np.random.Generator
 ) -> RidgePath:
-    """Leave-one-out errors for each alpha, by the way that suits the solver and the size."""
+    """Leave-one-out errors for each alpha, by the way that suits the solver, the size and the time."""
     n = data.stream.n
-    if isinstance(solver, NormalEquations):
-        problem, _, _ = feature_problem(kernel, solver, data, 1.0, bias, generator, 1.0)
-        return low_rank_path(problem, alphas, f"one eigendecomposition of Z'Z, {problem.features.size} features")
-    small = n <= _PATH and 32 * n * n <= data.budget
-    if data.arrays is not None and not isinstance(solver, NystromCG) and (small or kernel.domain is Domain.VALUES):
+    with suppress(OutOfTimeError):
+        if isinstance(solver, NormalEquations):
+            problem, _, _ = feature_problem(kernel, solver, data, 1.0, bias, generator, 1.0)
+            m = problem.features.size
+            _require_time(Work(flops=n * m * m + _EIGEN * m**3), kernel, data)
+            return low_rank_path(problem, alphas, f"one eigendecomposition of Z'Z, {m} features")
+        small = n <= _PATH and 32 * n * n <= data.budget
+        if data.arrays is not None and not isinstance(solver, NystromCG) and (small or kernel.domain is Domain.VALUES):
+            X, T, weight = data.arrays
+            _require_time(Work(n * n, _EIGEN * n**3), kernel, data)
+            K = block(kernel, X).astype(np.float64)
+            return exact_path(K, T, weight, alphas, bias)
+    if kernel.domain is Domain.VALUES:  # of values, points are the row numbers
+        assert data.arrays is not None
         X, T, weight = data.arrays
-        K = block(kernel, X).astype(np.float64)
-        return exact_path(K, T, weight, alphas, bias)
+        kernel, data = Precomputed(X), of_arrays(np.arange(n), T, weight, bias, data.budget)
     _require_bytes(8 * alphas.size * n * data.stream.targets, f"Residuals of {n} rows for {alphas.size} alphas", data)
-    nystrom = solver if isinstance(solver, NystromCG) else NystromCG(min(_LANDMARKS, landmarks_within(data.budget)))
-    problem, _, _ = feature_problem(kernel, nystrom, data, float(alphas.min()), bias, generator, 1.0)
-    m = problem.features.size
+    asked = solver.landmarks if isinstance(solver, NystromCG) else min(_LANDMARKS, landmarks_within(data.budget))
+    if not deadline().limited:
+        return _landmark_path(kernel, solver, data, alphas, bias, generator, asked)
+    return _landmark_path_in_time(kernel, solver, data, alphas, bias, generator, min(asked, n))
+
+
+def _require_time(work: Work, kernel: Kernel, data: Data) -> None:
+    """Raise where there is no time for so much work."""
+    if deadline().limited:
+        require(seconds_of(work, kernel, data))
+
+
+def seconds_of(work: Work, kernel: Kernel, data: Data) -> float:
+    """How long so much work takes, from a small piece of it."""
+    some = data.arrays or data.pool
+    assert some is not None
+    return work.flops * flop_seconds() + (work.values * value_seconds(kernel, some.X) if work.values else 0.0)
+
+
+def _landmark_path_in_time(
+    kernel: Kernel, solver: RidgeSolver, data: Data, alphas: Array, bias: bool, generator: np.random.Generator,
+    most: int,
+) -> RidgePath:  # fmt: skip
+    """Through few landmarks, whatever the time, then through as many as there is time for."""
+    with until(NEVER):
+        path = _landmark_path(kernel, solver, data, alphas, bias, generator, min(_LEAST, most))
+    with suppress(OutOfTimeError):
+        for size in growing(FIRST, most):
+            path = _landmark_path(kernel, solver, data, alphas, bias, generator, size)
+    return path
+
+
+def _landmark_path(
+    kernel: Kernel, solver: RidgeSolver, data: Data, alphas: Array, bias: bool, generator: np.random.Generator,
+    landmarks: int,
+) -> RidgePath:  # fmt: skip
+    few = _landmarks(kernel, solver, landmarks)
+    problem, _, _ = feature_problem(kernel, few, data, float(alphas.min()), bias, generator, 1.0)
+    m, n = problem.features.size, data.stream.n
     return low_rank_path(problem, alphas, f"approximate: one eigendecomposition of Z'Z, {m} landmarks for {n} points")

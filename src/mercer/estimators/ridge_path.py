@@ -12,10 +12,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..deadline import look
 from ..kernels.points import count
+from ..parallel import eigh
 from ..solvers.streams import Piece
 from ..solvers.triangular import Factor
 from ..solvers.weights import FeatureProblem, Weights, normal_equations
+from ..ties import first_largest
 from ..types import Array
 
 _BLOCK = 4_000_000  # values of K at a time
@@ -46,12 +49,10 @@ class RidgePath:
 
 def exact_path(K: Array, T: Array, weight: Array, alphas: Array, bias: bool) -> RidgePath:
     """From the eigenvalues of sqrt(w) K sqrt(w); K is overwritten."""
-    from scipy.linalg import eigh
-
     n, root = len(K), np.sqrt(weight)[:, None]
     K *= root
     K *= root.T
-    s, Q = eigh(K, overwrite_a=True, check_finite=False, driver="evd")
+    s, Q = eigh(K)
     s = np.maximum(s, 0.0)
     turned, ones = Q.T @ (root * T), Q.T @ root
     inverse = 1.0 / (s[:, None] + alphas)  # of each eigenvalue, for each alpha
@@ -73,11 +74,9 @@ def exact_path(K: Array, T: Array, weight: Array, alphas: Array, bias: bool) -> 
 
 def low_rank_path(problem: FeatureProblem, alphas: Array, method: str) -> RidgePath:
     """From the eigenvalues of Z'WZ; two passes over the rows."""
-    from scipy.linalg import eigh
-
     *_, found = normal_equations(problem, problem.stream, precise=True)  # for alphas of any size
     assert found is not None
-    s, V = eigh(found.matrix, check_finite=False)
+    s, V = eigh(found.matrix)
     inverse = 1.0 / (np.maximum(s, 0.0)[:, None] + alphas)
     turned = V.T @ found.right
     n, k = problem.stream.n, problem.stream.targets
@@ -97,7 +96,7 @@ def _path(alphas: Array, residuals: Array, T: Array, weight: Array, method: str)
     mass = weight.sum()
     errors = np.einsum("aij,aij,i->aj", residuals, residuals, weight) / mass
     spread = weight @ (T - weight @ T / mass) ** 2 / mass
-    best = int(np.argmin((errors / np.where(spread > 0.0, spread, 1.0)).sum(axis=1)))
+    best = first_largest(-(errors / np.where(spread > 0.0, spread, 1.0)).sum(axis=1))
     return RidgePath(alphas, errors, float(alphas[best]), method, residuals[best])
 
 
@@ -106,6 +105,7 @@ def _rows_of_features(problem: FeatureProblem, mean: Array) -> Iterator[tuple[sl
     seen, step = 0, max(256, problem.stream.values // 2 // problem.features.size)
     for whole in problem.stream.pieces():
         for start in range(0, count(whole.X), step):
+            look()
             piece = whole.rows(slice(start, start + step))
             G = problem.features.large_block(piece.X)
             Z = problem.projected((G.toarray() if hasattr(G, "toarray") else G).T).T

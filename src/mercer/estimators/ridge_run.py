@@ -5,36 +5,44 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from time import perf_counter
 
 import numpy as np
 
-from ..interrupt import Interrupt, interruptible
+from ..deadline import NEVER, Deadline, OutOfTimeError, looking, now, until
+from ..interrupt import Interrupt, StoppedError, interruptible
 from ..progress import Watch
 from ..solution import Solution, Status, Step
-from ..solvers.linear import Block, RidgeSolver, System
+from ..solvers.linear import Block, RidgeSolver, System, working
 from ..solvers.weights import FeatureProblem, Weights
 from .ridge_certificate import RidgeCertificate, certified, objective, of_weights
 
-
-class StoppedError(Exception):
-    """Somebody wants a fit to end in the middle of a piece of its work."""
+STOPPED = (StoppedError, OutOfTimeError)
 
 
 class Limits:
     """What a fit has to reach, what may end it before, and what has been seen so far."""
 
-    def __init__(self, tol: float, max_iter: int, deadline: float | None, watch: Watch) -> None:
+    def __init__(self, tol: float, max_iter: int, deadline: Deadline, watch: Watch) -> None:
         self.tol, self.max_iter, self.deadline, self.watch = tol, max_iter, deadline, watch
+        self.hurried = deadline.limited
         self.interrupt = Interrupt()
-        self.began = perf_counter()
+        self.began = now()
         self.history: list[Step] = []
 
     @contextmanager
     def heeded(self) -> Iterator[None]:
-        """A context in which Ctrl-C is a reason to stop."""
-        with interruptible() as self.interrupt:
+        """A context in which Ctrl-C and the deadline are reasons to stop, and end a piece of work by an error."""
+        with interruptible() as self.interrupt, looking(self.interrupt.look), until(self.deadline):
             yield
+
+    @contextmanager
+    def unhurried(self) -> Iterator[None]:
+        """A context without the deadline: for the least that there must be."""
+        kept, self.deadline = self.deadline, NEVER
+        try:
+            yield
+        finally:
+            self.deadline = kept
 
     def look(self) -> None:
         """Raise where there is a reason to stop: for work that cannot give anything back."""
@@ -45,13 +53,13 @@ class Limits:
         """Ctrl-C, or the end of the time."""
         if self.interrupt.asked:
             return Status.INTERRUPTED
-        if self.deadline is not None and perf_counter() >= self.deadline:
+        if self.deadline.passed():
             return Status.OUT_OF_TIME
         return None
 
     def step(self, primal: float, dual: float, support: int) -> Status | None:
         """Take note of a round, tell whoever watches, and say whether to stop."""
-        step = Step(len(self.history) + 1, primal, dual, support, perf_counter() - self.began)
+        step = Step(len(self.history) + 1, primal, dual, support, now() - self.began)
         self.history.append(step)
         if self.watch.round(0, step):
             return Status.INTERRUPTED
@@ -67,14 +75,21 @@ def solve_system(system: System, solver: RidgeSolver, penalty: float, limits: Li
     the gap alone decides whether the answer has converged.
     """
     best: tuple[float, Block, list[RidgeCertificate]] | None = None
+    blocks, block = solver.blocks(system, limits.tol), working(system)
     status: Status | None = None
-    for block in solver.blocks(system, limits.tol):
-        status = limits.why_stop() if block.working else limits.step(*objective(system, block, penalty), system.n)
+    while True:
+        try:
+            block = next(blocks)
+            status = limits.why_stop() if block.working else limits.step(*objective(system, block, penalty), system.n)
+        except StopIteration:
+            break
+        except STOPPED:  # the block before counts
+            status = limits.why_stop() or Status.OUT_OF_TIME
         if status is None and not block.final:
             continue
-        if block.working and block.best is not None:
-            block = block.best()
-        certificates = certified(system, block, penalty)
+        with looking(None), until(NEVER):
+            block = block.best() if block.working and block.best is not None else block
+            certificates = certified(system, block, penalty)
         residual = max(certificate.relative_residual for certificate in certificates)
         if best is None or residual <= best[0]:
             best = residual, block, certificates
@@ -84,7 +99,7 @@ def solve_system(system: System, solver: RidgeSolver, penalty: float, limits: Li
             break
     assert best is not None  # every solver yields
     _, block, certificates = best
-    seconds = perf_counter() - limits.began
+    seconds = now() - limits.began
     fates = [_fate(certificate, status or Status.STALLED, limits.tol) for certificate in certificates]
     history = tuple(limits.history)
     solutions = [
@@ -118,8 +133,8 @@ def solve_features(
                     status = Status.CONVERGED
             if status is not None:
                 break
-    except StoppedError:
-        status = limits.why_stop()
+    except STOPPED:
+        status = limits.why_stop() or Status.OUT_OF_TIME
     found = latest if best is None else best
     return found, of_weights(problem, found, status or Status.STALLED, limits.tol)
 

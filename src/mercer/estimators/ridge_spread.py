@@ -5,10 +5,17 @@
 
 The first part of the second line is what landmarks do not see of x: it is kept, so that far from them the variance is
 that of the prior. With a bias, whose prior is flat, what is not known of b is added.
+
+The same factors give the shares of the targets in f: f(x) = sum_i c_i(x) t_i.
+
+    c(x) = A^-1 k_x     in features: c_i(x) = w_i z_i'(Z'WZ + lambda I)^-1 z
+
+With a bias, b = sum_i u_i t_i / sum u for u = A^-1 1, and in features z is centred and w_i / sum w added.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,16 +24,19 @@ import numpy as np
 
 from ..gram import unformed
 from ..kernels import Kernel
-from ..kernels.evaluate import block, diagonal
-from ..kernels.points import count
+from ..kernels.evaluate import block, cut, diagonal
+from ..kernels.points import Domain, count
 from ..memory import BudgetError, format_bytes
 from ..solvers.cholesky import fill_columns
 from ..solvers.streams import Features
-from ..solvers.triangular import NO_FACTOR, SHIFTS, Factor, NotDefiniteError, factor_bytes
+from ..solvers.triangular import Factor, NotDefiniteError, factor_bytes
 from ..solvers.weights import FeatureProblem, Inverse, Weights
 from ..types import Array, Points
 
-_BLOCK = 4_000_000  # values at a time
+_BLOCK = 4_000_000  # values at a time, at most
+_ARRAYS = 8  # of so many values are held at a time
+_STRIP = 500_000  # values of training points that are needed for one after the other
+_SHIFTS = (0.0, *(10.0**power for power in range(-15, -7)))  # of the largest k(x, x): what rounding may have taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,36 +51,54 @@ class FactorSpread:
 
     @classmethod
     def of(cls, kernel: Kernel, points: Points, r: Array, bias: bool, budget: int) -> FactorSpread:
-        """Factor K + diag(r) in float64."""
-        size = factor_bytes(count(points), np.float64)
+        """Factor K + diag(r) in float64; for a kernel of precomputed values, `points` are these."""
+        size = factor_bytes(count(points), np.float64) * 9 // 8  # and blocks of new points
         if size > budget:
             raise BudgetError(
-                f"return_std needs a factor of {format_bytes(size)}, more than memory={format_bytes(budget)}: allow "
-                "more, or fit with solver='nystrom'."
+                f"Deviations and intervals need a factor of {format_bytes(size)}, more than "
+                f"memory={format_bytes(budget)}: allow more, or fit with solver='nystrom'."
             )
-        gram, shift = unformed(kernel, points), 0.0
-        for _ in range(SHIFTS):
-            factor = Factor(gram.n, np.float64, partial(fill_columns, gram, r + shift))
-            try:
+        points = cut(points, slice(0, count(points)), np.float64)
+        gram = unformed(kernel, points)
+        largest = float(gram.diag().max())
+        for shift in _SHIFTS:
+            factor = Factor(gram.n, np.float64, partial(fill_columns, gram, r + shift * largest))
+            with suppress(NotDefiniteError):
                 for _ in factor.steps():
                     pass
-                break
-            except NotDefiniteError:  # rounding: lambda is tiny
-                shift = 10.0 * shift or 1e-15 * float(gram.diag().max())
-        else:
-            raise ValueError(NO_FACTOR)
-        return cls(kernel, points, factor, factor.solve(np.ones((gram.n, 1))) if bias else None)
+                return cls(kernel, points, factor, factor.solve(np.ones((gram.n, 1))) if bias else None)
+        raise ValueError(
+            f"{kernel!r} is not positive definite on these points (see mercer.evidence), or its values are too large: "
+            "then there are no deviations and no intervals."
+        )
+
+    @property
+    def width(self) -> int:
+        """Values that are needed of each point."""
+        return self.factor.n
 
     def variance(self, X: Points) -> Array:
-        """Of f at each point."""
-        out = np.empty(count(X))
-        for rows in some_rows(count(X), self.factor.n):
-            K = block(self.kernel, X[rows], self.points).astype(np.float64, copy=False)
-            known = np.square(self.factor.forward(K.T)).sum(axis=0)
-            out[rows] = diagonal(self.kernel, X[rows]) - known
-            if self.ones is not None:
-                out[rows] += (1.0 - K @ self.ones[:, 0]) ** 2 / self.ones.sum()
-        return np.maximum(out, 0.0)
+        """Of f at some points."""
+        X = cut(X, slice(0, count(X)), np.float64)
+        K = self._values(X)
+        out = diagonal(self.kernel, X) - np.square(self.factor.forward(K.T)).sum(axis=0)
+        if self.ones is not None:
+            out += (1.0 - K @ self.ones[:, 0]) ** 2 / self.ones.sum()
+        return np.asarray(np.maximum(out, 0.0))
+
+    def shares(self, X: Points) -> Array:
+        """c_i(x), a row for each of some points."""
+        K = self._values(X)
+        shares: Array = self.factor.backward(self.factor.forward(K.T)).T
+        if self.ones is not None:
+            shares += np.outer((1.0 - K @ self.ones[:, 0]) / self.ones.sum(), self.ones[:, 0])
+        return shares
+
+    def _values(self, X: Points) -> Array:
+        """k(x, x_i), a row for each point."""
+        if self.kernel.domain is Domain.VALUES:
+            return np.asarray(X, np.float64)
+        return block(self.kernel, cut(X, slice(0, count(X)), np.float64), self.points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,21 +123,54 @@ class WeightsSpread:
         free = problem.penalty / now.mass if problem.bias else 0.0
         return cls(features.kernel, features.landmarks, problem.L, problem.penalty, answer.inverse, now.mean, free)
 
+    @property
+    def width(self) -> int:
+        """Values that are needed of each point."""
+        return len(self.mean)
+
     def variance(self, X: Points) -> Array:
-        """Of f at each point."""
-        size = len(self.mean)
-        features, out = Features(self.kernel, self.landmarks, size), np.empty(count(X))
-        for rows in some_rows(count(X), size):
-            G: Any = features.large_block(X[rows])
-            G = np.asarray(G.toarray() if hasattr(G, "toarray") else G, np.float64).T
-            Z = G if self.L is None else Inverse(self.L).root(G)
-            out[rows] = self.free + self.penalty * np.square(self.inverse.root(Z - self.mean)).sum(axis=0)
-            if self.L is not None:
-                out[rows] += np.maximum(diagonal(self.kernel, X[rows]) - np.square(Z).sum(axis=0), 0.0)
-        return out
+        """Of f at some points."""
+        X = cut(X, slice(0, count(X)), np.float64)
+        Z = self._features(X)
+        out = self.free + self.penalty * np.square(self.inverse.root(Z - self.mean)).sum(axis=0)
+        if self.L is not None:
+            out += np.maximum(diagonal(self.kernel, X) - np.square(Z).sum(axis=0), 0.0)
+        return np.asarray(out)
+
+    def shares(self, X: Points, among: Points, weight: Array) -> Array:
+        """c_i(x) of some points of the training and their weights, a row for each of some points."""
+        V = self.inverse(self._features(X) - self.mean)
+        U = V if self.L is None else Inverse(self.L).root_transposed(V)  # so that g(x_i) will do in place of z(x_i)
+        out = np.empty((count(X), count(among)))
+        for rows in some_rows(count(among), len(U), _STRIP):
+            out[:, rows] = np.asarray(self._large.large_block(among[rows]) @ U).T
+        return np.asarray((out + (self.free / self.penalty - self.mean[:, 0] @ V)[:, None]) * weight)
+
+    def own_shares(self, X: Points, weight: Array) -> Array:
+        """c_i(x_i) of points of the training: the leverages."""
+        out = np.empty(count(X))
+        for rows in some_rows(count(X), len(self.mean), _STRIP):
+            Z = self._features(X[rows]) - self.mean
+            out[rows] = np.square(self.inverse.root(Z)).sum(axis=0) + self.free / self.penalty
+        return out * weight
+
+    @property
+    def _large(self) -> Features:
+        return Features(self.kernel, self.landmarks, len(self.mean))
+
+    def _features(self, X: Points) -> Array:
+        """z(x), a column for each point."""
+        G: Any = self._large.large_block(X)
+        G = np.asarray(G.toarray() if hasattr(G, "toarray") else G, np.float64).T
+        return G if self.L is None else Inverse(self.L).root(G)
 
 
-def some_rows(n: int, width: int) -> list[slice]:
-    """n rows of this width, so many at a time as are quickly computed and take little memory."""
-    step = max(1, _BLOCK // width)
+def some_rows(n: int, width: int, values: int) -> list[slice]:
+    """n rows of this width, so many at a time as have no more than so many values."""
+    step = max(1, values // max(1, width))
     return [slice(start, min(n, start + step)) for start in range(0, n, step)]
+
+
+def values_at_a_time(budget: int) -> int:
+    """So many as are quickly computed, and take little of so many bytes."""
+    return min(_BLOCK, budget // (8 * _ARRAYS))

@@ -13,6 +13,7 @@ from ..types import Array, Index, Points
 from .base import Machine
 from .checks import require_choice, require_limits, require_positive
 from .contributions import Contributions, contributions
+from .elsewhere import NO_PROBABILITIES, Absent
 from .labels import classes_of, name_of, predicted, weights_with_classes
 from .machines import Task
 from .multiclass import class_slices, join, pack, pairs, unpack, votes
@@ -28,6 +29,7 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
     Parameters
     ----------
     kernel, solver : an object, or the same thing as text: "rbf(gamma=0.5) + linear", "qp(solver=clarabel)".
+        A kernel may also be a function of two matrices, as in scikit-learn.
     C : the weight of mistakes, > 0.
     bias : whether b is free.
     tol : the relative gap to reach.
@@ -35,7 +37,8 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         weight of 2 is the point twice.
     multiclass : "ovo" or "ovr".
     memory : what the Gram matrix may take, such as "2GB".
-    time_limit, max_iter : seconds for all problems together, and rounds for each.
+    time_limit, max_iter : seconds for all problems together, and rounds for each; None bounds the work of each to that
+        of 2,000 full rounds, however small the memory makes them.
     random_state : the seed of solvers that draw at random.
     verbose : whether to show the progress on stderr.
 
@@ -51,6 +54,9 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     targets: ClassVar[str] = "labels"
 
+    predict_proba = Absent(NO_PROBABILITIES)
+    predict_log_proba = Absent(NO_PROBABILITIES)
+
     def __init__(
         self,
         kernel: Any = Gaussian(),  # noqa: B008
@@ -62,7 +68,7 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         multiclass: str = "ovo",
         memory: int | float | str = "2GB",
         time_limit: float | None = None,
-        max_iter: int = 2_000,
+        max_iter: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -118,7 +124,7 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         k = self.classes_.size
         hard = float("inf") == self.C
         loss = HardMargin() if hard else Hinge()
-        C = np.ones(weight.size) if hard else self.C * weights_with_classes(self, self.classes_, group, y, weight)
+        C = np.ones(weight.size) if hard else self.C * weights_with_classes(self, self.classes_, group, weight)
 
         def task(first: Array, rows: Any, name: str) -> Task:
             """The first class, as a mask, against the others."""

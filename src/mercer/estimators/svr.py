@@ -23,12 +23,14 @@ class SVR(RegressorMixin, Machine):  # type: ignore[misc]
     Parameters
     ----------
     kernel, solver : an object, or the same thing as text: "rbf(gamma=0.5) + linear", "qp(solver=clarabel)".
+        A kernel may also be a function of two matrices, as in scikit-learn.
     C : the weight of residuals, > 0.
     epsilon : half the width of the tube, >= 0: residuals up to it cost nothing.
     bias : whether b is free.
     tol : the relative gap to reach.
     memory : what the Gram matrix may take, such as "2GB".
-    time_limit, max_iter : seconds, and rounds, that a fit may take.
+    time_limit, max_iter : seconds, and rounds, that a fit may take; max_iter=None bounds its work to that of 2,000 full
+        rounds, however small the memory makes them.
     random_state : the seed of solvers that draw at random.
     verbose : whether to show the progress on stderr.
 
@@ -49,7 +51,7 @@ class SVR(RegressorMixin, Machine):  # type: ignore[misc]
         tol: float = 1e-4,
         memory: int | float | str = "2GB",
         time_limit: float | None = None,
-        max_iter: int = 2_000,
+        max_iter: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:

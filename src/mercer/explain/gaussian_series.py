@@ -41,8 +41,6 @@ _k, _u, _factorial = Symbol("k"), Symbol("u"), Symbol("k!")
 
 def gaussian_series(kernel: Gaussian, x: list[Formula], z: list[Formula], terms: int) -> Solution:
     """exp(-gamma |x - z|^2) = exp(-gamma |x|^2) exp(-gamma |z|^2) sum_k (2 gamma <x, z>)^k / k!."""
-    if isinstance(kernel.gamma, str):
-        raise ValueError(f"{kernel!r} waits for data: give gamma as a number, such as rbf(gamma=0.5).")
     if not isinstance(terms, int) or not 1 <= terms <= MOST_TERMS:
         raise NotByHandError(f"terms must be a whole number from 1 to {MOST_TERMS}, not {terms!r}.")
     gamma = fraction(kernel.gamma, "gamma")

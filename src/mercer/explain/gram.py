@@ -8,6 +8,7 @@ from typing import Any
 
 from ..kernels import Chi2, Constant, Intersection, Kernel, Linear, Polynomial, Power, Precomputed, Product, Scaled, Sum
 from ..kernels import kernel as as_kernel
+from ..kernels.adaptive import Adaptive
 from .algebra import indefinite_witness, quadratic
 from .exact import NotByHandError, Rows, fraction, points
 from .formula import Call, Formula, Number, Quotient, combination, formula
@@ -26,9 +27,17 @@ def read_kernel(kernel: Kernel | str, instead: str) -> Kernel:
                 f"{type(part).__name__} has values that are no fractions, so there is no exact solution by hand: use "
                 f"{instead}, or one of linear, poly, intersection, chi2, precomputed and their sums and products."
             )
+    require_numbers(kernel)
     if isinstance(kernel, Precomputed) or not any(isinstance(part, Precomputed) for part in _all_parts(kernel)):
         return kernel
     raise NotByHandError("Precomputed values cannot be mixed with other kernels here: give the finished Gram matrix.")
+
+
+def require_numbers(kernel: Kernel) -> None:
+    """Raise where a parameter waits for data: what is found from data is no fraction that anybody would write."""
+    for part in _all_parts(kernel):
+        if isinstance(part, Adaptive) and isinstance(getattr(part, part.adapts), str):
+            raise NotByHandError(f"{part!r} waits for data: give {part.adapts} as a number, such as 1/2.")
 
 
 def _all_parts(kernel: Kernel) -> list[Kernel]:

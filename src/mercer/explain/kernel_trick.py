@@ -26,7 +26,7 @@ from .formula import (
     product,
 )
 from .gaussian_series import gaussian_series
-from .gram import general, is_polynomial
+from .gram import general, is_polynomial, require_numbers
 from .letters import coordinates, k
 from .meaning import value
 from .steps import Section, Solution, Step, claims, say
@@ -44,13 +44,14 @@ def kernel_trick(kernel: Kernel | str = Polynomial(), x: Any = None, z: Any = No
     kernel = as_kernel(kernel)
     d = _dimension(x, z, 1 if isinstance(kernel, Gaussian) else _DIMENSION)
     left, right = read_point(x, d, "x"), read_point(z, d, "z")
-    if isinstance(kernel, Gaussian):
-        return gaussian_series(kernel, left, right, terms)
-    if not is_polynomial(kernel):
+    if not isinstance(kernel, Gaussian) and not is_polynomial(kernel):
         raise NotByHandError(
             f"{kernel!r} has no feature map that can be written down here: take a polynomial kernel (linear, poly, "
             "their sums and products) or the Gaussian."
         )
+    require_numbers(kernel)
+    if isinstance(kernel, Gaussian):
+        return gaussian_series(kernel, left, right, terms)
     found = monomials(kernel, d)
     sections = [_kernel(kernel, d, found), _maps(found, d), _folded(kernel, found, d)]
     if all(isinstance(entry, Number) for entry in (*left, *right)):

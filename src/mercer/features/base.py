@@ -9,15 +9,23 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..arithmetic import DefaultArithmetic
 from ..kernels import FromFeatures, Kernel, kernel
-from ..kernels.points import Domain, copied, objects
+from ..kernels.points import Domain, copied, count, is_sparse, objects
 from ..params import RebuildsParameters
 from ..types import Points
 
 MOST_FEATURES = 5_000_000
+_ROWS = 10_000  # that are mapped at a time
 
 
-class FeatureMap(RebuildsParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class FeatureMap(
+    RebuildsParameters,
+    DefaultArithmetic,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """A map phi with `kernel_`, the kernel that it induces (`exact` True) or approximates (False).
 
     A map of your own writes `_fit(X)`, which sets `kernel_`, and `_map(X)`, which gives phi(X).
@@ -37,7 +45,18 @@ class FeatureMap(RebuildsParameters, ClassNamePrefixFeaturesOutMixin, Transforme
     def transform(self, X: Points) -> Any:
         """phi(X), a row per point; float32 stays float32."""
         check_is_fitted(self)
-        return self._map(self._admit(X, reset=False))
+        X = self._admit(X, reset=False)
+        n = count(X)
+        first = self._map(X[:_ROWS] if n > _ROWS else X)
+        if n <= _ROWS:
+            return first
+        if is_sparse(first):
+            return self._map(X)
+        out = np.empty((n, *first.shape[1:]), first.dtype)  # piece by piece: small temporaries, and Ctrl-C is heard
+        out[:_ROWS] = first
+        for start in range(_ROWS, n, _ROWS):
+            out[start : start + _ROWS] = self._map(X[start : start + _ROWS])
+        return out
 
     def _admit(self, X: Points, reset: bool) -> Any:
         if self._domain() is Domain.OBJECTS:
@@ -51,7 +70,9 @@ class FeatureMap(RebuildsParameters, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def _induced(self) -> Kernel:
         """phi(x) . phi(z) as a kernel, of the map as it is now: a later fit does not change it."""
-        return FromFeatures(copy.copy(self))
+        phi = copy.copy(self)
+        phi.__dict__.pop("_parent_callback_ctx", None)  # of the pipeline that is being fitted
+        return FromFeatures(phi)
 
     def _fit(self, X: Points) -> None:
         raise NotImplementedError

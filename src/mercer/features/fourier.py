@@ -57,7 +57,7 @@ def _frequencies(kernel: Kernel, m: int, d: int, generator: np.random.Generator)
     if isinstance(kernel, Gaussian):
         return generator.normal(size=(m, d)) * sqrt(2.0 * float(kernel.gamma))
     if isinstance(kernel, Laplacian):
-        return generator.standard_cauchy(size=(m, d)) * kernel.gamma
+        return generator.standard_cauchy(size=(m, d)) * float(kernel.gamma)
     assert isinstance(kernel, Matern)  # Student with 2 nu degrees of freedom
     chi2 = generator.chisquare(2 * kernel.nu, size=(m, 1)) / (2 * kernel.nu)
-    return generator.normal(size=(m, d)) / np.sqrt(chi2) / kernel.length_scale
+    return generator.normal(size=(m, d)) / np.sqrt(chi2) / float(kernel.length_scale)

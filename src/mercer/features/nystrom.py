@@ -53,7 +53,7 @@ class Nystrom(KernelMap):
         self.landmarks_ = take(X, chosen)
         K = self.kernel_(double(self.landmarks_))
         self.whitening_ = root_of_inverse(K, np.finfo(common_dtype(X)).eps)
-        self._n_features_out = len(self.whitening_)
+        self._n_features_out = self.whitening_.shape[1]
 
     def _map(self, X: Points) -> Any:
         block = self.kernel_(X, self.landmarks_)

@@ -34,7 +34,7 @@ class GaussianSeries(FeatureMap):
         degree = require_integer(self, "degree", at_least=0)
         if degree > 150:
             raise ValueError("GaussianSeries: from degree 171 on the factorials overflow; 150 is the largest offered.")
-        self.kernel_ = Gaussian.from_width(self.sigma)
+        self.kernel_ = Gaussian(sigma=self.sigma)
         require_bearable(self, comb(X.shape[1] + degree, degree))
         self.monomials_ = Monomials.of(X.shape[1], range(degree + 1))
         self._n_features_out = len(self.monomials_)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..kernels import Centered, Gaussian
 from ..kernels.points import common_dtype, count
 from ..params import require_integer
+from ..ties import first_largest
 from ..types import Array, Points
 from .base import KernelMap, double, random_generator
 
@@ -54,11 +55,12 @@ class SpectralMap(KernelMap):
             warnings.warn(
                 f"{self.kernel_!r} is not positive definite on these points: K has the eigenvalue {values[-1]:.3g}, "
                 "and no features reproduce it. The map keeps the positive part; see mercer.evidence.",
-                stacklevel=3,
+                stacklevel=4,
             )
         kept = max(1, int(np.sum(values > rounding)))
         values, vectors = np.maximum(values[:kept], 0.0), vectors[:, :kept]
-        vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(kept)])
+        largest = [first_largest(column) for column in np.abs(vectors).T]
+        vectors = vectors * np.sign(vectors[largest, np.arange(kept)])
         self.points_ = X
         self.eigenvalues_ = values
         self.projection_ = np.divide(vectors, np.sqrt(values), where=values > 0, out=np.zeros_like(vectors))

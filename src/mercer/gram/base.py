@@ -10,7 +10,8 @@ import numpy as np
 
 from ..kernels import Kernel, Linear
 from ..kernels import kernel as as_kernel
-from ..kernels.evaluate import SCRATCH, stream_product
+from ..kernels.evaluate import SCRATCH, stream_product, value_seconds
+from ..kernels.pairwise import linear_scores, linear_weights, require_no_overflow
 from ..kernels.points import Chosen, Domain, admit, common_dtype, count, nbytes
 from ..memory import format_bytes, parse_bytes
 from ..types import Array, Index, Points
@@ -75,6 +76,11 @@ class Gram(ABC):
 
         return doubt_about(self) if self.whole is None else self.whole.doubt  # one look is enough
 
+    @cached_property
+    def value_seconds(self) -> float:
+        """Seconds of a kernel value, measured once for all parts of a matrix."""
+        return value_seconds(self.kernel, self.points) if self.whole is None else float(self.whole.value_seconds)
+
     @abstractmethod
     def diag(self) -> Array:
         """k(x_i, x_i)."""
@@ -107,6 +113,10 @@ class Gram(ABC):
         if used.size == 0:
             return np.zeros((count(points), *v.shape[1:]))
         others = self.points if used.size == self.n else Chosen(self.points, used)
+        if isinstance(self.kernel, Linear):  # by w, as predictions are: far from the origin, <x, z> has lost digits
+            products = linear_scores(points, linear_weights(others, v[used].reshape(used.size, -1).T))
+            require_no_overflow(products)
+            return products.reshape(-1, *v.shape[1:])
         return stream_product(self.kernel, points, others, v[used], dtype, self.scratch)
 
     @property

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from .._core import is_small, loops
+from ..deadline import deadline, require
 from ..kernels import Kernel, Precomputed
-from ..kernels.evaluate import admit_both, fill_block
+from ..kernels.evaluate import admit_both, fill_block, value_seconds
 from ..kernels.points import Domain, common_dtype, count, take
 from ..types import Array, Points
 from .base import Gram, Held, Part, as_factor, as_index
@@ -32,8 +33,10 @@ class DenseGram(Gram):
     def compute(cls, kernel: Kernel, X: Points, reason: str = "dense: asked for", dtype: Any = None) -> DenseGram:
         """The Gram matrix of a kernel on X; its values of the precision of X where none is asked for."""
         if kernel.domain is Domain.VALUES:
-            return cls.of_matrix(kernel(X), reason)
+            return cls.of_matrix(admit_both(kernel, X, None)[0], reason)
         X, Z, same = admit_both(kernel, X, None)
+        if deadline().limited:
+            require(count(X) ** 2 * value_seconds(kernel, X))
         matrix = np.empty((count(X), count(X)), dtype or common_dtype(X))
         fill_block(kernel, X, Z, matrix, same=same)
         return cls(matrix, kernel, X, reason)

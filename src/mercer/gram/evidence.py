@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 
+from ..deadline import NEVER, deadline, until
 from ..kernels import Kernel
 from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import dense
 from ..kernels.points import Domain, admit, count, vectors
 from ..memory import BudgetError, format_bytes, parse_bytes
+from ..parallel import eigh
 from ..types import Points
 from .base import Gram, gram_of
-from .dense import DenseGram
+from .dense import DenseGram, DensePart
 
 FULL = 2000  # up to so many points, all eigenvalues are computed
 STEPS = 100  # of Lanczos, beyond
-_LOOK = 500  # points on which a doubtful kernel is tried
+_LOOK = 500  # points on which a doubtful kernel is tried,
+_LEAST_LOOK, _LOOK_SHARE = 16, 0.05  # or as many, and at least so many, as take this part of the time that is left
 _CLEARLY = 1e-6  # an eigenvalue that is negative by this part of the largest is no rounding
 
 
@@ -86,7 +90,7 @@ class Evidence:
 
 def evidence(kernel: Any, X: Any = None, *, memory: int | float | str = "2GB") -> Evidence:
     """Evidence on `evidence(kernel, X)` or `evidence(matrix)`; print it for a short report."""
-    if isinstance(kernel, Kernel | str):
+    if isinstance(kernel, Kernel | str) or callable(kernel):
         if X is None:
             raise TypeError("evidence(kernel, X) needs points X to look at the kernel on.")
         kernel = as_kernel(kernel)
@@ -162,8 +166,6 @@ def _asymmetry(gram: Gram) -> tuple[float, tuple[int, int], float]:
 
 
 def _full(gram: Gram) -> tuple[float, float, Any, str]:
-    from scipy.linalg import eigh
-
     K = gram.rows(np.arange(gram.n))
     values, vectors_ = eigh((K + K.T) / 2)
     return float(values[0]), float(values[-1]), vectors_[:, 0], "a full eigendecomposition"
@@ -204,8 +206,9 @@ def doubt_about(gram: Gram) -> str | None:
     """What is wrong with K on some of the points, where no rule says that it is positive definite; or None."""
     if gram.kernel is None or _known(gram.kernel):
         return None
-    index = np.unique(np.linspace(0, gram.n - 1, min(gram.n, _LOOK)).astype(int))
-    K = gram.block(index)
+    index = np.unique(np.linspace(0, gram.n - 1, min(gram.n, _affordable(gram))).astype(int))
+    with until(NEVER):
+        K = gram.block(index)
     seen = evidence(K)
     where = f"on {index.size} of the points"
     if seen.asymmetry > _CLEARLY * float(np.abs(K).max()):
@@ -213,6 +216,15 @@ def doubt_about(gram: Gram) -> str | None:
     if seen.witness is None or seen.smallest_eigenvalue >= -_CLEARLY * seen.largest_eigenvalue:
         return None
     return f"{gram.kernel!r} is not positive definite: its least eigenvalue {where} is {seen.smallest_eigenvalue:.3g}"
+
+
+def _affordable(gram: Gram) -> int:
+    """How many points to try it on: fewer, where values are slow and time is short."""
+    left = deadline().left()
+    if left == inf or isinstance(gram, DenseGram | DensePart):  # what is held costs nothing
+        return _LOOK
+    with until(NEVER):
+        return int(max(_LEAST_LOOK, min(_LOOK, sqrt(_LOOK_SHARE * left / gram.value_seconds))))
 
 
 def _known(kernel: Kernel) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..deadline import look
 from ..kernels import Kernel
 from ..kernels.evaluate import diagonal, fill_block
 from ..kernels.points import count, take
@@ -28,19 +29,22 @@ def pivoted_cholesky(
     generator: np.random.Generator,
     dtype: Any = np.float64,
     room: float = np.inf,
+    left: float | None = None,
 ) -> tuple[Array, Array]:
     """F (n x r) and r <= rank distinct pivots with K ~ F F', each drawn in proportion to the diagonal of K - F F'.
 
     X holds admitted points. Only the rows of the pivots are computed, as many at a time as `room` bytes can hold. Ends
-    early where nothing is left beyond rounding; float32 is enough where only the pivots are of interest.
+    early where nothing is left beyond rounding, or beyond the part `left` of the largest K_ii; float32 is enough where
+    only the pivots are of interest.
     """
     n, itemsize = count(X), np.dtype(dtype).itemsize
     together = max(1, int(min(_TOGETHER, room / (_COPIES * n * itemsize))))
     residual = diagonal(kernel, X).astype(np.float64)
-    negligible = _NEGLIGIBLE[itemsize] * max(float(residual.max(initial=0.0)), 0.0)
+    negligible = (left or _NEGLIGIBLE[itemsize]) * max(float(residual.max(initial=0.0)), 0.0)
     F = np.empty((min(rank, n), n), dtype)  # transposed
     pivots = np.empty(0, np.intp)
     while pivots.size < len(F):
+        look()
         residual[residual <= negligible] = 0.0
         total = residual.sum()
         if total <= 0.0:
@@ -48,8 +52,8 @@ def pivoted_cholesky(
         r = pivots.size
         drawn = generator.choice(n, min(together, len(F) - r), p=residual / total)
         before = F[:r, drawn].T
-        left = kernel_block(kernel, take(X, drawn), take(X, drawn), dtype) - before @ before.T
-        accepted, L = _accepted(left, residual[drawn], negligible, generator)
+        rest = kernel_block(kernel, take(X, drawn), take(X, drawn), dtype) - before @ before.T
+        accepted, L = _accepted(rest, residual[drawn], negligible, generator)
         if accepted.size == 0:  # what seemed to be left of them was rounding
             residual[drawn] = 0.0
             continue

@@ -26,11 +26,14 @@ from ..solution import Certificate, Status
 from ..solvers import Solver
 from ..solvers import solver as as_solver
 from ..types import Array
-from .registry import ESTIMATORS, FORGOTTEN, RECORDS, VALUES, class_of, name_of, require_consistent
+from .consistent import require_consistent
+from .registry import ESTIMATORS, FORGOTTEN, RECORDS, VALUES, class_of, name_of
+from .values import require_column, require_typed
 
 _KINDS = "biufU"  # of arrays: true and false, whole numbers, numbers, text
 _DEEPEST = 50
 _FEW = 32  # entries of a vector that is written into the manifest, where people can read it
+_WIDEST = 1000  # characters for which there is room in such a vector, whatever it holds
 _WORTH_PACKING = 64  # entries; longer vectors of mostly zeros are stored as a mask and the rest
 _TRANSIENT = ("_skl_callbacks", "_parent_callback_ctx", "_sklearn_output_config")  # of scikit-learn: not learned
 
@@ -80,6 +83,8 @@ class Writer:
         """Kernels, solvers, certificates, estimators."""
         if isinstance(value, Kernel):
             return _kernel(self, value)
+        if name == "kernel" and callable(value):  # a function, or a kernel of scikit-learn's: as_kernel says which
+            return _kernel(self, as_kernel(value))
         if isinstance(value, Solver):
             return _text("solver", value, as_solver)
         if isinstance(value, Status):
@@ -200,7 +205,10 @@ class Reader:
         wanted, build = rule
         if set(node) != {kind, *wanted}:
             raise ValueError(f"its value of kind {kind!r} has other parts than expected")
-        return build(self, *node.values())
+        try:
+            return build(self, *node.values())
+        except (TypeError, AttributeError, OverflowError) as error:
+            raise ValueError(f"its value of kind {kind!r} is not one that save writes") from error
 
     def labels(self, items: list[Any]) -> Array:
         out = np.empty(len(items), dtype=object)
@@ -212,7 +220,7 @@ class Reader:
         return self.fetch(_a(str, name))
 
     def sparse(self, parts: list[Any]) -> Array:
-        size, packed, values = (self.decode(part) for part in parts)
+        size, packed, values = (self.decode(part) for part in _parts(parts, 3))
         mask = np.unpackbits(_a(np.ndarray, packed))
         if not 0 <= mask.size - _a(int, size) < 8 or mask[size:].any() or mask.sum() != len(values):
             raise ValueError("a vector of mostly zeros does not add up")
@@ -223,9 +231,9 @@ class Reader:
     def csr(self, parts: list[Any]) -> Any:
         from scipy import sparse
 
-        data, indices, indptr, shape, name = (self.decode(part) for part in parts)
+        data, indices, indptr, shape, name = (self.decode(part) for part in _parts(parts, 5))
         build = {"csr_matrix": sparse.csr_matrix, "csr_array": sparse.csr_array}[name]
-        rows, columns = (_a(int, length) for length in shape)
+        rows, columns = (_a(int, length) for length in _parts(shape, 2))
         if indices.dtype.kind != "i" or indptr.dtype.kind != "i" or len(indptr) != rows + 1 or columns < 0:
             raise ValueError("a sparse matrix does not add up")
         matrix = build((data, indices, indptr), shape=(rows, columns), copy=False)
@@ -236,8 +244,16 @@ class Reader:
         cls = class_of(name, RECORDS)
         if not set(columns) <= set(cls.__match_args__):
             raise ValueError(f"its table of {name} has other columns than expected")
-        lists = {key: self.decode(column).tolist() for key, column in columns.items()}
+        decoded = {key: self.decode(column) for key, column in columns.items()}
+        lists = {key: require_column(cls, key, column).tolist() for key, column in decoded.items()}
+        if len({len(column) for column in lists.values()}) > 1:
+            raise ValueError(f"the columns of its table of {name} are not equally long")
         return tuple(cls(**dict(zip(lists, row, strict=True))) for row in zip(*lists.values(), strict=True))
+
+    def same(self, number: Any) -> Any:
+        if not 0 <= _a(int, number) < len(self.values):
+            raise ValueError("it refers to a value that there is not")
+        return self.values[number]
 
     def dataclass(self, name: str, nodes: dict[str, Any]) -> Any:
         cls = class_of(name, VALUES)
@@ -245,6 +261,7 @@ class Reader:
         if unknown:
             raise ValueError(f"its {name} has the unknown field {min(unknown)!r:.40}")
         value = cls(**{key: self.decode(node) for key, node in nodes.items()})
+        require_typed(value)
         self.values.append(value)
         return value
 
@@ -281,21 +298,34 @@ def _a(kind: type, value: Any) -> Any:
     return value
 
 
+def _parts(value: Any, count: int) -> list[Any]:
+    if not isinstance(value, list) or len(value) != count:
+        raise ValueError(f"it holds a value that does not have {count} parts")
+    return value
+
+
+def _dict(reader: Reader, pairs: list[Any]) -> dict[Any, Any]:
+    return {reader.decode(key): reader.decode(item) for key, item in (_parts(pair, 2) for pair in _a(list, pairs))}
+
+
 def _dtype(text: Any) -> np.dtype[Any]:
     dtype: np.dtype[Any] = np.dtype(_a(str, text))
-    if dtype.kind not in _KINDS:
+    if dtype.kind not in _KINDS or dtype.str != text:  # older versions of NumPy let the width of a text overflow
         raise ValueError(f"it holds values of the unknown kind {text!r:.40}")
     return dtype
 
 
 def _scalar(reader: Reader, parts: list[Any]) -> Any:
-    kind, value = parts
+    kind, value = _parts(parts, 2)
     return _dtype(kind).type(reader.decode(value))
 
 
 def _few(reader: Reader, parts: list[Any]) -> Array:
-    kind, items = parts
-    values = np.array(reader.decode(_a(list, items)), _dtype(kind))
+    kind, items = _parts(parts, 2)
+    dtype, decoded = _dtype(kind), reader.decode(_a(list, items))
+    if dtype.kind == "U" and dtype.itemsize > 4 * max(_WIDEST, *(len(str(item)) for item in decoded)):
+        raise ValueError("its texts are shorter than it says")
+    values = np.array(decoded, dtype)
     if values.ndim != 1 or values.size > _FEW:
         raise ValueError("a short vector is not one")
     return values
@@ -309,7 +339,7 @@ _RULES: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "float": ((), _float),
     "scalar": ((), _scalar),
     "tuple": ((), lambda reader, items: tuple(reader.decode(_a(list, items)))),
-    "dict": ((), lambda reader, pairs: {reader.decode(key): reader.decode(item) for key, item in pairs}),
+    "dict": ((), _dict),
     "labels": ((), Reader.labels),
     "few": ((), _few),
     "array": ((), Reader.array),
@@ -320,7 +350,7 @@ _RULES: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "solver": ((), lambda reader, text: as_solver(_a(str, text))),
     "status": ((), lambda reader, name: Status[name]),
     "records": (("columns",), Reader.records),
-    "same": ((), lambda reader, number: reader.values[_a(int, number)]),
+    "same": ((), Reader.same),
     "value": (("fields",), Reader.dataclass),
     "estimator": (("parameters", "fitted"), Reader.estimator),
 }

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..types import Array
 from .tables import DataError, Table, as_table, number
 
+KINDS = ("number", "category", "constant")
 _MOST_CATEGORIES = 1000
 _FEW_ROWS = 20  # so few may all be different
 _NUMBERS = 0.5  # a column of which this part is numbers is meant to be numbers

@@ -31,12 +31,14 @@ from ..kernels.points import Domain
 from ..solution import Certificate, Solution
 from ..types import Array, Points
 from .atomic import write_whole
+from .consistent import require_consistent
 from .scaling import affine, svm_scale_text
 
 _TYPES: dict[str, type[Machine]] = {
     "c_svc": SVC, "nu_svc": SVC, "epsilon_svr": SVR, "nu_svr": SVR, "one_class": OneClassSVM,
 }  # fmt: skip
 _LARGEST_INDEX = 2**31 - 1
+_MOST_WEIGHTS = 2**28  # of a linear model, over all its problems: 2 GB
 
 
 class LibsvmFiles(NamedTuple):
@@ -157,6 +159,7 @@ def from_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
     largest = float(np.abs(model.coefficients).max(initial=0.0))
     if not isinstance(machine, OneClassSVM):
         machine.set_params(C=largest or 1.0)
+    require_consistent(type(machine).__name__, machine)
     return machine
 
 
@@ -190,6 +193,8 @@ class _Reader:
         k = max(2, len(labels))
         if _TYPES[kind] is SVC and (len(labels) < 2 or len(set(labels)) < len(labels)):
             self.fail(f"a classifier needs two or more different labels, not {labels}")
+        if self.integers(header, "nr_class", 1) != [k]:
+            self.fail(f"nr_class is {' '.join(header['nr_class'])}, but there are {k} classes")
         total = self.integers(header, "total_sv", 1)[0]
         sizes = self.integers(header, "nr_sv", k) if labels else [total]
         rho = self.numbers(header, "rho", k * (k - 1) // 2)
@@ -241,7 +246,7 @@ class _Reader:
 
     def integers(self, header: dict[str, list[str]], name: str, count: int | None = None) -> list[int]:
         values = self.numbers(header, name, count)
-        if any(value != int(value) for value in values):
+        if any(value != int(value) or abs(value) > _LARGEST_INDEX for value in values):
             self.fail(f"{name} must be whole numbers, not {' '.join(header[name])}")
         return [int(value) for value in values]
 
@@ -272,13 +277,16 @@ class _Reader:
 def _machine(model: _Model, n_features: int | None) -> Machine:
     """The fitted machine; classes in the order of their labels, as everywhere in scikit-learn."""
     if model.kernel.domain is Domain.VALUES:
-        support = np.array([int(row.get(0, 0)) - 1 for row in model.rows], np.intp)
-        if support.size and support.min() < 0:
+        numbers = [row.get(0, 0.0) for row in model.rows]
+        if any(number % 1 or not 1 <= number <= _LARGEST_INDEX for number in numbers):
             raise ValueError("A model of a precomputed kernel needs 0:number, counted from 1, for each support vector.")
+        support = np.array(numbers, np.intp) - 1
         vectors, width = np.empty((0, 0)), _width(int(support.max(initial=0)) + 1, n_features)
     else:
         width = _width(max((max(row, default=1) for row in model.rows), default=1), n_features)
         support, vectors = np.arange(len(model.rows)), _vectors(model.rows, width)
+    if isinstance(model.kernel, Linear) and model.rho.size * width > _MOST_WEIGHTS:
+        raise ValueError(f"A linear model of {width} features has more weights than anybody could hold.")
     machine = model.kind(kernel=model.kernel)
     coefficients, intercept, sizes = model.coefficients, -model.rho, np.array(model.sizes, np.int32)
     if isinstance(machine, SVC):
@@ -298,7 +306,7 @@ def _machine(model: _Model, n_features: int | None) -> Machine:
     solutions = tuple(Solution(beta, float(b), unknown) for beta, b in zip(betas, intercept, strict=True))
     machine.solution_ = solutions[0] if len(solutions) == 1 else solutions
     machine.certificates_ = tuple(unknown for _ in solutions)
-    machine.certificate_ = worst(machine.certificates_, ["read from a LIBSVM model"] * len(solutions))
+    machine.certificate_ = worst(machine.certificates_, ["read from a LIBSVM model"] * len(solutions), machine.tol)
     return machine
 
 

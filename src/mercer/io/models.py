@@ -11,6 +11,7 @@ import json
 import math
 import os
 import zipfile
+from collections.abc import Callable
 from hashlib import sha256
 from io import BytesIO
 from typing import IO, Any
@@ -24,6 +25,7 @@ from .codec import Reader, StorageError, Writer
 FORMAT, SCHEMA = "mercer model", 1
 _MANIFEST = "manifest.json"
 _MOST_ENTRIES = 20_000
+_HEAD = 1024  # bytes from which a file of another kind is known
 _LONGEST_MESSAGE = 200
 _LONGEST = 2**40  # side of an array
 _DTYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
@@ -52,7 +54,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What a model file says of itself, as plain JSON values, without the arrays."""
     with open(path, "rb") as file:
-        manifest: dict[str, Any] = _guarded(lambda: _Archive(file).manifest, str(path))
+        manifest: dict[str, Any] = _guarded(file, str(path), lambda archive: archive.manifest)
     return manifest
 
 
@@ -91,21 +93,56 @@ def loads(data: bytes) -> Any:
 
 def read(file: IO[bytes], name: str) -> Any:
     """The estimator of an open model file."""
-    return _guarded(lambda: _Archive(file).model(), name)
+    return _guarded(file, name, lambda archive: archive.model())
 
 
-def _guarded(work: Any, name: str) -> Any:
+def _guarded(file: IO[bytes], name: str, work: Callable[[_Archive], Any]) -> Any:
     """Whatever is wrong with the file, in one sentence."""
     try:
-        return work()
+        return work(_Archive(file))
     except (OSError, MemoryError):
         raise
+    except _ForeignError as error:
+        raise ModelError(f"{name} {error}.") from None
     except (zipfile.BadZipFile, EOFError):
-        raise ModelError(f"{name} is no model file of Mercer, or it is damaged.") from None
+        file.seek(0)
+        raise ModelError(f"{name} {_foreign(file.read(_HEAD))}.") from None
     except Exception as error:  # a file can be wrong in more ways than can be listed
         what = (str(error).split("\n")[0].rstrip(".") or type(error).__name__)[:_LONGEST_MESSAGE]
         what = f"{what} is missing" if isinstance(error, KeyError) else what
         raise ModelError(f"{name} cannot be loaded: {what}.") from None
+
+
+class _ForeignError(ValueError):
+    """A file of another kind; the text says which, after its name."""
+
+
+def _foreign(head: bytes) -> str:
+    """What a file that is no archive is, seen from its first bytes."""
+    if not head:
+        return "is empty"
+    if head.startswith(b"PK\x03\x04"):
+        return "is damaged, or its end is missing: copy it again, or train it again"
+    if head.startswith(b"svm_type"):
+        return "is a model file of LIBSVM: mercer convert reads it, and mercer.io.libsvm.from_libsvm"
+    if head.startswith(b"\x80") and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
+        return "is a pickle, which can run any code when it is loaded: load it in Python, and mercer.save what it holds"
+    if head.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ")):
+        return "is compressed: unpack it first"
+    if head.startswith(b"\x08") and b"onnx" in head:
+        return "is an ONNX model, which an ONNX runtime reads and Mercer does not"
+    if b"\0" not in head:
+        return "is text, not a model file: mercer train and mercer.save write those"
+    return "is no model file of Mercer: mercer train and mercer.save write those"
+
+
+def _foreign_archive(names: set[str]) -> str:
+    """What an archive without a manifest is."""
+    if any(name.endswith(".npy") for name in names):
+        return "is an archive of NumPy's arrays, not a model file"
+    if "schema.json" in names:
+        return "is a file of skops, which skops.io.load reads"
+    return "is an archive without a model of Mercer"
 
 
 class _Archive:
@@ -116,6 +153,8 @@ class _Archive:
         file.seek(0)
         self.zip = zipfile.ZipFile(file)
         entries = self.zip.infolist()
+        if _MANIFEST not in (names := {entry.filename for entry in entries}):
+            raise _ForeignError(_foreign_archive(names))
         if len(entries) > _MOST_ENTRIES:
             raise ValueError(f"it has {len(entries)} entries")
         if len({entry.filename for entry in entries}) != len(entries):

@@ -52,7 +52,7 @@ def _(kernel: Linear, ops: Operators, X: Any, Z: Array) -> Any:
 
 @block.register
 def _(kernel: Polynomial, ops: Operators, X: Any, Z: Array) -> Any:
-    inner = ops.Add(ops.MatMul(X, kernel.gamma * Z.T), _number(kernel.coef0))
+    inner = ops.Add(ops.MatMul(X, float(kernel.gamma) * Z.T), _number(kernel.coef0))
     return ops.Pow(inner, _number(kernel.degree))
 
 
@@ -64,12 +64,12 @@ def _(kernel: Gaussian, ops: Operators, X: Any, Z: Array) -> Any:
 @block.register
 def _(kernel: Laplacian, ops: Operators, X: Any, Z: Array) -> Any:
     distances = _summed(ops, ops.Abs(ops.Sub(_apart(ops, X), Z[None])))
-    return ops.Exp(ops.Mul(distances, _number(-kernel.gamma)))
+    return ops.Exp(ops.Mul(distances, _number(-float(kernel.gamma))))
 
 
 @block.register
 def _(kernel: Matern, ops: Operators, X: Any, Z: Array) -> Any:
-    s = ops.Mul(ops.Sqrt(_squared_distances(ops, X, Z)), _number(sqrt(2 * kernel.nu) / kernel.length_scale))
+    s = ops.Mul(ops.Sqrt(_squared_distances(ops, X, Z)), _number(sqrt(2 * kernel.nu) / float(kernel.length_scale)))
     decay = ops.Exp(ops.Neg(s))
     if kernel.nu == 0.5:
         return decay
@@ -81,7 +81,7 @@ def _(kernel: Matern, ops: Operators, X: Any, Z: Array) -> Any:
 
 @block.register
 def _(kernel: RationalQuadratic, ops: Operators, X: Any, Z: Array) -> Any:
-    scaled = ops.Mul(_squared_distances(ops, X, Z), _number(0.5 / (kernel.alpha * kernel.length_scale**2)))
+    scaled = ops.Mul(_squared_distances(ops, X, Z), _number(0.5 / (kernel.alpha * float(kernel.length_scale) ** 2)))
     return ops.Pow(ops.Add(scaled, _number(1.0)), _number(-kernel.alpha))
 
 
@@ -90,9 +90,7 @@ def _(kernel: Periodic, ops: Operators, X: Any, Z: Array) -> Any:
     turn = 2 * pi / kernel.period
     angle = ops.Mul(X, _number(turn))
     circles = ops.Concat(ops.Cos(angle), ops.Sin(angle), axis=1)
-    return block(
-        Gaussian.from_width(kernel.length_scale), ops, circles, np.hstack([np.cos(turn * Z), np.sin(turn * Z)])
-    )
+    return block(Gaussian(sigma=kernel.length_scale), ops, circles, np.hstack([np.cos(turn * Z), np.sin(turn * Z)]))
 
 
 @block.register
@@ -111,7 +109,7 @@ def _(kernel: ExpChi2, ops: Operators, X: Any, Z: Array) -> Any:
     x = _apart(ops, X)
     difference = ops.Sub(x, Z[None])
     distances = _summed(ops, ops.Div(ops.Mul(difference, difference), _no_zero(ops, ops.Add(x, Z[None]))))
-    return ops.Exp(ops.Mul(distances, _number(-kernel.gamma)))
+    return ops.Exp(ops.Mul(distances, _number(-float(kernel.gamma))))
 
 
 @block.register

@@ -197,7 +197,7 @@ def _numpy(data: bytes, name: str) -> Table:
         raise DataError(f"{name} cannot be read: {what}.") from None
     target = next((arrays[key] for key in ("y", "target", "labels", "y_train") if key in arrays), None)
     if {"data", "indices", "indptr", "shape"} <= set(arrays):
-        matrix = _csr(data, name)
+        matrix = _csr(data, arrays, name)
     elif (key := next((key for key in ("X", "x", "data", "X_train") if key in arrays), None)) is not None:
         matrix = arrays[key]
     elif len(arrays) == 1:
@@ -214,14 +214,23 @@ def _numpy(data: bytes, name: str) -> Table:
     return replace(table, target=target)
 
 
-def _csr(data: bytes, name: str) -> Any:
+def _csr(data: bytes, arrays: dict[str, Array], name: str) -> Any:
+    """The sparse matrix by rows, each entry once. Every index is within it, because compiled code trusts them."""
     from scipy.sparse import load_npz
 
     try:
+        for part, kinds in (("data", "biuf"), ("indices", "iu"), ("indptr", "iu"), ("shape", "iu")):
+            if arrays[part].dtype.kind not in kinds:
+                raise ValueError(f"its {part} hold {arrays[part].dtype}")
         matrix: Any = load_npz(BytesIO(data))
-        return matrix.tocsr()
-    except (ValueError, KeyError, NotImplementedError) as error:
-        raise DataError(f"{name} cannot be read as a sparse matrix: {error}.") from None
+        if max(matrix.shape) > _MOST_NONZEROS:
+            raise ValueError(f"it is {matrix.shape[0]} x {matrix.shape[1]}")
+        matrix.check_format(full_check=True)
+        matrix = matrix.tocsr()
+        matrix.sum_duplicates()
+        return matrix
+    except Exception as error:  # SciPy raises what it likes
+        raise DataError(f"{name} cannot be read as a sparse matrix: {str(error).rstrip('.')}.") from None
 
 
 def _arrow(data: bytes, name: str) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from io import StringIO
 
@@ -98,7 +99,7 @@ def _is_new(cell: str, column: Sequence[str]) -> bool:
 
 def require_distinct(names: Sequence[str], source: str) -> None:
     """Raise where two columns have one name."""
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         raise DataError(f"{source} has two columns with the name {twice[0]!r}: rename one of them.")
 

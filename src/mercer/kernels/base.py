@@ -139,9 +139,10 @@ class Kernel(Parameters):
         return NotImplemented if other is None else Sum(other, self)
 
     def __mul__(self, other: Any) -> Kernel:
-        if isinstance(other, Kernel):
-            return Product(self, other)
-        return Scaled(other, self) if _is_number(other) else NotImplemented
+        if _is_number(other):
+            return Scaled(other, self)
+        other = _as_kernel(other)
+        return NotImplemented if other is None else Product(self, other)
 
     def __rmul__(self, other: Any) -> Kernel:
         return Scaled(other, self) if _is_number(other) else NotImplemented
@@ -158,9 +159,14 @@ def _is_number(value: Any) -> bool:
 
 
 def _as_kernel(value: Any) -> Kernel | None:
+    """A number as a constant, and a kernel of scikit-learn's as one of ours, so that both can be added to a kernel."""
     if isinstance(value, Kernel):
         return value
-    return Constant(value) if _is_number(value) else None
+    if _is_number(value):
+        return Constant(value)
+    from .blocks import FromGaussianProcess, is_process
+
+    return FromGaussianProcess(value) if is_process(value) else None
 
 
 def _written(kernel: Kernel, level: int) -> str:

@@ -13,6 +13,8 @@ from .evaluate import Prepared, cut
 from .pairwise import dense
 from .points import Chosen, count, is_sparse, width
 
+_LARGEST_SINGLE = 1e32  # float32 goes on to 3e38: squares of differences, and sums of them, have room
+
 
 class _Fast(Prepared):
     """Columns of a Gaussian, with compiled `fill` and `add_up`."""
@@ -188,6 +190,9 @@ class Dense(_Panels):
         levels(packed.points, self.gamma, packed.levels)
         return packed
 
+    def takes(self, A: Points) -> bool:
+        return self.dtype != np.float32 or fits_single(self.gamma, A)
+
     def ready(self, A: Points) -> Packed:
         from .._core.gaussian import GROUP
 
@@ -323,11 +328,23 @@ def packed_bits(A: Points) -> Array:
     return words
 
 
-def fast_columns(points: Points, dtype: Any) -> type[_Fast] | None:
+def fits_single(gamma: float, *sets: Points) -> bool:
+    """Whether float32 can hold gamma, and the squares of all entries."""
+    return 1.0 / _LARGEST_SINGLE < gamma < _LARGEST_SINGLE and all(_squares_fit(X) for X in sets)
+
+
+def _squares_fit(X: Points) -> bool:
+    values = X.data if is_sparse(X) else X
+    return values.size == 0 or max(float(values.max()), -float(values.min())) ** 2 < _LARGEST_SINGLE
+
+
+def fast_columns(points: Points, dtype: Any, gamma: float = 1.0) -> type[_Fast] | None:
     """The way that suits these points, if there is one."""
     whole = points
     while isinstance(whole, Chosen):
         whole = whole.points
+    if np.dtype(dtype) == np.float32 and not fits_single(gamma, whole):
+        return None
     if width(whole) <= Bits.MOST and _all_zeros_and_ones(whole):
         return Bits if np.dtype(dtype) == np.float32 else TabledBits
     if is_sparse(whole):

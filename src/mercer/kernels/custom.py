@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..deadline import look
 from ..types import Array, Points
 from .base import Kernel
 from .pairwise import dense, dot, squared_norms
@@ -87,7 +88,8 @@ def _numbers(points: Points) -> Any:
     return np.asarray(points).reshape(-1).astype(np.intp)
 
 
-def _name(function: Any) -> str:
+def name_of(function: Any) -> str:
+    """What a function is called; an object or a partial function, what it is."""
     return getattr(function, "__name__", None) or type(function).__name__
 
 
@@ -111,6 +113,7 @@ class FromFunction(Kernel, names=()):
         B = dense(B)
         for i, x in enumerate(dense(A)):
             for j, z in enumerate(B):
+                look()  # one value can take long
                 out[i, j] = self._value(x, z)
 
     def diagonal(self, A: Points) -> Array:
@@ -130,7 +133,7 @@ class FromFunction(Kernel, names=()):
         return number
 
     def __repr__(self) -> str:
-        return f"<FromFunction {_name(self.function)}>"
+        return f"<FromFunction {name_of(self.function)}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -192,4 +195,4 @@ class FromFeatures(Kernel, names=()):
         return "an inner product of features"
 
     def __repr__(self) -> str:
-        return f"<FromFeatures {_name(self.phi)}>"
+        return f"<FromFeatures {name_of(self.phi)}>"

@@ -10,10 +10,12 @@ import numpy as np
 
 from ..params import require_integer, require_number
 from ..types import Array, Points
+from .adaptive import Adaptive
 from .base import Kernel, raise_to
 from .monomials import polynomial_features
 from .pairwise import dot, squared_norms
-from .points import is_sparse
+from .points import is_sparse, width
+from .spread import median_norm, variance
 
 _MOST_FEATURES, _HIGHEST = 5000, 50  # monomials, and the degree: with more, the kernel itself is the better way
 
@@ -38,35 +40,45 @@ class Linear(Kernel):
 
 
 @dataclass(frozen=True)
-class Polynomial(Kernel, names=("poly", "polynomial")):
-    """k(x, z) = (gamma <x, z> + coef0)^degree."""
+class Polynomial(Adaptive, names=("poly", "polynomial")):
+    """k(x, z) = (gamma <x, z> + coef0)^degree.
+
+    gamma is a number, "scale" (1 / (d Var X), as in Gaussian) or "median" (1 over the median of |x|^2).
+    """
 
     degree: int = 2
-    gamma: float = 1.0
+    gamma: float | str = 1.0
     coef0: float = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_integer(self, "degree", at_least=1)
-        require_number(self, "gamma", above=0)
         require_number(self, "coef0")
+
+    def size(self, word: str, X: Points, weight: Array) -> float:
+        """Of <x, z>."""
+        return variance(X, weight) * width(X) if word == "scale" else median_norm(X, weight)
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
         dot(A, B, out)
-        out *= self.gamma
+        out *= float(self.gamma)
         out += self.coef0
         raise_to(out, self.degree)
 
     def diagonal(self, A: Points) -> Array:
         """(gamma |x|^2 + coef0)^degree."""
-        values = self.gamma * squared_norms(A) + self.coef0
+        values = float(self.gamma) * squared_norms(A) + self.coef0
         raise_to(values, self.degree)
         return values
+
+    def monomials(self, d: int) -> int:
+        """How many monomials of d variables there are up to the degree."""
+        return comb(d + self.degree, self.degree)
 
     def features(self, X: Points) -> Any:
         """The monomials, where they are no more than some thousands and X is dense."""
         d, p = X.shape[1], self.degree
-        if is_sparse(X) or self.coef0 < 0 or p > _HIGHEST or comb(d + p, p) > _MOST_FEATURES:
+        if is_sparse(X) or self.coef0 < 0 or p > _HIGHEST or self.monomials(d) > _MOST_FEATURES:
             return None
         monomials, factors = polynomial_features(d, p, float(self.gamma), float(self.coef0))
         return monomials.evaluate(X, np.empty((len(X), len(monomials)), X.dtype)) * factors.astype(X.dtype)

@@ -16,6 +16,7 @@ import numpy as np
 
 from .._core import is_small
 from .._core.small import part_of
+from ..deadline import look, now
 from ..parallel import for_each, thread_count
 from ..types import Array, Index, Points
 from .pairwise import overflow_checked_later, require_no_overflow
@@ -34,6 +35,9 @@ _OFTEN = 0.1  # and the part of the columns that must be rows too
 _LEAST_ROWS = 256  # of a square that are a piece of work
 _PIECES = 8  # of work for each thread: cores are not always equally fast
 _WORTH_A_THREAD = 100_000  # values; smaller blocks are one tile in the caller's thread
+_PROBE_ROWS = {False: (16, 128), True: (2, 16)}  # of blocks that are timed, one after the other,
+_PROBE_COLUMNS = {False: 8192, True: 16}  # with so many columns; fewer, where the kernel is a user's own function
+_PROBE_SECONDS = 0.003  # until one takes so long
 
 
 def block(kernel: Kernel, X: Points, Z: Points = None) -> Array:
@@ -53,10 +57,10 @@ def product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any = None) -
     return stream_product(kernel, X, Z, v, dtype or common_dtype(X, Z))
 
 
-def sums_of_parts(kernel: Kernel, X: Points, Z: Points, v: Array, edges: Any) -> Array:
+def sums_of_parts(kernel: Kernel, X: Points, Z: Points, v: Array, edges: Any, dtype: Any = None) -> Array:
     """sum_j k(x_i, z_j) v_jc in float64 over each part of the z_j, from one edge to the next: (parts, columns c, i)."""
     X, Z, _ = admit_both(kernel, X, Z)
-    v, edges, dtype = np.asarray(v, np.float64), np.asarray(edges, np.intp), common_dtype(X, Z)
+    v, edges, dtype = np.asarray(v, np.float64), np.asarray(edges, np.intp), dtype or common_dtype(X, Z)
     out = np.empty((edges.size - 1, v.shape[1], count(X)))
     threads, side = plan(kernel, X, Z, dtype, SCRATCH)
     columns = prepared(kernel, Z, dtype, SCRATCH, count(X))
@@ -154,6 +158,27 @@ def fill_block(kernel: Kernel, X: Points, Z: Points, out: Array, *, same: bool =
         for_each(_tiles(n, m, side, mirror), work, threads)
 
 
+def value_seconds(kernel: Kernel, X: Points) -> float:
+    """Seconds of one kernel value of admitted points, as they are computed for many points on all cores; measured on
+    more and more rows of a block until that takes long enough. A user's own function has few columns.
+    """
+    n = count(X)
+    if kernel.domain is Domain.VALUES:  # they are there
+        return 0.0
+    columns = prepared(kernel, X[0 : min(n, _PROBE_COLUMNS[kernel.serial])], np.float32, inf)
+    for most in _PROBE_ROWS[kernel.serial]:
+        rows = X[0 : min(most, n)]
+        out, at = np.empty((count(rows), columns.n), np.float32), np.arange(count(rows))
+        taken = []
+        for _ in range(2):  # the first time, compiled code may have to be loaded
+            began = now()
+            fill_rows(columns, rows, out, at)
+            taken.append(now() - began)
+        if min(taken) >= _PROBE_SECONDS:
+            break
+    return min(taken) / out.size
+
+
 def stream_product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any, scratch: int = SCRATCH) -> Array:
     """K(X, Z) v for admitted points: each strip of rows by one thread, so that sums keep their order."""
     n = count(X)
@@ -194,6 +219,7 @@ def symmetric_product(kernel: Kernel, X: Points, v: Array, dtype: Any, scratch: 
         total = sums[thread]
         for number in [i for i in range(len(strips)) if (i % (2 * threads)) in (thread, 2 * threads - 1 - thread)]:
             rows = strips[number]
+            look()
             for strip, column in zip(strips[number:], columns[number:], strict=True):
                 column.both_ways(columns[number], v[strip], v[rows], total[rows], total[strip])
 

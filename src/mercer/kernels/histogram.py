@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..params import require_number
 from ..types import Array, Points
+from .adaptive import Adaptive
 from .base import Kernel
 from .pairwise import add_over_coordinates
 from .points import common_dtype, count, is_sparse
+from .spread import mean_distance, median_distance
 
 
 class Histogram(Kernel, names=()):
@@ -66,21 +67,23 @@ class Chi2(Histogram):
 
 
 @dataclass(frozen=True)
-class ExpChi2(Histogram):
-    """k(x, z) = exp(-gamma sum_j (x_j - z_j)^2 / (x_j + z_j)), with 0/0 = 0."""
+class ExpChi2(Adaptive, Histogram):
+    """k(x, z) = exp(-gamma sum_j (x_j - z_j)^2 / (x_j + z_j)), with 0/0 = 0.
 
-    gamma: float = 1.0
+    gamma is a number, "scale" (1 over the mean of that sum over pairs) or "median" (1 over its median).
+    """
+
+    gamma: float | str = "scale"
     bounded = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self, "gamma", above=0)
+    def size(self, word: str, X: Points, weight: Array) -> float:
+        """Of the sum."""
+        return (mean_distance if word == "scale" else median_distance)(_chi2_distances, X, weight)
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
         from .._core.exponential import exp_32, exp_64
-        from .._core.sums import add_chi2_distance
 
-        add_over_coordinates(add_chi2_distance, A, B, out, np.finfo(out.dtype).tiny)
+        _fill_chi2_distances(A, B, out)
         (exp_32 if out.dtype == np.float32 else exp_64)(out, float(self.gamma))
 
     def diagonal(self, A: Points) -> Array:
@@ -89,3 +92,16 @@ class ExpChi2(Histogram):
 
     def reason(self) -> str | None:
         return "exp(4 gamma Chi2), a limit of sums of products of Chi2, times a function of x and the same of z"
+
+
+def _chi2_distances(A: Points, B: Points) -> Array:
+    out = np.empty((count(A), count(B)))
+    _fill_chi2_distances(A, B, out)
+    return out
+
+
+def _fill_chi2_distances(A: Points, B: Points, out: Array) -> None:
+    """out <- sum_j (x_j - z_j)^2 / (x_j + z_j) for each pair."""
+    from .._core.sums import add_chi2_distance
+
+    add_over_coordinates(add_chi2_distance, A, B, out, np.finfo(out.dtype).tiny)

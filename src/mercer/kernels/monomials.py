@@ -67,14 +67,16 @@ class Monomials:
         ]
 
 
-@lru_cache(maxsize=8)
-def polynomial_features(d: int, degree: int, gamma: float, coef0: float) -> tuple[Monomials, Array]:
-    """Monomials and their factors: the features of (gamma <x, z> + coef0)^degree, coef0 >= 0, for d variables.
-
-    The factor of x^a is sqrt(p! / (a! (p - |a|)!) gamma^|a| coef0^(p - |a|)), with p the degree.
-    """
-    monomials = Monomials.of(d, range(degree + 1) if coef0 > 0 else [degree])
+def factors(monomials: Monomials, degree: int, gamma: float, coef0: float) -> Array:
+    """The factor of each x^a: sqrt(p! / (a! (p - |a|)!) gamma^|a| coef0^(p - |a|)), with p the degree."""
     size = monomials.degrees
     rest = np.array([factorial(degree - k) for k in size], float)
     multinomial = factorial(degree) / (monomials.multiplicities * rest)
-    return monomials, np.sqrt(multinomial * gamma**size * coef0 ** (degree - size))
+    return np.asarray(np.sqrt(multinomial * gamma**size * coef0 ** (degree - size)))
+
+
+@lru_cache(maxsize=8)
+def polynomial_features(d: int, degree: int, gamma: float, coef0: float) -> tuple[Monomials, Array]:
+    """Monomials and their factors: the features of (gamma <x, z> + coef0)^degree, coef0 >= 0, for d variables."""
+    monomials = Monomials.of(d, range(degree + 1) if coef0 > 0 else [degree])
+    return monomials, factors(monomials, degree, gamma, coef0)

@@ -14,6 +14,7 @@ from ..types import Array, Points
 from .points import COORDINATES, is_sparse
 
 _DENSE_GAIN = 50  # a multiplication of dense float32 products is so much faster than one of sparse products
+_FLOAT64_AT_A_TIME = 1_000_000  # entries of points that are copied
 _FEW_ENTRIES = 400_000  # of two sets of points, for which dense copies of them may be made
 
 
@@ -45,6 +46,27 @@ def dot(A: Points, B: Points, out: Array) -> None:
             return
     for a, b in chunks(A, B):
         out += a @ b.T
+
+
+def linear_scores(X: Points, W: Array) -> Array:
+    """<w, x> of each point, as rows, and each row w of W, in float64; only some rows of X are copied at a time."""
+    out = np.empty((X.shape[0], len(W)))
+    for rows in _some_rows(X):
+        out[rows] = X[rows].astype(np.float64, copy=False) @ W.T
+    return out
+
+
+def linear_weights(X: Points, V: Array) -> Array:
+    """sum_i v_i x_i for each row v of V, in the same way."""
+    out = np.zeros((len(V), X.shape[1]))
+    for rows in _some_rows(X):
+        out += (X[rows].astype(np.float64, copy=False).T @ V[:, rows].T).T
+    return out
+
+
+def _some_rows(X: Points) -> Iterator[slice]:
+    step = max(1, _FLOAT64_AT_A_TIME // X.shape[1])
+    return (slice(start, start + step) for start in range(0, X.shape[0], step))
 
 
 def chunks(A: Points, B: Points) -> Iterator[tuple[Any, Any]]:

@@ -52,11 +52,16 @@ def vectors(X: Points, name: str = "X") -> Any:
 
 
 def objects(X: Points, name: str = "X") -> Any:
-    """Anything with a length and slices: lists of strings, graphs, sets; the rows of an array or a data frame."""
+    """Anything with a length and slices: lists of strings, graphs, sets; the rows of an array or a data frame.
+
+    The rows of one column of text are the texts themselves, which a kernel on strings takes.
+    """
     if isinstance(X, str | bytes):
         raise TypeError(f"{name} is a single text: pass a list of points, [{X[:20]!r}, ...].")
     if hasattr(X, "iloc"):  # pandas
         X = X.to_numpy()
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 1 and _is_text(X):
+        X = X[:, 0]
     if is_sparse(X):
         X = _csr(X)
     elif not isinstance(X, list | tuple | np.ndarray):
@@ -67,6 +72,10 @@ def objects(X: Points, name: str = "X") -> Any:
     if (X.shape[0] if hasattr(X, "shape") else len(X)) == 0:
         raise ValueError(f"{name} is empty: a kernel needs at least one point.")
     return X
+
+
+def _is_text(X: Array) -> bool:
+    return X.dtype.kind == "U" or (X.dtype == object and all(isinstance(value, str) for value in X.flat))
 
 
 def count(X: Points) -> int:

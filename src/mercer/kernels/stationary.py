@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from math import isfinite, pi, sqrt
-from typing import Any, Self
+from dataclasses import dataclass
+from math import pi, sqrt
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._core.small import part_of
 from ..params import require_number
 from ..types import Array, Points
+from .adaptive import Adaptive
 from .base import Kernel
-from .columns import fast_columns
+from .columns import fast_columns, fits_single
 from .evaluate import Prepared
 from .pairwise import (
     add_over_coordinates,
@@ -20,16 +20,15 @@ from .pairwise import (
     dense,
     few,
     fill_squared_distances,
-    overflow_checked_later,
     squared_distances,
 )
-from .points import common_dtype, count, held_width, row_weights, take, vectors, width
+from .points import common_dtype, count, held_width, take, width
+from .spread import mean_absolute, mean_square, median_distance, variance
 
 # float32 products give |x - z|^2 with an error of about 1e-7 (|x|^2 + |z|^2). Rows where gamma |x|^2 is larger than
 # this are computed in float64, so that no value of the Gaussian is wrong by more than about 5e-6. (The size of the
 # row's own point is enough: a much larger z is so far away that the value is 0.)
 _HEAVY = 16.0
-_MEDIAN_POINTS = 1000  # "median" looks at so many points, evenly spaced
 
 
 class Stationary(Kernel, names=()):
@@ -46,60 +45,50 @@ class Stationary(Kernel, names=()):
         return f"its Fourier transform is a density >= 0, {self.spectrum} (Bochner)"
 
 
-@dataclass(frozen=True)
-class Gaussian(Stationary, names=("rbf", "gaussian")):
+@dataclass(frozen=True, init=False)
+class Gaussian(Adaptive, Stationary, names=("rbf", "gaussian")):
     """k(x, z) = exp(-gamma |x - z|^2).
 
-    gamma is a number, "scale" (1 / (d Var X)) or "median" (1 / (2 m^2), m the median distance of distinct points), the
-    last two found from the training data by `resolve`. From a width: `Gaussian.from_width(sigma)`.
+    gamma is a number, "scale" (1 / (d Var X)), "auto" (1 / d) or "median" (1 / (2 m^2), m the median distance of points
+    that are not equal). `Gaussian(sigma=2.0)` gives the width: gamma = 1 / (2 sigma^2).
     """
 
     gamma: float | str = "scale"
+    words: ClassVar[tuple[str, ...]] = ("scale", "auto", "median")
     spectrum = "a normal one"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.gamma not in ("scale", "median"):
-            if isinstance(self.gamma, str):
-                raise ValueError(f"Gaussian: gamma must be a number > 0, 'scale' or 'median', not {self.gamma!r}.")
-            require_number(self, "gamma", above=0)
+    def __init__(self, gamma: float | str | None = None, *, sigma: float | None = None) -> None:
+        if gamma is not None and sigma is not None:
+            raise ValueError("Gaussian: one of gamma and sigma must be given, not both: gamma is 1 / (2 sigma^2).")
+        if sigma is not None:
+            gamma = _gamma_of_width(sigma)
+        object.__setattr__(self, "gamma", "scale" if gamma is None else gamma)
+        self.__post_init__()
 
-    @classmethod
-    def from_width(cls, sigma: float) -> Self:
-        """The kernel with gamma = 1 / (2 sigma^2)."""
-        if not 1e-150 < sigma < 1e150:
-            raise ValueError(f"A width must be greater than 0, and neither tiny nor huge, not {sigma!r}.")
-        return cls(gamma=1.0 / (2.0 * sigma * sigma))
+    def with_params(self, **params: Any) -> Self:
+        """See Parameters.with_params; sigma is taken too."""
+        if "sigma" in params:
+            params["gamma"] = type(self)(params.get("gamma"), sigma=params.pop("sigma")).gamma
+        return super().with_params(**params)
 
-    def require_resolved(self) -> None:
-        if isinstance(self.gamma, str):
-            raise ValueError(
-                f"{self!r} waits for training data: call kernel.resolve(X) first, or give gamma as a number."
-            )
-
-    def resolve(self, X: Points, sample_weight: Any = None) -> Self:
-        """See Kernel.resolve; rows of weight 0 do not count, and a weight of 2 counts as two rows."""
-        if not isinstance(self.gamma, str):
-            return self
-        X = vectors(X)
-        weight = row_weights(sample_weight, count(X))
-        spread = _variance(X, weight) * X.shape[1] if self.gamma == "scale" else 2.0 * _median_square(X, weight)
-        if spread == 0.0:  # all points are one: any gamma gives the same kernel
-            return replace(self, gamma=1.0)
-        if not isfinite(spread) or not isfinite(1.0 / spread):
-            raise ValueError(f"gamma={self.gamma!r} overflows on this data: its values are too large or too small.")
-        return replace(self, gamma=1.0 / spread)
+    def size(self, word: str, X: Points, weight: Array) -> float:
+        """Of squared distances."""
+        if word == "auto":
+            return float(width(X))
+        if word == "scale":
+            return variance(X, weight) * width(X)
+        return 2.0 * median_distance(squared_distances, X, weight)
 
     def scratch_width(self, X: Points) -> int:
         """Twice the columns: some rows may need float64."""
         return 2 * held_width(X)
 
     def prepare(self, Z: Points, dtype: Any) -> Prepared:
-        columns = fast_columns(Z, dtype)
+        columns = fast_columns(Z, dtype, float(self.gamma))
         return super().prepare(Z, dtype) if columns is None else columns(self, Z, dtype)
 
     def prepared_bytes(self, Z: Points, dtype: Any) -> int:
-        columns = fast_columns(Z, dtype)
+        columns = fast_columns(Z, dtype, float(self.gamma))
         return 0 if columns is None else columns.bytes_for(Z, dtype)
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
@@ -113,60 +102,39 @@ class Gaussian(Stationary, names=("rbf", "gaussian")):
             fill_squared_distances(A, B, out)
             exp_64(out, gamma)
             return
-        a, b = centred_dot(A, B, out)
-        if gaussian_32(out, a, b, gamma) <= _HEAVY:
-            return
-        heavy = np.flatnonzero(~(gamma * a <= _HEAVY)) if np.isfinite(b).all() else np.arange(count(A))
+        heavy = np.arange(count(A))
+        if fits_single(gamma, A, B):
+            a, b = centred_dot(A, B, out)
+            if gaussian_32(out, a, b, gamma) <= _HEAVY:
+                return
+            heavy = np.flatnonzero(~(gamma * a <= _HEAVY))
         if heavy.size:
             precise = np.empty((heavy.size, count(B)))
             self.fill(take(A, heavy).astype(np.float64), B.astype(np.float64), precise)
             out[heavy] = precise
 
 
-def _variance(X: Points, weight: Array) -> float:
-    """The variance of all entries, each row counted with its weight."""
-    total = float(weight.sum() * X.shape[1])
-    with overflow_checked_later():
-        if not isinstance(X, np.ndarray):  # sparse: most entries are 0
-            mean = float(weight @ (X @ np.ones(X.shape[1]))) / total
-            return max(float(weight @ (X.multiply(X) @ np.ones(X.shape[1]))) / total - mean * mean, 0.0)
-        mean = float(weight @ X.sum(axis=1, dtype=np.float64)) / total
-        squares = np.empty(len(X))
-        for start in range(0, len(X), 4096):  # by pieces: X may be large
-            part = np.subtract(X[start : start + 4096], mean, dtype=np.float64)
-            squares[start : start + 4096] = np.einsum("ij,ij->i", part, part)
-        return float(weight @ squares) / total
-
-
-def _median_square(X: Points, weight: Array) -> float:
-    """The weighted median of |x - z|^2 over pairs of distinct points."""
-    kept = np.flatnonzero(weight)
-    if kept.size > _MEDIAN_POINTS:
-        kept = kept[np.linspace(0, kept.size - 1, _MEDIAN_POINTS).astype(int)]
-    points = take(X, kept)
-    i, j = np.triu_indices(kept.size, 1)
-    with part_of(kept.size**2):
-        squares = squared_distances(points, points)[i, j]
-    weights = (weight[kept][i] * weight[kept][j])[squares > 0]
-    squares = squares[squares > 0]
-    if squares.size == 0:
-        return 0.0
-    order = np.argsort(squares)
-    cumulated = np.cumsum(weights[order])
-    low, high = np.searchsorted(cumulated, cumulated[-1] * np.array([0.5 - 1e-12, 0.5 + 1e-12]))
-    return float(squares[order[low]] + squares[order[min(high, order.size - 1)]]) / 2.0
+def _gamma_of_width(sigma: float) -> float:
+    """1 / (2 sigma^2)."""
+    number = isinstance(sigma, int | float | np.number) and not isinstance(sigma, bool)
+    if not number or not 1e-150 < sigma < 1e150:
+        raise ValueError(f"A width must be a number greater than 0, and neither tiny nor huge, not {sigma!r}.")
+    return 1.0 / (2.0 * float(sigma) ** 2)
 
 
 @dataclass(frozen=True)
-class Laplacian(Stationary):
-    """k(x, z) = exp(-gamma |x - z|_1)."""
+class Laplacian(Adaptive, Stationary):
+    """k(x, z) = exp(-gamma |x - z|_1).
 
-    gamma: float = 1.0
+    gamma is a number, "scale" (1 over the mean of |x - z|_1 over pairs) or "median" (1 over its median).
+    """
+
+    gamma: float | str = "scale"
     spectrum = "a Cauchy one in each coordinate"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self, "gamma", above=0)
+    def size(self, word: str, X: Points, weight: Array) -> float:
+        """Of |x - z|_1."""
+        return mean_absolute(X, weight) if word == "scale" else median_distance(_absolute_distances, X, weight)
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
         from .._core.exponential import exp_32, exp_64
@@ -176,14 +144,40 @@ class Laplacian(Stationary):
         (exp_32 if out.dtype == np.float32 else exp_64)(out, float(self.gamma))
 
 
+def _absolute_distances(A: Points, B: Points) -> Array:
+    """|x - z|_1 for each pair, in float64."""
+    from .._core.sums import add_l1
+
+    out = np.empty((count(A), count(B)))
+    add_over_coordinates(add_l1, A, B, out)
+    return out
+
+
+class _OfDistance(Adaptive, Stationary, names=()):
+    """A kernel of |x - z| / length_scale, inside in float64.
+
+    Half of the root of the mean of |x - z|^2 is the width of `Gaussian("scale")` where all columns have one mean.
+    """
+
+    adapts: ClassVar[str] = "length_scale"
+
+    def size(self, word: str, X: Points, weight: Array) -> float:
+        """Of |x - z|."""
+        if word == "scale":
+            return sqrt(mean_square(X, weight)) / 2.0
+        return sqrt(median_distance(squared_distances, X, weight))
+
+
 @dataclass(frozen=True)
-class Matern(Stationary):
+class Matern(_OfDistance):
     """With r = |x - z| / length_scale: exp(-r) for nu = 1/2, (1 + s) exp(-s), s = sqrt(3) r, for nu = 3/2,
     (1 + s + s^2/3) exp(-s), s = sqrt(5) r, for nu = 5/2.
+
+    length_scale is a number, "scale" (half of the root of the mean of |x - z|^2 over pairs) or "median" (of |x - z|).
     """
 
     nu: float = 1.5
-    length_scale: float = 1.0
+    length_scale: float | str = "scale"
     tiles = 10  # float64 inside
     spectrum = "a Student one"
 
@@ -191,11 +185,10 @@ class Matern(Stationary):
         super().__post_init__()
         if self.nu not in (0.5, 1.5, 2.5):
             raise ValueError(f"Matern: nu must be 0.5, 1.5 or 2.5, not {self.nu!r}.")
-        require_number(self, "length_scale", above=0)
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
         s = np.sqrt(squared_distances(A, B))
-        s *= sqrt(2 * self.nu) / self.length_scale
+        s *= sqrt(2 * self.nu) / float(self.length_scale)
         np.minimum(s, 1e3, out=s)  # exp(-1000) is 0 already; more would be infinity times 0
         if self.nu == 0.5:
             out[...] = np.exp(-s)
@@ -206,21 +199,20 @@ class Matern(Stationary):
 
 
 @dataclass(frozen=True)
-class RationalQuadratic(Stationary):
-    """k(x, z) = (1 + |x - z|^2 / (2 alpha length_scale^2))^-alpha."""
+class RationalQuadratic(_OfDistance):
+    """k(x, z) = (1 + |x - z|^2 / (2 alpha length_scale^2))^-alpha; length_scale as in Matern."""
 
     alpha: float = 1.0
-    length_scale: float = 1.0
+    length_scale: float | str = "scale"
     tiles = 8  # float64 inside
     spectrum = "a mixture of normal ones"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_number(self, "alpha", above=0)
-        require_number(self, "length_scale", above=0)
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
-        scaled = squared_distances(A, B) / (2.0 * self.alpha * self.length_scale**2)
+        scaled = squared_distances(A, B) / (2.0 * self.alpha * float(self.length_scale) ** 2)
         out[...] = np.exp(-self.alpha * np.log1p(scaled))
 
 
@@ -239,10 +231,10 @@ class Periodic(Stationary):
         super().__post_init__()
         require_number(self, "period", above=0)
         require_number(self, "length_scale", above=0)
-        Gaussian.from_width(self.length_scale)
+        Gaussian(sigma=self.length_scale)
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
-        Gaussian.from_width(self.length_scale).fill(self._circles(A, out.dtype), self._circles(B, out.dtype), out)
+        Gaussian(sigma=self.length_scale).fill(self._circles(A, out.dtype), self._circles(B, out.dtype), out)
 
     def reason(self) -> str | None:
         return "a Gaussian of the points (cos, sin) of a circle in each coordinate"

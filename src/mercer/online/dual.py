@@ -25,7 +25,8 @@ _UNLIMITED = 2**62
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """Points that are held, by machine and point: labels and weights, f = sum_i weights_i signs_i k(x_i, .).
+    """Points that are held, by machine and point: what a mistake adds (the label times the weight of the point) and
+    how often it did, f = sum_i weights_i signs_i k(x_i, .).
 
     seen: T, the points seen so far. stamps: for each mistake on a point, how many had been seen before, added up, so
     that the mean of all T functions f has the weights `weights - stamps / T`. since: when the point was first held.
@@ -76,7 +77,7 @@ class Dual(Learner):
         self.weights = np.concatenate([held.weights, zeros], axis=1)
         self.stamps = np.concatenate([held.stamps, zeros], axis=1)
         self.since = np.concatenate([held.since, np.zeros(Y.shape[1], np.int64)])
-        self.seen, self.forgotten = held.seen, 0
+        self.seen, self.forgotten, self.added = held.seen, 0, 0
         self.count = int(self.weights.any(axis=0).sum())
         self.sizes = np.sqrt(np.maximum(rows.squares() + self.bias, 0.0))
         self.alpha, self.made = np.zeros(Y.shape, np.int64), np.zeros(machines, np.int64)
@@ -135,7 +136,8 @@ class Dual(Learner):
     def _least(self) -> Index:
         """The point whose removal changes f least, as an array of one."""
         points = np.flatnonzero(self.weights.any(axis=0))
-        change = np.sqrt((self.weights[:, points] ** 2).sum(axis=0)) * self.sizes[points]
+        beta = self.weights[:, points] * self.signs[:, points]
+        change = np.sqrt((beta**2).sum(axis=0)) * self.sizes[points]
         return points[[np.lexsort((self.since[points], change))[0]]]
 
     def _forget(self, point: Index) -> tuple[Index, Array]:
@@ -146,8 +148,13 @@ class Dual(Learner):
         self.forgotten += 1
         return point, change
 
+    def end_seconds(self, taken: float) -> float:
+        """See Learner: a row of values for each point that is held, as each that was added has taken one."""
+        return taken * self.count / max(1, self.added)
+
     def _add(self, points: Index, v: Array) -> None:
         """f += sum v_i k(x_i, .), at all points."""
+        self.added += points.size
         self.rows.add(self.F, points, v)
         self.F += self.bias * v.sum(axis=1)[:, None]
 
@@ -163,7 +170,8 @@ class Dual(Learner):
     def norms(self) -> tuple[Array, Array]:
         """See Learner; known where nothing was held before."""
         weights = self.weights[:, self.before :]
-        return np.sqrt(np.maximum((weights * self.Y * self.F).sum(axis=1), 0.0)), weights.sum(axis=1)
+        norms = np.sqrt(np.maximum((weights * self.Y * self.F).sum(axis=1), 0.0))
+        return norms, (weights * np.abs(self.Y)).sum(axis=1)
 
     def support(self, machine: int) -> int:
         return int(np.count_nonzero(self.weights[machine]))

@@ -15,6 +15,7 @@ A hard margin minimises 1/2 |w|^2 with 1 / |w| as its margin: so 1 / (2 lower^2)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import indent
 
 import numpy as np
 
@@ -35,12 +36,12 @@ class MarginCertificate(Certificate):
 
     def __str__(self) -> str:
         name = f"{self.name}: " if self.name else ""
-        if self.proof is not None:
-            return f"{name}{self.status}\n  {self.proof}"
-        return f"{name}{self.status}\n  {self.words()}"
+        return f"{name}{self.status}\n{indent(self.words(), '  ')}"
 
     def words(self) -> str:
-        """What is proved, in one phrase."""
+        """What is proved, in one phrase; the proof, where the classes cannot be separated."""
+        if self.proof is not None:
+            return str(self.proof)
         what = "every point is on its side" if self.lower > 0.0 else "some points are on the wrong side"
         return f"{what}; margin of f {self.lower:.4g}, and no f has more than {self.upper:.4g}"
 

@@ -8,13 +8,13 @@ The f after some pass is remembered, a later one after twice as many passes (Bre
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..deadline import Deadline, now
 from ..interrupt import interruptible
 from ..parallel import helpers_kept
 from ..progress import Watch
@@ -43,7 +43,7 @@ class Learner(ABC):
     """The mistakes of each machine in this pass."""
 
     Y: Array
-    """The labels -1 and +1 of each row of X, for each machine."""
+    """The labels -1 and +1 of each row of X, times its weight (> 0), for each machine: what a mistake adds."""
 
     trace: list[Update] | None
 
@@ -71,6 +71,10 @@ class Learner(ABC):
     def distance(self, machine: int, state: Any) -> float:
         """|f - f'| / eta for an earlier f'."""
 
+    def end_seconds(self, taken: float) -> float:
+        """What it will take to certify f as it is now, after so many seconds of learning."""
+        return 0.0
+
     @property
     @abstractmethod
     def size(self) -> float:
@@ -96,29 +100,35 @@ class Outcome:
     seconds: float
 
 
-def train(
-    learner: Learner, orders: Iterator[Index], *, max_epochs: int, deadline: float | None, watch: Watch
-) -> Outcome:
+def train(learner: Learner, orders: Iterator[Index], *, max_epochs: int, deadline: Deadline, watch: Watch) -> Outcome:
     """Passes until none makes a mistake, a proof that this cannot be, or a limit."""
     run = _Run(learner, watch)
-    with interruptible(), helpers_kept():
+    with interruptible() as interrupt, helpers_kept():
+
+        def why_stop() -> Status | None:
+            if interrupt.asked:
+                return Status.INTERRUPTED
+            late = deadline.limited and learner.end_seconds(now() - deadline.began) >= deadline.left()
+            return Status.OUT_OF_TIME if late else None
+
         while run.stop is None and None in run.statuses:
-            run.stop = one_pass(learner, next(orders), run.active(), run.epoch + 1, deadline)
+            run.stop = one_pass(learner, next(orders), run.active(), run.epoch + 1, why_stop)
             run.look()
             if run.stop is None and run.epoch >= max_epochs:
                 run.stop = Status.NOT_SEPARATED
     return run.outcome()
 
 
-def one_pass(learner: Learner, order: Index, active: Array, epoch: int, deadline: float | None) -> Status | None:
+def one_pass(
+    learner: Learner, order: Index, active: Array, epoch: int, why_stop: Callable[[], Status | None] = lambda: None
+) -> Status | None:
     """A pass; gives back why it was broken off, if it was."""
     learner.made[:] = 0
-    with interruptible() as interrupt, helpers_kept():
+    with helpers_kept():
         for _ in learner.pieces(order, active, epoch):
-            if interrupt.asked:
-                return Status.INTERRUPTED
-            if deadline is not None and perf_counter() >= deadline:
-                return Status.OUT_OF_TIME
+            stop = why_stop()
+            if stop is not None:
+                return stop
     return None
 
 
@@ -127,7 +137,7 @@ class _Run:
 
     def __init__(self, learner: Learner, watch: Watch) -> None:
         self.learner, self.watch = learner, watch
-        self.began, self.epoch = perf_counter(), 0
+        self.began, self.epoch = now(), 0
         machines = len(learner.Y)
         self.stop: Status | None = None
         self.statuses: list[Status | None] = [None] * machines
@@ -145,8 +155,8 @@ class _Run:
         learner = self.learner
         scores, (norms, weights) = learner.scores(), learner.norms()
         for c in np.flatnonzero(self.active()).tolist():
-            primal, dual = as_objectives(*bounds(learner.Y[c] * scores[c], norms[c], weights[c]))
-            step = Step(self.epoch, primal, dual, learner.support(c), perf_counter() - self.began)
+            primal, dual = as_objectives(*bounds(np.sign(learner.Y[c]) * scores[c], norms[c], weights[c]))
+            step = Step(self.epoch, primal, dual, learner.support(c), now() - self.began)
             self.histories[c].append(step)
             self.proofs[c] = self.earlier[c].proof()
             if self.proofs[c] is not None:
@@ -161,7 +171,7 @@ class _Run:
         ended = [self.stop if status is None else status for status in self.statuses]
         statuses = [status for status in ended if status is not None]
         histories = [tuple(steps) for steps in self.histories]
-        return Outcome(statuses, self.proofs, histories, self.epoch, perf_counter() - self.began)
+        return Outcome(statuses, self.proofs, histories, self.epoch, now() - self.began)
 
 
 class _Remembered:
@@ -177,13 +187,13 @@ class _Remembered:
 
     def proof(self) -> Inseparable | None:
         """Why no f separates the classes, if f is again what it was."""
-        weights = self.learner.alpha[self.machine] - self.alpha
+        weights = (self.learner.alpha[self.machine] - self.alpha) * np.abs(self.learner.Y[self.machine])
         total = float(weights.sum())
         if total > 0.0:
             bound = INSEPARABLE * self.learner.size
             distance = self.learner.distance(self.machine, self.state) / total
             if distance <= bound:
-                return Inseparable(weights / total, distance, bound)
+                return Inseparable(weights / total, distance, bound, np.sign(self.learner.Y[self.machine]))
         self.age += 1
         if self.age == self.until:
             self.age, self.until = 0, 2 * self.until

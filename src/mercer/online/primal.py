@@ -46,7 +46,7 @@ class Primal(Learner):
 
     def norms(self) -> tuple[Array, Array]:
         norms = np.sqrt((self.W**2).sum(axis=1) + self.bias * self.b**2) / self.eta
-        return norms, self.earlier + self.alpha.sum(axis=1)
+        return norms, self.earlier + (self.alpha * np.abs(self.Y)).sum(axis=1)
 
     def support(self, machine: int) -> int:
         return int(np.count_nonzero(self.alpha[machine]))

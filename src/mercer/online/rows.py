@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..deadline import NEVER, Deadline
 from ..kernels import Kernel
 from ..kernels.evaluate import (
     SCRATCH,
@@ -18,13 +19,16 @@ from ..kernels.evaluate import (
     fill_rows,
     fill_square,
     prepared,
+    value_seconds,
 )
 from ..kernels.points import Domain, common_dtype, count, stack, take
 from ..parallel import for_each, thread_count
 from ..types import Array, Index, Points
 
 _BLOCK, _CHEAP_BLOCK = 512, 1024  # points that are learned from at a time
-_HELD = 4_000_000  # values; so few are computed once and held
+_HELD = 4_000_000  # values; so few are computed once and held,
+_HELD_SHARE = 0.1  # if that takes no more than this part of the time
+_BLOCK_SHARE = 0.02  # of the time is what mistakes on a whole block may take
 _BUFFER = 64_000_000  # bytes of rows that are computed at a time
 _WORTH_THREADS = 2_000_000  # values; smaller updates stay in one thread
 _ROOM = 2**28  # bytes that prepared points may take
@@ -55,21 +59,24 @@ class Rows(ABC):
         """k(u_i, u_i)."""
 
 
-def rows_of(kernel: Kernel, held: Points | None, X: Points) -> Rows:
-    """All values at once, where they are few or given; else some rows at a time."""
+def rows_of(kernel: Kernel, held: Points | None, X: Points, deadline: Deadline = NEVER) -> Rows:
+    """All values at once, where they are few or given and there is time for them; else some rows at a time."""
     if kernel.domain is Domain.VALUES:
         return _Matrix(X, X.diagonal().astype(np.float64))
     points = X if held is None else stack(held, X)
-    if count(points) * count(X) <= _HELD:
+    values = count(points) * count(X)
+    seconds = value_seconds(kernel, X) if deadline.limited else 0.0
+    if values <= _HELD and values * seconds <= _HELD_SHARE * deadline.left():
         X = _double(X)
         K = block(kernel, X) if held is None else block(kernel, _double(points), X)
         return _Matrix(K, diagonal(kernel, _double(points)))
     columns = prepared(kernel, X, common_dtype(X), _ROOM)
-    if held is None:
-        return _Streamed(columns, columns)
-    if not columns.takes(held):
+    if held is not None and not columns.takes(held):
         columns = Prepared(kernel, X, columns.dtype)
-    return _Streamed(columns, columns.alike(points))
+    rows = _Streamed(columns, columns if held is None else columns.alike(points))
+    if seconds > 0.0:
+        rows.block = int(min(rows.block, max(1.0, _BLOCK_SHARE * deadline.left() / (seconds * count(X)))))
+    return rows
 
 
 class _Matrix(Rows):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ties import first_largest
 from .search import as_text, scores_of
 from .style import INK, axes
 
@@ -36,7 +37,7 @@ def grid(search: Any, *, x: str | None = None, y: str | None = None, ax: Any = N
     ax.figure.colorbar(image, ax=ax, label=scores.label, shrink=0.9)
     _write_values(ax, table, image)
     if np.isfinite(table).any():
-        row, column = np.unravel_index(int(np.nanargmax(table)), table.shape)
+        row, column = np.unravel_index(first_largest(table.ravel()), table.shape)
         _frame(ax, int(column), int(row))
     ax.set_title(title or scores.summary(), fontsize=None if title else "medium")
     return ax

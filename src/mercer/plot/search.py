@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ties import first_largest
 from ..types import Array
 
 
@@ -33,7 +34,7 @@ class Scores:
     @property
     def best_values(self) -> dict[str, Any]:
         """The values of the best candidate."""
-        at = int(np.nanargmax(self.mean))
+        at = first_largest(self.mean)
         return {name: values[at] for name, values in self.given.items()}
 
     def summary(self) -> str:

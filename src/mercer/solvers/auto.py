@@ -9,11 +9,14 @@ from ..problem import Problem
 from .base import Solver
 from .coordinate import CoordinateDescent
 from .decomposition import Decomposition
+from .landmarks import Growing, InFeatures
 from .newton import Newton, NystromNewton
 
 _EXACT = 6000  # points, up to which a matrix of all of them is factored
 _MANY = 5000  # points, from which on explicit features are worth more than rows of K
-_LANDMARKS = 1000  # at most
+_LANDMARKS = 1000  # at most,
+_MOST_LANDMARKS = 2000  # and where time decides how many;
+_ROOM = 500_000_000  # bytes for what they need, where nobody says how many there are
 
 
 def choose(problem: Problem) -> tuple[Solver, str]:
@@ -31,3 +34,17 @@ def choose(problem: Problem) -> tuple[Solver, str]:
     room = gram.budget if isinstance(gram, LazyGram) else gram.nbytes
     landmarks = int(min(_LANDMARKS, max(1, room // (32 * problem.n))))
     return NystromNewton(landmarks), f"{problem.n} points are too many for an exact solution: landmarks stand for them"
+
+
+def cheaper(problem: Problem, solver: Solver) -> Solver:
+    """What to turn to, where time is too short for the first answer of a solver."""
+    if problem.gram.design is not None:
+        served = not isinstance(problem.loss, HardMargin) and not problem.mass
+        return CoordinateDescent(newton=False) if served else Decomposition()
+    gram = problem.gram
+    room = gram.budget if isinstance(gram, LazyGram) else _ROOM
+    features = gram.kernel.features(gram.points[0:1]) if gram.kernel.serial else None
+    if features is not None and problem.n * features.shape[1] * 8 <= room:
+        return InFeatures()
+    most = solver.landmarks if isinstance(solver, NystromNewton) else _MOST_LANDMARKS
+    return Growing(int(min(most, max(1, room // (32 * problem.n)))))

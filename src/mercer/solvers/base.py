@@ -1,10 +1,13 @@
-"""Solver: a generator of iterates. It knows nothing of tolerances, clocks and limits; `solve` does."""
+"""Solver: a generator of iterates. It knows nothing of tolerances and limits; `solve` does.
+
+Between bounded pieces of a long round it may `look()` at the deadline, which may raise: its last iterate then stands.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,6 +17,9 @@ from ..problem import Problem
 from ..solution import Status
 from ..types import Array
 
+WHOLE = 2048  # points of a full working set
+_READ = 5  # times n: so many rows of K are read in the pair steps of a full round,
+_MOST_READ = 10_000  # at most
 _ROUNDING = 1e-14  # of a sum, in parts of the sum of sizes
 _SPREADS = 50  # rounds of spreading what is lacking over the free coefficients
 
@@ -27,7 +33,10 @@ class Iterate:
 
     gap: primal minus dual, where the solver knows it. partial: too much of K beta is out of date for a certificate to
     be worth its while. done: the solver can do no more until it is sent K beta, recomputed. dual_beta: a feasible dual
-    point, where beta is none; the dual value is then that of this point. An iterate is valid until the next one.
+    point, where beta is none; the dual value is then that of this point. work: values of K that were computed or read
+    until now, where the solver counts them. weights: w with f = Z w + b for explicit features Z, where that is the
+    answer, and sum beta_i z_i is w only up to rounding; beta is a dual point then. An iterate is valid until the next
+    one.
     """
 
     beta: Array
@@ -38,6 +47,20 @@ class Iterate:
     done: bool = False
     dual_beta: Array | None = None
     gap: float | None = None
+    work: float | None = None
+    weights: Array | None = None
+
+
+def full_round(n: int) -> float:
+    """The work of a round with a full working set: its rows of K are computed, and read in some steps of pairs."""
+    return float(WHOLE * (n + min(_READ * n, _MOST_READ)))
+
+
+class Work(NamedTuple):
+    """Kernel values, and multiplications of matrices."""
+
+    values: float = 0.0
+    flops: float = 0.0
 
 
 class Solver(Parameters):
@@ -67,6 +90,12 @@ class Solver(Parameters):
                 f"{type(self).__name__} needs a loss with a quadratic dual, and that of {problem.loss!r} is not: "
                 "leave the solver out, and one that serves this loss is chosen."
             )
+
+    def first_work(self, problem: Problem) -> Work:
+        """What it takes until the first iterate that is of use, where that may be long: it is not begun without time
+        for it.
+        """
+        return Work()
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         """Iterates; the dual value does not fall, the primal may rise now and then."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..deadline import deadline, flop_seconds
 from ..gram import Design
 from ..losses import HardMargin
 from ..problem import Problem
@@ -29,8 +30,12 @@ from .proximal import ProximalNewton
 from .rows import Features
 
 _BEFORE = 3  # rounds of passes before Newton steps, where r is 0: a good start saves many of them
+_ENOUGH, _NARROW = 30, 500  # after so many rounds with no more features than this, passes have had their chance
+_PATIENCE = 200  # Newton rounds in a row without a better dual point; after them, none will be found
 _STEPS = 4.0  # Newton steps that gain a digit
 _ANEW = 0.5  # the part of the Hessian that has to be computed for each
+_IN_TIME = 3.0  # such steps must be possible before the deadline, or passes go on
+_AT_ONCE = 0.1  # of the time is what the Hessian of some of the points may take
 _PART = 8  # Newton steps at once begin with one point of so many,
 _ROWS = 40  # and at least so many times as many as there are features:
 _FIRST_STEPS = 8  # at most so many steps,
@@ -42,12 +47,14 @@ class CoordinateDescent(Solver):
     """Passes over the points in random order, one coefficient at a time; then, with `newton`, Newton steps.
 
     With `feasible`, the coefficients of the answer are a dual point themselves, which takes two more passes a round;
-    else they are near one.
+    else they are near one. With `weights`, where that does not reach the tolerance, the answer is a w beside the dual
+    point: features may be so large that sum beta_i z_i has few digits left, and f = <w, z> + b has all of them.
     """
 
     newton: bool = True
     random_state: int | None = None
     feasible: bool = False
+    weights: bool = False
 
     def check(self, problem: Problem) -> None:
         super().check(problem)
@@ -63,13 +70,13 @@ class CoordinateDescent(Solver):
         yield nothing(problem)
         if self.newton and start is None and _worth_newton_at_once(descent):
             _start_from_a_part(descent)
-            yield from _newton_steps(descent, self.feasible)
+            yield from _newton_steps(descent, self)
             return
         while True:
             descent.round()
             yield replace(_dual_point(problem, descent.beta), done=descent.idle) if self.feasible else descent.iterate()
             if self.newton and _worth_newton(descent):
-                yield from _newton_steps(descent, self.feasible)
+                yield from _newton_steps(descent, self)
                 return
             if descent.idle:
                 return
@@ -91,9 +98,14 @@ def _worth_newton(descent: Descent) -> bool:
         return False
     if descent.rounds < (1 if problem.terms.r.all() else _BEFORE):
         return False
+    if descent.rounds >= _ENOUGH and design.width <= _NARROW:  # however cheap passes are
+        return True
     lo, hi = problem.bounds
     free = int(np.count_nonzero((descent.beta > lo) & (descent.beta < hi)))
-    return _STEPS * _newton_step(design, free) < descent.passes_per_digit * 3.0 * _read(design)
+    if _STEPS * _newton_step(design, free) >= descent.passes_per_digit * 3.0 * _read(design):
+        return False
+    # By what a pass has taken, there is time for some steps.
+    return _IN_TIME * _newton_step(design, free) * descent.pass_seconds <= _read(design) * deadline().left()
 
 
 def _worth_newton_at_once(descent: Descent) -> bool:
@@ -101,7 +113,10 @@ def _worth_newton_at_once(descent: Descent) -> bool:
     problem, design = descent.problem, _design(descent)
     if not problem.loss.quadratic or not problem.terms.r.all() or _part(design) > design.n // 5:
         return False
-    return _STEPS * _newton_step(design, design.n // 2) < descent.passes_per_digit * 3.0 * _read(design)
+    if _STEPS * _newton_step(design, design.n // 2) >= descent.passes_per_digit * 3.0 * _read(design):
+        return False
+    left = deadline().left()
+    return left == np.inf or _part(design) * design.width**2 * flop_seconds() <= _AT_ONCE * left
 
 
 def _part(design: Design) -> int:
@@ -131,7 +146,11 @@ def _start_from_a_part(descent: Descent) -> None:
 
 def _design(descent: Descent) -> Design:
     """Z of the problem."""
-    design: Design = descent.problem.gram.design
+    return _design_of(descent.problem)
+
+
+def _design_of(problem: Problem) -> Design:
+    design: Design = problem.gram.design
     return design
 
 
@@ -141,22 +160,29 @@ def _terms(descent: Descent) -> Array:
     return np.stack([t.q, t.r, t.eps, t.lo, t.hi])
 
 
-def _newton_steps(descent: Descent, feasible: bool) -> Generator[Iterate, Array | None, None]:
+def _newton_steps(descent: Descent, solver: CoordinateDescent) -> Generator[Iterate, Array | None, None]:
     """Newton steps from where the descent stands, as long as they help."""
     problem = descent.problem
     newton = ProximalNewton(_design(descent), _terms(descent), descent.beta, descent.image, descent.b, problem.bias)
-    best = nothing(problem)  # steps between two centres can lead astray
-    earlier = (np.nan, np.nan)
+    best = apart = nothing(problem)  # steps between two centres can lead astray
+    earlier, since = (np.nan, np.nan), 0
     while True:
         now = (newton.dual, newton.size)
         last = (newton.stuck or now == earlier) and not newton.rounded  # equal: steps are lost to rounding
         earlier = now
-        if feasible:
+        if solver.weights:
+            apart = min(apart, _weights_and_dual_point(problem, newton), key=_gap)
+        if solver.feasible:
+            before = best
             best = min(best, _dual_point(problem, newton.v), key=_gap)
+            since = since + 1 if best is before else 0
+            last = last or since >= _PATIENCE
             recomputed = yield replace(best, done=last)
         else:
             recomputed = yield _two_points(problem, newton, last)
         if last:
+            if solver.weights and _gap(apart) < _gap(best):  # coefficients alone have led as far as they can
+                yield replace(apart, done=True)
             return
         if newton.rounded and (newton.stuck or recomputed is not None):  # float32 has led as far as it can
             newton.refresh()
@@ -180,6 +206,14 @@ def _dual_point(problem: Problem, beta: Array) -> Iterate:
     scores = problem.gram @ beta
     b, dual = problem.best_bias(scores), problem.dual(beta, scores)
     return Iterate(beta, scores, b, dual, gap=problem.primal(beta, b, scores) - dual)
+
+
+def _weights_and_dual_point(problem: Problem, newton: ProximalNewton) -> Iterate:
+    """w where Newton steps have led, and the dual point next to theirs."""
+    beta, w = repaired(problem, newton.beta), newton.w.copy()
+    scores, dual = _design_of(problem).dots(w), problem.dual(beta)
+    b = problem.best_bias(scores)
+    return Iterate(beta, scores, b, dual, gap=problem.primal_of(w, b, scores) - dual, weights=w)
 
 
 def _gap(iterate: Iterate) -> float:

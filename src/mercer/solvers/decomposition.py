@@ -33,17 +33,19 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._core import CHUNK, is_small, loops, padded
-from ..gram import Gram, Held
+from ..deadline import look
+from ..gram import DenseGram, Gram, Held
+from ..gram.dense import DensePart
 from ..losses import HardMargin, Terms
 from ..parallel import for_each, thread_count
 from ..params import require_integer
 from ..problem import Problem
 from ..types import Array, inner
-from .base import Iterate, Solver, feasible_start
+from .base import WHOLE, Iterate, Solver, Work, feasible_start
 from .free import newton_steps
+from .rank import features_up_to_rounding, steps_in_features
 
-WHOLE = 2048  # a problem of so many points is one working set,
-_MOSTLY_FREE = 1.5  # and so are points in play that are no more than this many times those that are free,
+_MOSTLY_FREE = 1.5  # WHOLE points are one working set; so are those in play, if no more than so many times the free,
 _MOST_SETS = 3  # and no more than so many working sets
 _COMPACT = 6000  # points; so small problems run several rounds without Python between, each in one thread,
 _COMPACT_ROUNDS = 8  # so many at most,
@@ -62,8 +64,14 @@ _REJOIN = 0.1  # they come back when the violation of the others has become this
 _FLOOR = {4: 2e-5, 8: 1e-10}  # the part of a violation that rows of so many bytes a value can mend
 _LOST = 1e-6  # of K_ii: a smaller r would be lost beside it in float32
 _PROGRESS = {4: 1e-10, 8: 1e-15}  # a round that raises the dual by no more than this part of it is idle;
-_IDLE = {4: 5, 8: 20}  # after so many in a row, rounding is the limit
+_IDLE = {4: 5, 8: 20}  # after so many in a row, rounding is the limit;
+_STILL = 3  # and no fit is stalled without so many
+_COARSE = 10.0  # what rounding to float32 may do to f, about, from where on it is not worth beginning with
+_DRAGS = 1000.0  # times n^2: after so much work on few points, features are tried
+_FEW = 6000  # points
+_LINEAR = 16.0  # multiplications of dense linear algebra count as one value
 _WORTH_THREADS = 2_000_000  # values; smaller updates stay in one thread
+_ROWS_THAT_MOVE = 0.25  # of a working set, in a first round
 
 
 @dataclass(frozen=True)
@@ -77,6 +85,15 @@ class Decomposition(Solver):
         super().__post_init__()
         require_integer(self, "working_set", at_least=2)
 
+    def first_work(self, problem: Problem) -> Work:
+        """The block of a working set, and some rows of what moves in it."""
+        gram, n = problem.gram, problem.n
+        compact = gram.gaussian is not None and n * thread_count() <= _COMPACT
+        if compact or gram.design is not None or isinstance(gram, DenseGram | DensePart):
+            return Work()
+        size = min(n, max(self.working_set, WHOLE))
+        return Work(values=size * (size + _ROWS_THAT_MOVE * n))
+
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         descent = _Descent(problem, feasible_start(problem, start), self.working_set)
         while True:
@@ -86,6 +103,8 @@ class Decomposition(Solver):
                 descent.refresh(scores)
             if descent.exhausted:
                 return
+            if descent.drags:
+                yield from descent.through_features()
 
 
 class _Small(NamedTuple):
@@ -125,7 +144,8 @@ class _Descent:
     dual: float
     floor: float  # a violation that rows of this precision cannot mend
     first: float  # the violation at the beginning
-    idle: int  # rounds without progress
+    idle: int  # rounds in a row in which the dual gained no more than rounding
+    work: float  # values of K computed or read
 
     def __init__(self, problem: Problem, beta: Array, working_set: int) -> None:
         self.problem, self.whole_gram, self.limit = problem, problem.gram, working_set
@@ -136,7 +156,11 @@ class _Descent:
         self.size = float(np.abs(self.whole_gram.diag()).max())
         if 0.0 < problem.terms.r.min() < _LOST * self.size:
             self.whole_gram = self.whole_gram.astype(np.float64)
+        reach = float(np.abs(np.where(np.isfinite(problem.terms.hi), problem.terms.hi, 0.0)).max())
+        if np.finfo(np.float32).eps * self.size * reach * np.sqrt(problem.n) > _COARSE:
+            self.whole_gram = self.whole_gram.astype(np.float64)
         self.best_gap, self.failures, self.exhausted = np.inf, 0, False
+        self.work, self.idle, self.tried = 0.0, 0, False
         started = bool(beta.any())
         self._begin(self.whole_gram.recompute(beta, dtype=self.whole_gram.dtype) if started else np.zeros(problem.n))
         self.first = self.violation
@@ -148,9 +172,36 @@ class _Descent:
         self.failures = 0 if gap < 0.5 * self.best_gap else self.failures + 1
         self.best_gap = min(self.best_gap, gap)
         if self.failures >= 2:
-            self.exhausted = self.dtype == np.float64
-            self.whole_gram, self.failures = self.whole_gram.astype(np.float64), 0
-            self._begin(scores)
+            if self.dtype == np.float64:
+                self.exhausted = self.idle >= _STILL
+            else:
+                self.whole_gram, self.failures, self.idle = self.whole_gram.astype(np.float64), 0, 0
+                self._begin(scores)
+
+    @property
+    def drags(self) -> bool:
+        """Whether so much work has been done on few points that K must be nearly singular."""
+        n = self.problem.n
+        return not (self.tried or self.hard or self.problem.mass) and n <= _FEW and self.work > _DRAGS * n * n
+
+    def through_features(self) -> Generator[Iterate, Array | None, None]:
+        """Newton steps in w, where few features are K up to rounding; then go on from their answer."""
+        self.tried = True
+        low = features_up_to_rounding(self.whole_gram)
+        if low is None:
+            return
+        self._write()
+        best = self.all_beta.copy()
+        for beta in (yield from steps_in_features(self.problem, low, self._count)):
+            if self.problem.dual(beta) > self.problem.dual(best):
+                best = beta
+        self.all_beta[:] = best
+        self._begin(self.whole_gram.recompute(best))
+
+    def _count(self, work: float) -> float:
+        """Add to the work done; all of it is returned."""
+        self.work += work
+        return self.work
 
     def iterate(self) -> Iterate:
         """Coefficients and K beta of all points."""
@@ -160,7 +211,7 @@ class _Descent:
         b = 0.5 * (self.top + self.bottom) if self.problem.bias else 0.0
         done, partial = self._at_floor(), self.stale and not self._nearly_solved()
         gap = None if self.hard else self.loops.shares(self.all_F, self.all_beta, t.r, t.eps, t.lo, t.hi, b)
-        return Iterate(self.all_beta, scores, b, self.dual, partial=partial, done=done, gap=gap)
+        return Iterate(self.all_beta, scores, b, self.dual, partial=partial, done=done, gap=gap, work=self.work)
 
     def round(self) -> None:
         """Choose a working set, solve for it, and update F; of small problems, several times."""
@@ -193,16 +244,17 @@ class _Descent:
         if self.kept.size != 2 * limit + 1:
             self.kept = np.zeros(2 * limit + 1, np.int64)
         Z, levels, gamma, way = self.gram.gaussian
-        risen = gaussian_rounds(
+        risen, work, moved = gaussian_rounds(
             Z, levels, gamma, way, self.F, self.beta, t.r, t.eps, t.lo, t.hi, self.problem.bias, self.rise, self.fall,
             self.kept, limit, K, _COMPACT_PART * self.violation, _COMPACT_PART, self.floor, _COMPACT_ROUNDS, _STEPS,
         )  # fmt: skip
-        self._rise_dual(risen)
+        self.work += work
+        self._rise_dual(risen, moved)
 
     def _round(self) -> None:
         W = self._working_set()
         if W.size == 0:  # nobody can move
-            self._rise_dual(0.0)
+            self._rise_dual(0.0, 0.0)
             return
         everything = W.size == self.active.size
         K, small = self._block(W, everything), self._small(W)
@@ -217,11 +269,14 @@ class _Descent:
         most = isqrt(self.gram.room // 32)  # free coefficients: room for H, its factor, and as much again
         left, turns = _NEWTON_WORK, [len(K) // 8] * _TURNS
         for steps in [_MANY * len(K), *turns, _STEPS] if self.few else [_STEPS, *turns]:
-            _, violation = self.loops.pair_descent(K, *small, tol, steps)
+            look()  # nothing has moved yet
+            taken, violation = self.loops.pair_descent(K, *small, tol, steps)
+            self.work += 2.0 * taken * len(K)
             if violation <= tol:
                 return
             if left > 0.0:
-                left = newton_steps(K, *small, self.problem.bias, most, left)
+                before, left = left, newton_steps(K, *small, self.problem.bias, most, left)
+                self.work += (before - left) / _LINEAR
 
     def _begin(self, scores: Array) -> None:
         """All points in play, and F from K beta."""
@@ -230,7 +285,7 @@ class _Descent:
         self.dtype = self.whole_gram.dtype
         self.dual = self.problem.dual(self.all_beta, scores)
         self._play_all()
-        self.floor, self.idle = self.violation * _FLOOR[self.dtype.itemsize], 0
+        self.floor = self.violation * _FLOOR[self.dtype.itemsize]
 
     # One round.
 
@@ -267,6 +322,7 @@ class _Descent:
         K[W.size :] = 0
         K[:, W.size :] = 0
         self.gram.block(W, K)
+        self.work += float(W.size) ** 2
         self.block = K if everything else None
         return K
 
@@ -286,6 +342,7 @@ class _Descent:
         """Take the new coefficients of the working set; K is theirs, where they are all there are."""
         delta = beta - self.beta[W]
         moved = np.flatnonzero(delta)
+        self.work += float(moved.size) * self.active.size
         rows, delta = W[moved], delta[moved]
         old, before = self.beta[rows], self.F[rows]
         self.beta[rows] = beta[moved]
@@ -297,11 +354,17 @@ class _Descent:
         # The dual is quadratic: it has risen by the mean of its slopes before and after, along what moved.
         kinks = self.terms.eps[rows] * (np.abs(self.beta[rows]) - np.abs(old))
         risen = 0.5 * inner(delta, before + self.F[rows]) - float(kinks.sum())
-        self._rise_dual(risen)
+        self._rise_dual(risen, inner(delta, delta))
 
-    def _rise_dual(self, risen: float) -> None:
+    def _rise_dual(self, risen: float, moved: float) -> None:
+        """Take note of a gain by a move of this squared length; and whether it was more than rounding.
+
+        F, a sum of beta_i K_i, is wrong by about eps |K| |beta|, and the gain by that times the length of the move.
+        """
         self.dual += risen
-        self.idle = 0 if risen > _PROGRESS[self.dtype.itemsize] * abs(self.dual) else self.idle + 1
+        noise = np.finfo(np.float64).eps * self.size * np.sqrt(moved * inner(self.beta, self.beta))
+        enough = max(_PROGRESS[self.dtype.itemsize] * abs(self.dual), noise)
+        self.idle = 0 if risen > enough else self.idle + 1
 
     def _subtract_rows(self, rows: Any, delta: Array) -> None:
         """F -= K delta. A coefficient at a bound seldom moves again: its row may not be worth keeping."""

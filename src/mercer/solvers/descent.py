@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..deadline import now
 from ..problem import Problem
 from ..types import Array, inner
 from .base import Iterate
@@ -49,7 +50,7 @@ class Descent:
         self.b, self.margin, self.first, self.rounds = 0.0, np.inf, 0.0, 0
         self.best_primal, self.passes, self.passes_per_digit = np.inf, 0.0, _PASSES
         self.seen: list[tuple[float, float]] = []  # passes and gaps of the last rounds
-        self.idle = False
+        self.idle, self.pass_seconds = False, np.inf
 
     @cached_property
     def points(self) -> Array:
@@ -59,12 +60,13 @@ class Descent:
     def round(self) -> None:
         """Some passes over the points in play; then all of them are looked at."""
         assert isinstance(self.rows, Features)
-        n = self.problem.n
+        n, began = self.problem.n, now()
         self.rounds += 1
         self.size, self.margin, visits = self.rows.passes(
             self.points, self.beta, self.image, self.order, self.size, self.bias, self.b, self.margin, self.words,
             min(self.rounds, _MOST_PASSES) * float(n), _LEAST_VISITS * n, _ENOUGH, _MARGIN,
         )  # fmt: skip
+        self.pass_seconds = min(self.pass_seconds, (now() - began) * n / max(visits, 1.0))
         self._look()
         self._measure(visits / n)
 

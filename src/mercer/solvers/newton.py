@@ -15,25 +15,24 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..gram import Gram, LowRankGram
-from ..gram.pivoted import pivoted_cholesky
 from ..losses import Logistic
 from ..params import require_integer
 from ..problem import Problem
 from ..solution import Status, relative
 from ..types import Array, inner
-from .base import Iterate, Solver, feasible_start
+from .base import Iterate, Solver, Work, feasible_start
+from .landmarks import landmark_factor, of_full_problem, seen_problem
 from .smooth import smooth_steps
-from .systems import System, system_of
+from .systems import System, first_step, system_of
 
 _HALVINGS = 60  # of a step, at most
 _ENOUGH = 1e-4  # a step must gain this part of what the slope promises
 _FLAT = 1e-15  # promises below this part of the objective are rounding
 _ROUNDING = 1e-12
+_LANDMARK_ROUNDS = 4  # times n m^2 multiplications: the landmarks, and a round
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,11 @@ class Newton(Solver):
                 "leave the solver out, and one that serves this loss is chosen."
             )
 
+    def first_work(self, problem: Problem) -> Work:
+        return Work() if _in_features(problem) else first_step(problem.gram)
+
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
-        if isinstance(problem.loss, Logistic) and problem.gram.design is not None and not problem.mass:
+        if _in_features(problem):
             yield from smooth_steps(problem, start)
             return
         system = system_of(problem.gram)
@@ -76,13 +78,7 @@ class Newton(Solver):
 
 @dataclass(frozen=True)
 class NystromNewton(Newton):
-    """Newton's method on K as so many landmarks see it: never n x n, for many points.
-
-    Pivoted Cholesky gives F F' = K_nL K_LL^-1 K_Ln. The function f = F w has the coefficients F_L'^-1 w at the
-    landmarks, none elsewhere, and the same norm in either view: it is an answer of the full problem. A dual point for
-    F F' is one of the full dual. So the certificate is that of the full problem, and tells what the landmarks cost; the
-    history is of the problem with F F'. Reference: Rudi, Carratino, Rosasco 2017.
-    """
+    """Newton's method on K as so many landmarks see it (see landmarks.py): never n x n, for many points."""
 
     landmarks: int = 1000
     random_state: int | None = 0
@@ -92,33 +88,22 @@ class NystromNewton(Newton):
         super().__post_init__()
         require_integer(self, "landmarks", at_least=1)
 
-    def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
-        from scipy.linalg import solve_triangular
+    def first_work(self, problem: Problem) -> Work:
+        n, m = problem.n, min(self.landmarks, problem.n)
+        return Work(n * m, _LANDMARK_ROUNDS * n * m * m)
 
-        F, pivots = self._factor(problem.gram)
-        seen = replace(problem, gram=LowRankGram(F, f"low rank: {pivots.size} landmarks"))
+    def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
+        F, pivots = landmark_factor(problem.gram, self.landmarks, self.random_state)
+        seen = seen_problem(problem, F, pivots)
         for iterate in super().iterates(seen, start):
-            beta = np.zeros(problem.n)
-            if pivots.size:
-                beta[pivots] = solve_triangular(F[pivots], F.T @ iterate.beta, lower=True, trans="T")
-            dual_beta = iterate.beta if iterate.dual_beta is None else iterate.dual_beta
-            dual = seen.dual(iterate.beta, iterate.scores) if iterate.dual is None else iterate.dual
-            sent = yield replace(iterate, beta=beta, dual_beta=dual_beta, dual=dual)
+            sent = yield of_full_problem(iterate, seen, F, pivots)
             if sent is not None:
                 return  # this is what the landmarks can give
 
-    def _factor(self, gram: Gram) -> tuple[Array, Array]:
-        """F and the landmarks; once for all problems on one Gram matrix."""
-        if _factors.get(gram, (None, None))[0] != self:
-            generator = np.random.default_rng(self.random_state)
-            F, pivots = pivoted_cholesky(gram.kernel, gram.points, self.landmarks, generator)
-            if pivots.size == 0:  # a kernel that is 0 everywhere
-                F = np.zeros((gram.n, 1))
-            _factors[gram] = self, (F, pivots)
-        return _factors[gram][1]
 
-
-_factors: WeakKeyDictionary[Gram, tuple[NystromNewton, tuple[Array, Array]]] = WeakKeyDictionary()
+def _in_features(problem: Problem) -> bool:
+    """Whether steps are taken in w: they begin with some of the points, and products are looked at one by one."""
+    return isinstance(problem.loss, Logistic) and problem.gram.design is not None and not problem.mass
 
 
 class _Place(NamedTuple):

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..deadline import deadline, flop_seconds, look
 from ..gram import Design
 from ..parallel import for_each, thread_count
 from ..types import Array, inner
@@ -23,6 +24,7 @@ _DEAR = 60.0  # what M may cost
 _VALUES, _STRIP = 2**17, 512  # of dense features at a time: so many, but of no fewer rows
 _WORTH_THREADS = 500_000  # nanoseconds
 _ROUNDS = 20  # to find out who is drawn
+_SHARE = 0.2  # of the time that is left is what M may take
 
 
 class Preconditioner:
@@ -43,6 +45,10 @@ class Preconditioner:
         """M for these D; nothing, where products with H since the last time (`spent`) have cost less than that."""
         if not self.possible or self.spent < self.cost:
             return
+        if deadline().limited:
+            d = self.design.width
+            if (self.size * d * d + d**3 / 3) * flop_seconds() > _SHARE * deadline().left():
+                return
         from scipy.linalg.lapack import dpotrf
 
         self.spent, self.weight = 0.0, _drawn(rate, self.size)
@@ -106,6 +112,7 @@ class Preconditioner:
         strip = np.empty((max(1, min(max(_VALUES // d, _STRIP), rows.size)), d))
         out = np.zeros((d, d))
         for start in range(0, rows.size, len(strip)):
+            look()
             part = rows[start : start + len(strip)]
             scaled_rows(self.design.arrays[0], part, self.weight, strip)
             out += strip[: part.size].T @ strip[: part.size]  # NumPy sees that this is symmetric

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..deadline import deadline, flop_seconds, look, require
 from ..gram import Design
 from ..parallel import for_each, thread_count
 from ..types import Array, inner
@@ -42,6 +43,8 @@ _FLAT = 0.2  # which ends when the slope is this part of the first
 _VALUES, _ROWS = 2**15, 512  # of dense features at a time: so many, but of no fewer rows
 _WIDE = 128  # with so many dense float32 features or more, products for the Hessian are float32,
 _SINGLE = 2e6  # up to this trace: what is rounded is small beside the I in it then
+_CANCELS = 1e8  # D |z|^2: from here on half of the digits of H^-1 by points are lost,
+_STEADY = 500  # and with no more features than this, H itself is factored
 _WORTH_THREADS = 500_000  # entries of rows to be squared
 _NOTHING = 1e-14  # a gradient below this part of |w| is rounding,
 _MOST_STEPS = 200  # and so is what so many steps with one centre leave of it
@@ -311,14 +314,22 @@ class Squares:
 
     def system(self, rate: Array, unit: float) -> _System:
         """The Hessian with D = rate, in the smaller of two forms; rate times `unit` seldom changes."""
-        if np.count_nonzero(rate) < self.design.width:
-            free = np.flatnonzero(rate)
+        free = np.flatnonzero(rate)
+        if free.size < self.design.width and not self._loses_digits(free, rate):
             return self._by_points(free, rate[free])
         return self._by_features(rate, unit)
+
+    def _loses_digits(self, free: Array, rate: Array) -> bool:
+        """Whether I - Z'(1/D + Z Z')^-1 Z would be a difference of nearly equal numbers, and the other way is cheap."""
+        if self.design.width > _STEADY or free.size == 0:
+            return False
+        return bool((self.design.squared_norms[free] * rate[free]).max() > _CANCELS)
 
     def _by_features(self, rate: Array, unit: float) -> _System:
         from scipy.linalg import cho_factor, cho_solve
 
+        if deadline().limited:
+            require(self.design.width**3 / 3 * flop_seconds())
         self._update(rate, unit)
         H = self.sum / unit
         H[np.diag_indices_from(H)] += 1.0
@@ -341,6 +352,8 @@ class Squares:
         if free.size == 0:
             zeros = np.zeros(self.design.width)
             return _System(lambda x: x.copy(), lambda: (zeros, zeros, 0.0))
+        if deadline().limited:
+            require((self.design.width + free.size / 3) * free.size**2 * flop_seconds())
         Z = self.design.Z[free].astype(np.float64)
         K = (Z @ Z.T).toarray() if self.design.sparse else Z @ Z.T
         K[np.diag_indices_from(K)] += 1.0 / rate
@@ -394,6 +407,7 @@ class Squares:
         strip = max(1, min(max(_VALUES // d, _ROWS), rows.size))
         Z, weighted = np.empty((2, strip, d), np.float32 if self.single else np.float64)
         for start in range(0, rows.size, strip):
+            look()
             part = rows[start : start + strip]
             gather(self.design.arrays[0], part, weight, Z, weighted, ones)
             out += weighted[: part.size].T @ Z[: part.size]

@@ -18,11 +18,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..deadline import deadline
 from ..losses import EpsilonInsensitive, HardMargin
 from ..problem import Problem
 from ..solution import relative
 from ..types import Array
-from .base import Iterate, Solver
+from .base import Iterate, Solver, Work
 
 _MOST = 5000  # variables: P is a full matrix
 _TIGHT: dict[str, dict[str, Any]] = {  # what a solver takes to be more exact than it is by itself
@@ -33,6 +34,8 @@ _TIGHT: dict[str, dict[str, Any]] = {  # what a solver takes to be more exact th
     "proxqp": {"eps_abs": 1e-10, "eps_rel": 0.0},
     "scs": {"eps_abs": 1e-9, "eps_rel": 1e-9},
 }
+_TIME_LIMIT = {"clarabel": "time_limit", "osqp": "time_limit", "scs": "time_limit_secs"}
+_STEPS = 100  # times n^3 multiplications of a fast product: a factor for each step, by a solver for sparse matrices
 _ROUNDING = 1e-9  # coefficients this near to a bound, relative to the largest, are at it
 _EXACT = 1e-11  # relative gaps that differ by rounding only
 
@@ -64,6 +67,12 @@ class QP(Solver, names=("qp",)):
         P = np.outer(side, side) * _matrix(problem, problem.n) + np.diag(t.r)
         ends = np.sort(np.stack([side * t.lo, side * t.hi]), axis=0)
         return Assembled(P, -side * t.q, *_bounds(*ends), *_sum(problem, side))
+
+    def first_work(self, problem: Problem) -> Work:
+        """P, and the steps of an inner point method, which cannot be broken off in the middle of one."""
+        n = problem.n
+        variables = 2 * n if isinstance(problem.loss, EpsilonInsensitive) else n
+        return Work(values=n * n, flops=_STEPS * variables**3)
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         """One answer; for a hard margin that it does not prove, the nearest points. A start is of no use here."""
@@ -148,10 +157,16 @@ def _minimise(parts: Assembled, solver: str) -> Array:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # how the solver ended; the certificate says how good its answer is
-        x = qpsolvers.solve_problem(program, solver=solver, **_TIGHT.get(solver, {})).x
+        x = qpsolvers.solve_problem(program, solver=solver, **_TIGHT.get(solver, {}), **_time_limit(solver)).x
     if x is None or not np.isfinite(x).all():
         return np.zeros(q.size)
     return unit * np.where(np.abs(x) <= _ROUNDING, 0.0, x)
+
+
+def _time_limit(solver: str) -> dict[str, Any]:
+    """The setting of a solver that ends it in time, where it has one."""
+    left = deadline().left()
+    return {_TIME_LIMIT[solver]: left} if solver in _TIME_LIMIT and left < np.inf else {}
 
 
 def _units(parts: Assembled) -> tuple[float, float]:

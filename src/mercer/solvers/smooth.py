@@ -22,6 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..deadline import look
 from ..gram import Design
 from ..problem import Problem
 from ..types import Array, inner
@@ -176,6 +177,7 @@ class _Place:
         (p, p_e), q_c[:] = model.solve(r, r_e), r_c
         size, enough = inner(r, p) + r_e * p_e, precision**2 * (inner(r, r) + r_e * r_e)
         for _ in range(_GRADIENTS):
+            look()
             model.spent += 1.0
             image = design.weighted(p, column * p_e, rate, s)
             bent, mean = curvature(s, rate, model.weight, self.free_bias, q_c, p_c, t)

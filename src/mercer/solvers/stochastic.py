@@ -27,11 +27,12 @@ from ..params import require_integer
 from ..problem import Problem
 from ..solution import Status
 from ..types import Array, inner
-from .base import Iterate, Solver
+from .base import Iterate, Solver, Work
 from .coordinate import require_no_mass
 from .descent import Descent, balanced, nothing
 from .rows import Features, random_words, rows_of, table_of
 from .steps import FAR, Automatic, StepRule, require_rule
+from .subgradient import whole_products
 
 _IDLE = 1e-13  # gains below this part of the first are rounding
 _WORTH_A_THREAD = 200_000  # entries of the features; with fewer, a pass takes less time than it takes to wake one up
@@ -61,6 +62,9 @@ class StochasticSubgradient(Solver):
     def check(self, problem: Problem) -> None:
         super().check(problem)
         require_no_mass(self, problem)
+
+    def first_work(self, problem: Problem) -> Work:
+        return whole_products(problem, 2)
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         yield nothing(problem)

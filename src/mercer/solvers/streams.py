@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..deadline import look
 from ..kernels import Kernel
 from ..kernels.columns import Dense
 from ..kernels.evaluate import cut, fill_rows
@@ -22,6 +23,7 @@ from ..types import Array, Points
 _BLOCK = 8_000_000  # values that are multiplied with each other at a time, at most
 _TILE = 0.25  # of these are what one thread works on at a time
 _FEW = 4  # columns; so few are multiplied one by one, which is faster
+_FLOPS = 4_000_000_000  # of normal equations at a time: a fraction of a second
 _FUSED = 8  # columns; for so few, values of a Gaussian are used while they are in the cache
 
 
@@ -161,6 +163,7 @@ def _sums_of_piece(
         buffer = None if features.landmarks is None else np.empty((step, features.size), dtype)
         parts = []
         for start in starts[thread::threads]:
+            look()
             rows = piece.rows(slice(start, start + step))
             T = np.zeros((count(rows.X), coefficients.shape[1])) if centre is None else rows.T - centre
             pulled, e = _pulled(features, rows, T, coefficients, dtype, buffer)
@@ -220,9 +223,11 @@ def moments(
     stream: Stream, features: Features, centre: Array, project: Callable[[Array], Array] | None = None
 ) -> Iterator[Moments]:
     """What each block of rows adds to the normal equations; of project(g(x)), columns to columns, where it is given."""
-    step = max(256, stream.values // features.size // (1 if project is None else 2))  # it makes a copy
+    step = min(stream.values // features.size // (1 if project is None else 2), _FLOPS // features.size**2)  # a copy
+    step = max(256, step)
     for piece in stream.pieces():
         for start in range(0, count(piece.X), step):
+            look()
             rows = piece.rows(slice(start, start + step))
             T, weight = rows.T - centre, rows.weight
             root = np.sqrt(weight)[:, None]

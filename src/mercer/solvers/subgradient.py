@@ -21,11 +21,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..gram import DenseGram
+from ..gram.dense import DensePart
 from ..losses import HardMargin
 from ..problem import Problem
 from ..solution import Status
 from ..types import Array
-from .base import Iterate, Solver, feasible_start
+from .base import Iterate, Solver, Work, feasible_start
 from .steps import FAR, Automatic, StepRule, require_rule
 
 _PAIRS = 5_000  # steps of the small quadratic program
@@ -47,6 +49,9 @@ class Subgradient(Solver):
     def check(self, problem: Problem) -> None:
         super().check(problem)
         require_soft(self, problem)
+
+    def first_work(self, problem: Problem) -> Work:
+        return whole_products(problem, 1)
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         beta = feasible_start(problem, start)
@@ -72,6 +77,12 @@ class Subgradient(Solver):
             else:
                 step = float(self.step.size(t))
                 beta, scores = beta + step * (s - beta), scores + step * (image - scores)
+
+
+def whole_products(problem: Problem, number: int) -> Work:
+    """So many products with all of K, where its values have to be computed."""
+    computed = problem.gram.design is None and not isinstance(problem.gram, DenseGram | DensePart)
+    return Work(values=number * problem.n**2 if computed else 0.0)
 
 
 def require_soft(solver: Solver, problem: Problem) -> None:

@@ -8,17 +8,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..deadline import look
 from ..gram import DenseGram, Gram
 from ..gram.dense import DensePart
 from ..kernels.points import is_sparse
 from ..parallel import for_each, thread_count
 from ..types import Array
+from .base import Work
 
 MOST_FEATURES = 3000  # with more, Z'W Z is not formed
 _STRIP = 1024  # rows of Z that are weighted at a time
 _SHIFTS = 40  # a matrix that is not positive definite gets so many larger and larger multiples of I added
 _PRECISE, _ROUGH = 1e-12, 1e-2  # residuals of conjugate gradients
 _GRADIENTS = 1000  # steps of conjugate gradients, at most
+_FIRST_PRODUCTS = 20  # K v, about, until the first of them have led somewhere
+_SLOWER = 2.0  # a factor than a product, for each multiplication
 
 
 class System(ABC):
@@ -44,6 +48,16 @@ def system_of(gram: Gram) -> System:
         double = gram.astype(np.float64)
         return _Dense(double.matrix if isinstance(double, DenseGram) else np.asarray(double))
     return _Products(gram)
+
+
+def first_step(gram: Gram) -> Work:
+    """The work of one step with the system of this matrix."""
+    n = gram.n
+    if gram.features is not None and gram.features.shape[1] <= min(n, MOST_FEATURES):
+        return Work(flops=n * gram.features.shape[1] ** 2)
+    if isinstance(gram, DenseGram | DensePart):
+        return Work(flops=n**3 / 3 * _SLOWER)
+    return Work(values=_FIRST_PRODUCTS * n * n)
 
 
 class _Dense(System):
@@ -83,6 +97,7 @@ class _Features(System):
         def work(piece: tuple[int, tuple[int, int]]) -> None:
             number, (start, stop) = piece
             for row in range(start, stop, _STRIP):
+                look()
                 rows = slice(row, min(row + _STRIP, stop))
                 Z, weight = self.Z[rows], W[rows, None]
                 sums[number] += (Z.T @ Z.multiply(weight)).toarray() if is_sparse(Z) else Z.T @ (weight * Z)

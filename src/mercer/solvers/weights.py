@@ -75,6 +75,12 @@ class Inverse:
 
         return np.asarray(solve_triangular(self.L, V, lower=True, check_finite=False))
 
+    def root_transposed(self, V: Array) -> Array:
+        """L'^-1 v."""
+        from scipy.linalg import solve_triangular
+
+        return np.asarray(solve_triangular(self.L, V, lower=True, trans=1, check_finite=False))
+
 
 @dataclass(frozen=True, eq=False)
 class Weights:

@@ -1,0 +1,126 @@
+"""What is certified is what `predict` computes, on the points as they were given.
+
+A linear machine predicts by w and b, which are rounded sums over points that may have been moved to their mean. So its
+objective is taken from f(x_i) as it predicts them. Other machines on float32 points predict with float32 kernel values
+where these change the objective little, as a sample of the points shows: that is added to the certificate's rounding.
+Where they change more, kernel values are float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..kernels.points import common_dtype, count, take
+from ..losses import HardMargin, Squared
+from ..problem import objective
+from ..rounding import at_most, drawn
+from ..solution import Certificate, Solution, Status
+from ..solvers.streams import Piece
+from ..types import Array, Index, Points
+from .machines import Task
+
+_SAMPLE, _LEAST = 256, 16  # rows on which float32 values are tried: of all problems, and of each
+_FEW = 256  # support vectors, whose float64 values cost little; and few of float32 are not computed as many are
+_SHARE = 0.05  # of the tolerance, that their rounding may take; the certificate itself may take as much
+_SAME = 1e-12  # objectives that differ by less, relative to their size, differ by ordinary rounding
+
+
+def as_predicted(machine: Any, points: Points, tasks: Sequence[Task], solutions: list[Solution]) -> list[Solution]:
+    """The solutions of a fitted machine, with certificates of what it predicts at the points of its training."""
+    if machine._coef is not None:
+        return _linear(machine, points, tasks, solutions)
+    machine._single = False
+    if len(machine.support_) <= _FEW or common_dtype(points, machine.support_vectors_) != np.float32:
+        return solutions
+    bounds = _rounding_of_single(machine, points, tasks, solutions)
+    changed = [_rounded(s, bound, machine.tol) for s, bound in zip(solutions, bounds, strict=True)]
+    enough = all(
+        after.status is before.status and bound <= _SHARE * machine.tol * abs(before.certificate.primal)
+        for before, after, bound in zip(solutions, changed, bounds, strict=True)
+    )
+    machine._single = enough
+    return changed if enough else solutions
+
+
+def _linear(machine: Any, points: Points, tasks: Sequence[Task], solutions: list[Solution]) -> list[Solution]:
+    certificates = linear_as_predicted(machine, points, tasks, [solution.certificate for solution in solutions])
+    return [replace(s, certificate=_judged(c, machine.tol)) for s, c in zip(solutions, certificates, strict=True)]
+
+
+def linear_as_predicted(
+    machine: Any, points: Points, tasks: Sequence[Task], certificates: Sequence[Certificate]
+) -> list[Certificate]:
+    """The certificates, with the objectives of w and b as a linear machine predicts by them."""
+    scores, found = machine._f(points), []
+    for number, (task, certificate) in enumerate(zip(tasks, certificates, strict=True)):
+        f = scores[:, number] if task.rows is None else scores[task.rows, number]
+        w, b = machine._coef[number], float(machine.intercept_[number])
+        found.append(_with_primal(certificate, objective(task, float(w @ w), f, b)))
+    return found
+
+
+def ridge_as_predicted(machine: Any, X: Points, rows: Index, data: Piece, solutions: list[Solution]) -> list[Solution]:
+    """The same for ridge regression with the linear kernel, in values of J; `data` is of these rows of X."""
+    found, W, b = [], np.atleast_2d(machine._coef), np.ravel(machine.intercept_)
+    scores, penalty = np.reshape(machine._mean(X), (count(X), -1))[rows], float(machine.alpha_)
+    for j, solution in enumerate(solutions):
+        task = Task(data.T[:, j], Squared(), data.weight / penalty)
+        primal = penalty * objective(task, float(W[j] @ W[j]), scores[:, j], float(b[j]))
+        certificate = solution.certificate
+        lost = primal - certificate.primal
+        if abs(lost) > _SAME * abs(primal) and np.isfinite(lost):  # in sums that gave the dual too
+            rounding = certificate.rounding + abs(lost)
+            certificate = replace(certificate, primal=primal, dual=certificate.dual + lost, rounding=rounding)
+        found.append(replace(solution, certificate=_judged(certificate, machine.tol)))
+    return found
+
+
+def _with_primal(certificate: Certificate, primal: float) -> Certificate:
+    """The certificate of an f with this objective; a dual above it can only be rounding."""
+    dual = certificate.dual
+    if abs(primal - certificate.primal) <= _SAME * max(abs(primal), abs(dual)) or not np.isfinite(certificate.primal):
+        return certificate
+    rounding = certificate.rounding + max(dual - primal, 0.0)
+    return replace(certificate, primal=primal, dual=min(dual, primal), rounding=rounding)
+
+
+def _rounded(solution: Solution, rounding: float, tol: float) -> Solution:
+    certificate = solution.certificate
+    return replace(solution, certificate=_judged(replace(certificate, rounding=certificate.rounding + rounding), tol))
+
+
+def _judged(certificate: Certificate, tol: float) -> Certificate:
+    """Rounding that takes the gap beyond the tolerance is no success."""
+    lost = certificate.converged and not certificate.relative_gap <= tol
+    return replace(certificate, status=Status.STALLED) if lost else certificate
+
+
+def _rounding_of_single(machine: Any, points: Points, tasks: Sequence[Task], solutions: list[Solution]) -> list[float]:
+    """By how much float32 kernel values in predictions may change each objective."""
+    bounds, size = [], max(_LEAST, _SAMPLE // len(tasks))
+    pulls = [s.beta if s.dual_beta is None else s.dual_beta for s in solutions]  # minus C times slopes of the loss
+    samples = [drawn(np.abs(pull), min(size, pull.size)) for pull in pulls]
+    at = [rows if task.rows is None else task.rows[rows] for task, rows in zip(tasks, samples, strict=True)]
+    chosen, place = np.unique(np.concatenate(at), return_inverse=True)
+    errors = _single_minus_double(machine, take(points, chosen))[place]
+    start = 0
+    for number, (task, pull, rows) in enumerate(zip(tasks, pulls, samples, strict=True)):
+        error, total = errors[start : start + rows.size, number], float(np.abs(pull).sum())
+        start += rows.size
+        if isinstance(task.loss, HardMargin):
+            bounds.append(3.0 * total * float(np.abs(error).max()))  # of the least margin
+        else:
+            bounds.append(at_most(total, np.sign(pull[rows]) * error))
+    return bounds
+
+
+def _single_minus_double(machine: Any, points: Points) -> Array:
+    """The errors of f from float32 kernel values."""
+    machine._single = True
+    single = machine._f(points)
+    machine._single = False
+    return np.asarray(single - machine._f(points))

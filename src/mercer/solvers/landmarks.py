@@ -1,0 +1,153 @@
+"""The problem as landmarks see it: K ~ F F' with few columns, so that nothing of size n x n is needed.
+
+Pivoted Cholesky gives F F' = K_nL K_LL^-1 K_Ln. The function f = F w has the coefficients F_L'^-1 w at the landmarks,
+none elsewhere, and the same norm in either view: it is an answer of the full problem. A dual point for F F' is one of
+the full dual. So the certificate is that of the full problem, and tells what the landmarks cost; the history is of the
+problem with F F'. Reference: Rudi, Carratino, Rosasco 2017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import ClassVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..deadline import deadline, now
+from ..gram import Gram, LowRankGram
+from ..gram.pivoted import pivoted_cholesky
+from ..losses import HardMargin
+from ..problem import Problem
+from ..solution import Status, relative
+from ..types import Array
+from .base import Iterate, Solver
+
+FIRST = 8  # landmarks to begin with, where time is short
+_SHARE = 0.6  # of the time that is left is what the next, larger number of them may take,
+_GROWS = 1.3, 8.0  # and so many times as many are taken, at least and at most
+_ENOUGH = 1e-3  # the relative gap of the problem with F F' at which more landmarks are worth more than more rounds
+
+
+def landmark_factor(gram: Gram, landmarks: int, seed: int | None) -> tuple[Array, Array]:
+    """F and the landmarks; once for all problems on one Gram matrix."""
+    key = (landmarks, seed)
+    if _factors.get(gram, (None, None))[0] != key:
+        F, pivots = pivoted_cholesky(gram.kernel, gram.points, landmarks, np.random.default_rng(seed))
+        if pivots.size == 0:  # a kernel that is 0 everywhere
+            F = np.zeros((gram.n, 1))
+        _factors[gram] = key, (F, pivots)
+    return _factors[gram][1]
+
+
+_factors: WeakKeyDictionary[Gram, tuple[tuple[int, int | None], tuple[Array, Array]]] = WeakKeyDictionary()
+
+
+def seen_problem(problem: Problem, F: Array, pivots: Array) -> Problem:
+    """The same problem with F F' in place of K."""
+    return replace(problem, gram=LowRankGram(F, f"low rank: {pivots.size} landmarks"))
+
+
+def of_full_problem(iterate: Iterate, seen: Problem, F: Array, pivots: Array) -> Iterate:
+    """An iterate for F F' as one of the full problem: coefficients at the landmarks alone, and a dual point."""
+    beta = _at_landmarks(F.T @ iterate.beta, F, pivots)
+    dual_beta = iterate.beta if iterate.dual_beta is None else iterate.dual_beta
+    dual = seen.dual(iterate.beta, iterate.scores) if iterate.dual is None else iterate.dual
+    return replace(iterate, beta=beta, dual_beta=dual_beta, dual=dual)
+
+
+def _at_landmarks(w: Array, F: Array, pivots: Array) -> Array:
+    """The coefficients of f = F w."""
+    from scipy.linalg import solve_triangular
+
+    beta = np.zeros(len(F))
+    if pivots.size:
+        beta[pivots] = solve_triangular(F[pivots], w, lower=True, trans="T")
+    return beta
+
+
+def least_squares(problem: Problem, F: Array, pivots: Array) -> Iterate:
+    """The f = F w + b with the least squares of y - f, and the best b for the loss: a fair answer, and soon found."""
+    C = problem.C[:, None]
+    matrix = (C * F).T @ F
+    matrix[np.diag_indices_from(matrix)] += 1.0
+    w = np.linalg.solve(matrix, (C * F).T @ (problem.y - problem.bias * problem.y.mean()))
+    scores, zeros = F @ w, np.zeros(problem.n)
+    b, beta = problem.best_bias(scores), _at_landmarks(w, F, pivots)
+    primal = problem.primal(beta, b, scores)
+    return Iterate(beta, scores, b, 0.0, gap=primal, dual_beta=zeros, partial=True)
+
+
+def growing(first: int, most: int) -> Iterator[int]:
+    """How many landmarks to take: a few, then more, as many as the time that is left allows by what it took so far, if
+    the work grows with their square. There is no end to it but that time: an answer is lost only if a better is there.
+    """
+    size = min(first, most)
+    while True:
+        began = now()
+        yield size
+        if size == most:
+            return
+        part = _SHARE * deadline().left() / max(now() - began, 1e-9)
+        size = int(min(most, np.ceil(size * np.clip(sqrt(part), *_GROWS))))
+
+
+@dataclass(frozen=True)
+class Growing(Solver):
+    """Landmarks, few at first, then more: the answer where time is too short for an exact solver. Each is the best f
+    so far that is a sum over landmarks.
+    """
+
+    most: int = 2000
+    random_state: int | None = 0
+    exhausted: ClassVar[Status] = Status.OUT_OF_TIME
+
+    def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
+        from .auto import choose
+
+        best, hard = np.inf, isinstance(problem.loss, HardMargin)
+        for landmarks in growing(FIRST, min(self.most, problem.n)):
+            F, pivots = landmark_factor(problem.gram, landmarks, self.random_state)
+            seen = seen_problem(problem, F, pivots)
+            if not problem.mass and not hard:
+                fair = least_squares(seen, F, pivots)
+                primal, _ = _objectives(seen, fair)
+                if primal < best:
+                    best = primal
+                    yield fair
+            for iterate in choose(seen)[0].iterates(seen, None):
+                primal, dual = _objectives(seen, iterate)
+                if primal < best and iterate.beta.any():
+                    best = primal
+                    yield replace(of_full_problem(iterate, seen, F, pivots), partial=True, done=False)
+                if iterate.done or relative(primal - dual, primal, dual) <= _ENOUGH:
+                    break
+
+
+@dataclass(frozen=True)
+class InFeatures(Solver):
+    """Explicit features, computed once: where rows of K would compute them again and again."""
+
+    exhausted: ClassVar[Status] = Status.OUT_OF_TIME
+
+    def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
+        from .auto import choose
+
+        gram = problem.gram
+        seen = replace(problem, gram=LowRankGram(gram.kernel.features(gram.points[0 : problem.n])))
+        for iterate in choose(seen)[0].iterates(seen, start):
+            yield replace(iterate, partial=True, done=False)
+            if iterate.done:
+                return
+
+
+def _objectives(seen: Problem, iterate: Iterate) -> tuple[float, float]:
+    """Primal and dual value of an iterate."""
+    if iterate.gap is not None and iterate.dual is not None:
+        return iterate.dual + iterate.gap, iterate.dual
+    scores = seen.gram @ iterate.beta if iterate.scores is None else iterate.scores
+    b = seen.best_bias(scores) if iterate.b is None else iterate.b
+    dual_beta = iterate.beta if iterate.dual_beta is None else iterate.dual_beta
+    return seen.primal(iterate.beta, b, scores), seen.dual(dual_beta) if iterate.dual is None else iterate.dual

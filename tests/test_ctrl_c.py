@@ -1,0 +1,471 @@
+"""Ctrl-C: what runs stops; a fit keeps its best answer first, with an honest certificate; handlers are restored.
+
+The signals are real, and come at a given moment of the work: from a callback, a kernel, a solver or a piece of a pass.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mercer import (
+    SVC,
+    SVR,
+    KernelLogistic,
+    KernelPerceptron,
+    KernelRidge,
+    LinearSVC,
+    OneClassSVM,
+    Perceptron,
+    Problem,
+    certify,
+    evidence,
+    solve,
+)
+from mercer.deadline import looking
+from mercer.features import RandomFourier
+from mercer.features import base as features
+from mercer.interrupt import interruptible
+from mercer.kernels import FromFunction, Gaussian
+from mercer.parallel import apart, for_each
+from mercer.solution import Status
+from mercer.solvers import Iterate, Solver, StochasticSubgradient
+
+PATIENCE = 120.0  # seconds; nothing here takes long
+GENERATOR = np.random.default_rng(0)
+X = GENERATOR.normal(size=(240, 4))
+Y = np.where(X[:, 0] + 0.8 * GENERATOR.normal(size=240) > 0, 1, -1)
+THREE = np.digitize(X[:, 0], [-0.5, 0.5])
+HOOK = "mercer.estimators.callbacks.Hooks.round"
+
+MACHINES = {
+    "svc": (SVC(Gaussian(1.0), C=1e4, tol=1e-12, solver="decomposition(working_set=8)"), Y),
+    "three classes": (SVC(Gaussian(1.0), C=1e4, tol=1e-12, solver="decomposition(working_set=8)"), THREE),
+    "svr": (SVR(Gaussian(1.0), C=1e4, tol=1e-12, solver="decomposition(working_set=8)"), X[:, 0]),
+    "one class": (OneClassSVM(nu=0.5, tol=1e-12, solver="decomposition(working_set=8)"), None),
+    "linear": (LinearSVC(C=1e4, tol=1e-12), Y),
+    "linear, three classes": (LinearSVC(C=1e4, tol=1e-12), THREE),
+    "logistic": (KernelLogistic(C=1e4, tol=1e-12), Y),
+    "ridge": (KernelRidge(Gaussian(1.0), 1e-6, tol=1e-14, solver="conjugategradient(rank=2)"), X[:, 0]),
+    "perceptron": (Perceptron(max_epochs=10**9), Y),
+    "perceptron, three classes": (Perceptron(max_epochs=10**9), THREE),
+    "kernel perceptron": (KernelPerceptron(Gaussian(0.1), max_epochs=10**9), Y),
+}
+
+
+@pytest.fixture(autouse=True)
+def handler_restored():
+    """Whatever happens, the handler is again what it was."""
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with interruptible() as interrupt:
+        assert not interrupt.asked
+
+
+def ring(*given):
+    """Ctrl-C, as the system sends it."""
+    signal.raise_signal(signal.SIGINT)
+
+
+def ringing(times, then=None):
+    """A function to be called after each round: at the call with this number somebody presses Ctrl-C."""
+    calls = []
+
+    def told(*given):
+        calls.append(1)
+        if len(calls) == times and threading.current_thread() is threading.main_thread():
+            ring()
+            if then is not None:
+                then()
+        return False
+
+    return told, calls
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_fit_keeps_its_answer_and_raises(name, monkeypatch):
+    machine, y = MACHINES[name]
+    machine = machine.__class__(**machine.get_params(deep=False))
+    monkeypatch.setattr(HOOK, ringing(1)[0])
+    with pytest.raises(KeyboardInterrupt, match=f"{type(machine).__name__} keeps its best answer so far: "):
+        machine.fit(X, y)
+    certificate = machine.certificate_
+    assert certificate.status is Status.INTERRUPTED
+    assert machine.predict(X).shape == (240,)
+    monkeypatch.undo()
+    again = certify(machine, X, y)
+    if name.endswith("perceptron") or name.startswith("perceptron"):
+        assert_allclose(certificate.lower, again.lower, rtol=1e-6)
+    else:
+        assert certificate.relative_gap > machine.tol
+        assert_allclose(certificate.primal, again.primal, rtol=1e-6)
+        assert certificate.dual <= again.primal
+
+
+def test_nothing_is_said_beside_the_exception(monkeypatch):
+    """A warning that is an error would take its place, and whoever handles errors would go on."""
+    monkeypatch.setattr(HOOK, ringing(1)[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(KeyboardInterrupt):
+            SVC(C=1e4, tol=1e-12, solver="decomposition(working_set=8)").fit(X, Y)
+
+
+def test_an_error_does_not_hide_it(monkeypatch):
+    def fail():
+        raise ValueError("something else")
+
+    monkeypatch.setattr(HOOK, ringing(1, fail)[0])
+    with pytest.raises(KeyboardInterrupt, match="something else"):
+        SVC().fit(X, Y)
+
+
+def test_a_second_one_ends_at_once(monkeypatch):
+    machine, rounds = SVC(C=1e4, tol=1e-12, solver="decomposition(working_set=8)"), []
+    told, calls = ringing(1, lambda: (ring(), rounds.append(1)))
+    monkeypatch.setattr(HOOK, told)
+    with pytest.raises(KeyboardInterrupt):
+        machine.fit(X, Y)
+    assert len(calls) == 1 and not rounds
+    with pytest.raises(NotFittedError):
+        machine.predict(X)
+    monkeypatch.undo()
+    assert machine.set_params(C=1.0, tol=1e-4).fit(X, Y).certificate_.converged
+    monkeypatch.setattr(HOOK, ringing(1, ring)[0])
+    with pytest.raises(KeyboardInterrupt):
+        machine.fit(X, THREE)
+    with pytest.raises(NotFittedError):  # the classes are new, the answer would be the old one
+        machine.predict(X)
+
+
+def test_a_callback_that_stops_is_no_ctrl_c(monkeypatch):
+    monkeypatch.setattr(HOOK, lambda *given: True)
+    with pytest.warns(UserWarning, match="interrupted"):
+        machine = SVC(C=1e4, tol=1e-12, solver="decomposition(working_set=8)").fit(X, Y)
+    assert machine.certificate_.status is Status.INTERRUPTED
+
+
+def test_a_pipeline_predicts_with_what_is_kept(monkeypatch):
+    monkeypatch.setattr(HOOK, ringing(1)[0])
+    pipeline = make_pipeline(StandardScaler(), SVC(C=1e4, tol=1e-12, solver="decomposition(working_set=8)"))
+    with pytest.raises(KeyboardInterrupt):
+        pipeline.fit(X, Y)
+    assert pipeline.predict(X).shape == (240,)
+
+
+def count_fits(monkeypatch):
+    """The status of each machine that is asked for predictions."""
+    seen, original = [], SVC.predict
+
+    def predict(self, X):
+        seen.append(self.certificate_.status)
+        return original(self, X)
+
+    monkeypatch.setattr(SVC, "predict", predict)
+    return seen
+
+
+def in_a_loop(machine):
+    for C in (1.0, 2.0, 3.0, 4.0):
+        machine.set_params(C=C).fit(X, Y).predict(X)
+
+
+SEARCHES = {
+    "loop": in_a_loop,
+    "search": lambda machine: GridSearchCV(machine, {"C": [1.0, 2.0, 3.0, 4.0]}, cv=2, scoring="accuracy").fit(X, Y),
+    "cross-validation": lambda machine: cross_val_score(machine, X, Y, cv=5, error_score=0.0),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_what_runs_stops_and_no_interrupted_fit_is_scored(name, monkeypatch):
+    seen = count_fits(monkeypatch)
+    machine = SVC(tol=1e-9)
+    SEARCHES[name](machine)
+    fits = len(seen)
+    seen.clear()
+    times = iter(range(10**9))
+
+    def told(self, number, step):
+        if step.iteration == 1 and next(times) == 2:  # the first round of the third fit
+            ring()
+        return False
+
+    monkeypatch.setattr(HOOK, told)
+    with pytest.raises(KeyboardInterrupt):
+        SEARCHES[name](machine)
+    assert len(seen) == 2 < fits and set(seen) == {Status.CONVERGED}
+
+
+SEARCH = """
+import os, signal, sys
+import numpy as np
+from mercer import SVC
+from mercer.estimators.callbacks import Hooks
+from sklearn.model_selection import GridSearchCV
+
+class Ringing(SVC):
+    def fit(self, X, y):
+        def told(hooks, number, step):
+            if self.C == 3.0 and not os.path.exists(RUNG):
+                os.close(os.open(RUNG, os.O_CREAT))
+                os.killpg(0, signal.SIGINT)  # to all processes, as a terminal does
+            return False
+        Hooks.round = told
+        return super().fit(X, y)
+
+def score(machine, X, y):
+    with open(FILE, "a") as file:
+        print(machine.C, machine.certificate_.status.name, file=file, flush=True)
+    return machine.score(X, y)
+
+FILE, RUNG = sys.argv[1], sys.argv[1] + ".rung"
+random = np.random.default_rng(0)
+X = random.normal(size=(120, 4))
+y = X[:, 0] + random.normal(size=120) > 0
+grid = {"C": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}
+GridSearchCV(Ringing(tol=1e-9), grid, scoring=score, cv=2, n_jobs=int(sys.argv[2])).fit(X, y)
+print("it went on")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_search_in_several_processes(jobs, tmp_path):
+    scored = tmp_path / "scored"
+    command = [sys.executable, "-c", SEARCH, str(scored), str(jobs)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, start_new_session=True)
+    assert done.returncode == -signal.SIGINT, done.stderr
+    assert done.stdout == "" and "KeyboardInterrupt" in done.stderr
+    lines = scored.read_text().split("\n")[:-1]
+    assert lines and {line.split()[1] for line in lines} == {"CONVERGED"}
+    assert len(lines) < 10
+    assert jobs > 1 or "3.0 CONVERGED" not in lines  # of two processes, the other one may have been faster
+
+
+def test_a_piece_of_a_stream_counts_wholly_or_not_at_all(monkeypatch):
+    """Ctrl-C in the middle leaves the machine as it was; the same piece again gives what it would have given."""
+    absorb = StochasticSubgradient.absorb
+    calls = []
+
+    def late(self, *given):
+        calls.append(1)
+        if len(calls) == 2:  # one of three problems has learned already
+            ring()
+        return absorb(self, *given)
+
+    def function(x, z):
+        calls.append(1)
+        if len(calls) == 700:
+            ring()
+        return float(np.exp(-((x - z) @ (x - z))))
+
+    primal = (Perceptron(), "mercer.online.primal.Primal.note", ring)
+    linear = (LinearSVC(), "mercer.solvers.stochastic.StochasticSubgradient.absorb", late)
+    dual = (KernelPerceptron(FromFunction(function)), None, None)
+    for machine, target, patch in (primal, linear, dual):
+        machine.partial_fit(X[:20], THREE[:20], classes=[0, 1, 2])
+        other = machine.__class__(**machine.get_params(deep=False)).partial_fit(X[:20], THREE[:20], classes=[0, 1, 2])
+        before, calls[:] = machine.decision_function(X), [] if target else [1] * 400
+        with monkeypatch.context() as patched:
+            if target:
+                patched.setattr(target, patch)
+            with pytest.raises(KeyboardInterrupt):
+                machine.partial_fit(X[20:60], THREE[20:60])
+        calls[:] = [1] * 1000
+        assert_array_equal(machine.decision_function(X), before)
+        for each in (machine, other):
+            each.partial_fit(X[20:60], THREE[20:60])
+        assert_array_equal(machine.decision_function(X), other.decision_function(X))
+
+
+class Slow(Solver, names=()):
+    """One iterate; in the round after it, many pieces of work, in one of which somebody presses Ctrl-C."""
+
+    def iterates(self, problem, start):
+        beta = 0.01 * problem.y
+        scores = problem.gram @ beta
+        yield Iterate(beta, scores)
+        beta += 1.0  # an iterate is valid until the next one only
+        scores += 1.0
+        for_each(range(1000), work_or_ring, 1)
+        yield Iterate(beta, scores)
+
+
+done: list[int] = []
+
+
+def work_or_ring(task):
+    done.append(task)
+    if task == 3:
+        ring()
+
+
+def test_a_round_is_given_up_at_the_next_piece():
+    done.clear()
+    problem = Problem.of(Gaussian(1.0), X, Y.astype(float))
+    solution = solve(problem, Slow(), tol=1e-9)
+    assert done == [0, 1, 2, 3]
+    assert solution.status is Status.INTERRUPTED and solution.iterations == 1
+    assert_array_equal(np.abs(solution.beta), np.full(240, 0.01))
+    assert_allclose(solution.certificate.primal, problem.certify(solution.beta, solution.b).primal)
+
+
+def test_a_slow_kernel_is_given_up_at_the_next_row():
+    calls = []
+
+    def function(x, z):
+        calls.append(1)
+        if len(calls) == 1000:
+            ring()
+        return float(x @ z)
+
+    X = np.eye(100)
+    machine = SVR(FromFunction(function))
+    with pytest.raises(KeyboardInterrupt, match="nothing useful is proved"):
+        machine.fit(X, X[:, 0])
+    assert machine.certificate_.relative_gap == 1.0
+    assert machine.predict(X[:3]).shape == (3,)
+
+    calls.clear()
+    with pytest.raises(KeyboardInterrupt), looking(None):
+        FromFunction(function)(X)  # nobody keeps anything: at once
+    assert len(calls) == 1000
+
+
+def test_solve_returns_and_says_so_whatever_the_gap():
+    """A Solution is a value, that an exception would lose; a loop over problems looks at its status."""
+    problem = Problem.of(Gaussian(1.0), X, Y.astype(float))
+    solution = solve(problem, callback=lambda step: ring() if step.relative_gap < 1e-4 else None)
+    assert solution.status is Status.INTERRUPTED and solution.certificate.relative_gap < 1e-3
+    with interruptible() as interrupt:  # whoever is further out hears of it there, and the gap decides
+        nested = solve(problem, callback=lambda step: ring() if step.relative_gap < 1e-4 else None)
+    assert interrupt.asked and nested.status is Status.CONVERGED
+
+
+def test_threads_stop_at_the_next_piece():
+    begun, look = [], threading.Event()
+
+    def seen():
+        if look.is_set():
+            raise TimeoutError("enough")
+
+    def work(task):
+        begun.append(task)
+        if task == 5:
+            look.set()
+
+    with pytest.raises(TimeoutError), looking(seen):
+        for_each(range(10_000), work, 2)
+    assert 6 <= len(begun) <= 7
+
+
+def test_linear_algebra_is_not_waited_for(monkeypatch):
+    going_on = threading.Event()
+
+    def endless(*given, **options):
+        os.kill(os.getpid(), signal.SIGINT)
+        assert going_on.wait(PATIENCE)
+
+    with pytest.raises(KeyboardInterrupt):
+        apart(endless)
+    monkeypatch.setattr("numpy.linalg.eigh", endless)
+    with pytest.raises(KeyboardInterrupt):
+        evidence(np.eye(3))
+    with pytest.raises(KeyboardInterrupt):
+        KernelRidge(alpha="loo").fit(X, X[:, 0])
+    going_on.set()
+    assert apart(lambda: 7) == 7
+    with pytest.raises(ZeroDivisionError):
+        apart(lambda: 1 / 0)
+
+
+def test_features_are_mapped_in_pieces(monkeypatch):
+    phi = RandomFourier(Gaussian(1.0), 10, random_state=0).fit(X)
+    whole = phi.transform(X)
+    monkeypatch.setattr(features, "_ROWS", 100)
+    assert_allclose(phi.transform(X), whole)
+    mapped, rows = RandomFourier._map, []
+
+    def ring_at_the_second(self, X):
+        rows.append(len(X))
+        if len(rows) == 2:
+            ring()
+        return mapped(self, X)
+
+    monkeypatch.setattr(RandomFourier, "_map", ring_at_the_second)
+    with pytest.raises(KeyboardInterrupt):
+        phi.transform(X)
+    assert rows == [100, 100]
+
+
+# Other handlers than Python's own.
+
+
+@pytest.fixture
+def own_handler():
+    """Install a handler for a while."""
+    yield lambda handler: signal.signal(signal.SIGINT, handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_a_handler_that_raises_is_heard_first(own_handler, monkeypatch):
+    seen = []
+
+    def own(number, frame):
+        seen.append(number)
+        raise KeyboardInterrupt
+
+    own_handler(own)
+    monkeypatch.setattr(HOOK, ringing(1)[0])
+    machine = SVC(C=1e4, tol=1e-12, solver="decomposition(working_set=8)")
+    with pytest.raises(KeyboardInterrupt, match="keeps its best answer"):
+        machine.fit(X, Y)
+    assert seen == [signal.SIGINT] and machine.predict(X).shape == (240,)
+    assert signal.getsignal(signal.SIGINT) is own
+
+
+@pytest.mark.parametrize("handler", [lambda number, frame: None, signal.SIG_IGN])
+def test_a_handler_that_goes_on_has_its_way(handler, own_handler, monkeypatch):
+    own_handler(handler)
+    monkeypatch.setattr(HOOK, ringing(1)[0])
+    assert SVC().fit(X, Y).certificate_.converged
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_in_a_task_of_asyncio(monkeypatch):
+    """asyncio's handler cancels the task, which would be heard only when the fit has ended by itself."""
+    machine, after = SVC(C=1e4, tol=1e-12, solver="decomposition(working_set=8)"), []
+    monkeypatch.setattr(HOOK, ringing(1)[0])
+
+    async def main():
+        machine.fit(X, Y)
+        after.append(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(main())
+    assert machine.certificate_.status is Status.INTERRUPTED and machine.predict(X).shape == (240,)
+    assert not after
+
+
+def test_outside_the_main_thread(monkeypatch):
+    """Signals go to the main thread, which may have ended its wait; a fit elsewhere is not disturbed."""
+    statuses = []
+    thread = threading.Thread(target=lambda: statuses.append(SVC().fit(X, Y).certificate_.status))
+    thread.start()
+    thread.join()
+    assert statuses == [Status.CONVERGED]

@@ -1,0 +1,297 @@
+"""time_limit is a limit: by a clock of counted work, every machine ends in time, with an answer that is of use."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from mercer import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, LinearSVC, OneClassSVM, deadline, load, save
+from mercer.deadline import NEVER, Deadline, OutOfTimeError, look, require, until, within
+from mercer.driver import solve
+from mercer.estimators import ridge_fit
+from mercer.gram import DenseGram, LinearGram
+from mercer.kernels import FromFeatures, FromFunction, Gaussian
+from mercer.losses import Logistic
+from mercer.parallel import for_each
+from mercer.problem import Problem
+from mercer.solution import Status
+from mercer.solvers import CoordinateDescent, Iterate, Newton, Solver, coordinate, qp, systems
+from mercer.solvers.landmarks import Growing, InFeatures
+
+SLACK = 1.1, 0.5  # what is promised: the limit, a tenth of it, and half a second
+
+
+class Clock:
+    """Seconds that pass when somebody reads the clock, or when work is counted."""
+
+    def __init__(self, tick: float = 0.0) -> None:
+        self.seconds, self.tick = 100.0, tick
+
+    def __call__(self) -> float:
+        self.seconds += self.tick
+        return self.seconds
+
+
+@pytest.fixture
+def ticking(monkeypatch):
+    """A clock on which every look takes a millisecond, and a multiplication of matrices therefore about 2e-11 s."""
+    clock = Clock(0.001)
+    monkeypatch.setattr(deadline, "clock", clock)
+    return clock
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """A clock that only values of this kernel move: 1e-5 seconds each."""
+    clock = Clock()
+    monkeypatch.setattr(deadline, "clock", clock)
+
+    def gaussian(x, z):
+        clock.seconds += 1e-5
+        return float(np.exp(-0.5 * ((x - z) @ (x - z))))
+
+    return clock, FromFunction(gaussian)
+
+
+def data(n=600):
+    """Points of two classes, which no constant and no line tells apart."""
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    return X, np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
+
+
+def problem_of(n=600, loss=None):
+    X, y = data(n)
+    gram = DenseGram.compute(Gaussian(0.5), X)
+    return Problem(gram, y, C=10.0) if loss is None else Problem(gram, y, loss, 10.0)
+
+
+MACHINES = {
+    "SVC": lambda kernel, t: SVC(kernel, C=10.0, time_limit=t),
+    "SVC, subgradient": lambda kernel, t: SVC(kernel, C=10.0, solver="subgradient", time_limit=t),
+    "SVC, stochastic": lambda kernel, t: SVC(kernel, C=10.0, solver="stochastic_subgradient", time_limit=t),
+    "SVC, qp": lambda kernel, t: SVC(kernel, C=10.0, solver="qp", time_limit=t),
+    "SVR": lambda kernel, t: SVR(kernel, C=10.0, time_limit=t),
+    "logistic": lambda kernel, t: KernelLogistic(kernel, C=10.0, time_limit=t),
+    "logistic, newton": lambda kernel, t: KernelLogistic(kernel, C=10.0, solver="newton", time_limit=t),
+    "ridge": lambda kernel, t: KernelRidge(kernel, random_state=0, time_limit=t),
+    "ridge, loo": lambda kernel, t: KernelRidge(kernel, alpha="loo", random_state=0, time_limit=t),
+    "ridge, conjugate gradients": lambda kernel, t: KernelRidge(
+        kernel, solver="conjugategradient", random_state=0, time_limit=t
+    ),
+    "ridge, landmarks": lambda kernel, t: KernelRidge(
+        kernel, solver="nystrom(landmarks=400)", random_state=0, time_limit=t
+    ),
+    "perceptron": lambda kernel, t: KernelPerceptron(kernel, time_limit=t),
+}
+
+
+def explained(machine, X, y):
+    """The part of the targets that f gets right, beyond what a constant does: 0 for a constant, 1 at best."""
+    return 1.0 - np.mean((machine.predict(X) - y) ** 2) / np.mean((y - y.mean()) ** 2)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_slow_kernels_end_in_time_with_an_answer(name, counted):
+    clock, kernel = counted
+    X, y = data()
+    limit = 1.0 if name == "perceptron" else 0.4  # seconds; all values once take 3.6
+    began = clock.seconds
+    with pytest.warns(ConvergenceWarning, match="out of time"):
+        machine = MACHINES[name](kernel, limit).fit(X, y)
+    assert clock.seconds - began <= SLACK[0] * limit + SLACK[1]
+    assert machine.certificate_.status is Status.OUT_OF_TIME
+    assert explained(machine, X, y) > 0.25
+
+
+def test_more_time_is_a_better_answer(counted):
+    _, kernel = counted
+    X, y = data()
+    primals = []
+    for limit in (0.2, 2.0):
+        with pytest.warns(ConvergenceWarning):
+            primals.append(SVC(kernel, C=10.0, time_limit=limit).fit(X, y).certificate_.primal)
+    best = SVC(Gaussian(0.5), C=10.0).fit(X, y).certificate_.primal
+    assert best < primals[1] < 1.01 * best < primals[0]
+
+
+def test_one_class_in_time(counted):
+    clock, kernel = counted
+    X, _ = data(300)
+    began = clock.seconds
+    with pytest.warns(ConvergenceWarning, match="out of time"):
+        OneClassSVM(kernel, nu=0.1, time_limit=0.4).fit(X)
+    assert clock.seconds - began <= SLACK[0] * 0.4 + SLACK[1]
+
+
+def test_an_answer_through_landmarks_is_saved_and_loaded(counted, tmp_path):
+    X, y = data()
+    with pytest.warns(ConvergenceWarning):
+        machine = SVC(Gaussian(0.5), C=10.0, solver="qp", time_limit=1e-3).fit(X, y)
+    save(machine, tmp_path / "model")
+    assert np.array_equal(load(tmp_path / "model").decision_function(X), machine.decision_function(X))
+
+
+# What cannot be finished is not begun.
+
+
+def forbidden(*args, **settings):
+    raise AssertionError("it was begun")
+
+
+def test_a_factor_is_not_begun_without_time_for_it(ticking, monkeypatch):
+    problem = problem_of(loss=Logistic())
+    monkeypatch.setattr(systems, "_solved", forbidden)
+    solution = solve(problem, Newton(), time_limit=0.01 + 0.004)
+    assert solution.status is Status.OUT_OF_TIME
+    assert isinstance(solution.solver, Growing) and "time is too short" in solution.reason
+
+
+def test_an_interior_point_method_is_not_begun_without_time_for_it(ticking, monkeypatch):
+    monkeypatch.setattr(qp, "_minimise", forbidden)
+    solution = solve(problem_of(), "qp", time_limit=0.5)
+    assert solution.status is Status.OUT_OF_TIME and solution.certificate.primal < 0.5 * problem_of().nothing[1]
+
+
+def test_a_qp_solver_is_told_the_time_that_is_left():
+    with until(Deadline.after(7.0)):
+        assert 0.0 < qp._time_limit("clarabel")["time_limit"] <= 7.0 and qp._time_limit("cvxopt") == {}
+    assert qp._time_limit("clarabel") == {}
+
+
+def test_an_eigendecomposition_is_not_begun_without_time_for_it(ticking, monkeypatch):
+    monkeypatch.setattr(ridge_fit, "exact_path", forbidden)
+    X, y = data()
+    ridge = KernelRidge(Gaussian(0.5), alpha="loo", time_limit=0.1, tol=1.0).fit(X, y)
+    assert "landmarks" in ridge.path_.method and explained(ridge, X, y) > 0.25
+    assert ridge.loo_residuals_.shape == (600,)
+
+
+def test_the_grid_of_given_values_in_time(ticking, monkeypatch):
+    monkeypatch.setattr(ridge_fit, "exact_path", forbidden)
+    X, y = data()
+    ridge = KernelRidge("precomputed", alpha="loo", time_limit=0.1, tol=1.0).fit(Gaussian(0.5)(X), y)
+    assert "landmarks" in ridge.path_.method
+
+
+def test_newton_steps_are_not_begun_without_time_for_them(ticking, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 200)).astype(np.float32)
+    problem = Problem(LinearGram(X), np.sign(X[:, 0] + rng.normal(size=400)), C=1e4)
+    assert solve(problem, CoordinateDescent()).status is Status.CONVERGED
+    monkeypatch.setattr(coordinate, "ProximalNewton", forbidden)
+    solution = solve(problem, CoordinateDescent(), time_limit=0.02)
+    assert solution.status is Status.OUT_OF_TIME and solution.beta.any()
+
+
+def test_features_are_computed_once_where_time_is_short(counted):
+    clock, _ = counted
+    clock.tick = 1e-4
+
+    def phi(points):
+        clock.seconds += 1e-5 * len(points)
+        return np.column_stack([points, points[:, :1] * points[:, 1:]])
+
+    X, y = data(3000)
+    with pytest.warns(ConvergenceWarning):
+        machine = SVC(FromFeatures(phi), C=10.0, tol=1e-12, time_limit=0.3).fit(X, y)
+    assert isinstance(machine.solution_.solver, InFeatures) and explained(machine, X, y) > 0.9
+
+
+# The loop around a solver.
+
+
+class Rounds(Solver):
+    """Rounds of equal length; each gives an answer, the first one of use after `late` of them."""
+
+    def __init__(self, clock, length, late=0):
+        self.clock, self.length, self.late, self.begun = clock, length, late, 0
+
+    def iterates(self, problem, start):
+        while True:
+            self.begun += 1
+            for _ in range(10):  # pieces
+                self.clock.seconds += 0.1 * self.length
+                look()
+            yield Iterate(np.where(self.begun > self.late, 0.01, 0.0) * problem.y)
+
+
+def test_a_round_that_would_not_end_in_time_is_not_begun(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(deadline, "clock", clock)
+    solver = Rounds(clock, 0.4)
+    solution = solve(problem_of(), solver, time_limit=1.0)
+    assert solution.status is Status.OUT_OF_TIME and solver.begun == 2 and solution.iterations == 2
+
+
+def test_an_answer_by_half_of_the_time_or_another_method(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(deadline, "clock", clock)
+    solver = Rounds(clock, 0.2, late=100)
+    monkeypatch.setattr(Rounds, "first_work", lambda self, problem: systems.Work(flops=1e6))
+    monkeypatch.setattr("mercer.driver.flop_seconds", lambda: 3e-7)
+    solution = solve(problem_of(), solver, time_limit=1.0)
+    assert clock.seconds == pytest.approx(100.52, abs=0.03)  # one piece more than half
+    assert isinstance(solution.solver, Growing) and solution.beta.any()
+
+
+def test_the_last_answer_stands_where_a_round_is_broken_off(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(deadline, "clock", clock)
+
+    class Longer(Rounds):
+        def iterates(self, problem, start):
+            for iterate in super().iterates(problem, start):
+                yield iterate
+                self.length *= 5.0
+
+    solver = Longer(clock, 0.2)
+    solution = solve(problem_of(), solver, time_limit=1.0)
+    assert solution.status is Status.OUT_OF_TIME and np.abs(solution.beta).max() == 0.01
+    assert solver.begun == 2 and clock.seconds <= 101.0 + 0.1  # the second was broken off after a piece
+
+
+# Deadlines.
+
+
+def test_deadlines(ticking):
+    end = Deadline.after(1.0)
+    assert end.limited and end.seconds == pytest.approx(1.0, abs=0.01) and not end.passed()
+    assert end.part(0.5).at < end.at and end.earlier(0.25).at == end.at - 0.25
+    assert NEVER.left() == np.inf and NEVER.part(0.1) is NEVER and not NEVER.passed()
+    look()
+    require(1e9)  # nobody is in a hurry
+    with until(end):
+        require(0.5)
+        with pytest.raises(OutOfTimeError):
+            require(1.5)
+        assert within(None).at == within(5.0).at == end.at and within(0.1).at < end.at
+        ticking.seconds += 1.0
+        assert end.left() == 0.0
+        with pytest.raises(OutOfTimeError):
+            look()
+        with until(NEVER):
+            look()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_no_task_is_begun_after_the_deadline(ticking, threads):
+    done = []
+
+    def work(task):
+        done.append(task)
+        if task == 3:
+            ticking.seconds += 10.0
+
+    with until(Deadline.after(5.0)), pytest.raises(OutOfTimeError):
+        for_each(range(100), work, threads)
+    assert len(done) <= 4 + threads
+
+
+def test_every_class_has_its_share_of_the_time(ticking):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(60, 2)) + 4.0 * np.array([np.cos(a), np.sin(a)]) for a in range(6)])
+    y = np.repeat(np.arange(6), 60)
+    with pytest.warns(ConvergenceWarning):
+        machine = LinearSVC(C=100.0, tol=1e-13, time_limit=0.3).fit(X, y)
+    assert (np.abs(machine.coef_).max(axis=1) > 0).all() and machine.score(X, y) > 0.8
