@@ -139,14 +139,15 @@ class _Run:
         """The share of the time that a solver may take for its first answer: none, where it would not suffice, as far
         as one can tell from a small piece of work.
         """
-        if not self.deadline.limited:
-            return 1.0
         gram = self.problem.gram
         try:
             with until(self.deadline), looking(self.interrupt.look):  # while there is time for it
                 _ = gram.doubt
         except StoppedError:
+            gram.__dict__["doubt"] = None  # f is a constant now, whose gap holds with any kernel
             self.break_off()
+            return 1.0
+        if not self.deadline.limited:
             return 1.0
         values, flops = solver.first_work(self.problem)
         if self._is_trifle(values) and flops <= _TRIFLE:
@@ -339,7 +340,10 @@ class _Run:
             else:
                 dual_beta = np.zeros(self.problem.n)  # a better dual point
             beta, weights = np.zeros(self.problem.n), None  # rounding errors have made it worse than none at all
-            certificate, scores, b = examine(self.problem, beta, None, dual_beta, status=certificate.status)
+            products = None if held is None else np.column_stack([beta, held if dual_beta.any() else beta])
+            certificate, scores, b = examine(
+                self.problem, beta, None, dual_beta, status=certificate.status, scores=products
+            )
         self.single = self.single and certificate.rounding > 0.0
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
         self.dual_beta = None if dual_beta is None else dual_beta.copy()

@@ -83,6 +83,7 @@ def fit_system(
     residuals = None
     with limits.heeded():
         gram = _gram(kernel, X, solver, data.budget)
+        _ = gram.doubt  # now, since after Ctrl-C there is no time for it
         system = System(gram, T, penalty / weight, bias, data.budget)
         solutions, last = solve_system(system, solver, penalty, limits)
         if loo and last.factor is not None:

@@ -19,7 +19,7 @@ import numpy as np
 from ..types import Array
 from .conjugate import Columns, conjugate_gradients, inner_products, norms
 from .streams import Features, Moments, Stream, moments, sums
-from .triangular import NO_FACTOR, SHIFTS
+from .triangular import NO_FACTOR, SHIFTS, Factor, NotDefiniteError
 
 _INNER = 2e-4  # the least part to which values in float32 can bring a residual
 _AIM = 0.3  # times the tolerance is what a gap must seem to be before it is recomputed in float64
@@ -223,16 +223,18 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
 
 def factored(matrix: Array, shift: float = 0.0) -> Array:
     """L with L L' = matrix + shift I, the shift raised where rounding needs it; the matrix's diagonal is changed."""
-    from scipy.linalg import LinAlgError, cholesky
-
     own = np.arange(len(matrix))
     values = matrix[own, own].copy()
     least = 1e-16 * float(np.abs(values).max())
+
+    def columns(start: int, stop: int, out: Array) -> None:
+        out[...] = matrix[start:, start:stop]
+
     for _ in range(SHIFTS):
         matrix[own, own] = values + shift
         try:
-            return np.asarray(cholesky(matrix, lower=True, check_finite=False))
-        except LinAlgError:
+            return Factor(len(matrix), np.float64, columns).finished().whole()
+        except NotDefiniteError:
             shift = max(10.0 * shift, least)
     raise ValueError(NO_FACTOR)
 
