@@ -16,7 +16,7 @@ from mercer.losses import Logistic
 from mercer.parallel import for_each
 from mercer.problem import Problem
 from mercer.solution import Status
-from mercer.solvers import CoordinateDescent, Iterate, Newton, Solver, coordinate, qp, systems
+from mercer.solvers import CoordinateDescent, Iterate, Newton, Solver, coordinate, qp, systems, weights
 from mercer.solvers.landmarks import Growing, InFeatures
 
 SLACK = 1.1, 0.5  # what is promised: the limit, a tenth of it, and half a second
@@ -182,6 +182,47 @@ def test_newton_steps_are_not_begun_without_time_for_them(ticking, monkeypatch):
     monkeypatch.setattr(coordinate, "ProximalNewton", forbidden)
     solution = solve(problem, CoordinateDescent(), time_limit=0.02)
     assert solution.status is Status.OUT_OF_TIME and solution.beta.any()
+
+
+def linear_data():
+    """More features than a factor has time for; the targets are a sum of some of them."""
+    X = np.random.default_rng(0).normal(size=(600, 200)) * np.linspace(0.1, 3.0, 200)
+    return X, X[:, :20].sum(axis=1) + 0.1 * np.random.default_rng(1).normal(size=600)
+
+
+@pytest.mark.parametrize(("multiplication", "rows"), [(1e-6, 0), (1e-9, 550)])
+def test_ridge_in_features_without_time_for_all_normal_equations(multiplication, rows, ticking, monkeypatch):
+    monkeypatch.setattr(ridge_fit, "flop_seconds", lambda: multiplication)
+    seen = []
+    counted = weights.moments
+
+    def some(stream, *rest):
+        seen.append(stream.n)
+        return counted(stream, *rest)
+
+    monkeypatch.setattr(weights, "moments", some)
+    X, y = linear_data()
+    began = ticking.seconds
+    ridge = KernelRidge("linear", time_limit=0.101 if rows else 0.5, random_state=0, tol=1e-3, bias=True).fit(X, y)
+    assert ticking.seconds - began <= 0.6
+    assert 0.9 * rows <= ridge.solution_.solver.sample <= rows and seen == [ridge.solution_.solver.sample] * bool(rows)
+    assert ridge.certificate_.converged and explained(ridge, X, y) > 0.99
+
+
+def test_few_landmarks_have_one_round_each(counted, monkeypatch):
+    _, kernel = counted
+    sizes, grown = [], ridge_fit.growing
+
+    def seen(first, most):
+        for size in grown(first, most):
+            sizes.append(size)
+            yield size
+
+    monkeypatch.setattr(ridge_fit, "growing", seen)
+    X, y = data()
+    with pytest.warns(ConvergenceWarning, match="out of time"):
+        ridge = KernelRidge(kernel, tol=1e-12, random_state=0, time_limit=0.8).fit(X, y)
+    assert len(sizes) >= 2 and max(sizes) < 600 and ridge.n_iter_ <= 1 + len(sizes)
 
 
 def test_features_are_computed_once_where_time_is_short(counted):
