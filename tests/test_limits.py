@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, LinearSVC, OneClassSVM, deadline, load, save
 from mercer.deadline import NEVER, Deadline, OutOfTimeError, look, require, until, within
 from mercer.driver import solve
-from mercer.estimators import ridge_fit
+from mercer.estimators import base, ridge_fit
 from mercer.gram import DenseGram, LinearGram
 from mercer.kernels import FromFeatures, FromFunction, Gaussian
 from mercer.losses import Logistic
@@ -237,6 +237,26 @@ def test_features_are_computed_once_where_time_is_short(counted):
     with pytest.warns(ConvergenceWarning):
         machine = SVC(FromFeatures(phi), C=10.0, tol=1e-12, time_limit=0.3).fit(X, y)
     assert isinstance(machine.solution_.solver, InFeatures) and explained(machine, X, y) > 0.9
+
+
+@pytest.mark.parametrize(("kernel", "left"), [("linear", 0.8), (Gaussian(0.5), 0.9), ("linear", 0.5)])
+def test_linear_machines_have_time_to_keep_their_answer(kernel, left, monkeypatch):
+    """They read all points after it; about as often as before it, which is what is measured."""
+    clock = Clock()
+    monkeypatch.setattr(deadline, "clock", clock)
+    seen, fitted = [], base.fit_machines
+
+    def admitted(*given):
+        clock.seconds += 0.1 if left >= 0.8 else 0.3
+
+    def watched(*given, deadline, **rest):
+        seen.append(deadline.left())
+        return fitted(*given, deadline=deadline, **rest)
+
+    monkeypatch.setattr(base, "advise", admitted)
+    monkeypatch.setattr(base, "fit_machines", watched)
+    SVC(kernel, time_limit=1.0).fit(*data(100))
+    assert seen == pytest.approx([left])
 
 
 # The loop around a solver.

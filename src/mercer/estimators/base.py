@@ -25,7 +25,7 @@ from sklearn.utils.validation import (
 )
 
 from ..arithmetic import DefaultArithmetic
-from ..deadline import Deadline, OutOfTimeError, looking, until
+from ..deadline import Deadline, OutOfTimeError, looking, now, until
 from ..gram import Design, Gram, LazyGram, unformed
 from ..interrupt import Interrupt, StoppedError
 from ..kernels import Kernel, Linear, Polynomial
@@ -56,6 +56,13 @@ from .scales import advise
 
 _LARGE = 2**24  # entries of vectors; a copy of fewer in float64 is soon made
 _FORMED = 0.3  # of the time is what the Gram matrix may take
+_READ = 0.2  # of the time, at most, is kept for what linear machines do with their answer
+
+
+def _for_solvers(deadline: Deadline, kernel: Kernel) -> Deadline:
+    """Earlier by what came before, where the kernel is linear: to keep an answer, points are read as often again."""
+    read = deadline.limited and isinstance(kernel, Linear)
+    return deadline.earlier(min(now() - deadline.began, _READ * deadline.seconds)) if read else deadline
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +119,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             posed = replace(posed, kernel=Linear(), points=Z)
         with keeping(self) as interrupt:
             gram = self._formed(posed, deadline, interrupt)
+            deadline = _for_solvers(deadline, training.kernel)
             with ExitStack() as stack:
                 line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
                 solver = self._solver() if expansion is None else SOLVER
