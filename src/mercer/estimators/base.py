@@ -26,7 +26,7 @@ from sklearn.utils.validation import (
 
 from ..arithmetic import DefaultArithmetic
 from ..deadline import Deadline, OutOfTimeError, looking, now, until
-from ..gram import Design, Gram, LazyGram, unformed
+from ..gram import Design, Gram, LazyGram, LinearGram, unformed
 from ..interrupt import Interrupt, StoppedError
 from ..kernels import Kernel, Linear, Polynomial
 from ..kernels import kernel as as_kernel
@@ -37,7 +37,7 @@ from ..memory import parse_bytes
 from ..params import RebuildsParameters
 from ..progress import Line, Watches
 from ..solution import Certificate, Solution, Status
-from ..solvers import Solver
+from ..solvers import CoordinateDescent, Solver
 from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
 from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
@@ -167,6 +167,8 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
 
     def _gram(self, training: Training) -> Gram:
         """The Gram matrix to train on."""
+        if isinstance(training.kernel, Linear) and isinstance(self._solver(), CoordinateDescent):
+            return LinearGram(training.points)  # it needs the points themselves
         pairs = len(training.tasks) > 1 and training.tasks[0].rows is not None
         sizes = np.bincount(training.group) if pairs else None
         chosen = training.tasks if self.solver is None else ()

@@ -67,8 +67,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
     memory : what the fit may take, such as "2GB".
     time_limit, max_iter : seconds, and rounds. They are looked at between pieces of work, as is Ctrl-C. Where the time
         is too short for the solver, or for the eigendecomposition of alpha="loo", landmarks stand for all points: as
-        many as there is time for. In explicit features, normal equations are made from some of the rows. Ctrl-C does not
-        wait for an eigendecomposition, and there is no answer then.
+        many as there is time for. In explicit features, normal equations are made from some of the rows. Ctrl-C does
+        not wait for an eigendecomposition, and there is no answer then.
     random_state : the seed of solvers that draw at random.
     verbose : whether to show the progress on stderr.
 
