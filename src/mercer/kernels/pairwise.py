@@ -61,13 +61,14 @@ def linear_scores(X: Points, W: Array) -> Array:
     return out
 
 
-def linear_weights(X: Points, V: Array) -> Array:
-    """sum_i v_i x_i for each row v of V, in the same way."""
+def linear_weights(X: Points, V: Array, centre: Array | None = None) -> Array:
+    """sum_i v_i (x_i - centre) for each row v of V, in the same way."""
     parts, strips = np.zeros((_PARTS, len(V), X.shape[1])), _some_rows(X)
 
     def work(part: int) -> None:
         for rows in strips[part::_PARTS]:
-            parts[part] += (X[rows].astype(np.float64, copy=False).T @ V[:, rows].T).T
+            some = X[rows].astype(np.float64, copy=False)
+            parts[part] += ((some if centre is None else some - centre).T @ V[:, rows].T).T
 
     for_each(range(_PARTS), work, _threads(X))
     return np.asarray(parts.sum(axis=0))
@@ -75,12 +76,16 @@ def linear_weights(X: Points, V: Array) -> Array:
 
 def _threads(X: Points) -> int:
     """One, where there is little to do; else Mercer's own, since those of BLAS go on spinning after a call."""
-    return thread_count() if X.shape[0] * X.shape[1] > _FLOAT64_AT_A_TIME else 1
+    return thread_count() if _entries(X) > _FLOAT64_AT_A_TIME else 1
 
 
 def _some_rows(X: Points) -> list[slice]:
-    step = max(1, _FLOAT64_AT_A_TIME // X.shape[1])
+    step = max(1, _FLOAT64_AT_A_TIME * X.shape[0] // max(1, _entries(X)))
     return [slice(start, start + step) for start in range(0, X.shape[0], step)]
+
+
+def _entries(X: Points) -> int:
+    return int(X.nnz if is_sparse(X) else X.shape[0] * X.shape[1])
 
 
 def chunks(A: Points, B: Points) -> Iterator[tuple[Any, Any]]:
