@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, LinearSVC, OneClassSVM, deadline, load, save
+from mercer import (
+    SVC,
+    SVR,
+    KernelLogistic,
+    KernelPerceptron,
+    KernelRidge,
+    LinearSVC,
+    OneClassSVM,
+    deadline,
+    driver,
+    load,
+    save,
+)
 from mercer.deadline import NEVER, Deadline, OutOfTimeError, look, require, until, within
 from mercer.driver import solve
 from mercer.estimators import base, ridge_fit
@@ -283,6 +295,22 @@ def test_a_round_that_would_not_end_in_time_is_not_begun(monkeypatch):
     solver = Rounds(clock, 0.4)
     solution = solve(problem_of(), solver, time_limit=1.0)
     assert solution.status is Status.OUT_OF_TIME and solver.begun == 2 and solution.iterations == 2
+
+
+def test_a_certificate_is_made_once_where_time_is_out(monkeypatch):
+    """Its rounding is said, and not taken away by float64 values, which would take as long again."""
+    clock, asked, examined = Clock(), [], driver.examine
+    monkeypatch.setattr(deadline, "clock", clock)
+
+    def seen(*given, tol=np.inf, **rest):
+        asked.append(tol)
+        return examined(*given, tol=tol, **rest)
+
+    monkeypatch.setattr(driver, "examine", seen)
+    assert solve(problem_of(), Rounds(clock, 0.4), time_limit=1.0).status is Status.OUT_OF_TIME
+    assert asked == [np.inf] * len(asked)
+    solve(problem_of(), tol=1e-3)
+    assert asked[-1] == 1e-3
 
 
 def test_an_answer_by_half_of_the_time_or_another_method(monkeypatch):

@@ -323,8 +323,9 @@ class _Run:
         if (stop or iterate.done) and held is None and self._was_better(stop):
             # An earlier f was better; the latest bound is the best.
             beta, dual_beta, weights = self.best_beta, iterate.beta if dual_beta is None else dual_beta, None
+        tol = np.inf if sudden else self.tol  # what rounding leaves open is said; there is no time to compute it again
         certificate, scores, b = examine(
-            self.problem, beta, None, dual_beta, single=self.single, scores=held, weights=weights, tol=self.tol
+            self.problem, beta, None, dual_beta, single=self.single, scores=held, weights=weights, tol=tol
         )
         if stop is Status.OUT_OF_TIME and self.problem.nothing[1] <= certificate.primal < np.inf:
             source = beta if beta.any() or dual_beta is None else dual_beta
