@@ -136,6 +136,23 @@ def test_one_class_in_time(counted):
     assert clock.seconds - began <= SLACK[0] * 0.4 + SLACK[1]
 
 
+def test_one_class_where_there_is_time_for_nothing(counted, monkeypatch):
+    """The first answer that is allowed, with what landmarks know of it: its own values would take 7 s."""
+    clock, kernel = counted
+
+    def late(self, problem, start):
+        raise OutOfTimeError
+        yield
+
+    monkeypatch.setattr(Growing, "iterates", late)
+    X, _ = data(1200)
+    began = clock.seconds
+    with pytest.warns(ConvergenceWarning, match="out of time"):
+        machine = OneClassSVM(kernel, nu=0.5, time_limit=0.05).fit(X)
+    assert clock.seconds - began <= 2.0  # two looks at a sample
+    assert len(machine.support_) == 600 and machine.certificate_.rounding > 0.0
+
+
 def test_an_answer_through_landmarks_is_saved_and_loaded(counted, tmp_path):
     X, y = data()
     with pytest.warns(ConvergenceWarning):
