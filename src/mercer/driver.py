@@ -131,6 +131,7 @@ class _Run:
         self.dual_beta: Array | None = None
         self.weights: Array | None = None
         self.certificate: Certificate | None = None
+        self.doubt: str | None = None
         self.best_primal, self.best_beta = np.inf, self.beta
         self.probed_seconds, self.probed_support = 0.0, 0
         # A float64 pass over rows that were computed in float32 takes more than a quarter of the time of the fit.
@@ -143,9 +144,8 @@ class _Run:
         gram = self.problem.gram
         try:
             with until(self.deadline), looking(self.interrupt.look):  # while there is time for it
-                _ = gram.doubt
-        except StoppedError:
-            gram.__dict__["doubt"] = None  # f is a constant now, whose gap holds with any kernel
+                self.doubt = gram.doubt
+        except StoppedError:  # f is a constant now, whose gap holds with any kernel
             self.break_off()
             return 1.0
         if not self.deadline.limited:
@@ -398,7 +398,7 @@ class _Run:
         assert self.certificate is not None
         assert self.status is not None
         scale = self.scale if np.isfinite(self.scale) else 1.0
-        status = self.status if self.problem.gram.doubt is None else Status.INDEFINITE
+        status = self.status if self.doubt is None else Status.INDEFINITE
         certificate = replace(self.certificate, status=status)
         seconds = now() - self.began
         dual_beta = self.beta if self.dual_beta is None and scale != 1.0 else self.dual_beta
