@@ -300,9 +300,12 @@ class _Run:
         if support > 1.5 * self.probed_support:  # timed anew as the answer grows
             most = max(1, min(_PROBE, n, _PROBE_VALUES[gram.kernel is not None and gram.kernel.serial] // support))
             rows = np.linspace(0, n - 1, n if gram.design is not None else most).astype(int)
-            start = now()
-            gram.recompute(np.asarray(used, np.float64), rows)
-            self.probed_seconds = (now() - start) * n / rows.size
+            times = []
+            for _ in range(1 if gram.design is not None else 2):  # of few rows, the first time is for setting up
+                start = now()
+                gram.recompute(np.asarray(used, np.float64), rows)
+                times.append(now() - start)
+            self.probed_seconds = min(times) * n / rows.size
             self.probed_support = support
         return self.probed_seconds * support / self.probed_support
 
