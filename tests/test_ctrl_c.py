@@ -35,14 +35,17 @@ from mercer import (
     evidence,
     solve,
 )
-from mercer.deadline import looking
-from mercer.features import RandomFourier
+from mercer.deadline import look, looking
+from mercer.features import Nystrom, RandomFourier, SpectralMap
 from mercer.features import base as features
-from mercer.interrupt import interruptible
+from mercer.gram import DenseGram, LazyGram
+from mercer.interrupt import StoppedError, interruptible
 from mercer.kernels import FromFunction, Gaussian
 from mercer.parallel import apart, for_each
 from mercer.solution import Status
-from mercer.solvers import Iterate, Solver, StochasticSubgradient
+from mercer.solvers import Iterate, Solver, StochasticSubgradient, triangular
+from mercer.solvers.systems import system_of
+from mercer.solvers.weights import factored
 
 PATIENCE = 120.0  # seconds; nothing here takes long
 GENERATOR = np.random.default_rng(0)
@@ -325,6 +328,36 @@ def test_a_round_is_given_up_at_the_next_piece():
     assert_allclose(solution.certificate.primal, problem.certify(solution.beta, solution.b).primal)
 
 
+class Astray(Solver):
+    """An answer that is worse than none, and then Ctrl-C: what is known of its scores is known."""
+
+    def iterates(self, problem, start):
+        beta = np.where(problem.y > 0, 1.5 / np.count_nonzero(problem.y > 0), 0.0)
+        yield Iterate(beta, problem.gram @ beta)
+        done.clear()
+        work_or_ring(3)
+        look()
+
+
+def test_what_is_known_of_an_answer_is_not_computed_again(monkeypatch):
+    """A constant takes the place of an answer that costs more; the bound is that of the answer, checked on a sample."""
+    clock = [0.0]
+    monkeypatch.setattr("mercer.deadline.clock", lambda: clock[0])
+    monkeypatch.setattr(sys.modules["mercer.gram.evidence"], "_LOOK", 100)
+
+    def nearly_one(x, z):
+        done.append(1)
+        clock[0] += 1e-3  # seconds: there is no time to compute all values again
+        return float(np.exp(-1e-6 * (x - z) @ (x - z)))
+
+    points, y = np.random.default_rng(1).normal(size=(1200, 2)), np.where(np.arange(1200) < 20, 1.0, -1.0)
+    gram = LazyGram(FromFunction(nearly_one), points, "10MB")
+    solution = solve(Problem(gram, y, C=1.0, bias=False), Astray())
+    assert solution.status is Status.INTERRUPTED and not solution.beta.any()
+    assert_allclose(solution.certificate.dual, 1.5 - 1.5**2 / 2, rtol=1e-3)
+    assert len(done) < 0.35 * 1200 * 20  # nor is the kernel tried on some points only now, 100 x 100
+
+
 def test_a_slow_kernel_is_given_up_at_the_next_row():
     calls = []
 
@@ -388,10 +421,42 @@ def test_linear_algebra_is_not_waited_for(monkeypatch):
         evidence(np.eye(3))
     with pytest.raises(KeyboardInterrupt):
         KernelRidge(alpha="loo").fit(X, X[:, 0])
+    with pytest.raises(KeyboardInterrupt):
+        SpectralMap().fit(X)
+    with pytest.raises(KeyboardInterrupt):
+        Nystrom(landmarks=5).fit(X)
+    with pytest.raises(StoppedError), interruptible() as interrupt, looking(interrupt.look):
+        apart(endless)  # where Ctrl-C is a request
     going_on.set()
     assert apart(lambda: 7) == 7
     with pytest.raises(ZeroDivisionError):
         apart(lambda: 1 / 0)
+
+
+def test_a_factor_looks_up_between_panels(monkeypatch):
+    monkeypatch.setattr(triangular, "_PANEL", 50)
+    A, W = Gaussian(1.0)(X), np.linspace(0.0, 2.0, 240)
+    looks = []
+
+    def third():
+        looks.append(1)
+        if len(looks) == 3:
+            raise TimeoutError
+
+    def newton():
+        return system_of(DenseGram.compute(Gaussian(1.0), X)).solve(W, X, 1.0)
+
+    def in_weights():
+        return factored(A + np.eye(240))
+
+    assert_allclose(newton(), np.linalg.solve(np.eye(240) + W[:, None] * A, X), rtol=1e-9)
+    assert_allclose(in_weights(), np.linalg.cholesky(A + np.eye(240)), rtol=1e-9, atol=1e-14)
+    for work in (newton, in_weights):
+        looks.clear()
+        with pytest.raises(TimeoutError), looking(third):
+            work()
+    with pytest.raises(ValueError, match="no Cholesky factor"):
+        factored(np.full((3, 3), np.nan))
 
 
 def test_features_are_mapped_in_pieces(monkeypatch):

@@ -24,7 +24,7 @@ from mercer import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, Line
 from mercer.features import GaussianSeries, Nystrom, PolarMap, PolynomialMap, PrototypeMap, RandomFourier, SpectralMap
 from mercer.io import Encoder
 from mercer.io.codec import Reader
-from mercer.io.consistent import _RULES
+from mercer.io.consistent import RULES
 from mercer.io.models import _from_npy, dumps
 from mercer.io.registry import ESTIMATORS, VALUES, class_of
 from mercer.io.values import TYPES
@@ -274,7 +274,7 @@ def test_a_child_that_dies_is_noticed(monkeypatch):
 
 
 def test_every_class_has_a_rule():
-    assert set(_RULES) == set(ESTIMATORS)
+    assert set(RULES) == set(ESTIMATORS)
     for name in VALUES:
         for annotation in class_of(name, VALUES).__dataclass_fields__.values():
             assert str(annotation.type).removesuffix(" | None") in TYPES, f"{name}.{annotation.name}"

@@ -6,17 +6,29 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, LinearSVC, OneClassSVM, deadline, load, save
+from mercer import (
+    SVC,
+    SVR,
+    KernelLogistic,
+    KernelPerceptron,
+    KernelRidge,
+    LinearSVC,
+    OneClassSVM,
+    deadline,
+    driver,
+    load,
+    save,
+)
 from mercer.deadline import NEVER, Deadline, OutOfTimeError, look, require, until, within
 from mercer.driver import solve
-from mercer.estimators import ridge_fit
+from mercer.estimators import base, ridge_fit
 from mercer.gram import DenseGram, LinearGram
 from mercer.kernels import FromFeatures, FromFunction, Gaussian
 from mercer.losses import Logistic
 from mercer.parallel import for_each
 from mercer.problem import Problem
 from mercer.solution import Status
-from mercer.solvers import CoordinateDescent, Iterate, Newton, Solver, coordinate, qp, systems
+from mercer.solvers import CoordinateDescent, Iterate, Newton, Solver, coordinate, qp, systems, weights
 from mercer.solvers.landmarks import Growing, InFeatures
 
 SLACK = 1.1, 0.5  # what is promised: the limit, a tenth of it, and half a second
@@ -124,6 +136,23 @@ def test_one_class_in_time(counted):
     assert clock.seconds - began <= SLACK[0] * 0.4 + SLACK[1]
 
 
+def test_one_class_where_there_is_time_for_nothing(counted, monkeypatch):
+    """The first answer that is allowed, with what landmarks know of it: its own values would take 7 s."""
+    clock, kernel = counted
+
+    def late(self, problem, start):
+        raise OutOfTimeError
+        yield
+
+    monkeypatch.setattr(Growing, "iterates", late)
+    X, _ = data(1200)
+    began = clock.seconds
+    with pytest.warns(ConvergenceWarning, match="out of time"):
+        machine = OneClassSVM(kernel, nu=0.5, time_limit=0.05).fit(X)
+    assert clock.seconds - began <= 2.0  # two looks at a sample
+    assert len(machine.support_) == 600 and machine.certificate_.rounding > 0.0
+
+
 def test_an_answer_through_landmarks_is_saved_and_loaded(counted, tmp_path):
     X, y = data()
     with pytest.warns(ConvergenceWarning):
@@ -184,6 +213,47 @@ def test_newton_steps_are_not_begun_without_time_for_them(ticking, monkeypatch):
     assert solution.status is Status.OUT_OF_TIME and solution.beta.any()
 
 
+def linear_data():
+    """More features than a factor has time for; the targets are a sum of some of them."""
+    X = np.random.default_rng(0).normal(size=(600, 200)) * np.linspace(0.1, 3.0, 200)
+    return X, X[:, :20].sum(axis=1) + 0.1 * np.random.default_rng(1).normal(size=600)
+
+
+@pytest.mark.parametrize(("multiplication", "rows"), [(1e-6, 0), (1e-9, 550)])
+def test_ridge_in_features_without_time_for_all_normal_equations(multiplication, rows, ticking, monkeypatch):
+    monkeypatch.setattr(ridge_fit, "flop_seconds", lambda: multiplication)
+    seen = []
+    counted = weights.moments
+
+    def some(stream, *rest):
+        seen.append(stream.n)
+        return counted(stream, *rest)
+
+    monkeypatch.setattr(weights, "moments", some)
+    X, y = linear_data()
+    began = ticking.seconds
+    ridge = KernelRidge("linear", time_limit=0.101 if rows else 0.5, random_state=0, tol=1e-3, bias=True).fit(X, y)
+    assert ticking.seconds - began <= 0.6
+    assert 0.9 * rows <= ridge.solution_.solver.sample <= rows and seen == [ridge.solution_.solver.sample] * bool(rows)
+    assert ridge.certificate_.converged and explained(ridge, X, y) > 0.99
+
+
+def test_few_landmarks_have_one_round_each(counted, monkeypatch):
+    _, kernel = counted
+    sizes, grown = [], ridge_fit.growing
+
+    def seen(first, most):
+        for size in grown(first, most):
+            sizes.append(size)
+            yield size
+
+    monkeypatch.setattr(ridge_fit, "growing", seen)
+    X, y = data()
+    with pytest.warns(ConvergenceWarning, match="out of time"):
+        ridge = KernelRidge(kernel, tol=1e-12, random_state=0, time_limit=0.8).fit(X, y)
+    assert len(sizes) >= 2 and max(sizes) < 600 and ridge.n_iter_ <= 1 + len(sizes)
+
+
 def test_features_are_computed_once_where_time_is_short(counted):
     clock, _ = counted
     clock.tick = 1e-4
@@ -196,6 +266,26 @@ def test_features_are_computed_once_where_time_is_short(counted):
     with pytest.warns(ConvergenceWarning):
         machine = SVC(FromFeatures(phi), C=10.0, tol=1e-12, time_limit=0.3).fit(X, y)
     assert isinstance(machine.solution_.solver, InFeatures) and explained(machine, X, y) > 0.9
+
+
+@pytest.mark.parametrize(("kernel", "left"), [("linear", 0.8), (Gaussian(0.5), 0.9), ("linear", 0.5)])
+def test_linear_machines_have_time_to_keep_their_answer(kernel, left, monkeypatch):
+    """They read all points after it; about as often as before it, which is what is measured."""
+    clock = Clock()
+    monkeypatch.setattr(deadline, "clock", clock)
+    seen, fitted = [], base.fit_machines
+
+    def admitted(*given):
+        clock.seconds += 0.1 if left >= 0.8 else 0.3
+
+    def watched(*given, deadline, **rest):
+        seen.append(deadline.left())
+        return fitted(*given, deadline=deadline, **rest)
+
+    monkeypatch.setattr(base, "advise", admitted)
+    monkeypatch.setattr(base, "fit_machines", watched)
+    SVC(kernel, time_limit=1.0).fit(*data(100))
+    assert seen == pytest.approx([left])
 
 
 # The loop around a solver.
@@ -222,6 +312,22 @@ def test_a_round_that_would_not_end_in_time_is_not_begun(monkeypatch):
     solver = Rounds(clock, 0.4)
     solution = solve(problem_of(), solver, time_limit=1.0)
     assert solution.status is Status.OUT_OF_TIME and solver.begun == 2 and solution.iterations == 2
+
+
+def test_a_certificate_is_made_once_where_time_is_out(monkeypatch):
+    """Its rounding is said, and not taken away by float64 values, which would take as long again."""
+    clock, asked, examined = Clock(), [], driver.examine
+    monkeypatch.setattr(deadline, "clock", clock)
+
+    def seen(*given, tol=np.inf, **rest):
+        asked.append(tol)
+        return examined(*given, tol=tol, **rest)
+
+    monkeypatch.setattr(driver, "examine", seen)
+    assert solve(problem_of(), Rounds(clock, 0.4), time_limit=1.0).status is Status.OUT_OF_TIME
+    assert asked == [np.inf] * len(asked)
+    solve(problem_of(), tol=1e-3)
+    assert asked[-1] == 1e-3
 
 
 def test_an_answer_by_half_of_the_time_or_another_method(monkeypatch):

@@ -154,6 +154,19 @@ def test_feasible_coordinate_descent(loss, bias):
     assert gaps[-1] <= min(gaps)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_coordinate_descent_by_name(classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=120), [-0.5, 0.5][: classes - 1])
+    settings = {"kernel": "linear", "C": 3.0, "tol": 1e-8}
+    machine, other = (SVC(**settings, solver=name).fit(X, y) for name in ("coordinate_descent", "decomposition"))
+    assert machine.certificate_.converged and certify(machine, X, y).relative_gap < 1e-7
+    assert_allclose(machine.coef_, other.coef_, atol=1e-3)
+    with pytest.raises(ValueError, match="needs explicit features"):
+        SVC("rbf", solver="coordinate_descent").fit(X, y)
+
+
 def test_what_rounding_leaves_is_said_soon():
     X, y = offset(400)
     problem = Problem(LinearGram(1e4 * (X - X.mean(axis=0))), np.where(y, 1.0, -1.0), C=100.0)

@@ -116,6 +116,24 @@ EXPLICIT = [
 ]
 
 
+@pytest.mark.parametrize("points", [X, SINGLE, csr_array(X)], ids=["float64", "float32", "sparse"])
+@pytest.mark.parametrize("sample", [0, 30])
+@pytest.mark.parametrize("bias", [False, True])
+def test_normal_equations_of_some_rows_lead_to_the_answer_for_all(points, sample, bias):
+    settings = {"kernel": "linear", "alpha": 0.3, "bias": bias, "tol": 1e-9}
+    exact = KernelRidge(**settings).fit(points, SEVERAL, sample_weight=WEIGHT)
+    ridge = KernelRidge(**settings, solver=NormalEquations(sample=sample), random_state=0)
+    ridge.fit(points, SEVERAL, sample_weight=WEIGHT)
+    assert ridge.certificate_.converged
+    assert_allclose(ridge.coef_, exact.coef_, atol=1e-4)
+    assert_allclose([c.primal for c in ridge.certificates_], [c.primal for c in exact.certificates_], rtol=1e-8)
+
+
+def test_a_sample_is_a_number_of_rows():
+    with pytest.raises(ValueError, match="sample"):
+        NormalEquations(sample=-1)
+
+
 @pytest.mark.parametrize("kernel", EXPLICIT, ids=repr)
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
 @pytest.mark.parametrize("bias", [False, True])

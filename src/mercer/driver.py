@@ -23,6 +23,7 @@ from .solvers import solver as as_solver
 from .solvers.auto import cheaper
 from .solvers.base import feasible_start, full_round
 from .solvers.coordinate import CoordinateDescent
+from .solvers.landmarks import FIRST, landmark_factor
 from .types import Array
 
 _ROUNDS = 2_000  # full ones: the most work, where no number of rounds is given
@@ -79,7 +80,7 @@ def solve(
             chosen = cheaper(problem, chosen)
             run.follow(chosen, beta, 1.0)
         if run.status is None:
-            run.judge(Iterate(feasible_start(problem, None)), Status.OUT_OF_TIME)
+            run.judge(_least(problem), Status.OUT_OF_TIME)
     if alone and interrupt.asked and run.status is Status.CONVERGED:
         run.status = Status.INTERRUPTED  # the answer must tell
     return run.solution(chosen, reason)
@@ -130,6 +131,7 @@ class _Run:
         self.dual_beta: Array | None = None
         self.weights: Array | None = None
         self.certificate: Certificate | None = None
+        self.doubt: str | None = None
         self.best_primal, self.best_beta = np.inf, self.beta
         self.probed_seconds, self.probed_support = 0.0, 0
         # A float64 pass over rows that were computed in float32 takes more than a quarter of the time of the fit.
@@ -139,14 +141,14 @@ class _Run:
         """The share of the time that a solver may take for its first answer: none, where it would not suffice, as far
         as one can tell from a small piece of work.
         """
-        if not self.deadline.limited:
-            return 1.0
         gram = self.problem.gram
         try:
             with until(self.deadline), looking(self.interrupt.look):  # while there is time for it
-                _ = gram.doubt
-        except StoppedError:
+                self.doubt = gram.doubt
+        except StoppedError:  # f is a constant now, whose gap holds with any kernel
             self.break_off()
+            return 1.0
+        if not self.deadline.limited:
             return 1.0
         values, flops = solver.first_work(self.problem)
         if self._is_trifle(values) and flops <= _TRIFLE:
@@ -298,9 +300,12 @@ class _Run:
         if support > 1.5 * self.probed_support:  # timed anew as the answer grows
             most = max(1, min(_PROBE, n, _PROBE_VALUES[gram.kernel is not None and gram.kernel.serial] // support))
             rows = np.linspace(0, n - 1, n if gram.design is not None else most).astype(int)
-            start = now()
-            gram.recompute(np.asarray(used, np.float64), rows)
-            self.probed_seconds = (now() - start) * n / rows.size
+            times = []
+            for _ in range(1 if gram.design is not None else 2):  # of few rows, the first time is for setting up
+                start = now()
+                gram.recompute(np.asarray(used, np.float64), rows)
+                times.append(now() - start)
+            self.probed_seconds = min(times) * n / rows.size
             self.probed_support = support
         return self.probed_seconds * support / self.probed_support
 
@@ -322,8 +327,9 @@ class _Run:
         if (stop or iterate.done) and held is None and self._was_better(stop):
             # An earlier f was better; the latest bound is the best.
             beta, dual_beta, weights = self.best_beta, iterate.beta if dual_beta is None else dual_beta, None
+        tol = np.inf if sudden else self.tol  # what rounding leaves open is said; there is no time to compute it again
         certificate, scores, b = examine(
-            self.problem, beta, None, dual_beta, single=self.single, scores=held, weights=weights, tol=self.tol
+            self.problem, beta, None, dual_beta, single=self.single, scores=held, weights=weights, tol=tol
         )
         if stop is Status.OUT_OF_TIME and self.problem.nothing[1] <= certificate.primal < np.inf:
             source = beta if beta.any() or dual_beta is None else dual_beta
@@ -339,7 +345,10 @@ class _Run:
             else:
                 dual_beta = np.zeros(self.problem.n)  # a better dual point
             beta, weights = np.zeros(self.problem.n), None  # rounding errors have made it worse than none at all
-            certificate, scores, b = examine(self.problem, beta, None, dual_beta, status=certificate.status)
+            products = None if held is None else np.column_stack([beta, held if dual_beta.any() else beta])
+            certificate, scores, b = examine(
+                self.problem, beta, None, dual_beta, status=certificate.status, scores=products
+            )
         self.single = self.single and certificate.rounding > 0.0
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
         self.dual_beta = None if dual_beta is None else dual_beta.copy()
@@ -392,7 +401,7 @@ class _Run:
         assert self.certificate is not None
         assert self.status is not None
         scale = self.scale if np.isfinite(self.scale) else 1.0
-        status = self.status if self.problem.gram.doubt is None else Status.INDEFINITE
+        status = self.status if self.doubt is None else Status.INDEFINITE
         certificate = replace(self.certificate, status=status)
         seconds = now() - self.began
         dual_beta = self.beta if self.dual_beta is None and scale != 1.0 else self.dual_beta
@@ -400,6 +409,15 @@ class _Run:
             scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason,
             dual_beta, self.work, self.weights,
         )  # fmt: skip
+
+
+def _least(problem: Problem) -> Iterate:
+    """The answer without any time: zeros; or, where these are not allowed, a beta, and K beta as landmarks see it."""
+    beta, gram = feasible_start(problem, None), problem.gram
+    if not beta.any() or gram.design is not None or gram.kernel is None:
+        return Iterate(beta)
+    F, _ = landmark_factor(gram, FIRST, 0)
+    return Iterate(beta, F @ (F.T @ beta))
 
 
 def _copied(iterate: Iterate) -> Iterate:

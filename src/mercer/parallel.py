@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache, partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from .deadline import look
 from .interrupt import ctrl_c_held
+
+_GLANCE = 0.05  # seconds between two looks of who waits
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -226,7 +228,8 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) 
 
 
 def apart(work: Callable[[], Result]) -> Result:
-    """What `work` gives, by a thread of its own while this one waits: LAPACK hears no Ctrl-C, but who waits does.
+    """What `work` gives, by a thread of its own while this one waits: LAPACK hears no Ctrl-C, but who waits does, and
+    looks at the clock.
 
     The work itself then goes on to its end, unheard.
     """
@@ -242,7 +245,13 @@ def apart(work: Callable[[], Result]) -> Result:
             done.put(partial(_raise, error))
 
     threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
-    return done.get()()
+    while True:
+        try:
+            result = done.get(timeout=_GLANCE)
+        except Empty:
+            look()
+        else:
+            return result()
 
 
 def eigh(K: Any) -> tuple[Any, Any]:

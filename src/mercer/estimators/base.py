@@ -15,7 +15,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import (
     assert_all_finite,
     check_consistent_length,
@@ -25,19 +24,19 @@ from sklearn.utils.validation import (
 )
 
 from ..arithmetic import DefaultArithmetic
-from ..deadline import Deadline, OutOfTimeError, looking, until
-from ..gram import Design, Gram, LazyGram, unformed
+from ..deadline import Deadline, OutOfTimeError, looking, now, until
+from ..gram import Gram, LazyGram, LinearGram, unformed
 from ..interrupt import Interrupt, StoppedError
 from ..kernels import Kernel, Linear, Polynomial
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import admit_both, product, sums_of_parts
-from ..kernels.pairwise import linear_scores
-from ..kernels.points import Domain, count, is_sparse, objects, row_weights, take
+from ..kernels.pairwise import linear_scores, linear_weights
+from ..kernels.points import Domain, count, objects, row_weights, take
 from ..memory import parse_bytes
 from ..params import RebuildsParameters
 from ..progress import Line, Watches
 from ..solution import Certificate, Solution, Status
-from ..solvers import Solver
+from ..solvers import CoordinateDescent, Solver
 from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
 from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
@@ -54,8 +53,14 @@ from .proofs import told
 from .repeated import Merged, merged
 from .scales import advise
 
-_LARGE = 2**24  # entries of vectors; a copy of fewer in float64 is soon made
 _FORMED = 0.3  # of the time is what the Gram matrix may take
+_READ = 0.2  # of the time, at most, is kept for what linear machines do with their answer
+
+
+def _for_solvers(deadline: Deadline, kernel: Kernel) -> Deadline:
+    """Earlier by what came before, where the kernel is linear: to keep an answer, points are read as often again."""
+    read = deadline.limited and isinstance(kernel, Linear)
+    return deadline.earlier(min(now() - deadline.began, _READ * deadline.seconds)) if read else deadline
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +117,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             posed = replace(posed, kernel=Linear(), points=Z)
         with keeping(self) as interrupt:
             gram = self._formed(posed, deadline, interrupt)
+            deadline = _for_solvers(deadline, training.kernel)
             with ExitStack() as stack:
                 line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
                 solver = self._solver() if expansion is None else SOLVER
@@ -159,6 +165,8 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
 
     def _gram(self, training: Training) -> Gram:
         """The Gram matrix to train on."""
+        if isinstance(training.kernel, Linear) and isinstance(self._solver(), CoordinateDescent):
+            return LinearGram(training.points)  # it needs the points themselves
         pairs = len(training.tasks) > 1 and training.tasks[0].rows is not None
         sizes = np.bincount(training.group) if pairs else None
         chosen = training.tasks if self.solver is None else ()
@@ -320,9 +328,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     def _linear_weights(self, centre: Array | None = None) -> Array:
         """w = sum_i beta_i x_i of each problem, as rows; where the sum of beta is 0, from points around a centre."""
         vectors, coefficients = self.support_vectors_, self.dual_coef_
-        if centre is not None:
-            vectors = vectors - centre
-        parts = [_combinations(coefficients[:, b], vectors[b]) for b in self._blocks()]
+        parts = [linear_weights(vectors[b], coefficients[:, b], centre).T for b in self._blocks()]
         return np.ascontiguousarray(self._join(parts).T)
 
     def _as_predicted(self, training: Training, solutions: list[Solution], centre: Array | None) -> list[Solution]:
@@ -402,13 +408,6 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         tags.input_tags.pairwise = domain is Domain.VALUES
         tags.input_tags.string = domain is Domain.OBJECTS
         return tags
-
-
-def _combinations(coefficients: Array, vectors: Points) -> Array:
-    """sum_i beta_i x_i as columns, one for each row of coefficients; large float32 vectors are not copied for it."""
-    if is_sparse(vectors) or vectors.dtype != np.float32 or vectors.size < _LARGE:
-        return np.asarray(safe_sparse_dot(coefficients, vectors, dense_output=True).T)
-    return np.column_stack([Design(vectors).combination(beta) for beta in np.ascontiguousarray(coefficients)])
 
 
 def seed_of(random_state: Any) -> int | None:

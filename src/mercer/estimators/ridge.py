@@ -42,6 +42,7 @@ from .scales import advise
 
 _PATH_SHARE = 0.5  # of the time is for the choice of alpha
 _AFFORDS = 0.7  # of the time that is left is what a solver may take, as far as one can tell
+_SURELY = 0.3  # the same for normal equations, which give nothing before they are complete
 _LARGEST = 1e150  # target: sums of squares of larger ones are no numbers
 
 
@@ -66,7 +67,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
     memory : what the fit may take, such as "2GB".
     time_limit, max_iter : seconds, and rounds. They are looked at between pieces of work, as is Ctrl-C. Where the time
         is too short for the solver, or for the eigendecomposition of alpha="loo", landmarks stand for all points: as
-        many as there is time for. Ctrl-C does not wait for an eigendecomposition, and there is no answer then.
+        many as there is time for. In explicit features, normal equations are made from some of the rows. Ctrl-C does
+        not wait for an eigendecomposition, and there is no answer then.
     random_state : the seed of solvers that draw at random.
     verbose : whether to show the progress on stderr.
 
@@ -346,7 +348,8 @@ def _affords(training: _Training, loo: bool, deadline: Deadline) -> bool:
     assert some is not None
     X = some.X
     seconds = seconds_of(work_of(training.solver, kernel, X, loo), kernel, data)
-    return seconds * data.stream.n / count(X) <= _AFFORDS * deadline.left()  # of pieces, some rows stand for all
+    share = _SURELY if isinstance(training.solver, NormalEquations) else _AFFORDS
+    return seconds * data.stream.n / count(X) <= share * deadline.left()  # of pieces, some rows stand for all
 
 
 def _moved_back(training: _Training, answer: Answer, solutions: list[Any]) -> tuple[Answer, list[Any]]:

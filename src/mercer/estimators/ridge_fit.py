@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,10 +11,11 @@ import numpy as np
 
 from ..deadline import NEVER, OutOfTimeError, deadline, flop_seconds, looking, now, require, until
 from ..gram import DenseGram, Gram, unformed
-from ..kernels import Kernel, Precomputed
+from ..kernels import Kernel, Linear, Precomputed
 from ..kernels.evaluate import block, stream_product, value_seconds
 from ..kernels.points import Domain, count, take
 from ..memory import BudgetError, format_bytes
+from ..parallel import one_blas_thread, thread_count
 from ..solution import Solution, Status
 from ..solvers import Cholesky, ConjugateGradient, NormalEquations, NystromCG
 from ..solvers.base import Work
@@ -46,6 +47,9 @@ _LEAST = 2  # landmarks that there must be, however short the time
 _EIGEN = 20.0  # times n^3 multiplications are an eigendecomposition: it cannot be broken off
 _PATH = 6000  # points, up to which all of K is decomposed
 _LANDMARKS = 1000  # of a path, where nobody names a number
+_IN_TIME = 0.3  # of the time that is left may go into normal equations, and into a pass over all rows
+_ROWS = 2  # times as many as there are features make normal equations that are of use
+_PASSES = 2  # in that time are enough to go without a factor
 _SQUARES = 4  # matrices of the normal equations that are held at a time
 
 
@@ -83,6 +87,7 @@ def fit_system(
     residuals = None
     with limits.heeded():
         gram = _gram(kernel, X, solver, data.budget)
+        _ = gram.doubt  # now, since after Ctrl-C there is no time for it
         system = System(gram, T, penalty / weight, bias, data.budget)
         solutions, last = solve_system(system, solver, penalty, limits)
         if loo and last.factor is not None:
@@ -112,8 +117,10 @@ def feature_problem(
         width = width_of_features(kernel, data.arrays.X)
         if width is None:
             raise ValueError(f"KernelRidge: {solver!r} needs explicit features, which {kernel!r} does not have.")
-        _require_bytes(_SQUARES * 8 * width**2, f"The normal equations of {width} features", data)
-        return (*solver.weights(kernel, data.stream, width, penalty, bias, data.centre, tol), None)
+        if solver.sample != 0:
+            _require_bytes(_SQUARES * 8 * width**2, f"The normal equations of {width} features", data)
+        some = None if solver.sample is None else data.drawn(solver.drawn(), generator)
+        return (*solver.weights(kernel, data.stream, width, penalty, bias, data.centre, tol, some), None)
     if kernel.domain is Domain.VALUES:
         raise ValueError("KernelRidge: landmarks need points, not precomputed values; use 'conjugategradient'.")
     wanted = min(solver.landmarks, data.stream.n)
@@ -192,19 +199,27 @@ def fit_in_time(
     kernel: Kernel, solver: RidgeSolver, data: Data, penalty: float, bias: bool, loo: bool,
     generator: np.random.Generator, limits: Limits,
 ) -> Answer:  # fmt: skip
-    """The answer where time is too short for the solver: through few landmarks, then through as many as it allows."""
+    """The answer where time is too short for the solver: through few landmarks, then through as many as it allows; or
+    in explicit features, from some of the rows.
+    """
+    if isinstance(solver, NormalEquations):
+        rows = _rows_in_time(kernel, data, limits)
+        if rows is not None:
+            few = replace(solver, sample=rows)
+            return fit_features(kernel, few, data, penalty, bias, loo, generator, limits)
     asked = solver.landmarks if isinstance(solver, NystromCG) else landmarks_within(data.budget)
     most = min(asked, data.stream.n)
 
     def through(size: int) -> Answer:
         return fit_features(kernel, _landmarks(kernel, solver, size), data, penalty, bias, loo, generator, limits)
 
-    with limits.unhurried():
+    with limits.unhurried(), limits.once():
         best = through(min(_LEAST, most))
     with suppress(*STOPPED), until(limits.deadline):
         for size in growing(FIRST, most):
             limits.look()
-            found = through(size)
+            with limits.once() if size < most else nullcontext():  # more landmarks are worth more than more rounds
+                found = through(size)
             best = min(found, best, key=_total)
             if isinstance(solver, NystromCG) and size == most and best is found:
                 return best
@@ -212,6 +227,27 @@ def fit_in_time(
     # The bound is one for these landmarks; of the problem that was asked for, only J >= 0 is known.
     solutions = [replace(s, certificate=replace(s.certificate, status=status, dual=0.0)) for s in best.solutions]
     return replace(best, solutions=solutions)
+
+
+def _rows_in_time(kernel: Kernel, data: Data, limits: Limits) -> int | None:
+    """From how many rows to make normal equations; 0 where time is too short for a factor; None where it is even too
+    short for some passes over the features, and landmarks cost less.
+    """
+    assert data.arrays is not None
+    some = data.arrays.rows(slice(0, _LOOK))
+    seconds = np.inf
+    with one_blas_thread():
+        for _ in range(2):  # the second time, nothing has to be set up
+            began = now()
+            Z = kernel.features(some.X)
+            Z.T @ (Z @ np.ones(Z.shape[1]))
+            seconds = min(seconds, now() - began)
+        one_pass = seconds * data.stream.n / count(some.X) / thread_count()
+    width, share = int(Z.shape[1]), _IN_TIME * limits.deadline.left()
+    rows = int(share / (flop_seconds() * width**2)) - width  # what the factor takes, in rows
+    if rows >= _ROWS * width and one_pass <= share:
+        return min(rows, data.stream.n)
+    return 0 if _PASSES * one_pass <= share or isinstance(kernel, Linear) else None
 
 
 def _landmarks(kernel: Kernel, solver: RidgeSolver, size: int) -> NystromCG:

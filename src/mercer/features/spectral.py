@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Centered, Gaussian
 from ..kernels.points import common_dtype, count
+from ..parallel import eigh
 from ..params import require_integer
 from ..ties import first_largest
 from ..types import Array, Points
@@ -36,8 +37,6 @@ class SpectralMap(KernelMap):
         return self.n_components is None and not getattr(self, "_indefinite", False)
 
     def _fit(self, X: Points) -> None:
-        from scipy.linalg import eigh
-
         wanted = count(X)
         if self.n_components is not None:
             wanted = min(wanted, require_integer(self, "n_components", at_least=1))
@@ -46,8 +45,8 @@ class SpectralMap(KernelMap):
         if self.center:
             self.kernel_ = Centered(self.kernel_).resolve(X)
         K = self.kernel_(X)
-        values, vectors = eigh((K + K.T) / 2, subset_by_index=[count(X) - wanted, count(X) - 1])
-        values, vectors = values[::-1], vectors[:, ::-1]
+        values, vectors = eigh((K + K.T) / 2)
+        values, vectors = values[::-1][:wanted], vectors[:, ::-1][:, :wanted]
         # What is left of zero eigenvalues is rounding; a kernel that is 0 everywhere keeps one feature, which is 0.
         rounding = count(X) * float(np.finfo(float).eps) * max(abs(values[0]), abs(values[-1]))
         self._indefinite = bool(values[-1] < -100 * rounding)
@@ -84,8 +83,6 @@ class SpectralMap(KernelMap):
 
 def root_of_inverse(K: Array, precision: float) -> Array:
     """W with W'KW = I on the range of K (eigenvalues below the precision are left out): K^(-1/2), in other axes."""
-    from scipy.linalg import eigh
-
     values, vectors = eigh((K + K.T) / 2)
     kept = values > len(values) * precision * max(values[-1], 0.0)
     if not kept.any():

@@ -209,7 +209,7 @@ def doubt_about(gram: Gram) -> str | None:
     index = np.unique(np.linspace(0, gram.n - 1, min(gram.n, _affordable(gram))).astype(int))
     with until(NEVER):
         K = gram.block(index)
-    seen = evidence(K)
+        seen = evidence(K)
     where = f"on {index.size} of the points"
     if seen.asymmetry > _CLEARLY * float(np.abs(K).max()):
         return f"{gram.kernel!r} is not symmetric {where}: two values differ by {seen.asymmetry:.3g}"

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from .._core import small
+from ..parallel import for_each, thread_count
 from ..types import Array, Points
 from .points import COORDINATES, is_sparse
 
 _DENSE_GAIN = 50  # a multiplication of dense float32 products is so much faster than one of sparse products
 _FLOAT64_AT_A_TIME = 1_000_000  # entries of points that are copied
+_PARTS = 4  # of a sum over rows, whatever the number of threads
 _FEW_ENTRIES = 400_000  # of two sets of points, for which dense copies of them may be made
 
 
@@ -51,22 +53,39 @@ def dot(A: Points, B: Points, out: Array) -> None:
 def linear_scores(X: Points, W: Array) -> Array:
     """<w, x> of each point, as rows, and each row w of W, in float64; only some rows of X are copied at a time."""
     out = np.empty((X.shape[0], len(W)))
-    for rows in _some_rows(X):
+
+    def work(rows: slice) -> None:
         out[rows] = X[rows].astype(np.float64, copy=False) @ W.T
+
+    for_each(_some_rows(X), work, _threads(X))
     return out
 
 
-def linear_weights(X: Points, V: Array) -> Array:
-    """sum_i v_i x_i for each row v of V, in the same way."""
-    out = np.zeros((len(V), X.shape[1]))
-    for rows in _some_rows(X):
-        out += (X[rows].astype(np.float64, copy=False).T @ V[:, rows].T).T
-    return out
+def linear_weights(X: Points, V: Array, centre: Array | None = None) -> Array:
+    """sum_i v_i (x_i - centre) for each row v of V, in the same way."""
+    parts, strips = np.zeros((_PARTS, len(V), X.shape[1])), _some_rows(X)
+
+    def work(part: int) -> None:
+        for rows in strips[part::_PARTS]:
+            some = X[rows].astype(np.float64, copy=False)
+            parts[part] += ((some if centre is None else some - centre).T @ V[:, rows].T).T
+
+    for_each(range(_PARTS), work, _threads(X))
+    return np.asarray(parts.sum(axis=0))
 
 
-def _some_rows(X: Points) -> Iterator[slice]:
-    step = max(1, _FLOAT64_AT_A_TIME // X.shape[1])
-    return (slice(start, start + step) for start in range(0, X.shape[0], step))
+def _threads(X: Points) -> int:
+    """One, where there is little to do; else Mercer's own, since those of BLAS go on spinning after a call."""
+    return thread_count() if _entries(X) > _FLOAT64_AT_A_TIME else 1
+
+
+def _some_rows(X: Points) -> list[slice]:
+    step = max(1, _FLOAT64_AT_A_TIME * X.shape[0] // max(1, _entries(X)))
+    return [slice(start, start + step) for start in range(0, X.shape[0], step)]
+
+
+def _entries(X: Points) -> int:
+    return int(X.nnz if is_sparse(X) else X.shape[0] * X.shape[1])
 
 
 def chunks(A: Points, B: Points) -> Iterator[tuple[Any, Any]]:

@@ -52,7 +52,8 @@ def work_of(solver: RidgeSolver, kernel: Kernel, X: Points, loo: bool) -> Work:
     n = count(X)
     if isinstance(solver, NormalEquations):
         width = width_of_features(kernel, X) or 1
-        return Work(flops=n * width**2 + width**3)
+        rows = n if solver.sample is None else min(n, solver.sample)
+        return Work(flops=rows * width**2 + width**3 if rows else 0)
     if isinstance(solver, NystromCG):
         m, rows = min(solver.landmarks, n), n if loo else solver.sampled(n)
         return Work(values=_PASSES * n * m, flops=(rows + _POOLED * m) * m * m)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ from ..kernels.points import is_sparse
 from ..parallel import for_each, thread_count
 from ..types import Array
 from .base import Work
+from .triangular import Factor, NotDefiniteError
 
 MOST_FEATURES = 3000  # with more, Z'W Z is not formed
 _STRIP = 1024  # rows of Z that are weighted at a time
@@ -23,6 +25,10 @@ _PRECISE, _ROUGH = 1e-12, 1e-2  # residuals of conjugate gradients
 _GRADIENTS = 1000  # steps of conjugate gradients, at most
 _FIRST_PRODUCTS = 20  # K v, about, until the first of them have led somewhere
 _SLOWER = 2.0  # a factor than a product, for each multiplication
+
+
+Columns = Callable[[int, int, Array], None]
+"""Writes the rows start ... n of the columns start ... stop of a matrix."""
 
 
 class System(ABC):
@@ -64,16 +70,20 @@ class _Dense(System):
     """I - W^1/2 (I + W^1/2 K W^1/2)^-1 W^1/2 K, from a Cholesky factor."""
 
     def __init__(self, K: Array) -> None:
-        self.K, self.work = K, np.empty_like(K)
+        self.K = K
 
     def product(self, v: Array) -> Array:
         return np.asarray(self.K @ v)
 
     def solve(self, W: Array, right: Array, gap: float) -> Array:
         root = np.sqrt(W)
-        np.multiply(self.K, root, out=self.work)
-        self.work *= root[:, None]
-        return np.asarray(right - root[:, None] * _solved(self.work, root[:, None] * (self.K @ right)))
+
+        def columns(start: int, stop: int, out: Array) -> None:
+            np.multiply(self.K[start:, start:stop], root[start:stop], out=out)
+            out *= root[start:, None]
+
+        largest = float(np.abs(W * self.K.diagonal()).max())
+        return np.asarray(right - root[:, None] * _solved(columns, largest, root[:, None] * (self.K @ right)))
 
 
 class _Features(System):
@@ -86,7 +96,12 @@ class _Features(System):
         return np.asarray(self.Z @ (self.Z.T @ v))
 
     def solve(self, W: Array, right: Array, gap: float) -> Array:
-        return np.asarray(right - W[:, None] * (self.Z @ _solved(self._weighted(W), self.Z.T @ right)))
+        A = self._weighted(W)
+
+        def columns(start: int, stop: int, out: Array) -> None:
+            out[...] = A[start:, start:stop]
+
+        return np.asarray(right - W[:, None] * (self.Z @ _solved(columns, float(A.diagonal().max()), self.Z.T @ right)))
 
     def _weighted(self, W: Array) -> Array:
         """Z'W Z, by all cores, each with rows of its own."""
@@ -128,18 +143,19 @@ class _Products(System):
         return np.asarray(right - root[:, None] * np.stack(found, axis=1))
 
 
-def _solved(A: Array, right: Array) -> Array:
-    """(I + A)^-1 r, A being overwritten; with a larger multiple of I where I + A is not positive definite."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
-    diagonal = A.diagonal().copy()
+def _solved(columns: Columns, largest: float, right: Array) -> Array:
+    """(I + A)^-1 r for a matrix A, given by its columns and its largest entry; with a larger multiple of I where I + A
+    is not positive definite.
+    """
     shift = 1.0
+
+    def shifted(start: int, stop: int, out: Array) -> None:
+        columns(start, stop, out)
+        out[np.diag_indices(stop - start)] += shift
+
     for _ in range(_SHIFTS):
-        np.fill_diagonal(A, diagonal + shift)
-        try:  # the upper triangle by columns is the lower one by rows: what is above the diagonal stays for another try
-            return np.asarray(cho_solve(cho_factor(A.T, lower=False, overwrite_a=True, check_finite=False), right))
-        except LinAlgError:
-            lower = np.tril_indices(len(A), -1)
-            A[lower] = A.T[lower]
-            shift = 10.0 * shift + 10.0 * float(np.abs(diagonal).max())
+        try:
+            return Factor(len(right), np.float64, shifted).finished().solve(right)
+        except NotDefiniteError:
+            shift = 10.0 * shift + 10.0 * largest
     return np.zeros_like(right)

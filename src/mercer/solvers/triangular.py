@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from ..deadline import look
 from ..parallel import one_blas_thread
 from ..types import Array
 
@@ -75,6 +76,20 @@ class Factor:
                 yield
             self.panels.append(panel)
             self.ready = stop
+
+    def finished(self) -> Self:
+        """Factor, with a look at the clock, and for Ctrl-C, between the pieces of the work."""
+        for _ in self.steps():
+            look()
+        return self
+
+    def whole(self) -> Array:
+        """L as one matrix, zeros above its diagonal."""
+        L = np.zeros((self.n, self.n), self.dtype)
+        for start, stop, panel in self._pieces():
+            L[start:, start:stop] = panel
+            L[start:stop, start:stop] = np.tril(panel[: stop - start])
+        return L
 
     def forward(self, B: Array) -> Array:
         """L^-1 B, for a matrix B with a row for each point that is ready."""
