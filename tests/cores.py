@@ -17,8 +17,8 @@ FUSED = {name: core for name, core in NATIVE.items() if name != "baseline"}
 """Levels with a fused multiply-add: they agree to the last bit."""
 
 FUNCTIONS = (
-    "account", "add", "add_both", "add_rows", "choose", "extremes", "fill", "finish_rows", "gather", "pack",
-    "pair_descent", "shares", "sparse_sums", "square",
+    "account", "add", "add_both", "add_rows", "choose", "extremes", "fill", "finish_rows", "gather", "mirror", "pack",
+    "pair_descent", "shares", "solve_definite", "sparse_sums", "square",
 )  # fmt: skip
 
 

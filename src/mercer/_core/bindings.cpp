@@ -51,6 +51,7 @@ template <class Given, class Real> static void define_pack(nb::module_ &m) {
     const int64_t size = length(out, 2), d = length(out, 1), count = length(index), groups = length(out);
     require(length(X, 1) == d && length(centre) == d, "pack", "X, centre and out must have the same coordinates");
     require(groups * size >= count && length(levels) == groups * size, "pack", "out has no room for the points, or levels for theirs");
+    require(size <= 64, "pack", "no more than 64 points are packed together");
     require_within("pack", "index", index.data(), count, 0, length(X));
     nb::gil_scoped_release release;
     pack(X.data(), index.data(), count, d, centre.data(), factor, out.data(), levels.data(), groups, size);
@@ -130,6 +131,12 @@ template <class Real> static void define_rows(nb::module_ &m, const LoopsOf<Real
     nb::gil_scoped_release release;
     loops.add_rows(rows.data(), stride, slots.data(), v.data(), length(v), length(out), out.data());
   }, "rows"_a.noconvert(), "slots"_a.noconvert(), "v"_a.noconvert(), "out"_a.noconvert());
+  m.def("mirror", [&loops](Rows<Real> K, int64_t first, int64_t last) {
+    const int64_t stride = stride_of("mirror", K);
+    require(0 <= first && first <= last && last <= length(K) && last <= length(K, 1), "mirror", "rows must be within K");
+    nb::gil_scoped_release release;
+    loops.mirror(K.data(), stride, first, last);
+  }, "K"_a.noconvert(), "first"_a, "last"_a);
   m.def("gather", [](Rows<const Real> rows, In<int64_t, 1> slots, In<int64_t, 1> W, Rows<const Real> own, Rows<Real> K) {
     const int64_t size = length(W), stride = stride_of("gather", rows), own_stride = stride_of("gather", own), width = stride_of("gather", K);
     require(slots.shape(0) == W.shape(0) && length(K) >= size && length(K, 1) >= size, "gather", "K must have a row and a column for each point");
@@ -164,7 +171,13 @@ static Points points(const char *function, const Vector64 &F, const Vector64 &be
   return {int64_t(n), F.data(), beta.data(), r.data(), eps.data(), lo.data(), hi.data()};
 }
 
-static void define_points(nb::module_ &m) {
+static void define_points(nb::module_ &m, const Loops &loops) {
+  m.def("solve_definite", [&loops](Out<double, 2> H, Out<double, 2> B) {
+    const int64_t n = length(H);
+    require(n > 0 && length(H, 1) == n && length(B) == n, "solve_definite", "H must be square, and B have a row for each of H");
+    nb::gil_scoped_release release;
+    return loops.solve_definite(H.data(), n, B.data(), length(B, 1));
+  }, "H"_a.noconvert(), "B"_a.noconvert());
   m.def("extremes", [](Vector64 F, Vector64 beta, Vector64 eps, Vector64 lo, Vector64 hi) {
     const Points p = points("extremes", F, beta, beta, eps, lo, hi);
     nb::gil_scoped_release release;
@@ -216,7 +229,7 @@ NB_MODULE(_native, m) {
     define_tiles<double>(functions, level.loops->precise);
     define_rows<float>(functions, level.loops->single);
     define_rows<double>(functions, level.loops->precise);
-    define_points(functions);
+    define_points(functions, *level.loops);
   }
   m.attr("LEVELS") = names;
   m.attr("IMPOSSIBLE") = impossible;

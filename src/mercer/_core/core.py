@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -43,7 +44,7 @@ def choose(asked_core: str, asked_level: str) -> Choice:
         from . import reference
 
         return Choice(reference, "reference", "", "MERCER_CORE asks for it" if built else "there is no native core")
-    from . import _native
+    _native = import_module("mercer._core._native")
 
     possible, impossible = dict(_native.LEVELS), dict(_native.IMPOSSIBLE)
     if asked_level in impossible:

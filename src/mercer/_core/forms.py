@@ -1,4 +1,4 @@
-"""Form: which kernel the native tiles compute, as numbers. A way sums over coordinates, a map makes values of the sums."""
+"""Form: which kernel the native tiles compute. A way sums over coordinates, a map makes values of the sums."""
 
 from __future__ import annotations
 

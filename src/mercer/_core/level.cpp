@@ -1,4 +1,5 @@
-// All loops, compiled once for each level: LEVEL (its name) and BYTES (the size of a register) are given when compiling.
+// All loops, compiled once for each level: LEVEL (its name), TABLE (that of its table) and BYTES (the size of a register) are given when compiling.
+#include "newton.hpp"
 #include "pairs.hpp"
 #include "rows.hpp"
 #include "tiles.hpp"
@@ -7,6 +8,6 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define TEXT_(a) #a
 #define TEXT(a) TEXT_(a)
-template <class Real> constexpr LoopsOf<Real> OF = {fill<Real>, square<Real>, add<Real>, add_both<Real>, finish_rows<Real>, add_rows<Real>, pair_descent<Real>};
-extern const Loops JOIN(loops_, LEVEL);
-const Loops JOIN(loops_, LEVEL) = {TEXT(LEVEL), OF<float>, OF<double>};
+template <class Real> constexpr LoopsOf<Real> OF = {fill<Real>, square<Real>, add<Real>, add_both<Real>, finish_rows<Real>, add_rows<Real>, mirror<Real>, pair_descent<Real>};
+extern const Loops JOIN(loops_, TABLE);
+const Loops JOIN(loops_, TABLE) = {TEXT(LEVEL), OF<float>, OF<double>, solve_definite};

@@ -42,6 +42,7 @@ template <class Real> struct LoopsOf {
   void (*add_both)(Packed<Real>, Packed<Real>, const Form &, const double *v, const double *w, double *below, double *above);
   void (*finish_rows)(const Form &, const Real *own, const Real *levels, const int64_t *slots, int64_t count, Real *rows, int64_t stride, int64_t n);
   void (*add_rows)(const Real *rows, int64_t stride, const int64_t *slots, const double *v, int64_t count, int64_t n, double *out);
+  void (*mirror)(Real *K, int64_t stride, int64_t first, int64_t last);
   int64_t (*pair_descent)(const WorkingSet<Real> &, double tol, int64_t most, double *violation);
 };
 
@@ -49,4 +50,5 @@ struct Loops {
   const char *name;
   LoopsOf<float> single;
   LoopsOf<double> precise;
+  bool (*solve_definite)(double *H, int64_t n, double *B, int64_t m);
 };

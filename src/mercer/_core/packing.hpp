@@ -3,20 +3,28 @@
 #include "loops.hpp"
 
 // packed[i / size][k][i % size] <- X[index_i, k] - centre_k, and levels_i <- factor |x_i - centre|^2, coordinates in order;
-// zeros where there is no point.
+// zeros where there is no point. By strips of coordinates, so that each line of memory is read and written while it is near.
 template <class Given, class Real> void pack(const Given *X, const int64_t *index, int64_t count, int64_t d, const double *centre, double factor, Real *packed, Real *levels, int64_t groups, int64_t size) {
-  for (int64_t m = 0; m < groups; m++)
-    for (int64_t j = 0; j < size; j++) {
-      const int64_t i = m * size + j;
-      Real *out = packed + m * d * size + j;
-      double norm = 0;
-      for (int64_t k = 0; k < d; k++) {
-        const Real x = i < count ? Real(double(X[index[i] * d + k]) - centre[k]) : Real(0);
-        out[k * size] = x;
-        norm += double(x) * double(x);
+  constexpr int64_t STRIP = 16, MOST = 64;  // coordinates, and points of a group or panel
+  for (int64_t m = 0; m < groups; m++) {
+    double norm[MOST] = {};
+    for (int64_t first = 0; first < d; first += STRIP) {
+      const int64_t last = first + STRIP < d ? first + STRIP : d;
+      for (int64_t j = 0; j < size; j++) {
+        const int64_t i = m * size + j;
+        Real *out = packed + m * d * size + j;
+        const Given *x = i < count ? X + index[i] * d : nullptr;
+        double sum = norm[j];
+        for (int64_t k = first; k < last; k++) {
+          const Real value = x ? Real(double(x[k]) - centre[k]) : Real(0);
+          out[k * size] = value;
+          sum += double(value) * double(value);
+        }
+        norm[j] = sum;
       }
-      levels[i] = factor == 0 ? Real(0) : Real(factor * norm);  // 0, whatever the point
     }
+    for (int64_t j = 0; j < size; j++) levels[m * size + j] = factor == 0 ? Real(0) : Real(factor * norm[j]);  // 0, whatever the point
+  }
 }
 
 // A set of sparse points: by rows, or (of the columns of a block) by coordinates.

@@ -1,4 +1,4 @@
-// Sums of rows that are kept.
+// Sums of rows that are kept, and the lower half of a symmetric matrix.
 #pragma once
 #include "vectors.hpp"
 
@@ -26,6 +26,15 @@ template <class Real> void add_rows(const Real *rows, int64_t stride, const int6
       for (int64_t t = left; t < right; t++) out[t] = v[k] * double(a[t]) + out[t];
     }
   }
+}
+
+// K[i, j] <- K[j, i] for j < i, of the rows from first to last: by blocks, because one side goes across the memory
+template <class Real> void mirror(Real *K, int64_t stride, int64_t first, int64_t last) {
+  constexpr int64_t SIDE = 64;
+  for (int64_t top = first; top < last; top += SIDE)
+    for (int64_t left = 0; left < least_of(last, top + SIDE); left += SIDE)
+      for (int64_t i = top; i < least_of(last, top + SIDE); i++)
+        for (int64_t j = left; j < least_of(left + SIDE, i); j++) K[i * stride + j] = K[j * stride + i];
 }
 
 }  // namespace

@@ -7,12 +7,14 @@
 // Each value is the same on every level: lanes are different values, never parts of one sum.
 #pragma once
 #include "loops.hpp"
+#include "rows.hpp"
 #include "vectors.hpp"
 
 namespace {
 
 constexpr int ROWS = BYTES == 64 ? 8 : 4;  // rows whose sums fit into the registers
 constexpr int64_t BLOCK = 2 * PANEL;       // rows that pass while a panel stays in cache
+constexpr int64_t IN_CACHE = 1 << 19;      // bytes of panels that stay there
 template <class Real> constexpr int PANEL_OF = PANEL * 4 / int(sizeof(Real));
 template <class Real> struct Tile { alignas(64) Real at[GROUP][PANEL_OF<Real>]; };
 
@@ -31,6 +33,10 @@ template <Way way, class Real> inline vec<Real> term(vec<Real> s, Real number, v
   if constexpr (way == Way::chi2_distances) return e * (e / larger(a + z, least)) + s;
   if constexpr (way == Way::counts) {  // how many bits differ, byte by byte
     ivec<Real> x = (ivec<Real>)a ^ (ivec<Real>)z;
+#ifdef __AVX512VPOPCNTDQ__
+    for (int l = 0; l < LANES<Real>; l++) x[l] = sizeof(Real) == 4 ? __builtin_popcount(unsigned(x[l])) : __builtin_popcountll(x[l]);
+    return (vec<Real>)((ivec<Real>)s + x);
+#endif
     using whole = typename Number<Real>::whole;
     constexpr whole ones = whole(0x5555555555555555), twos = whole(0x3333333333333333), fours = whole(0x0F0F0F0F0F0F0F0F);
     x = x - ((x >> 1) & ones);
@@ -46,6 +52,9 @@ template <Way way, class Real> inline vec<Real> total(vec<Real> s) {
   else {
     using whole = typename Number<Real>::whole;
     ivec<Real> x = (ivec<Real>)s;
+#ifdef __AVX512VPOPCNTDQ__
+    return __builtin_convertvector(x, vec<Real>);
+#endif
     x = (x & whole(0x00FF00FF00FF00FF)) + ((x >> 8) & whole(0x00FF00FF00FF00FF));
     x = x + (x >> 16);
     if constexpr (sizeof(Real) == 8) x = x + (x >> 32);
@@ -119,7 +128,7 @@ template <Map map, class Real> inline void matern(Real factor, vec<Real> (&s)[3]
     u[c] = factor * root<Real>(s[c]);
     s[c] = u[c] * Real(-1.4426950408889634);  // log2(e)
   }
-  exp2_of<Real>(s);
+  exp2_of<Real, 3>(s);
   for (int c = 0; c < 3; c++) {
     if constexpr (map == Map::matern32) s[c] = s[c] > 0 ? s[c] * (u[c] + Real(1)) : s[c];
     if constexpr (map == Map::matern52) s[c] = s[c] > 0 ? s[c] * ((u[c] * u[c]) * Real(1.0 / 3.0) + (u[c] + Real(1))) : s[c];
@@ -140,7 +149,7 @@ template <class Real> void finish(const Form &form, Real own, const Real *levels
     case Map::exponential:
       return for_threes(strip, count, [&](int64_t t, vec<Real>(&s)[3]) {
         for (int c = 0; c < 3; c++) s[c] = smaller(s[c] * factor + (load(levels + t + c * L) + own), vec<Real>{});
-        exp2_of<Real>(s);
+        exp2_of<Real, 3>(s);
       });
     case Map::matern12: return for_threes(strip, count, [&](int64_t, vec<Real>(&s)[3]) { matern<Map::matern12, Real>(factor, s); });
     case Map::matern32: return for_threes(strip, count, [&](int64_t, vec<Real>(&s)[3]) { matern<Map::matern32, Real>(factor, s); });
@@ -158,6 +167,23 @@ template <class Real> inline bool is_heavy(const Real *levels) {
   return heavy;
 }
 
+// The exponentials of a tile, of as many rows at a time as have registers: the way of nearly all values.
+template <class Real> inline void exponentials(Real factor, const Real *own, const Real *levels, Tile<Real> &tile) {
+  constexpr int L = LANES<Real>, P = PANEL_OF<Real>, R = BYTES == 64 ? 2 : 1;
+  for (int r = 0; r < GROUP; r += R)
+    for (int left = 0; left < P; left += 3 * L) {
+      vec<Real> s[3 * R];
+#pragma GCC unroll 8
+      for (int c = 0; c < 3 * R; c++) {
+        const Real *at = &tile.at[r + c / 3][left + c % 3 * L];
+        s[c] = smaller(load(at) * factor + (load(levels + left + c % 3 * L) + own[r + c / 3]), vec<Real>{});
+      }
+      exp2_of<Real, 3 * R>(s);
+#pragma GCC unroll 8
+      for (int c = 0; c < 3 * R; c++) store(&tile.at[r + c / 3][left + c % 3 * L], s[c]);
+    }
+}
+
 // The values of a group and a panel.
 template <Way way, class Real> inline void values(const Form &form, const Real *A, const Real *a_levels, const Real *Z, const Real *z_levels, int64_t d, Tile<Real> &tile) {
   constexpr int P = PANEL_OF<Real>;
@@ -168,6 +194,7 @@ template <Way way, class Real> inline void values(const Form &form, const Real *
     for (int r = 0; r < GROUP; r++) finish(by_differences, Real(0), none, tile.at[r], P);
   } else {
     sums<way>(A, Z, d, tile);
+    if (form.map == Map::exponential) return exponentials(Real(form.factor), a_levels, z_levels, tile);
     for (int r = 0; r < GROUP; r++) finish(form, a_levels[r], z_levels, tile.at[r], P);
   }
 }
@@ -196,23 +223,26 @@ template <class Real, class Take> inline void for_tiles(Packed<Real> A, Packed<R
   }
 }
 
-// out[slots_i, t] <- k(a_i, z_t)
+// out[slots_i, t] <- k(a_i, z_t). Where all panels stay in cache, row by row: each row of out is then written in order.
 template <class Real> void fill(Packed<Real> A, Packed<Real> Z, const Form &form, const int64_t *slots, Real *out, int64_t stride) {
-  for_tiles(A, Z, form, false, [&](int64_t i, int64_t t, const Tile<Real> &tile) {
+  auto take = [&](int64_t i, int64_t t, const Tile<Real> &tile) {
     const int64_t rows = least_of(GROUP, A.count - i), columns = least_of(PANEL_OF<Real>, Z.count - t);
     for (int64_t r = 0; r < rows; r++) copy(tile.at[r], columns, out + slots[i + r] * stride + t);
-  });
+  };
+  if (Z.count * Z.d * int64_t(sizeof(Real)) > IN_CACHE) return for_tiles(A, Z, form, false, take);
+  for (int64_t i = 0; i < A.count; i += GROUP) {
+    const Packed<Real> group = {A.values + i * A.d, A.levels + i, least_of(GROUP, A.count - i), A.d};
+    for_tiles(group, Z, form, false, [&](int64_t, int64_t t, const Tile<Real> &tile) { take(i, t, tile); });
+  }
 }
 
-// out <- k of points among themselves: tiles right of their block are written twice, the second time as columns
+// out <- k of points among themselves: what is right of the diagonal, and its mirror image
 template <class Real> void square(Packed<Real> A, Packed<Real> Z, const Form &form, Real *out, int64_t stride) {
   for_tiles(A, Z, form, true, [&](int64_t i, int64_t t, const Tile<Real> &tile) {
     const int64_t rows = least_of(GROUP, A.count - i), columns = least_of(PANEL_OF<Real>, Z.count - t);
     for (int64_t r = 0; r < rows; r++) copy(tile.at[r], columns, out + (i + r) * stride + t);
-    if (t >= i / BLOCK * BLOCK + BLOCK)
-      for (int64_t c = 0; c < columns; c++)
-        for (int64_t r = 0; r < rows; r++) out[(t + c) * stride + i + r] = tile.at[r][c];
   });
+  mirror(out, stride, 0, A.count);
 }
 
 // out[m, t] += sum_i V[i, m] k(a_i, z_t), row by row in float64; a block of rows is added up before it reaches out

@@ -49,6 +49,15 @@ template <class Real> inline vec<Real> filled(Real x) { return x - vec<Real>{}; 
 template <class V> inline V smaller(V a, V b) { return b < a ? b : a; }
 template <class V> inline V larger(V a, V b) { return b > a ? b : a; }
 
+// a b + c of single numbers, fused where the CPU can. (Left to the compiler, sums in a loop may be fused or not.)
+inline double fused(double a, double b, double c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
 // As many numbers as a vector of float64 has, widened.
 inline vec<double> load_wide(const double *p) { return load(p); }
 inline vec<double> load_wide(const float *p) {
@@ -76,14 +85,15 @@ template <class Real> struct PowersOf { using type = Powers64; };
 template <> struct PowersOf<float> { using type = Powers32; };
 template <class Real> constexpr typename PowersOf<Real>::type POWERS{};
 
-// 2^t for t <= 0, of three vectors at a time: a chain of operations that wait for each other would leave the CPU idle.
+// 2^t for t <= 0, of several vectors at a time: a chain of operations that wait for each other would leave the CPU idle.
 // Below the least normal number it is 0.
-template <class Real> inline void exp2_of(vec<Real> (&t)[3]) {
+template <class Real, int N> inline void exp2_of(vec<Real> (&t)[N]) {
   constexpr int bits = Number<Real>::mantissa, degree = PowersOf<Real>::type::degree;
   const vec<Real> magic = filled(Real(bits == 23 ? 0x1.8p23 : 0x1.8p52));  // adding it rounds to a whole number
   const vec<Real> least = filled(Real(Number<Real>::lowest - 1));
-  vec<Real> shifted[3], f[3], p[3];
-  for (int c = 0; c < 3; c++) {
+  vec<Real> shifted[N], f[N], p[N];
+#pragma GCC unroll 8
+  for (int c = 0; c < N; c++) {
     t[c] = larger(t[c], least);
     shifted[c] = t[c] + magic;
     f[c] = t[c] - (shifted[c] - magic);
@@ -91,9 +101,11 @@ template <class Real> inline void exp2_of(vec<Real> (&t)[3]) {
   }
 #pragma GCC unroll 16
   for (int m = degree - 1; m >= 0; m--)
-    for (int c = 0; c < 3; c++) p[c] = p[c] * f[c] + Real(POWERS<Real>.c[m]);
+#pragma GCC unroll 8
+    for (int c = 0; c < N; c++) p[c] = p[c] * f[c] + Real(POWERS<Real>.c[m]);
   // At the least exponent less one, f is 0 and p is 1: the bits are those of zero.
-  for (int c = 0; c < 3; c++) t[c] = (vec<Real>)((ivec<Real>)p[c] + ((ivec<Real>)shifted[c] << bits));
+#pragma GCC unroll 8
+  for (int c = 0; c < N; c++) t[c] = (vec<Real>)((ivec<Real>)p[c] + ((ivec<Real>)shifted[c] << bits));
 }
 
 // The square root of each lane, correctly rounded.

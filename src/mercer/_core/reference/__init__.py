@@ -4,6 +4,7 @@ It runs where the package was built without a compiler, or where MERCER_CORE=ref
 loop is tested against it. Sums may be taken in another order here, so that last digits differ.
 """
 
+from .newton import solve_definite as solve_definite
 from .packing import pack as pack
 from .pairs import CHUNK as CHUNK
 from .pairs import pair_descent as pair_descent
@@ -13,8 +14,10 @@ from .points import extremes as extremes
 from .points import shares as shares
 from .rows import add_rows as add_rows
 from .rows import gather as gather
+from .rows import mirror as mirror
 from .sparse import sparse_sums as sparse_sums
 from .tiles import GROUP as GROUP
+from .tiles import HEAVY as HEAVY
 from .tiles import PANEL as PANEL
 from .tiles import SPAN as SPAN
 from .tiles import add as add

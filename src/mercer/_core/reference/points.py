@@ -77,7 +77,7 @@ def _largest(gain: Array, highest: float, most: int) -> Index:
     at_last = bins == last
     seen = np.cumsum(at_last) - 1
     spread = (seen * wanted) // there != ((seen + 1) * wanted) // there
-    return places[(bins > last) | (at_last & spread)]
+    return np.asarray(places[(bins > last) | (at_last & spread)])
 
 
 @np.errstate(under="ignore")

@@ -12,6 +12,12 @@ def add_rows(rows: Array, slots: Index, v: Array, out: Array) -> None:
     out += v @ rows[slots, : out.size].astype(np.float64)
 
 
+def mirror(K: Array, first: int, last: int) -> None:
+    """K[i, j] <- K[j, i] for j < i, of the rows from first to last."""
+    for i in range(first, last):
+        K[i, :i] = K[:i, i]
+
+
 def gather(rows: Array, slots: Index, W: Index, own: Array, K: Array) -> None:
     """K <- the block of the points W (sorted), into its upper left corner.
 

@@ -11,7 +11,7 @@ from .packing import unpacked
 GROUP = 8
 PANEL = 48
 SPAN = 28
-_HEAVY = {4: -11.5, 8: -1e6}  # a level below which products lose digits, by the bytes of a number
+HEAVY = {4: 11.5, 8: 1e6}  # minus the level from which on products lose digits, by the bytes of a number
 
 
 def fill(A: Array, a: Array, Z: Array, z: Array, form: Form, slots: Index, out: Array) -> None:
@@ -52,7 +52,7 @@ def _values(A: Array, a: Array, rows: int, Z: Array, z: Array, columns: int, for
     x, y = unpacked(A, rows), unpacked(Z, columns)
     values = _finished(_sums(x, y, form.way), a[:rows, None], z[:columns], form)
     if form.way == Way.PRODUCTS and form.map == Map.EXPONENTIAL:
-        heavy = np.flatnonzero(~(a[:rows] >= _HEAVY[A.dtype.itemsize]))
+        heavy = np.flatnonzero(~(a[:rows] >= -HEAVY[A.dtype.itemsize]))
         by_differences = Form(Way.SQUARES, form.map, -0.5 * form.factor)
         nothing = np.zeros(1, A.dtype)
         values[heavy] = _finished(_sums(x[heavy], y, Way.SQUARES), nothing, nothing, by_differences)
@@ -77,12 +77,12 @@ def _terms(x: Array, y: Array, way: int) -> Array:
     if way == Way.SQUARES:
         return np.asarray((x - y) ** 2)
     if way == Way.DISTANCES:
-        return np.abs(x - y)
+        return np.asarray(np.abs(x - y))
     if way == Way.MINIMA:
         return np.minimum(x, y)
     if way == Way.COUNTS:
         words = f"u{x.dtype.itemsize}"
-        return np.bitwise_count(np.bitwise_xor(x.view(words), y.view(words))).astype(x.dtype)
+        return np.asarray(np.bitwise_count(np.bitwise_xor(x.view(words), y.view(words))), x.dtype)
     both = np.maximum(x + y, np.finfo(x.dtype).tiny)  # 0/0 is 0
     return np.asarray(x * (y / both) if way == Way.CHI2 else (x - y) ** 2 / both)
 
@@ -96,7 +96,7 @@ def _finished(sums: Array, own: Array, levels: Array, form: Form) -> Array:
     if form.map == Map.POWER:
         return np.asarray((real(form.factor) * sums + real(form.offset)) ** form.exponent)
     if form.map == Map.EXPONENTIAL:
-        return np.exp2(np.minimum(real(form.factor) * sums + own + levels, 0))
+        return np.asarray(np.exp2(np.minimum(real(form.factor) * sums + own + levels, 0)))
     u = np.minimum(real(form.factor) * np.sqrt(sums), real(1e3))  # e^-1000 is 0 already
     polynomial = {Map.MATERN12: 1, Map.MATERN32: 1 + u, Map.MATERN52: 1 + u + u * u / 3}[Map(form.map)]
     return np.asarray(polynomial * np.exp(-u))
