@@ -1,3 +1,9 @@
 """Points made ready for many kernel values: one way for each family of kernels, chosen in one place."""
 
+from .between import sums_between as sums_between
+from .columns import SCRATCH as SCRATCH
 from .columns import Columns as Columns
+from .given import FEW as FEW
+from .given import GivenColumns as GivenColumns
+from .given import padded as padded
+from .kept import Kept as Kept

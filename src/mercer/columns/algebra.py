@@ -28,6 +28,7 @@ class Combined(Way[Several]):
         self.parts, self.dtype = tuple(parts), parts[0].dtype
         self.cost = sum(part.cost for part in parts) + 1.0
         self.bytes_a_point = sum(part.bytes_a_point for part in parts)
+        self.tiles = 1 + max(part.tiles for part in parts)
 
     def prepared(self, X: Points) -> Any:
         return tuple(part.prepared(X) for part in self.parts)
@@ -57,9 +58,9 @@ class Added(Combined):
     def _combine(self, out: Array, slots: Index, other: Array) -> None:
         out[slots] += other
 
-    def add(self, rows: Several, columns: Several, v: Array, out: Array) -> None:
+    def add(self, rows: Several, columns: Several, V: Array, out: Array) -> None:
         for part, a, z in zip(self.parts, rows.parts, columns.parts, strict=True):
-            part.add(a, z, v, out)
+            part.add(a, z, V, out)
 
     def add_both(self, rows: Several, columns: Several, v: Array, w: Array, below: Array, above: Array) -> None:
         for part, a, z in zip(self.parts, rows.parts, columns.parts, strict=True):
@@ -79,6 +80,7 @@ class Changed(Way[Any]):
     def __init__(self, inner: Way[Any], factor: float = 1.0, exponent: int = 1) -> None:
         self.inner, self.factor, self.exponent = inner, factor, exponent
         self.dtype, self.cost, self.bytes_a_point = inner.dtype, inner.cost + 1.0, inner.bytes_a_point
+        self.tiles = 2 + inner.tiles
 
     def prepared(self, X: Points) -> Any:
         return self.inner.prepared(X)
@@ -96,8 +98,30 @@ class Changed(Way[Any]):
         values *= self.dtype.type(self.factor)
         out[slots] = values
 
-    def add(self, rows: Any, columns: Any, v: Array, out: Array) -> None:
+    def add(self, rows: Any, columns: Any, V: Array, out: Array) -> None:
         if self.exponent == 1:
-            self.inner.add(rows, columns, self.factor * v, out)
+            self.inner.add(rows, columns, self.factor * V, out)
         else:
-            super().add(rows, columns, v, out)
+            super().add(rows, columns, V, out)
+
+
+class Rounded(Way[Any]):
+    """The values of a more precise way."""
+
+    def __init__(self, inner: Way[Any], dtype: Any) -> None:
+        self.inner, self.dtype = inner, np.dtype(dtype)
+        self.cost, self.bytes_a_point, self.tiles = inner.cost + 2.0, inner.bytes_a_point, 2 + inner.tiles
+
+    def prepared(self, X: Points) -> Any:
+        return self.inner.prepared(X)
+
+    def rows(self, X: Any, index: Index) -> Any:
+        return self.inner.rows(X, index)
+
+    def columns(self, X: Any, index: Index) -> Any:
+        return self.inner.columns(X, index)
+
+    def fill(self, rows: Any, columns: Any, slots: Index, out: Array) -> None:
+        every, values = np.arange(rows.count), np.empty((rows.count, columns.count), self.inner.dtype)
+        self.inner.fill(rows, columns, every, values)
+        out[slots] = values

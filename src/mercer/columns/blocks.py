@@ -26,8 +26,10 @@ class Some:
 class Blocks(Way[Some]):
     """k(x, z) as the kernel defines it."""
 
-    def __init__(self, kernel: Kernel, dtype: Any, cost: float) -> None:
+    def __init__(self, kernel: Kernel, X: Points, dtype: Any, cost: float) -> None:
         self.kernel, self.dtype, self.cost = kernel, np.dtype(dtype), cost
+        self.tiles = 1 + kernel.tiles
+        self.bytes_a_point = 4.0 * kernel.scratch_width(X) * self.dtype.itemsize
 
     def prepared(self, X: Points) -> Any:
         if getattr(getattr(X, "dtype", None), "kind", "") != "f":

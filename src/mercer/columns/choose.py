@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log2, sqrt
 from typing import Any
 
@@ -25,41 +26,64 @@ from ..kernels import (
     Scaled,
     Sum,
 )
+from ..kernels.pairwise import squared_norms
 from ..kernels.points import is_sparse, width
 from ..types import Array, Points
-from .algebra import Added, Changed, Multiplied
+from .algebra import Added, Changed, Multiplied, Rounded
 from .blocks import Blocks
 from .dense import Bits, Tiles
 from .sparse import Inverted
 from .way import Way
 
 _LOG2E = log2(np.e)
+_DENSE = 2.5e8  # bytes; smaller sets of sparse points are packed as dense ones, where that is more precise
+_FAR = {4: 11.5, 8: 1e3}  # gamma |x|^2 from which on so many bytes have too few digits for products of sparse points
+_STRIP = 256  # rows that are looked at together
 _PYTHON = 1e4  # multiply-adds that a call of a Python function costs
 _MATERN = {0.5: Map.MATERN12, 1.5: Map.MATERN32, 2.5: Map.MATERN52}
 
 
-def way_of(kernel: Kernel, X: Points, dtype: Any) -> Way[Any]:
-    """How k is computed on these points in this precision."""
+def way_of(kernel: Kernel, sets: Sequence[Points], dtype: Any) -> Way[Any]:
+    """How k is computed in this precision between points of these sets; the first gives their centre."""
+    X = sets[0]
     if isinstance(kernel, Sum | Product):
-        parts = [way_of(part, X, dtype) for part in (kernel.left, kernel.right)]
+        parts = [way_of(part, sets, dtype) for part in (kernel.left, kernel.right)]
         return Added(parts) if isinstance(kernel, Sum) else Multiplied(parts)
     if isinstance(kernel, Scaled):
-        return Changed(way_of(kernel.kernel, X, dtype), factor=kernel.factor)
+        return Changed(way_of(kernel.kernel, sets, dtype), factor=kernel.factor)
     if isinstance(kernel, Power):
-        return Changed(way_of(kernel.kernel, X, dtype), exponent=kernel.exponent)
+        return Changed(way_of(kernel.kernel, sets, dtype), exponent=kernel.exponent)
     form = _form(kernel)
     if form is None or not hasattr(X, "shape"):
         cost = 1.0 if isinstance(kernel, Constant) else _PYTHON if kernel.serial else 4.0 * width(X) + 20.0
-        return Blocks(kernel, dtype, cost)
-    if form.way == Sums.SQUARES and form.map == Map.EXPONENTIAL and _zeros_and_ones(X):
+        return Blocks(kernel, X, dtype, cost)
+    if form.way == Sums.SQUARES and form.map == Map.EXPONENTIAL and all(map(_zeros_and_ones, sets)):
         words = -(-width(X) // (8 * np.dtype(dtype).itemsize))
         return Bits(Form(Sums.COUNTS, Map.EXPONENTIAL, form.factor), words, dtype)
-    if is_sparse(X):
-        return _sparse(kernel, form, X, dtype)
-    centre = np.zeros(width(X))
-    if form.way == Sums.SQUARES and form.map == Map.EXPONENTIAL:  # by products, around the mean of the points
+    if all(map(is_sparse, sets)):
+        if not _is_far(form, sets, dtype):
+            return _sparse(kernel, form, X, dtype)
+        if not _is_far(form, sets, np.float64):
+            return Rounded(_sparse(kernel, form, X, np.dtype(np.float64)), dtype)
+        if 4.0 * X.shape[0] * width(X) > _DENSE:
+            return Blocks(kernel, X, dtype, 4.0 * width(X) + 20.0)
+    if form.way == Sums.SQUARES and form.map == Map.EXPONENTIAL and np.dtype(dtype) == np.float32:
+        # By products, around the mean of the points; in float64 by differences, which lose no digit.
         return Tiles(form._replace(way=Sums.PRODUCTS, factor=-2.0 * form.factor), _mean(X), form.factor, dtype)
-    return Tiles(form, centre, 0.0, dtype)
+    return Tiles(form, np.zeros(width(X)), 0.0, dtype)
+
+
+def _is_far(form: Form, sets: Sequence[Points], dtype: Any) -> bool:
+    """Whether distances of sparse points would lose digits, as differences of what each point alone adds to them."""
+    if form.way not in (Sums.SQUARES, Sums.DISTANCES, Sums.CHI2_DISTANCES):
+        return False
+    size = squared_norms if form.way == Sums.SQUARES else _absolute_sums
+    largest = max(float(size(X).max()) for X in sets)
+    return not abs(form.factor) * largest <= _FAR[np.dtype(dtype).itemsize]
+
+
+def _absolute_sums(X: Points) -> Array:
+    return np.asarray(abs(X).sum(axis=1)).reshape(-1)
 
 
 def _form(kernel: Kernel) -> Form | None:
@@ -88,18 +112,19 @@ def _sparse(kernel: Kernel, form: Form, X: Points, dtype: Any) -> Way[Any]:
     """Sparse points by an inverted index; what one point alone adds to the sum is its level."""
     if form.way == Sums.SQUARES:
         if form.map != Map.EXPONENTIAL:
-            return Blocks(kernel, dtype, 4.0 * width(X) + 20.0)
+            return Blocks(kernel, X, dtype, 4.0 * width(X) + 20.0)
         return Inverted(form._replace(way=Sums.PRODUCTS, factor=-2.0 * form.factor), form.factor, X, dtype)
     one_sided = form.way in (Sums.DISTANCES, Sums.CHI2_DISTANCES)
     return Inverted(form, form.factor if one_sided else 0.0, X, dtype)
 
 
 def _zeros_and_ones(X: Points) -> bool:
-    """Whether the points are bits, and not too many of them for what they hold."""
+    """Whether the points are bits; soon known, where they are not."""
     values = X.data if is_sparse(X) else X
-    return bool(((values == 0) | (values == 1)).all())
+    strips = (values[start : start + _STRIP] for start in range(0, len(values), _STRIP))
+    return all(bool(((strip == 0) | (strip == 1)).all()) for strip in strips)
 
 
 def _mean(X: Points) -> Array:
     """The mean of the points; the order of its sums is the same everywhere."""
-    return np.asarray(np.add.reduce(X, axis=0, dtype=np.float64) / len(X))
+    return np.asarray(np.asarray(X.sum(axis=0, dtype=np.float64)).reshape(-1) / X.shape[0])

@@ -3,34 +3,48 @@
     fill(rows, out, slots)    out[slots] <- k(rows, all)
     add(rows, v, out)         out += sum_i v_i k(row_i, all), never forming the rows
     square(rows, out)         out <- k(rows, rows), half of it by symmetry
-    product(rows, v, at)      sum_i v_i k(row_i, .) at some points, in float64
+    product(rows, V, at)      sum_i V_i k(row_i, .) at some points, in float64
 
-Work is cut into pieces whose sizes depend on nothing but the points, so that the same sums are taken in the same order by
-any number of threads. Values are counted.
+Sums are taken in the same order whatever the pieces that work is cut into, and so by any number of threads. Values are
+counted.
 """
 
 from __future__ import annotations
 
 from copy import copy
 from functools import cached_property
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
+from math import inf
 from typing import Any
 
 import numpy as np
 
+from ..deadline import now
 from ..kernels import Kernel
 from ..kernels.points import count
 from ..parallel import for_each
 from ..types import Array, Index, Points
 from .choose import way_of
-from .way import Way
+from .way import Way, core
 
-BATCH = 1024  # rows made ready at a time
-PIECE = 1536  # columns of one task: whole panels of every precision
-_SIDE = 480  # points of a block of a square: whole tiles
+BLOCK = 96  # rows that native loops add up before they reach a sum: batches of any number of blocks give the same bits
+BATCH = 10 * BLOCK  # rows made ready at a time, at most
+PIECE = 1536  # columns of one task: whole panels of every precision,
+_IN_CACHE = 200_000  # or as many as take so many bytes
+PANEL = 48
+SCRATCH = 32_000_000  # bytes of temporaries, over all threads
+_PIECES = 8  # of work for each thread
+_SIDE = 5 * BLOCK  # points of a block of a square
+_MIRRORED = 100.0  # multiply-adds: to mirror a value costs more
+_FEW = 512  # rows; sums over so few are those of predictions, to the last bit
+_SYMMETRIC = 6e6  # bytes of temporaries of a thread that uses values twice
 _STRIPS = 16  # of a symmetric product, at most: each has sums of its own
-CHEAP = 20.0  # multiply-adds: a value costs as much as reading it from memory
+CHEAP = 70.0  # multiply-adds: a value costs as much as reading it from memory
 DEAR = 200.0  # it costs more than looking for it there
+
+_PROBE_ROWS = {False: (16, 128), True: (2, 16)}  # of blocks that are timed, one after the other,
+_PROBE_COLUMNS = {False: 8192, True: 16}  # with so many columns; fewer, where the kernel is a user's own function
+_PROBE_SECONDS = 0.003  # until one takes so long
 
 
 class Counted:
@@ -38,31 +52,50 @@ class Counted:
 
     def __init__(self) -> None:
         self.values = 0
+        self.precise: Way[Any] | None = None  # the way of float64, once it was asked for
 
 
 class Columns:
-    """Some points (all, where `at` is None) as columns; rows are any of them. Numbers of rows are those of all points.
+    """Some points as columns; rows are any of them. Numbers of rows are those of all points.
 
-    Columns are ready all the time where that takes no more than `room` bytes, else when they are needed.
+    Columns are ready all the time where that takes no more than `room` bytes, else when they are needed. Temporaries
+    take no more than `scratch` bytes.
     """
 
-    def __init__(self, kernel: Kernel, X: Points, dtype: Any, threads: int = 1, room: float = np.inf) -> None:
-        self.kernel, self.X, self.dtype, self.threads, self.room = kernel, X, np.dtype(dtype), threads, room
-        self.way: Way[Any] = way_of(kernel, X, self.dtype)
+    dtype: np.dtype[Any]
+    matrix: Array | None = None
+    """All values, where they are there; perhaps wider and longer than n."""
+
+    def __init__(
+        self, kernel: Kernel, X: Points, dtype: Any, threads: int = 1, room: float = inf, scratch: float = SCRATCH
+    ) -> None:
+        self.kernel, self.X, self.dtype, self.threads = kernel, X, np.dtype(dtype), threads
+        self.room, self.scratch = room, scratch
+        self.way: Way[Any] = way_of(kernel, (X,), self.dtype)
         self.cheap, self.dear = self.way.cost <= CHEAP, self.way.cost > DEAR
         self.counted = Counted()
         self._own = self.way.prepared(X)
         self._stand_at(np.arange(count(X)))
 
-    def narrow(self, at: Index) -> Columns:
+    def narrow(self, at: Index, threads: int) -> Columns:
         """These points alone as columns."""
         narrow = copy(self)
+        narrow.threads = threads
         narrow._stand_at(at)
         return narrow
 
+    def counting(self) -> Columns:
+        """These columns, with a count of their own."""
+        precise, self.counted = self.counted.precise, Counted()
+        self.counted.precise = precise
+        return self
+
     def _stand_at(self, at: Index) -> None:
         self.at, self.n = at, at.size
-        self.parts = _pieces(at.size, PIECE)
+        self.batch, piece = sizes(self.way, self.scratch / self.threads)
+        if self.threads > 1:  # some pieces for each: cores are not always equally fast
+            piece = min(piece, PANEL * max(1, at.size // (_PIECES * self.threads * PANEL)))
+        self.parts = pieces(at.size, piece)
         held = at.size * self.way.bytes_a_point <= self.room
         self._ready = [self.way.columns(self._own, at[part]) for part in self.parts] if held else None
 
@@ -77,14 +110,42 @@ class Columns:
         """k(x, x) of all points, in float64."""
         return np.asarray(self.kernel.diag(self.X), np.float64)
 
+    @property
+    def least_scratch(self) -> float:
+        """Bytes of temporaries that no scratch can make fewer."""
+        return (BLOCK + PANEL * self.threads) * self.way.bytes_a_point
+
     @cached_property
+    def error(self) -> float:
+        """By how much a value may differ from k."""
+        return inf if self._ready is None else self.way.error(self._ready)
+
+    @property
     def precise(self) -> Way[Any]:
         """The way of float64."""
-        return self.way if self.dtype == np.float64 else way_of(self.kernel, self.X, np.dtype(np.float64))
+        if self.counted.precise is None:
+            double = self.dtype == np.float64
+            self.counted.precise = self.way if double else way_of(self.kernel, (self.X,), np.dtype(np.float64))
+        return self.counted.precise
+
+    @cached_property
+    def value_seconds(self) -> float:
+        """Seconds of a value, measured on more and more rows until that takes long enough."""
+        serial = self.kernel.serial
+        narrow = self.narrow(self.at[: _PROBE_COLUMNS[serial]], self.threads)
+        for most in _PROBE_ROWS[serial]:
+            rows = self.at[:most]
+            out = np.empty((rows.size, narrow.n), self.dtype)
+            began = now()
+            narrow.fill(rows, out, np.arange(rows.size))
+            seconds = now() - began
+            if seconds >= _PROBE_SECONDS:
+                break
+        return seconds / out.size
 
     def fill(self, rows: Index, out: Array, slots: Index) -> None:
         """out[slots] <- k(rows, columns)."""
-        for part in _pieces(rows.size, BATCH):
+        for part in pieces(rows.size, self.batch):
             ready = self.way.rows(self._own, rows[part])
 
             def task(number: int, ready: Any = ready, slots: Index = slots[part]) -> None:
@@ -95,61 +156,90 @@ class Columns:
 
     def add(self, rows: Index, v: Array, out: Array) -> None:
         """out += sum_i v_i k(row_i, columns)."""
-        for part in _pieces(rows.size, BATCH):
+        for part in pieces(rows.size, self.batch):
             ready = self.way.rows(self._own, rows[part])
 
             def task(number: int, ready: Any = ready, v: Array = v[part]) -> None:
-                self.way.add(ready, self._columns(number), v, out[self.parts[number]])
+                self.way.add(ready, self._columns(number), v.reshape(-1, 1), out[None, self.parts[number]])
 
             for_each(range(len(self.parts)), task, self.threads)
         self.counted.values += rows.size * self.n
 
     def square(self, rows: Index, out: Array) -> None:
-        """out <- k(rows, rows), into the upper left corner: one half is the mirror image of the other."""
-        parts = [rows[start : start + _SIDE] for start in range(0, rows.size, _SIDE)]
-        across = [self.way.rows(self._own, part) for part in parts]
-        down = [self.way.columns(self._own, part) for part in parts]
+        """out <- k(rows, rows), into the upper left corner; half of it by symmetry, where that costs less."""
+        parts = pieces(rows.size, min(_SIDE, self.batch))
+        across = [self.way.rows(self._own, rows[part]) for part in parts]
+        down = [self.way.columns(self._own, rows[part]) for part in parts]
+        half = self.way.cost > _MIRRORED
 
         def task(pair: tuple[int, int]) -> None:
             i, j = pair
-            top, left = slice(i * _SIDE, i * _SIDE + across[i].count), slice(j * _SIDE, j * _SIDE + down[j].count)
-            if i == j:
-                self.way.square(across[i], down[i], out[top, left])
+            if half and i == j:
+                self.way.square(across[i], down[i], out[parts[i], parts[i]])
             else:
-                self.way.fill(across[i], down[j], np.arange(across[i].count), out[top, left])
-                out[left, top] = out[top, left].T
+                self.way.fill(across[i], down[j], np.arange(across[i].count), out[parts[i], parts[j]])
 
-        for_each(list(combinations_with_replacement(range(len(parts)), 2)), task, self.threads)
-        self.counted.values += rows.size * (rows.size + _SIDE) // 2
+        several = combinations_with_replacement(range(len(parts)), 2) if half else product(range(len(parts)), repeat=2)
+        for_each([(i, j) for i, j in several], task, self.threads)
+        if half and len(parts) > 1:
+            for_each(parts[1:], lambda strip: core.mirror(out, strip.start, strip.stop), self.threads)
+        self.counted.values += rows.size * (rows.size + _SIDE) // 2 if half else rows.size**2
 
-    def product(self, rows: Index, v: Array, at: Index) -> Array:
-        """sum_i v_i k(row_i, .) at some points, in float64; where these begin with the rows, by symmetry."""
-        out = np.zeros(at.size)
-        own = rows.size if np.array_equal(at[: rows.size], rows) else 0
+    def product(self, rows: Index, V: Array, at: Index) -> Array:
+        """sum_i V_i k(row_i, .) at some points, in float64; where these begin with the rows, by symmetry."""
+        out = np.zeros((V.shape[1], at.size))
+        worth = V.shape[1] == 1 and rows.size > _FEW and self.scratch >= _SYMMETRIC
+        own = rows.size if worth and np.array_equal(at[: rows.size], rows) else 0
         if own:
-            out[:own] = self._symmetric_product(rows, v)
-        X = self.precise.prepared(self.X)
-        others = at[own:]
-        for part in _pieces(rows.size, BATCH):
+            out[0, :own] = self._symmetric_product(rows, np.ascontiguousarray(V[:, 0]))
+        X, others = self.precise.prepared(self.X), at[own:]
+        batch, piece = sizes(self.precise, self.scratch / self.threads)
+        for part in pieces(rows.size, batch):
             ready = self.precise.rows(X, rows[part])
 
-            def task(piece: slice, ready: Any = ready, weights: Array = v[part]) -> None:
-                self.precise.add(ready, self.precise.columns(X, others[piece]), weights, out[own:][piece])
+            weights = np.ascontiguousarray(V[part])
 
-            for_each(_pieces(others.size, PIECE), task, self.threads)
+            def task(piece: slice, ready: Any = ready, weights: Array = weights) -> None:
+                columns = self.precise.columns(X, others[piece])
+                self.precise.add(ready, columns, weights, out[:, own:][:, piece])
+
+            for_each(pieces(others.size, piece), task, self.threads)
         self.counted.values += rows.size * others.size
-        return out
+        return out.T
+
+    def products(self, rows: Index, V: Array, at: Index, dtype: Any) -> Array:
+        """sum_i V_i k(row_i, .) at some points; rows and points by their places among the columns.
+
+        In float64, and then by symmetry where it is worth it; or of values of these columns, at all of them.
+        """
+        if np.dtype(dtype) == self.dtype != np.float64 and at.size == self.n:
+            out = np.zeros((V.shape[1], self.n))
+            for sums, v in zip(out, np.ascontiguousarray(V.T), strict=True):
+                self.add(self.at[rows], v, sums)
+            return np.asarray(out.T[at])
+        place = np.full(self.n, -1)
+        place[at] = np.arange(at.size)
+        if rows.size <= _FEW or V.shape[1] > 1 or (place[rows] < 0).any() or np.unique(at).size < at.size:
+            return self.product(self.at[rows], V, self.at[at])
+        others = np.ones(at.size, bool)
+        others[place[rows]] = False
+        order = np.concatenate([place[rows], np.flatnonzero(others)])
+        found = np.empty((at.size, 1))
+        found[order] = self.product(self.at[rows], V, self.at[at[order]])
+        return found
 
     def _symmetric_product(self, rows: Index, v: Array) -> Array:
         """The same among the rows: each strip of them meets those that follow, and each value is used twice."""
-        X, strips = self.precise.prepared(self.X), _pieces(rows.size, max(PIECE, -(-rows.size // _STRIPS)))
+        X, strips = self.precise.prepared(self.X), pieces(rows.size, max(PIECE, -(-rows.size // _STRIPS)))
+        batch, piece = sizes(self.precise, _SYMMETRIC)
         sums = np.zeros((len(strips), rows.size))
 
         def task(number: int) -> None:
-            for top in _pieces(strips[number].stop, BATCH, strips[number].start):
+            for top in pieces(strips[number].stop, batch, strips[number].start):
                 ready = self.precise.rows(X, rows[top])
-                self.precise.add(ready, self.precise.columns(X, rows[top]), v[top], sums[number, top])
-                for left in _pieces(rows.size, PIECE, top.stop):
+                columns = self.precise.columns(X, rows[top])
+                self.precise.add(ready, columns, v[top].reshape(-1, 1), sums[number, None, top])
+                for left in pieces(rows.size, piece, top.stop):
                     columns = self.precise.columns(X, rows[left])
                     self.precise.add_both(ready, columns, v[top], v[left], sums[number, left], sums[number, top])
 
@@ -161,6 +251,15 @@ class Columns:
         return total
 
 
-def _pieces(stop: int, size: int, start: int = 0) -> list[slice]:
+def sizes(way: Way[Any], scratch: float) -> tuple[int, int]:
+    """How many rows and how many columns at a time have temporaries of no more than so many bytes."""
+    point = max(way.bytes_a_point, 1.0)
+    piece = PANEL * int(min(max(PIECE, _IN_CACHE / point), max(PANEL, scratch / 3.0 / point)) // PANEL)
+    tile = (way.tiles + 1) * piece * way.dtype.itemsize
+    batch = BLOCK * int(min(BATCH, max(BLOCK, scratch / 3.0 / point, 0.0)) // BLOCK)
+    return max(BLOCK, min(batch, BLOCK * int(scratch / 3.0 / tile // BLOCK))), piece
+
+
+def pieces(stop: int, size: int, start: int = 0) -> list[slice]:
     """From start to stop, cut into pieces of at most a size."""
     return [slice(left, min(left + size, stop)) for left in range(start, stop, size)]

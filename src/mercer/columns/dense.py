@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, log, sqrt
 from typing import Any
 
 import numpy as np
 
-from .._core.forms import Form
+from .._core.forms import Form, Map
 from .._core.forms import Way as Sums
-from .._core.reference import GROUP, PANEL
+from .._core.reference import GROUP, HEAVY, PANEL, SPAN
 from ..kernels.pairwise import dense
+from ..kernels.points import is_sparse
 from ..types import Array, Index, Points
 from .way import Way, core
 
@@ -27,7 +30,7 @@ class Packed:
 
 
 class Tiles(Way[Packed]):
-    """A form of packed points. `centre` is subtracted, and a level is `factor` times the squared length of what is left."""
+    """A form of packed points. `centre` is subtracted; a level is `factor` times the squared length of what is left."""
 
     def __init__(self, form: Form, centre: Array, factor: float, dtype: Any) -> None:
         self.form, self.centre, self.factor, self.dtype = form, centre, float(factor), np.dtype(dtype)
@@ -35,8 +38,25 @@ class Tiles(Way[Packed]):
         self.panel = PANEL * 4 // self.dtype.itemsize
         self.bytes_a_point = float((centre.size + 1) * self.dtype.itemsize)
 
-    def prepared(self, X: Points) -> Array:
-        return np.ascontiguousarray(dense(X))
+    def error(self, ready: Sequence[Packed]) -> float:
+        """Of 2^t, t = l_i + l_j + factor s: what rounding does to the coordinates, the sum and the levels.
+
+        With u the unit roundoff and T terms one after the other, t is wrong by at most (T + 8) u (|l_i| + |l_j|). A row
+        with a^2 = |l_i| beyond the limit goes by differences, and a column with a larger level is so far away that
+        (a^2 + (a + d)^2) 2^(-d^2) <= a^2 + (a + 1)^2. (What goes by differences is better than that, but for the
+        rounding of coordinates, 4 u a.) The polynomial for 2^t adds 4 u.
+        """
+        if self.form.map != Map.EXPONENTIAL or self.form.way not in (Sums.PRODUCTS, Sums.SQUARES, Sums.COUNTS):
+            return inf
+        unit, d = float(np.finfo(self.dtype).eps) / 2.0, self.centre.size
+        largest = max((float(-part.levels.min()) for part in ready), default=0.0)
+        terms = SPAN + d / SPAN + 9.0
+        a = sqrt(min(largest, HEAVY[self.dtype.itemsize]))
+        near = log(2.0) * terms * (a * a + (a + 1.0) ** 2)
+        return 1.01 * unit * (near + 4.0 * sqrt(largest) + 4.0)
+
+    def prepared(self, X: Points) -> Points:
+        return X if is_sparse(X) else np.ascontiguousarray(X)
 
     def rows(self, X: Points, index: Index) -> Packed:
         return self._pack(X, index, GROUP)
@@ -47,14 +67,16 @@ class Tiles(Way[Packed]):
     def _pack(self, X: Points, index: Index, size: int) -> Packed:
         out = np.empty((-(-index.size // size), self.centre.size, size), self.dtype)
         levels = np.empty(len(out) * size, self.dtype)
+        if is_sparse(X):  # only what is packed is made dense
+            X, index = X[index].toarray(), np.arange(index.size)
         core.pack(X, index, self.centre, self.factor, out, levels)
         return Packed(out, levels, index.size)
 
     def fill(self, rows: Packed, columns: Packed, slots: Index, out: Array) -> None:
         core.fill(rows.values, rows.levels, columns.values, columns.levels, self.form, slots, out)
 
-    def add(self, rows: Packed, columns: Packed, v: Array, out: Array) -> None:
-        core.add(rows.values, rows.levels, columns.values, columns.levels, self.form, v.reshape(-1, 1), out.reshape(1, -1))
+    def add(self, rows: Packed, columns: Packed, V: Array, out: Array) -> None:
+        core.add(rows.values, rows.levels, columns.values, columns.levels, self.form, V, out)
 
     def add_both(self, rows: Packed, columns: Packed, v: Array, w: Array, below: Array, above: Array) -> None:
         core.add_both(rows.values, rows.levels, columns.values, columns.levels, self.form, v, w, below, above)
@@ -71,7 +93,7 @@ class Bits(Tiles):
 
     def __init__(self, form: Form, words: int, dtype: Any) -> None:
         super().__init__(form, np.zeros(words), 0.0, dtype)
-        self.cost = 8.0 * words + _CURVED  # operations for each word
+        self.cost = 2.0 * words + _CURVED
 
     def prepared(self, X: Points) -> Array:
         size = self.dtype.itemsize

@@ -6,45 +6,52 @@ from copy import copy
 
 import numpy as np
 
+from .._core.reference import CHUNK
 from ..types import Array, Index
-from .columns import Counted
+from .columns import Columns, Counted
 from .way import core
 
+FEW = 2500  # points, of which all values are computed, by symmetry, and held
 
-class GivenColumns:
+
+def padded(n: int) -> int:
+    """The length of the arrays of n points and one more: an odd number of chunks, since rows a power of two apart would
+    meet in the same few lines of cache.
+    """
+    return -(-(n + 1) // CHUNK) * CHUNK | CHUNK
+
+
+class GivenColumns(Columns):
     """The verbs of `Columns` on a matrix K, of which nothing has to be computed. K may be wider and longer than n."""
 
+    matrix: Array
     cheap, dear = True, False
 
-    def __init__(self, K: Array, n: int, counted: Counted | None = None) -> None:
-        self.K, self.dtype = K, K.dtype
+    def __init__(self, K: Array, n: int, counted: Counted | None = None, error: float = 0.0) -> None:
+        self.matrix, self.dtype, self.threads, self.error = K, K.dtype, 1, error
         self.counted = Counted() if counted is None else counted
         self.at, self.n = np.arange(n), n
         self.diag = np.asarray(K.diagonal()[:n], np.float64)
 
-    def narrow(self, at: Index) -> GivenColumns:
-        """These points alone as columns."""
+    def narrow(self, at: Index, threads: int) -> GivenColumns:
         narrow = copy(self)
         narrow.at, narrow.n = at, at.size
         return narrow
 
     def fill(self, rows: Index, out: Array, slots: Index) -> None:
-        """out[slots] <- K[rows, columns]."""
-        out[slots, : self.n] = self.K[np.ix_(rows, self.at)]
+        out[slots, : self.n] = self.matrix[np.ix_(rows, self.at)]
 
     def add(self, rows: Index, v: Array, out: Array) -> None:
-        """out += sum_i v_i K[row_i, columns]."""
         if self.n == self.diag.size:
-            core.add_rows(self.K, rows, v, out)
+            core.add_rows(self.matrix, rows, v, out)
         else:
-            core.add_rows(np.ascontiguousarray(self.K[np.ix_(rows, self.at)]), np.arange(rows.size), v, out)
+            core.add_rows(np.ascontiguousarray(self.matrix[np.ix_(rows, self.at)]), np.arange(rows.size), v, out)
 
     def square(self, rows: Index, out: Array) -> None:
-        """out <- K[rows, rows]."""
-        core.gather(self.K, rows, rows, self.K[:0], out)
+        core.gather(self.matrix, rows, rows, self.matrix[:0], out)
 
-    def product(self, rows: Index, v: Array, at: Index) -> Array:
-        """sum_i v_i K[row_i, at], in float64."""
-        out = np.zeros(at.size)
-        core.add_rows(np.ascontiguousarray(self.K[np.ix_(rows, at)]), np.arange(rows.size), v, out)
-        return out
+    def product(self, rows: Index, V: Array, at: Index) -> Array:
+        out, part = np.zeros((V.shape[1], at.size)), np.ascontiguousarray(self.matrix[np.ix_(rows, at)])
+        for sums, v in zip(out, np.ascontiguousarray(V.T), strict=True):
+            core.add_rows(part, np.arange(rows.size), v, sums)
+        return out.T

@@ -35,14 +35,17 @@ class Inverted(Way[Entries]):
     def __init__(self, form: Form, factor: float, X: Points, dtype: Any) -> None:
         self.form, self.factor, self.dtype = form, float(factor), np.dtype(dtype)
         frequency = np.bincount(X.indices, minlength=X.shape[1]) / X.shape[0]
-        self.cost = 20.0 * float((frequency * frequency).sum()) + 4.0  # an addition somewhere costs as much as 20 in order
+        self.cost = (
+            20.0 * float((frequency * frequency).sum()) + 4.0
+        )  # an addition somewhere costs as much as 20 in order
         self.bytes_a_point = X.nnz / X.shape[0] * (4.0 + self.dtype.itemsize) + self.dtype.itemsize
 
     def prepared(self, X: Points) -> Any:
         return X.astype(self.dtype, copy=False)
 
     def rows(self, X: Any, index: Index) -> Entries:
-        return self._entries(X[index], X[index], index.size)
+        part = X[index]
+        return self._entries(part, part, index.size)
 
     def columns(self, X: Any, index: Index) -> Entries:
         part = X[index]

@@ -7,6 +7,8 @@ the way's own affair; it has a length, `count`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from math import inf
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -36,6 +38,12 @@ class Way(ABC, Generic[Set]):
     """What a value costs, in multiply-adds: about the number of coordinates."""
     bytes_a_point: float = 0.0
     """The memory of a point that is ready, beside the point itself."""
+    tiles: int = 0
+    """Temporaries of the size of a block of values."""
+
+    def error(self, ready: Sequence[Set]) -> float:
+        """By how much a value of points that are ready may differ from k; infinite, where nobody has proved a bound."""
+        return inf
 
     def prepared(self, X: Points) -> Any:
         """A set of points as `rows` and `columns` take it."""
@@ -53,10 +61,11 @@ class Way(ABC, Generic[Set]):
     def fill(self, rows: Set, columns: Set, slots: Index, out: Array) -> None:
         """out[slots[i], t] <- k(a_i, z_t)."""
 
-    def add(self, rows: Set, columns: Set, v: Array, out: Array) -> None:
-        """out[t] += sum_i v_i k(a_i, z_t), in float64."""
+    def add(self, rows: Set, columns: Set, V: Array, out: Array) -> None:
+        """out[m, t] += sum_i V[i, m] k(a_i, z_t), in float64."""
         every, values = self._block(rows, columns)
-        core.add_rows(values, every, v, out)
+        for v, sums in zip(np.ascontiguousarray(V.T), out, strict=True):
+            core.add_rows(values, every, v, sums)
 
     def add_both(self, rows: Set, columns: Set, v: Array, w: Array, below: Array, above: Array) -> None:
         """below[t] += sum_i v_i k(a_i, z_t) and above[i] += sum_t w_t k(a_i, z_t): each value is used twice."""
