@@ -6,18 +6,21 @@ OLDEST_PYTHON ?= $(or $(shell command -v python3.11),$(PYTHON))
 OLDEST := .venv-oldest/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-plain test-oldest bench clean
+.PHONY: demo test test-plain test-oldest sanitize wheel bench clean
 .DELETE_ON_ERROR:
 
-# The stamp is new whenever the dependencies may have changed.
-.venv/ready: pyproject.toml
+# What the native core is built from.
+NATIVE := CMakeLists.txt $(wildcard backend/*.py src/mercer/_core/*.hpp src/mercer/_core/*.cpp)
+
+# The stamp is new whenever the dependencies, or the native core, may have changed.
+.venv/ready: pyproject.toml $(NATIVE)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Mercer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python $(PIP) --upgrade pip
 	$(BIN)/python $(PIP) --editable '.[dev]'
 	touch $@
 
-.venv-oldest/ready: pyproject.toml tests/oldest.txt
+.venv-oldest/ready: pyproject.toml tests/oldest.txt $(NATIVE)
 	$(OLDEST_PYTHON) -m venv .venv-oldest
 	$(OLDEST)/python $(PIP) --constraint tests/oldest.txt --editable . hypothesis pandas pyarrow pytest pytest-xdist
 	touch $@
@@ -40,6 +43,16 @@ OLD_TESTS := $(addprefix tests/test_, estimator_contract.py solve.py solvers.py 
 test-oldest: export NUMBA_CACHE_DIR = $(CURDIR)/.venv-oldest/numba
 test-oldest: .venv-oldest/ready
 	$(OLDEST)/python -m pytest -n 2 $(OLD_TESTS)
+
+# The tests of the native core with address and undefined-behaviour sanitizers.
+sanitize: .venv/ready
+	$(BIN)/python $(PIP) scikit-build-core nanobind cmake ninja
+	$(BIN)/python tests/sanitize.py
+
+# A wheel for this Python: for 3.11, or for 3.12 and all that follow.
+wheel: .venv/ready
+	$(BIN)/python $(PIP) build
+	$(BIN)/python -m build --wheel
 
 # DATA may be a folder with load.py and the data sets that benchmarks/svm.py names.
 bench: .venv/ready

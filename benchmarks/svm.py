@@ -5,18 +5,23 @@ scikit-learn, scikit-learn-intelex and thundersvm-cpu (`pip install thundersvm-c
     python benchmarks/svm.py --data FOLDER      # a folder with load.py and the data sets named below
     python benchmarks/svm.py                    # sets that come with scikit-learn, as they are and grown large
     python benchmarks/svm.py --data FOLDER --only magic,usps --peers scikit-learn,intelex --repeat 3
+    python benchmarks/svm.py --data FOLDER --group dear --before PYTHON    # with an older Mercer: its Python
 
 Every solution is scored by the same certificate: its relative duality gap (of several classes, that of the worst pair).
 The peers run at their tol of 1e-3 with 2 GB of cache; Mercer with memory="2GB" at a tolerance that makes its gap no
-larger than that of any peer. Certificate time is part of Mercer's seconds. Each figure is the
-best of the repeats; fits of more than 20 seconds are not repeated.
+larger than that of any peer. Certificate time is part of Mercer's seconds. Each figure is the best of the repeats; fits
+of more than 20 seconds are not repeated. Memory is touched before each fit, because new memory is slow at first.
+"values" are all kernel values that Mercer computed, in parts of n times the support vectors at tol=1e-6 (two classes).
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
+import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,6 +33,7 @@ import numpy as np
 
 import mercer
 from mercer.kernels import Gaussian
+from mercer.solution import Solution
 
 MOST_QUERIES = 10_000
 LONG = 20.0
@@ -42,6 +48,13 @@ class Case:
     gamma: float | str
     C: float
     rows: int | None = None
+    pair: tuple[int, int] | None = None
+    """Two of many classes, alone."""
+
+    @property
+    def title(self) -> str:
+        """The name, and the two classes."""
+        return self.name if self.pair is None else f"{self.name} {self.pair[0]}, {self.pair[1]}"
 
 
 CASES = [
@@ -59,6 +72,16 @@ CASES = [
     Case("mnist", None, 0.02, 10, rows=20_000),
     *(Case(name, "std", "scale", C) for name in ("bank_campaign", "pendigits", "eeg_eye", "elec2") for C in (1, 10)),
 ]
+DEAR = [
+    *(Case("mnist", None, 0.02, 10, pair=pair) for pair in ((3, 8), (4, 9), (1, 7), (5, 6))),
+    *(Case("usps", None, 1 / 128, 10, pair=pair) for pair in ((3, 5), (4, 9))),
+    Case("madelon", "std", "scale", 1),
+    Case("mfeat", "std", "scale", 10),
+    Case("mnist", None, 0.02, 10, rows=20_000),
+    Case("usps", None, 1 / 128, 10),
+]
+"""Dense points with hundreds of coordinates, whose kernel values are dear."""
+GROUPS = {"usual": CASES, "dear": DEAR}
 GROWN = {"many_digits": ("digits", 10), "many_tumours": ("breast_cancer", 32)}
 """Sets of scikit-learn, so many times over, each copy with noise of its own."""
 BUNDLED = [Case(name, "std", "scale", C) for name in ("breast_cancer", "digits", "wine", *GROWN) for C in (1, 10)]
@@ -73,6 +96,8 @@ class Result:
     gap: float = np.nan
     support: int = 0
     right: float = np.nan
+    values: float = np.nan
+    """Kernel values, in parts of n times the support vectors."""
 
 
 @dataclass
@@ -106,6 +131,10 @@ def from_folder(folder: Path, case: Case, sparse: bool) -> tuple[Any, Any, Any, 
             X, X_test = (((Z - mean) / deviation).astype(np.float32) for Z in (X, X_test))
     if case.name == "mnist" and X.max() > 1:
         X, X_test = (Z / np.float32(255) for Z in (X, X_test))
+    if case.pair is not None:
+        X, y = (part[np.isin(y, case.pair)] for part in (X, y))
+        if X_test is not None:
+            X_test, y_test = (part[np.isin(y_test, case.pair)] for part in (X_test, y_test))
     if X_test is None or X_test.shape[0] == 0:
         X_test, y_test = X, y
     return X, y, X_test[:MOST_QUERIES], y_test[:MOST_QUERIES]
@@ -148,12 +177,46 @@ def peers(case: Case) -> dict[str, Callable[[], Any]]:
     return found
 
 
+def touch(size: int = 1_000_000_000) -> None:
+    """Use so many bytes of memory once, and give them back: the next to use them need not wait for the system."""
+    np.ones(size // 8)
+
+
+BEFORE = """
+import json, sys, warnings
+from pathlib import Path
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+import svm, mercer
+warnings.filterwarnings("ignore")
+folder, gamma, C, tol, repeat = Path(sys.argv[2]), *json.loads(sys.argv[3])
+data = [np.load(folder / f"{name}.npy") for name in ("X", "y", "X_test", "y_test")]
+mercer.SVC().fit(data[0][:500], data[1][:500])  # compile
+kernel = mercer.kernels.Gaussian(gamma)
+machine, result = svm.measure(lambda: mercer.SVC(kernel, C=C, tol=tol, memory="2GB"), data, repeat)
+print(json.dumps([result.fit, result.predict, machine.certificate_.relative_gap, result.support, result.right]))
+"""
+
+
+def before(python: str, case: Case, data: tuple[Any, Any, Any, Any], tol: float, repeat: int) -> Result:
+    """An older Mercer, in a process and an environment of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, values in zip(("X", "y", "X_test", "y_test"), data, strict=True):
+            np.save(Path(folder, name), values)
+        settings = json.dumps([case.gamma, case.C, tol, repeat])
+        command = [python, "-c", BEFORE, str(Path(__file__).parent), folder, settings]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    fit, predict, gap, support, right = json.loads(done.stdout.splitlines()[-1])
+    return Result(fit, predict, gap, support, right)
+
+
 def measure(make: Callable[[], Any], data: tuple[Any, Any, Any, Any], repeat: int) -> tuple[Any, Result]:
     """Fit and predict, each as fast as it ever was."""
     X, y, X_test, y_test = data
     result, machine = Result(), None
     for _ in range(repeat):
         machine = make()
+        touch()
         start = perf_counter()
         machine.fit(X, y)
         seconds = perf_counter() - start
@@ -173,8 +236,9 @@ def measure(make: Callable[[], Any], data: tuple[Any, Any, Any, Any], repeat: in
     return machine, result
 
 
-def run(case: Case, data: tuple[Any, Any, Any, Any], repeat: int, chosen: str | None) -> Row:
+def run(case: Case, data: tuple[Any, Any, Any, Any], options: Any) -> Row:
     """All machines on one case: the peers, then Mercer at a gap that is no larger than theirs."""
+    repeat, chosen = options.repeat, options.peers
     X, y = data[:2]
     row = Row(case, *X.shape)
     for name, make in peers(case).items():
@@ -196,6 +260,11 @@ def run(case: Case, data: tuple[Any, Any, Any, Any], repeat: int, chosen: str | 
         result.gap = machine.certificate_.relative_gap
         if result.gap <= least:
             break
+    if isinstance(machine.solution_, Solution):
+        support = mercer.SVC(kernel, C=case.C, tol=1e-6).fit(X, y).support_.size
+        result.values = machine.solution_.values / (support * row.n)
+    if options.before:
+        row.results["before"] = before(options.before, case, data, tol, repeat)
     row.results["mercer"] = result
     return row
 
@@ -207,11 +276,13 @@ def table(rows: list[Row]) -> str:
     head += (
         [f"gap {n}" for n in [*names, "mercer"]] + [f"fit vs {n}" for n in names] + [f"predict vs {n}" for n in names]
     )
+    head.insert(4, "values")
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for row in rows:
         case = row.case
         gamma = case.gamma if isinstance(case.gamma, str) else f"{case.gamma:.3g}"
-        cells = [case.name, f"{row.n} x {row.d}", gamma, f"{case.C:g}"]
+        values = row.results["mercer"].values
+        cells = [case.title, f"{row.n} x {row.d}", gamma, f"{case.C:g}", "" if np.isnan(values) else f"{values:.2f}"]
         cells += [f"{row.results[n].fit:.2f} s" for n in [*names, "mercer"]]
         cells += [f"{row.results[n].gap:.1e}" for n in [*names, "mercer"]]
         cells += [f"{row.ratio(n, what):.1f}x" for what in ("fit", "predict") for n in names]
@@ -234,22 +305,24 @@ def main() -> None:
     parser.add_argument("--only", help="names of data sets, with commas")
     parser.add_argument("--peers", help="names of peers, with commas; thundersvm takes minutes on a9a")
     parser.add_argument("--repeat", type=int, default=2)
+    parser.add_argument("--group", choices=GROUPS, default="usual")
+    parser.add_argument("--before", metavar="PYTHON", help="the Python of an environment with an older Mercer")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
-    cases = BUNDLED if options.data is None else CASES
+    cases = BUNDLED if options.data is None else GROUPS[options.group]
     if options.only:
         cases = [case for case in cases if case.name in options.only.split(",")]
     small = bundled(BUNDLED[0])
-    mercer.SVC().fit(*small[:2])  # compile, or load what was compiled
+    mercer.SVC().fit(*small[:2])
     rows = []
     for case in cases:
         data = bundled(case) if options.data is None else from_folder(options.data, case, options.sparse)
-        rows.append(run(case, data, options.repeat, options.peers))
+        rows.append(run(case, data, options))
         summary = ", ".join(
             f"{name} {r.fit:.3f} s, gap {r.gap:.1e}, predict {r.predict:.3f} s, {r.support} SV, {r.right:.4f} right"
             for name, r in rows[-1].results.items()
         )
-        print(f"{case.name} ({case.gamma}, {case.C}): {summary}", file=sys.stderr, flush=True)
+        print(f"{case.title} ({case.gamma}, {case.C}): {summary}", file=sys.stderr, flush=True)
     print(table(rows))
 
 

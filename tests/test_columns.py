@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
-from mercer.gram import LazyGram
-from mercer.kernels import Gaussian, Laplacian
+from mercer.kernels import Gaussian
 from mercer.kernels.columns import Bits, Dense, TabledBits, fast_columns
 from mercer.kernels.evaluate import (
     Prepared,
@@ -20,7 +17,6 @@ from mercer.kernels.evaluate import (
     fill_square,
     prepared,
     stream_product,
-    sums_of_parts,
 )
 
 GENERATOR = np.random.default_rng(0)
@@ -66,29 +62,6 @@ def test_rows_and_sums(name, dtype, rows):
     for width in ((), (1,), (3,)):
         w = GENERATOR.normal(size=(rows, *width))
         assert_allclose(stream_product(kernel, X, X[index], w, dtype), expected.T @ w, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("name", [*SETS, "laplacian"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("columns", [1, 2, 5])
-def test_sums_of_parts(name, dtype, columns):
-    """Sums over classes of support vectors, some of them empty; in every way there is."""
-    kernel = Laplacian(0.1) if name == "laplacian" else Gaussian(0.02)
-    Z = (FEW if name == "laplacian" else SETS[name][0]).astype(dtype)[:500]
-    X = Z[100:433]
-    v, edges = GENERATOR.normal(size=(500, columns)), [0, 3, 3, 250, 499, 500]
-    values = np.asarray(kernel(X, Z), np.float64)
-    close = {"rtol": 1e-4, "atol": 1e-5} if dtype == np.float32 else {"rtol": 1e-10, "atol": 1e-12}
-    sums = sums_of_parts(kernel, X, Z, v, edges)
-    assert sums.shape == (5, columns, 333)
-    for part, (start, stop) in zip(sums, pairwise(edges), strict=True):
-        assert_allclose(part.T, values[:, start:stop] @ v[start:stop], **close)
-    if name == "bits":  # other points beside them
-        assert_allclose(
-            sums_of_parts(kernel, X + 0.5, Z, v, [0, 500])[0].T,
-            np.asarray(kernel(X + 0.5, Z), np.float64) @ v,
-            **close,
-        )
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -163,19 +136,3 @@ def test_which_way():
     stored_zeros.data[0] = 0.0
     assert_allclose(Gaussian(0.1)(stored_zeros), formula(stored_zeros, stored_zeros, 0.1))
     assert type(prepared(Gaussian(0.1), FEW, np.float32, room=100)) is Prepared
-
-
-@pytest.mark.parametrize("kind", ["dense", "zeros and ones", "sparse"])
-def test_rows_of_sums_and_squares(kind):
-    X = np.random.default_rng(0).normal(size=(1300, 7)).astype(np.float32)
-    X = {"dense": X, "zeros and ones": (X > 0).astype(np.float32), "sparse": csr_array(np.maximum(X, 0))}[kind]
-    gram, v = LazyGram(Gaussian(0.3), X, "50MB"), np.random.default_rng(1).normal(size=1300)
-    K = Gaussian(0.3)(X.astype(np.float64))
-    rows = np.random.default_rng(2).permutation(1300)[:1100]
-    assert_allclose(gram.recompute(v, rows, np.float32), (K @ v)[rows], atol=1e-4)
-    assert_allclose(gram.recompute(np.zeros(1300), rows, np.float32), 0)
-    out = np.zeros((1200, 1200), np.float32)
-    assert gram.block(rows, out) is out
-    assert_allclose(out[:1100, :1100], K[np.ix_(rows, rows)], atol=1e-6)
-    assert not out[1100:].any()
-    assert not out[:, 1100:].any()

@@ -38,7 +38,7 @@ from mercer import (
 from mercer.deadline import look, looking
 from mercer.features import Nystrom, RandomFourier, SpectralMap
 from mercer.features import base as features
-from mercer.gram import DenseGram, LazyGram
+from mercer.gram import DenseGram, PointsGram
 from mercer.interrupt import StoppedError, interruptible
 from mercer.kernels import FromFunction, Gaussian
 from mercer.parallel import apart, for_each
@@ -351,7 +351,7 @@ def test_what_is_known_of_an_answer_is_not_computed_again(monkeypatch):
         return float(np.exp(-1e-6 * (x - z) @ (x - z)))
 
     points, y = np.random.default_rng(1).normal(size=(1200, 2)), np.where(np.arange(1200) < 20, 1.0, -1.0)
-    gram = LazyGram(FromFunction(nearly_one), points, "10MB")
+    gram = PointsGram(FromFunction(nearly_one), points, "10MB")
     solution = solve(Problem(gram, y, C=1.0, bias=False), Astray())
     assert solution.status is Status.INTERRUPTED and not solution.beta.any()
     assert_allclose(solution.certificate.dual, 1.5 - 1.5**2 / 2, rtol=1e-3)

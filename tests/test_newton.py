@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from mercer.driver import solve
-from mercer.gram import LazyGram, LowRankGram, gram_of
+from mercer.gram import LowRankGram, PointsGram, gram_of
 from mercer.kernels import Constant, Gaussian, Laplacian, Linear, Polynomial, Precomputed
 from mercer.losses import Hinge, Logistic, Squared
 from mercer.problem import Problem
@@ -73,7 +73,7 @@ def test_features_factors_and_gradients_agree():
     problem = Problem.of(Linear(), X, y, Logistic(), 3.0)
     dense = Problem(gram_of(Precomputed(), X @ X.T), y, Logistic(), 3.0)
     sparse = Problem.of(Linear(), as_sparse(X), y, Logistic(), 3.0)
-    lazy = Problem(LazyGram(Linear(), X, "10MB"), y, Logistic(), 3.0)
+    lazy = Problem(PointsGram(Linear(), X, "10MB"), y, Logistic(), 3.0)
     assert isinstance(problem.gram, LowRankGram)
     solutions = [solve(p, Newton(), tol=1e-10) for p in (problem, dense, sparse, lazy)]
     for solution in solutions:
@@ -216,7 +216,7 @@ def test_the_choice_says_why():
     assert choose(Problem.of(Linear(), X, y, Logistic())) == (Newton(), "4 features describe K exactly")
     chosen, reason = choose(Problem.of(Gaussian(0.3), X, y, Logistic()))
     assert chosen == Newton() and "60 points" in reason
-    lazy = Problem(LazyGram(Gaussian(0.3), X, "100kB"), y, Logistic())
+    lazy = Problem(PointsGram(Gaussian(0.3), X, "100kB"), y, Logistic())
     chosen, reason = choose(lazy)
     assert chosen == NystromNewton(52) and "landmarks stand for them" in reason
     assert solve(lazy).reason == reason

@@ -1,4 +1,4 @@
-"""Small problems: NumPy's loops against the compiled ones, and the Newton steps that follow them."""
+"""Small problems: distances in NumPy, and Newton steps after those of pairs."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mercer import SVC, SVR, Problem, solve
-from mercer._core import pairs, small, working_set
+from mercer import Problem, solve
+from mercer._core import reference, small
 from mercer._core.distances import centre_both, distances_from_dots
+from mercer.columns import padded
 from mercer.kernels import Gaussian, Linear, Polynomial
 from mercer.losses import EpsilonInsensitive, Hinge, SquaredHinge
 from mercer.solution import Status
 from mercer.solvers import Decomposition
 from mercer.solvers.free import newton_steps
 
-pytestmark = pytest.mark.digits
+pair_descent = reference.pair_descent
 
 LOSSES = [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1)]
 
@@ -31,51 +32,18 @@ def a_problem(n=120, loss=LOSSES[0], C=10.0, kernel=GAUSSIAN, **more):
 
 
 def arrays_of(problem):
-    """What pair descent takes, at the beginning."""
-    t, K = problem.terms, np.array(problem.gram)
-    return K, K.diagonal() + t.r, t.q.copy(), np.zeros(problem.n), t.lo, t.hi, t.eps
+    """What pair descent takes, at the beginning: padded with points that cannot move."""
+    t, n = problem.terms, problem.n
+    width = padded(n)
 
+    def row(values):
+        out = np.zeros(width)
+        out[:n] = values
+        return out
 
-@pytest.mark.parametrize("loss", LOSSES, ids=repr)
-@pytest.mark.parametrize("n", [2, 63, 200])
-def test_steps_are_the_same_to_the_last_bit(loss, n):
-    here, there = (arrays_of(a_problem(n, loss)) for _ in range(2))
-    found = small.pair_steps(*here, 1e-6, 4000)
-    assert found == pairs.pair_steps(*there, 1e-6, 4000)
-    assert found[1] <= 1e-6
-    assert_array_equal(here[2], there[2])
-    assert_array_equal(here[3], there[3])
-
-
-def test_a_pause_between_steps_changes_no_bit(monkeypatch):
-    whole, cut = (arrays_of(a_problem()) for _ in range(2))
-    steps, _ = small.pair_descent(*whole, 1e-6, 4000)
-    monkeypatch.setattr(small, "_STEPS", 7)
-    monkeypatch.setattr(small, "_PATIENCE", 0.002)  # compiled from some step on
-    monkeypatch.setattr(small, "_spent", [0.0])
-    assert small.pair_descent(*cut, 1e-6, 4000)[0] == steps
-    assert small._spent[0] > 0.002
-    assert_array_equal(whole[3], cut[3])
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=repr)
-def test_loops_between_rounds(loss):
-    problem = a_problem(loss=loss)
-    t, generator, n = problem.terms, np.random.default_rng(1), problem.n
-    beta = np.clip(generator.normal(size=n) * 20, t.lo, t.hi)
-    beta[::7] = 0.0
-    F, K, places = generator.normal(size=n), generator.normal(size=(n, n)), np.flatnonzero(beta)
-    for loops in (small, working_set):
-        rise, fall, moved, block = np.empty(n), np.empty(n), F.copy(), np.zeros((n, n))
-        ends = loops.extremes(F, beta, t.lo, t.hi, t.eps, rise, fall)
-        gap = loops.shares(F, beta, t.r, t.eps, t.lo, t.hi, 0.3)
-        loops.subtract_rows(moved, K, places, beta[places], 3, n - 5, 2)
-        loops.gather(K, places, places[::2], block)
-        if loops is small:
-            expected = ends, gap, rise, fall, moved, block
-        else:
-            for one, other in zip(expected, (ends, gap, rise, fall, moved, block), strict=True):
-                assert_allclose(one, other, rtol=1e-12, atol=1e-10)
+    K = np.zeros((width, width))
+    K[:n, :n] = problem.gram
+    return K, row(K.diagonal()[:n] + t.r), row(t.q), row(0.0), row(t.lo), row(t.hi), row(t.eps)
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e6])
@@ -99,12 +67,14 @@ def test_distances(shift):
 def test_newton_steps_gain_and_stay_within_bounds(bias, loss, dtype):
     problem = a_problem(loss=loss, C=100.0, bias=bias)
     K, diag, F, beta, lo, hi, eps = arrays_of(problem)
+    n = problem.n
     if bias:
-        small.pair_steps(K, diag, F, beta, lo, hi, eps, 1e-9, 60)
+        pair_descent(K, diag, F, beta, lo, hi, eps, 1e-9, 60)
     else:  # some are free
-        beta[:] = np.clip(np.where(np.arange(problem.n) % 2, 0.01, -0.01), lo, hi)
-        F -= problem.terms.r * beta + K @ beta
-    total, before = beta.sum(), problem.dual(beta)
+        beta[:] = np.clip(np.where(np.arange(beta.size) % 2, 0.01, -0.01), lo, hi)
+        F[:n] -= problem.terms.r * beta[:n]
+        F -= K @ beta
+    total, before = beta.sum(), problem.dual(beta[:n])
     K, diag, F = K.astype(dtype), diag.astype(dtype), F.astype(dtype)
     for _ in range(20):
         left = newton_steps(K, diag, F, beta, lo, hi, eps, bias, most=1000, work=1e9)
@@ -112,17 +82,18 @@ def test_newton_steps_gain_and_stay_within_bounds(bias, loss, dtype):
         assert ((lo <= beta) & (beta <= hi)).all()
         if bias:
             assert beta.sum() == pytest.approx(total, abs=1e-9 * np.abs(beta).max())
-        after = problem.dual(beta)
+        after = problem.dual(beta[:n])
         assert after >= before - 1e-6 * abs(before)
         before = after
     t = problem.terms
     single = dtype == np.float32
-    assert_allclose(F, t.q - t.r * beta - problem.gram.product64(beta), atol=1e-3 if single else 1e-8)
+    expected = t.q - t.r * beta[:n] - problem.gram.product64(beta[:n])
+    assert_allclose(F[:n], expected, atol=1e-3 if single else 1e-8)
 
 
 def test_newton_steps_know_their_limits():
     arrays = arrays_of(a_problem())
-    small.pair_steps(*arrays, 1e-9, 60)
+    pair_descent(*arrays, 1e-9, 60)
     before = arrays[3].copy()
     assert newton_steps(*arrays, True, most=3, work=1e9) < 1e9  # too many are free
     assert newton_steps(*arrays, True, most=1000, work=10.0) < 0.0  # too much work
@@ -138,16 +109,3 @@ def test_large_c_where_steps_of_pairs_would_take_minutes(kernel, loss, n):
     assert solution.status is Status.CONVERGED
     assert solution.iterations < 100
     assert problem.certify(solution.beta, solution.b).relative_gap <= 1e-7  # on which QP solvers give up
-
-
-@pytest.mark.parametrize("machine", [SVC(), SVC("linear"), SVC("poly"), SVR()], ids=repr)
-def test_bits_do_not_depend_on_what_is_compiled_by_now(machine, monkeypatch):
-    problem = a_problem(100)
-    X, y = problem.gram.points, problem.y
-    answers = []
-    for patience in (np.inf, -1.0):
-        monkeypatch.setattr(small, "_PATIENCE", patience)
-        machine.fit(X, y)
-        answers.append([machine.dual_coef_, machine.intercept_, machine.predict(X)])
-    for slow, fast in zip(*answers, strict=True):
-        assert_array_equal(slow, fast)

@@ -36,7 +36,7 @@ def is_honest(problem, solution):
     certificate = problem.certify(solution.beta, solution.b)
     assert solution.status in ENDED
     rounded = solution.status is Status.INFEASIBLE  # to scale beta changes the rounding of all that is left
-    assert_allclose(certificate.primal, solution.certificate.primal, rtol=1e-2 if rounded else 1e-6)
+    assert_allclose(certificate.primal, solution.certificate.primal, rtol=0.1 if rounded else 1e-6)
     if solution.status is Status.CONVERGED:
         return certificate.relative_gap <= 1.01e-4
     if solution.status is Status.INFEASIBLE:
@@ -237,7 +237,7 @@ def test_the_quadratic_program_needs_no_dense_matrix():
     dense = solve(Problem.of(Gaussian(0.3), X, y), QP())
     lazy = Problem(gram_of(Gaussian(0.3), X, "500kB"), y)
     part = Problem(lazy.gram.subset(np.arange(200)), y[:200])
-    assert "lazy" in lazy.gram.reason
+    assert "by rows" in lazy.gram.reason
     assert_allclose(solve(lazy, QP()).certificate.dual, dense.certificate.dual)
     assert_allclose(QP.assemble(part).P, np.outer(y, y)[:200, :200] * Gaussian(0.3)(X[:200]))
     single = Problem.of(Gaussian(0.3), X.astype(np.float32), y)

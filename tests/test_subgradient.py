@@ -195,7 +195,7 @@ def test_starts_and_seeds():
 def test_lazy_rows():
     X, y = two_classes(300)
     dense, lazy = Problem(gram_of(Gaussian(0.3), X), y), Problem(gram_of(Gaussian(0.3), X, "500kB"), y)
-    assert "lazy" in lazy.gram.reason
+    assert "by rows" in lazy.gram.reason
     for method in (Subgradient(), StochasticSubgradient()):
         values = [solve(problem, method, tol=1e-3).certificate.primal for problem in (dense, lazy)]
         assert values[0] == pytest.approx(values[1], rel=1e-6)

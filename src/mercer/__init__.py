@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .io import load, save
     from .kernels import kernel
     from .problem import Problem
+    from .report import show
 
 __version__ = "0.1.0.dev0"
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "losses",
     "plot",
     "save",
+    "show",
     "solve",
     "solvers",
 ]
@@ -58,7 +60,7 @@ _HOME = {
     "KernelRidge": "estimators", "LinearSVC": "estimators", "Perceptron": "estimators",
     "KernelPerceptron": "estimators", "certify": "estimators.judge",
     "Problem": "problem", "RKHSFunction": "function", "evidence": "gram", "gram_of": "gram", "kernel": "kernels",
-    "solve": "driver", "save": "io", "load": "io",
+    "solve": "driver", "save": "io", "load": "io", "show": "report",
 }  # fmt: skip
 
 _LEFT_OUT = {

@@ -13,7 +13,7 @@ import numpy as np
 
 from .arithmetic import by_default
 from .deadline import NEVER, Deadline, OutOfTimeError, flop_seconds, looking, now, until, within
-from .examination import examine, may_be_inseparable
+from .examination import Near, examine, may_be_inseparable
 from .interrupt import Interrupt, StoppedError, heeded, interruptible
 from .parallel import helpers_kept
 from .problem import Problem
@@ -123,7 +123,7 @@ class _Run:
         self.interrupt = interrupt
         self.began, self.deadline = now(), deadline
         self.status: Status | None = None
-        self.work = 0.0
+        self.work, self.values_before = 0.0, problem.gram.values
         self.last: Iterate | None = None  # the best answer, should time run out in the middle of a round
         self.history: list[Step] = []
         self.aim = _AIM * tol  # what the solver's own gap must be before a certificate is worth its while
@@ -175,6 +175,8 @@ class _Run:
                         iterate = self._with_scores(generator.send(scores))
                     scores = self.take(iterate)
                 except StopIteration:
+                    if self.certificate is None and self.last is None:  # not one iterate
+                        return
                     if self.certificate is None and self.last is not None:
                         self.judge(self.last, Status.OUT_OF_TIME)
                     self.status = self.status or solver.exhausted
@@ -327,10 +329,12 @@ class _Run:
         if (stop or iterate.done) and held is None and self._was_better(stop):
             # An earlier f was better; the latest bound is the best.
             beta, dual_beta, weights = self.best_beta, iterate.beta if dual_beta is None else dual_beta, None
+        near = Near(iterate.scores, iterate.error) if iterate.scores is not None and beta is iterate.beta else None
         tol = np.inf if sudden else self.tol  # what rounding leaves open is said; there is no time to compute it again
         certificate, scores, b = examine(
-            self.problem, beta, None, dual_beta, single=self.single, scores=held, weights=weights, tol=tol
-        )
+            self.problem, beta, None, dual_beta, single=self.single, scores=held, weights=weights, tol=tol,
+            near=None if held is not None else near,
+        )  # fmt: skip
         if stop is Status.OUT_OF_TIME and self.problem.nothing[1] <= certificate.primal < np.inf:
             source = beta if beta.any() or dual_beta is None else dual_beta
             part, own = self._best_part(source, scores if source is beta else None)
@@ -349,7 +353,8 @@ class _Run:
             certificate, scores, b = examine(
                 self.problem, beta, None, dual_beta, status=certificate.status, scores=products
             )
-        self.single = self.single and certificate.rounding > 0.0
+        if near is None or not np.isfinite(near.error):
+            self.single = self.single and certificate.rounding > 0.0
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
         self.dual_beta = None if dual_beta is None else dual_beta.copy()
         self.weights = None if weights is None else weights.copy()
@@ -407,7 +412,7 @@ class _Run:
         dual_beta = self.beta if self.dual_beta is None and scale != 1.0 else self.dual_beta
         return Solution(
             scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason,
-            dual_beta, self.work, self.weights,
+            dual_beta, self.work, self.problem.gram.values - self.values_before, self.weights,
         )  # fmt: skip
 
 

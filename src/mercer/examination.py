@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ._core import is_small
+from ._core.core import CHOICE
 from .kernels import Linear
 from .kernels.points import width
 from .losses import HardMargin, Logistic
@@ -26,6 +26,8 @@ _TINY = 1e-300  # objectives below this are zero
 _SHARE = 0.05  # of the tolerance, that the rounding of float32 values may take; predictions may take as much
 _LEAST, _QUICK = 512, 4_000_000  # points, or numbers to multiply; for fewer, all is float64
 _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
+_REACH = 3.0  # times the error of K beta: b is found from it, too
+_MOST, _LOOKS = 0.5, 4  # of the points may matter, for float64 to be worth it; and so often others may turn out to
 INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the largest of them
 _INSEPARABLE = 1e-7  # two convex combinations that are nearer than this, relative to the size of the points, meet
 
@@ -41,12 +43,14 @@ def examine(
     scores: Array | None = None,
     weights: Array | None = None,
     tol: float = np.inf,
+    near: Near | None = None,
 ) -> tuple[Certificate, Array, float]:
     """The certificate, K beta and b; see Problem.certify.
 
     With `scores`, those are not recomputed but checked on a sample. With `weights`, the answer is f = Z w + b for the
     explicit features Z of K, and beta a dual point alone. Where the rounding of float32 values would be too
-    much for a relative gap of `tol`, float64 it is.
+    much for a relative gap of `tol`, float64 it is. With K beta `near`ly known, float64 only where it matters; where
+    that is nearly everywhere and float32 would do (`single`), what is known, checked on a sample.
     """
     if b and not problem.bias:
         raise ValueError(f"This problem has no bias, so b must be 0, not {b!r}.")
@@ -55,7 +59,14 @@ def examine(
     if not np.isfinite(beta).all() or not np.isfinite(other).all():
         bad = Certificate(np.inf, -np.inf, 0.0, np.inf, np.inf, status, np.full(problem.n, np.inf))
         return bad, np.full(problem.n, np.nan), 0.0
-    if weights is None:
+    if near is not None and (other is not beta or problem.n <= _LEAST or not np.isfinite(near.error)):
+        near = None
+    known = None if near is None else where_it_matters(problem, beta, near)
+    if known is not None:
+        products = Products(known, known)
+    elif near is not None and single:  # float32 values would be the same once more
+        products = Products(near.scores, near.scores, exact=False)
+    elif weights is None:
         products = recomputed(problem, beta, other, single, scores)
     else:
         products = Products(problem.gram.design.dots(weights), problem.gram.recompute(other))
@@ -94,6 +105,40 @@ def _coefficients(problem: Problem, beta: Array, name: str) -> Array:
 
 
 # K beta, and how exact it is.
+
+
+class Near(NamedTuple):
+    """K beta as a solver believes it to be, and by how much it is wrong at most: a bound that is proved."""
+
+    scores: Array
+    error: float
+
+
+def where_it_matters(problem: Problem, beta: Array, near: Near) -> Array | None:
+    """K beta in float64 at the support vectors and wherever there may be a loss; elsewhere it changes no objective, and
+    is as it was. None, where that would be most points.
+    """
+    scores, error = near
+    if isinstance(problem.loss, HardMargin):
+        return None
+    exact, b, reach = scores.copy(), problem.best_bias(scores), _REACH * error
+    matters, known = beta != 0.0, np.zeros(problem.n, bool)
+    for _ in range(_LOOKS):
+        matters = matters | _may_have_loss(problem, exact + b, reach)
+        if np.count_nonzero(matters) > _MOST * problem.n:
+            return None
+        new = np.flatnonzero(matters & ~known)
+        if new.size == 0:
+            return exact
+        exact[new] = problem.gram.recompute(beta, new)
+        known, b, reach = matters, problem.best_bias(exact), error
+    return None
+
+
+def _may_have_loss(problem: Problem, f: Array, error: float) -> Array:
+    """Whether a point may have a loss, if f may be wrong by so much: a convex loss is 0 between two zeros of it."""
+    loss, y = problem.loss, problem.y
+    return (loss.value(y, f - error) > 0.0) | (loss.value(y, f + error) > 0.0)
 
 
 class Products(NamedTuple):
@@ -138,21 +183,19 @@ class Accounts(NamedTuple):
 
 
 def accounts(problem: Problem, beta: Array, b: float, other: Array, products: Products) -> Accounts:
-    """The accounts of f = K beta + b and the dual point; in one compiled pass, but for few points or unusual losses."""
+    """The accounts of f = K beta + b and the dual point; in one native pass, but for unusual losses."""
     s, s_dual = products.scores, products.dual_scores
     if isinstance(problem.loss, Logistic):
         return _logistic_accounts(problem, beta, b, other, products)
-    if not problem.loss.quadratic or isinstance(problem.loss, HardMargin) or is_small(problem.n**2):
+    if not problem.loss.quadratic or isinstance(problem.loss, HardMargin):
         feasibility = problem.feasibility(other)
         dual = problem.dual(other, s_dual) if feasibility <= INFEASIBLE else -np.inf
         return Accounts(
             problem.primal(beta, b, s), dual, inner(other, s_dual), problem.violation(other, s_dual), feasibility,
             _residuals(problem, s + b, other),
         )  # fmt: skip
-    from ._core.account import account
-
     t, residuals = problem.terms, np.empty(problem.n)
-    loss, conjugate, norm, top, bottom, outside, total, largest = account(
+    loss, conjugate, norm, top, bottom, outside, total, largest = CHOICE.functions.account(
         t.q, t.r, t.eps, t.lo, t.hi, other, s_dual, s, b, residuals
     )
     primal = 0.5 * (norm if other is beta else inner(beta, s)) + loss + problem.mass * b

@@ -35,6 +35,12 @@ def _blas() -> Any:
     return ThreadpoolController().select(user_api="blas")
 
 
+def blas_libraries() -> list[dict[str, Any]]:
+    """What is known of the BLAS libraries of this process."""
+    found: list[dict[str, Any]] = _blas().info()
+    return found
+
+
 def cores() -> int:
     """The number of cores this process may run on."""
     if hasattr(os, "sched_getaffinity"):

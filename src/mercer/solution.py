@@ -205,6 +205,9 @@ class Solution:
     work: float = 0.0
     """Values of K that were computed or read; where a solver does not count them, its rounds as full ones."""
 
+    values: int = 0
+    """Kernel values that were computed, those of the certificate included; 0, where K was there already."""
+
     weights: Array | None = field(default=None, repr=False)
     """w of f = Z w + b for explicit features Z, where that is the answer, and beta a dual point alone."""
 

@@ -61,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
 
     whole = Parser(_EXAMPLES, prog="mercer", description="Kernel methods with certificates.", epilog=_CODES)
     whole.add_argument("--version", action="version", version=f"mercer {__version__}")
+    whole.add_argument("--verbose", action="store_true", help="with --version: all that a report of a fault needs")
     verbs = whole.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name, summary in VERBS.items():
         module = import_module(f".{name}", __package__)
@@ -77,6 +78,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; the result is its exit code."""
     _require_streams()
     given = sys.argv[1:] if argv is None else list(argv)
+    if given and set(given) == {"--version", "--verbose"}:
+        from ..report import show
+
+        show()
+        return int(Exit.FINE)
     if not given:
         parser().print_help(sys.stderr)
         return Exit.USAGE

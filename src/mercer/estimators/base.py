@@ -24,14 +24,15 @@ from sklearn.utils.validation import (
 )
 
 from ..arithmetic import DefaultArithmetic
+from ..columns import sums_between
 from ..deadline import Deadline, OutOfTimeError, looking, now, until
-from ..gram import Gram, LazyGram, LinearGram, unformed
+from ..gram import Gram, LinearGram, PointsGram, unformed
 from ..interrupt import Interrupt, StoppedError
 from ..kernels import Kernel, Linear, Polynomial
 from ..kernels import kernel as as_kernel
-from ..kernels.evaluate import admit_both, product, sums_of_parts
+from ..kernels.evaluate import admit_both
 from ..kernels.pairwise import linear_scores, linear_weights
-from ..kernels.points import Domain, count, objects, row_weights, take
+from ..kernels.points import Domain, common_dtype, count, objects, row_weights, take
 from ..memory import parse_bytes
 from ..params import RebuildsParameters
 from ..progress import Line, Watches
@@ -167,10 +168,8 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         """The Gram matrix to train on."""
         if isinstance(training.kernel, Linear) and isinstance(self._solver(), CoordinateDescent):
             return LinearGram(training.points)  # it needs the points themselves
-        pairs = len(training.tasks) > 1 and training.tasks[0].rows is not None
-        sizes = np.bincount(training.group) if pairs else None
         chosen = training.tasks if self.solver is None else ()
-        return training_gram(training.kernel, training.points, self.memory, sizes, chosen)
+        return training_gram(training.kernel, training.points, self.memory, chosen)
 
     def _formed(self, training: Training, deadline: Deadline, interrupt: Interrupt) -> Gram:
         """The Gram matrix, and whether the kernel is in doubt, which may take long too.
@@ -197,7 +196,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             with until(deadline.part(_FORMED)):
                 return self._gram(training)
         except OutOfTimeError:
-            return LazyGram(training.kernel, training.points, self.memory, "lazy: no time to compute it", most=2)
+            return PointsGram(training.kernel, training.points, self.memory, "by rows: no time to compute them all")
 
     def _pack(self, betas: list[Array], sizes: list[int]) -> Array:
         """The coefficients of all problems as rows over the points; classes of these sizes follow one another."""
@@ -379,11 +378,10 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             return [np.zeros((count(X), coefficients.shape[1])) for _ in blocks]
         if self.kernel_.domain is Domain.VALUES:
             return [np.asarray(X[:, self.support_[block]] @ coefficients[block]) for block in blocks]
-        dtype = None if self._single else np.float64
-        if len(blocks) == 1:
-            return [product(self.kernel_, X, self.support_vectors_, coefficients, dtype)]
+        X, Z, _ = admit_both(self.kernel_, X, self.support_vectors_)
+        dtype = common_dtype(X, Z) if self._single else np.dtype(np.float64)
         edges = [0, *(block.stop for block in blocks)]
-        return [sums.T for sums in sums_of_parts(self.kernel_, X, self.support_vectors_, coefficients, edges, dtype)]
+        return [sums.T for sums in sums_between(self.kernel_, X, Z, coefficients, edges, dtype)]
 
     def _admit(self, X: Points) -> Any:
         """Points to predict for, once there is something to predict with."""

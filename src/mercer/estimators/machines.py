@@ -12,7 +12,7 @@ import numpy as np
 from ..deadline import Deadline
 from ..driver import solve
 from ..examination import examine
-from ..gram import ClassGram, DenseGram, Gram, LazyGram, LinearGram, unformed
+from ..gram import DenseGram, Gram, LinearGram, PointsGram, unformed
 from ..interrupt import interruptible
 from ..kernels import Kernel, Linear
 from ..kernels.evaluate import SCRATCH
@@ -34,7 +34,6 @@ _SMALL, _FINE, _ROUNDS = 100, 1e-13, 10  # so few points are worth this gap, if 
 _WORTH_THREADS = 300  # points of a problem; with fewer, threads would only wait for each other
 _WORTH_THREADS_LINEAR = 200_000  # the same for linear machines, in entries of a dense X
 _SMALL_ENOUGH = 6000  # problems of so many points are solved several at a time
-_ROWS = 3072  # at most so many rows are kept: more are seldom asked for again, and new memory is slow to touch
 COPY = 0.125  # of the memory that the points may take, for copies of them to be made
 _EASY = 100.0  # C |x|^2, up to which a problem of one working set is soon solved by steps of pairs
 _LEAST_SHARE = 0.02  # seconds for each of many problems, at least
@@ -59,10 +58,8 @@ class Task:
         return Problem(own, self.y, self.loss, self.C, self.bias, self.mass)
 
 
-def training_gram(
-    kernel: Kernel, X: Points, memory: int | float | str, sizes: Array | None = None, tasks: Sequence[Task] = ()
-) -> Gram:
-    """The Gram matrix to train on: dense for few points, else by rows, or (with the sizes of classes) by classes.
+def training_gram(kernel: Kernel, X: Points, memory: int | float | str, tasks: Sequence[Task] = ()) -> Gram:
+    """The Gram matrix to train on: dense for few points, else by rows.
 
     For `tasks` with few coordinates it is the points alone, where that is worth it: then columns of very different
     sizes, as in data that was not scaled, are no trouble. Else values are float64 for few points and float32 for many:
@@ -77,9 +74,7 @@ def training_gram(
     size = n * n * dtype.itemsize
     if n <= WHOLE and size + SCRATCH <= _SHARE * budget:
         return DenseGram.compute(kernel, X, f"dense: {format_bytes(size)} of {format_bytes(budget)}", dtype)
-    if sizes is not None:
-        return ClassGram(kernel, X, sizes, budget, dtype, _ROWS)
-    return LazyGram(kernel, X, budget, f"lazy: dense would need {format_bytes(size)}", dtype, _ROWS)
+    return PointsGram(kernel, X, budget, f"by rows: dense would need {format_bytes(size)}", dtype)
 
 
 def _worth_features(X: Points, tasks: Sequence[Task]) -> bool:
@@ -148,14 +143,13 @@ def fit_machines(
         solution = solve(problem, solver, tol=tol, max_iter=max_iter, time_limit=left, start=start, callback=told)
         if solver is None and gram.n <= _SMALL:
             solution = polished(problem, solution)
-        problem.gram.release()
         solutions[number] = solution
         with lock:
             done += 1
             if watch.done(number, solution) or interrupt.asked or solution.status is Status.INTERRUPTED:
                 stop.append(Status.INTERRUPTED)
 
-    shared = [task.rows is None and not isinstance(gram, DenseGram) for task in tasks]  # rows kept for all in turn
+    shared = [task.rows is None and not gram.given for task in tasks]  # rows kept for all in turn
     small = {i for i, task in enumerate(tasks) if linear or (len(task.y) <= _SMALL_ENOUGH and not shared[i])}
     if linear:
         busy = gram.design.work > _WORTH_THREADS_LINEAR

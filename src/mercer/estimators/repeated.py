@@ -25,6 +25,7 @@ _FEWEST = 4000  # points; with fewer, there is little to gain
 _WORTH = 0.95  # of the points at most are left, or a copy of them is not worth its while,
 _COPY = 0.05  # nor if it takes more than this part of the memory
 _STRIP = 1024  # rows that are looked at together
+_ROUNDING = 1e-11  # in parts of a bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +53,13 @@ class Merged:
 
     def _filled(self, beta: Array) -> Array:
         """Coefficients with these sums over equal points, one after the other at its bound."""
-        from .._core.repeated import fill_up
-
-        out = np.empty(self.place.size)
-        fill_up(self.place, self.whole.C, np.abs(beta), out)
+        out, order = np.empty(self.place.size), np.argsort(self.place, kind="stable")
+        place, most = self.place[order], self.whole.C[order]
+        total = np.cumsum(most)
+        first = np.searchsorted(place, np.arange(beta.size))
+        before = total - most - (total - most)[first][place]  # what the equal ones before may have
+        left = np.abs(beta)[place] - before
+        out[order] = np.where(left >= most * (1.0 - _ROUNDING), most, np.where(left > _ROUNDING * most, left, 0.0))
         return np.copysign(out, beta[self.place])
 
 
@@ -88,18 +92,20 @@ def distinct(X: Points, y: Array) -> tuple[Index, Index]:
 
 
 def _numbers(X: Points, y: Array) -> Array:
-    """A number for each row and its y, equal where they are."""
-    from .._core.repeated import add_dense, add_sparse
+    """A number for each row and its y, equal where they are: the sum of their bits times a factor for each column.
 
+    The sums are modulo 2^64, so that their order does not matter, and a dense row has the number of a sparse one.
+    """
     kind = np.dtype(f"u{X.dtype.itemsize}")
     factors = np.random.default_rng(0).integers(2**64, size=X.shape[1] + 1, dtype=np.uint64) | np.uint64(1)
     out: Array = np.ascontiguousarray(y, np.float64).view(np.uint64) * factors[-1]
     if is_sparse(X):
-        add_sparse(X.indptr, X.indices, X.data.view(kind), factors, out)
+        total = np.concatenate([[np.uint64(0)], np.cumsum(X.data.view(kind) * factors[X.indices], dtype=np.uint64)])
+        out += np.diff(total[X.indptr])
         return out
     for start in range(0, len(X), _STRIP):
         strip = slice(start, start + _STRIP)
-        add_dense(np.ascontiguousarray(X[strip]).view(kind), factors, out[strip])
+        out[strip] += (np.ascontiguousarray(X[strip]).view(kind) * factors[:-1]).sum(axis=1, dtype=np.uint64)
     return out
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.evaluate import cut, product
+from ..columns import sums_between
+from ..kernels.evaluate import admit_both, cut
 from ..kernels.pairwise import linear_scores
 from ..kernels.points import Domain, count, is_sparse, take
 from ..memory import parse_bytes
@@ -104,7 +105,10 @@ class RidgePredictions(Machine):
             return np.asarray((sums if np.ndim(self.intercept_) else sums[:, 0]) + self.intercept_, np.float64)
         if self.kernel_.domain is Domain.VALUES:
             return np.asarray(X @ self.dual_coef_ + self.intercept_)
-        return np.asarray(product(self.kernel_, X, self.X_fit_, self.dual_coef_, np.float64) + self.intercept_)
+        X, Z, _ = admit_both(self.kernel_, X, self.X_fit_)
+        coefficients = self.dual_coef_.reshape(count(Z), -1)
+        sums = sums_between(self.kernel_, X, Z, coefficients, [0, count(Z)], np.float64)[0].T
+        return np.asarray(sums.reshape(-1, *self.dual_coef_.shape[1:]) + self.intercept_)
 
     def _spread(self) -> Any:
         """Whoever knows the variance; where the fit left no factor that is precise enough, it is made now, and kept."""

@@ -1,24 +1,21 @@
-"""K on a training set: dense, lazy or low rank behind one protocol, and evidence that it is positive definite."""
+"""K on a training set: dense, by rows or low rank behind one protocol, and evidence that it is positive definite."""
 
-from .base import Gram, Held, gram_of
-from .classes import ClassGram
+from .base import Gram, gram_of
 from .dense import DenseGram
 from .design import Design
 from .evidence import Evidence, evidence
-from .lazy import LazyGram, unformed
 from .linear import LinearGram
 from .lowrank import LowRankGram
+from .points import PointsGram, unformed
 
 __all__ = [
-    "ClassGram",
     "DenseGram",
     "Design",
     "Evidence",
     "Gram",
-    "Held",
-    "LazyGram",
     "LinearGram",
     "LowRankGram",
+    "PointsGram",
     "evidence",
     "gram_of",
     "unformed",

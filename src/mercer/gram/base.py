@@ -4,28 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ..columns import SCRATCH, Columns
 from ..kernels import Kernel, Linear
 from ..kernels import kernel as as_kernel
-from ..kernels.evaluate import SCRATCH, stream_product, value_seconds
 from ..kernels.pairwise import linear_scores, linear_weights, require_no_overflow
-from ..kernels.points import Chosen, Domain, admit, common_dtype, count, nbytes
+from ..kernels.points import Chosen, Domain, admit, common_dtype, count, nbytes, take
 from ..memory import format_bytes, parse_bytes
+from ..parallel import thread_count
 from ..types import Array, Index, Points
-
-
-class Held(NamedTuple):
-    """Rows of K within a larger array: row i, columns start ... stop, are values[places[i], start + offset ... ].
-
-    `runs` holds start, stop and offset, for as many pieces as the columns are in.
-    """
-
-    values: Array
-    places: Index
-    runs: list[tuple[int, int, int]]
 
 
 class Gram(ABC):
@@ -47,14 +37,20 @@ class Gram(ABC):
     whole: Any = None
     """The larger Gram matrix of which these are some points."""
 
-    padded: Any = None
-    """K with zero rows and columns added, where it is held so: a solver of small problems then needs no copy."""
+    budget: int | None = None
+    """The bytes that it may take, where somebody has said so."""
 
-    gaussian: Any = None
-    """Points packed for compiled loops, their levels, gamma and the way to compute, where K is that of a Gaussian."""
+    given: bool = False
+    """Whether all values are held: nothing has to be computed."""
+
+    values: int = 0
+    """Kernel values that were computed by what it has made ready."""
 
     room: int = 160_000_000
-    """Bytes that a solver may take for blocks of its own."""
+    """Bytes that a solver may take for blocks of its own,"""
+
+    rows_memory: float = 2e9
+    """and for rows of K that it keeps."""
 
     scratch: int = SCRATCH
     """Bytes of temporaries for products."""
@@ -79,7 +75,7 @@ class Gram(ABC):
     @cached_property
     def value_seconds(self) -> float:
         """Seconds of a kernel value, measured once for all parts of a matrix."""
-        return value_seconds(self.kernel, self.points) if self.whole is None else float(self.whole.value_seconds)
+        return self.from_points().value_seconds if self.whole is None else float(self.whole.value_seconds)
 
     @abstractmethod
     def diag(self) -> Array:
@@ -105,57 +101,38 @@ class Gram(ABC):
         """K v recomputed from the points in float64, whatever is held."""
         return self.recompute(v)
 
+    def from_points(self) -> Columns:
+        """The points made ready, whatever is held of K."""
+        return Columns(self.kernel, self.points, self.dtype, thread_count(), scratch=self.scratch)
+
     def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
         """K v, or some rows of it, from the points and not from what is held; zeros in v cost nothing."""
         v = np.asarray(as_factor(v, self.n), np.float64)
+        at = np.arange(self.n) if rows is None else as_index(rows, self.n)
         used = np.flatnonzero(v if v.ndim == 1 else v.any(axis=1))
-        points = self.points if rows is None else Chosen(self.points, as_index(rows, self.n))
         if used.size == 0:
-            return np.zeros((count(points), *v.shape[1:]))
-        others = self.points if used.size == self.n else Chosen(self.points, used)
+            return np.zeros((at.size, *v.shape[1:]))
+        weights = v[used].reshape(used.size, -1)
         if isinstance(self.kernel, Linear):  # by w, as predictions are: far from the origin, <x, z> has lost digits
-            products = linear_scores(points, linear_weights(others, v[used].reshape(used.size, -1).T))
+            products = linear_scores(Chosen(self.points, at), linear_weights(Chosen(self.points, used), weights.T))
+        else:
+            products = self.from_points().products(used, weights, at, dtype)
+        if not self.kernel.bounded:
             require_no_overflow(products)
-            return products.reshape(-1, *v.shape[1:])
-        return stream_product(self.kernel, points, others, v[used], dtype, self.scratch)
+        return products.reshape(-1, *v.shape[1:])
 
     @property
     def dtype(self) -> Any:
         """The precision of the rows."""
         return self.diag().dtype
 
-    @property
-    def most_held(self) -> int:
-        """How many rows `held` can give at once."""
-        return self.n
+    def block(self, index: Index) -> Array:
+        """K of these points, as the kernel defines it."""
+        return np.asarray(self.kernel(take(self.points, index)))
 
-    def held(self, index: Any) -> Held:
-        """Where these rows of K are held; valid until the next call."""
-        values = self.rows(index)
-        return Held(values, np.arange(len(values)), [(0, self.n, 0)])
-
-    def worth_keeping(self, index: Any, often: Any) -> Any:
-        """Which of these rows to keep: all, unless they are cheap to compute. `often` are those needed again soon."""
-        return np.ones(len(index), np.bool_)
-
-    def combination(self, index: Any, v: Array) -> Array:
-        """sum_i v_i K_i over these rows, none of which is kept."""
-        return np.asarray(v @ self.rows(index))
-
-    def block(self, index: Any, out: Array | None = None) -> Array:
-        """The entries K_ij for i and j in the index, into the upper left corner of `out` if one is given."""
-        block = self.subset(index).rows(slice(None))
-        if out is None:
-            return block
-        out[: len(block), : len(block)] = block
-        return out
-
-    def narrow(self, index: Any) -> Gram:
-        """As `subset`, for a solver that has no more use for the rest: what is held may be moved, not copied."""
-        return self.subset(index)
-
-    def release(self) -> None:  # noqa: B027 (most have nothing to give back)
-        """Said by whoever needs this matrix no longer, where others can use its memory."""
+    def columns(self, dtype: Any) -> Columns:
+        """The points made ready for many values of this precision."""
+        return Columns(self.kernel, self.points, dtype, thread_count())
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -194,8 +171,9 @@ class Part(Gram):
         """Where these points stand in the whole."""
         return self.index[as_index(index, self.n)]
 
-    def block(self, index: Any, out: Array | None = None) -> Array:
-        return np.asarray(self.whole.block(self.places(index), out))
+    def from_points(self) -> Columns:
+        columns: Columns = self.whole.from_points()
+        return columns.narrow(self.index, thread_count())
 
     def subset(self, index: Any) -> Gram:
         return type(self)(self.whole, self.places(index))
@@ -204,13 +182,13 @@ class Part(Gram):
 def gram_of(kernel: Kernel | str, X: Points, memory: int | float | str = "2GB", parts: int = 1) -> Gram:
     """The Gram matrix of the kernel on X, in the form that suits the kernel, n and the memory; `.reason` says why.
 
-    Low rank, where the kernel has explicit features, fewer than the points; dense, where it fits in the memory; lazy,
-    rows on demand, where it does not. Parameters such as "scale" are resolved on X. The matrix may take one of so many
+    Low rank, where the kernel has explicit features, fewer than the points; dense, where it fits in the memory; by
+    rows, on demand, where it does not. Parameters such as "scale" are resolved on X. The matrix may take one of so many
     equal `parts` of the memory.
     """
     from .dense import DenseGram
-    from .lazy import LazyGram
     from .lowrank import LowRankGram
+    from .points import PointsGram
 
     budget = parse_bytes(memory) // parts
     kernel = as_kernel(kernel).resolve(X)
@@ -228,7 +206,7 @@ def gram_of(kernel: Kernel | str, X: Points, memory: int | float | str = "2GB", 
     need = f"{format_bytes(size)}, and {format_bytes(scratch)} to work in, of {format_bytes(budget)}"
     if size + scratch <= budget:
         return DenseGram.compute(kernel, X, reason=f"dense: {need}")
-    return LazyGram(kernel, X, budget, reason=f"lazy: dense would need {need}", parts=parts)
+    return PointsGram(kernel, X, budget, reason=f"by rows: dense would need {need}", parts=parts)
 
 
 def _features_that_fit(kernel: Kernel, X: Points, budget: int) -> int | None:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from .._core import is_small, loops
+from ..columns import FEW, Columns, GivenColumns, padded
 from ..deadline import deadline, require
 from ..kernels import Kernel, Precomputed
-from ..kernels.evaluate import admit_both, fill_block, value_seconds
+from ..kernels.evaluate import admit_both, diagonal, fill_block
+from ..kernels.pairwise import require_no_overflow
 from ..kernels.points import Domain, common_dtype, count, take
-from ..types import Array, Points
-from .base import Gram, Held, Part, as_factor, as_index
-
-_FEW_RUNS = 4
+from ..parallel import thread_count
+from ..types import Array, Index, Points
+from .base import Gram, Part, as_factor, as_index
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,6 +26,7 @@ class DenseGram(Gram):
     kernel: Kernel
     points: Points
     reason: str = "dense: asked for"
+    given = True
 
     @classmethod
     def compute(cls, kernel: Kernel, X: Points, reason: str = "dense: asked for", dtype: Any = None) -> DenseGram:
@@ -35,10 +34,19 @@ class DenseGram(Gram):
         if kernel.domain is Domain.VALUES:
             return cls.of_matrix(admit_both(kernel, X, None)[0], reason)
         X, Z, same = admit_both(kernel, X, None)
+        dtype = np.dtype(dtype or common_dtype(X))
+        if not kernel.symmetric:
+            matrix = np.empty((count(X), count(X)), dtype)
+            fill_block(kernel, X, Z, matrix, same=same)
+            return cls(matrix, kernel, X, reason)
+        columns = Columns(kernel, X, dtype, thread_count())
         if deadline().limited:
-            require(count(X) ** 2 * value_seconds(kernel, X))
-        matrix = np.empty((count(X), count(X)), dtype or common_dtype(X))
-        fill_block(kernel, X, Z, matrix, same=same)
+            require(count(X) ** 2 * columns.value_seconds)
+        matrix = np.empty((count(X), count(X)), dtype)
+        columns.square(columns.at, matrix)
+        np.fill_diagonal(matrix, diagonal(kernel, X, dtype))
+        if not kernel.bounded:
+            require_no_overflow(matrix)
         return cls(matrix, kernel, X, reason)
 
     @classmethod
@@ -74,26 +82,28 @@ class DenseGram(Gram):
     def dtype(self) -> Any:
         return self.matrix.dtype
 
-    def held(self, index: Any) -> Held:
-        return Held(self.matrix, as_index(index, self.n), [(0, self.n, 0)])
+    def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
+        """See Gram.recompute; what was given is all there is."""
+        if self.kernel.domain is not Domain.VALUES:
+            return super().recompute(v, rows, dtype)
+        return self @ v if rows is None else np.asarray(self.matrix[as_index(rows, self.n)] @ v)
 
-    def block(self, index: Any, out: Array | None = None) -> Array:
-        return self.entries(index, index, out)
+    def columns(self, dtype: Any) -> Columns:
+        """See Gram.columns; a matrix of another precision is computed anew."""
+        return _given(self.astype(np.dtype(dtype)).matrix)
+
+    def block(self, index: Index) -> Array:
+        return self.entries(index, index)
 
     def entries(self, rows: Any, columns: Any, out: Array | None = None) -> Array:
         """The entries of some rows and columns, into the upper left corner of `out` if one is given."""
         rows, columns = as_index(rows, self.n), as_index(columns, self.n)
         out = np.empty((rows.size, columns.size), self.matrix.dtype) if out is None else out
-        loops(is_small(rows.size * columns.size)).gather(self.matrix, rows, columns, out)
+        out[: rows.size, : columns.size] = self.matrix[np.ix_(rows, columns)]
         return out
 
     def subset(self, index: Any) -> DensePart:
         return DensePart(self, as_index(index, self.n))
-
-    def narrow(self, index: Any) -> DenseGram:
-        """See Gram.narrow; as a matrix of its own."""
-        index = as_index(index, self.n)
-        return DenseGram(self.block(index), self.kernel, take(self.points, index), self.reason)
 
     def astype(self, dtype: Any) -> DenseGram:
         if self.matrix.dtype == dtype:
@@ -105,6 +115,7 @@ class DensePart(Part):
     """Some points of a dense Gram matrix, without a copy of it."""
 
     whole: DenseGram
+    given = True
 
     def diag(self) -> Array:
         return np.asarray(self.whole.matrix[self.index, self.index])
@@ -112,25 +123,30 @@ class DensePart(Part):
     def rows(self, index: Any) -> Array:
         return self.whole.entries(self.places(index), self.index)
 
+    def block(self, index: Index) -> Array:
+        return self.whole.block(self.index[index])
+
+    def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
+        if self.kernel.domain is not Domain.VALUES:
+            return super().recompute(v, rows, dtype)
+        own = self.index if rows is None else self.places(rows)
+        return np.asarray(self.whole.entries(own, self.index).astype(np.float64) @ np.asarray(as_factor(v, self.n)))
+
     def __matmul__(self, v: Array) -> Array:
-        return self.narrow(slice(None)) @ v
+        return DenseGram(self.rows(slice(None)), self.kernel, take(self.whole.points, self.index)) @ v
 
-    def held(self, index: Any) -> Held:
-        """See Gram.held; no copy, where the points are a few stretches of the whole, such as classes."""
-        if len(self.runs) > _FEW_RUNS:
-            return super().held(index)
-        return Held(self.whole.matrix, self.places(index), self.runs)
+    def columns(self, dtype: Any) -> Columns:
+        return _given(self.astype(np.dtype(dtype)).rows(slice(None)))
 
-    @cached_property
-    def runs(self) -> list[tuple[int, int, int]]:
-        """The stretches of neighbouring points: from, to, and how far they are from where they are in the whole."""
-        cuts = [0, *(np.flatnonzero(np.diff(self.index) != 1) + 1).tolist(), self.n]
-        return [(start, stop, int(self.index[start]) - start) for start, stop in pairwise(cuts)]
+    def astype(self, dtype: Any) -> DensePart:
+        return DensePart(self.whole.astype(dtype), self.index)
 
-    def narrow(self, index: Any) -> DenseGram:
-        return self.whole.narrow(self.places(index))
 
-    def astype(self, dtype: Any) -> Gram:
-        if self.whole.matrix.dtype == dtype:
-            return self
-        return DenseGram.compute(self.kernel, take(self.whole.points, self.index), self.reason, dtype)
+def _given(matrix: Array) -> GivenColumns:
+    """A matrix as a store that is full; padded for solvers, where it is small."""
+    n = len(matrix)
+    if n > FEW:
+        return GivenColumns(np.ascontiguousarray(matrix), n)
+    K = np.zeros((padded(n),) * 2, matrix.dtype)
+    K[:n, :n] = matrix
+    return GivenColumns(K, n)

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..columns import Columns
 from ..kernels import Kernel, Linear
 from ..kernels.evaluate import cut
 from ..kernels.pairwise import dot, require_no_overflow, squared_norms
 from ..kernels.points import nbytes, take, vectors
+from ..parallel import thread_count
 from ..types import Array, Points
 from .base import Gram, as_factor, as_index
 from .design import Design
@@ -42,6 +44,10 @@ class LowRankGram(Gram):
         diagonal = squared_norms(self.features)
         require_no_overflow(diagonal)
         return diagonal
+
+    def columns(self, dtype: Any) -> Columns:
+        """See Gram.columns; of the features."""
+        return Columns(Linear(), self.features, dtype, thread_count())
 
     def rows(self, index: Any) -> Array:
         chosen = self.features[as_index(index, self.n)]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from copy import copy
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..types import Array, Index, Points
+from ..types import Array, Points
 from .evaluate import Prepared, cut
 from .pairwise import dense
 from .points import Chosen, count, is_sparse, width
@@ -48,21 +47,13 @@ class _Fast(Prepared):
             out = np.empty(count(A))
             self.alike(A).add_up(self.as_rows(), np.ravel(v), out, slice(0, count(A)))
             return out.reshape(count(A), *v.shape[1:])
-        return np.asarray(self.sums_of_parts(A, v, np.array([0, self.n]), side)[0].T)
-
-    def sums_of_parts(self, A: Points, v: Array, edges: Index, side: int) -> Array:
-        return self._sums_of_parts(A, v, edges, side) if self.takes(A) else super().sums_of_parts(A, v, edges, side)
-
-    def _sums_of_parts(self, A: Points, v: Array, edges: Index, side: int) -> Array:
-        """From the values of some rows at a time."""
-        out = np.empty((edges.size - 1, v.shape[1], count(A)))
+        out = np.empty((count(A), v.shape[1]))
         step = min(count(A), max(1, side * side // self.n))
         values = np.empty((step, self.n), self.dtype)
         for start in range(0, count(A), step):
             rows = min(step, count(A) - start)
             self.fill(self.ready(A[start : start + rows]), values, np.arange(rows), slice(0, self.n), side)
-            for sums, (first, last) in zip(out, pairwise(edges), strict=True):
-                sums[:, start : start + rows] = (values[:rows, first:last] @ v[first:last]).T
+            out[start : start + rows] = values[:rows] @ v
         return out
 
 
@@ -125,14 +116,6 @@ class _Panels(_Fast):
         v = np.ascontiguousarray(v)
         Z, levels, gamma, way = self.gaussian
         gaussian_sums(*rows, Z, levels, gamma, way, v, out, part.start, part.stop)
-
-    def _sums_of_parts(self, A: Points, v: Array, edges: Index, side: int) -> Array:
-        from .._core.parts import gaussian_sums_of_parts
-
-        out, v = np.empty((edges.size - 1, v.shape[1], count(A))), np.ascontiguousarray(v)
-        Z, levels, gamma, way = self.alike(A).gaussian
-        gaussian_sums_of_parts(*self.as_rows(), Z, levels, gamma, way, v, edges, out)
-        return out
 
     def as_rows(self) -> Packed:
         if self.own_rows is None:

@@ -18,7 +18,7 @@ from .._core import is_small
 from .._core.small import part_of
 from ..deadline import look, now
 from ..parallel import for_each, thread_count
-from ..types import Array, Index, Points
+from ..types import Array, Points
 from .pairwise import overflow_checked_later, require_no_overflow
 from .points import Domain, admit, common_dtype, count, is_sparse, take, width
 
@@ -57,25 +57,9 @@ def product(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: Any = None) -
     return stream_product(kernel, X, Z, v, dtype or common_dtype(X, Z))
 
 
-def sums_of_parts(kernel: Kernel, X: Points, Z: Points, v: Array, edges: Any, dtype: Any = None) -> Array:
-    """sum_j k(x_i, z_j) v_jc in float64 over each part of the z_j, from one edge to the next: (parts, columns c, i)."""
-    X, Z, _ = admit_both(kernel, X, Z)
-    v, edges, dtype = np.asarray(v, np.float64), np.asarray(edges, np.intp), dtype or common_dtype(X, Z)
-    out = np.empty((edges.size - 1, v.shape[1], count(X)))
-    threads, side = plan(kernel, X, Z, dtype, SCRATCH)
-    columns = prepared(kernel, Z, dtype, SCRATCH, count(X))
-
-    def work(rows: slice) -> None:
-        out[:, :, rows] = columns.sums_of_parts(cut(X, rows, dtype), v, edges, side)
-
-    with overflow_checked_later():
-        for_each(_strips(count(X), side, threads), work, threads)
-    return out
-
-
-def diagonal(kernel: Kernel, X: Points) -> Array:
+def diagonal(kernel: Kernel, X: Points, dtype: Any = None) -> Array:
     """k(x_i, x_i) for admitted points, by pieces, so that its temporaries are small."""
-    out = np.empty(count(X), common_dtype(X))
+    out = np.empty(count(X), dtype or common_dtype(X))
     with overflow_checked_later():
         for rows in _slices(count(X), _DIAGONAL):
             out[rows] = kernel.diagonal(cut(X, rows, out.dtype))
@@ -388,15 +372,6 @@ class Prepared:
             with part_of(self.values):
                 evaluate_tile(self.kernel, A, B, values)
             out += values @ v[columns]
-        return out
-
-    def sums_of_parts(self, A: Points, v: Array, edges: Index, side: int) -> Array:
-        """The same over each part of the z_j, from one edge to the next: (parts, columns of v, points of A)."""
-        out = np.zeros((edges.size - 1, v.shape[1], count(A)))
-        for sums, (start, stop) in zip(out, pairwise(edges.tolist()), strict=True):
-            if start < stop:
-                part = Prepared(self.kernel, self.points[start:stop], self.dtype, self.values)
-                sums[...] = part.products(A, v[start:stop], side).T
         return out
 
 

@@ -1,7 +1,7 @@
 """How far apart points are: what "scale" and "median" are found from.
 
 Means are over all pairs (x, z) drawn from the points, each row as often as its weight says: a weight of 2 counts as two
-rows.
+rows. Sums are NumPy's own, not those of BLAS, whose last digits depend on the CPU.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def variance(X: Points, weight: Array) -> float:
     total = float(weight.sum() * X.shape[1])
     with overflow_checked_later():
         if is_sparse(X):  # most entries are 0
-            mean = float(weight @ (X @ np.ones(X.shape[1]))) / total
-            return max(float(weight @ (X.multiply(X) @ np.ones(X.shape[1]))) / total - mean * mean, 0.0)
-        mean = float(weight @ X.sum(axis=1, dtype=np.float64)) / total
+            mean = float((weight * (X @ np.ones(X.shape[1]))).sum()) / total
+            return max(float((weight * (X.multiply(X) @ np.ones(X.shape[1]))).sum()) / total - mean * mean, 0.0)
+        mean = float((weight * X.sum(axis=1, dtype=np.float64)).sum()) / total
         return _square_sum(X, mean, weight) / total
 
 
@@ -40,7 +40,8 @@ def mean_square(X: Points, weight: Array) -> float:
             mean, squares = (np.asarray(weight @ part).ravel() / total for part in (X, X.multiply(X)))
             return 2.0 * float(np.maximum(squares - mean * mean, 0.0).sum())
         starts = range(0, len(X), _ROWS)
-        mean = sum(weight[start : start + _ROWS] @ X[start : start + _ROWS] for start in starts) / total
+        strips = (slice(start, start + _ROWS) for start in starts)
+        mean = sum((weight[strip, None] * X[strip]).sum(axis=0) for strip in strips) / total
         return 2.0 * _square_sum(X, mean, weight) / total
 
 
@@ -50,7 +51,7 @@ def _square_sum(X: Array, centre: Array | float, weight: Array) -> float:
     for start in range(0, len(X), _ROWS):
         part = np.subtract(X[start : start + _ROWS], centre, dtype=np.float64)
         squares[start : start + _ROWS] = np.einsum("ij,ij->i", part, part)
-    return float(weight @ squares)
+    return float((weight * squares).sum())
 
 
 def mean_absolute(X: Points, weight: Array) -> float:
@@ -69,7 +70,7 @@ def mean_absolute(X: Points, weight: Array) -> float:
             else:
                 values, below = np.sort(columns[:, j]).astype(np.float64), alike
             below = below[:-1]
-            found += float(np.diff(values) @ (below * (total - below)))
+            found += float((np.diff(values) * (below * (total - below))).sum())
         return 2.0 * found / total**2
 
 

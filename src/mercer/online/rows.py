@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.core import CHOICE
 from ..deadline import NEVER, Deadline
 from ..kernels import Kernel
 from ..kernels.evaluate import (
@@ -25,6 +26,7 @@ from ..kernels.points import Domain, common_dtype, count, stack, take
 from ..parallel import for_each, thread_count
 from ..types import Array, Index, Points
 
+core = CHOICE.functions
 _BLOCK, _CHEAP_BLOCK = 512, 1024  # points that are learned from at a time
 _HELD = 4_000_000  # values; so few are computed once and held,
 _HELD_SHARE = 0.1  # if that takes no more than this part of the time
@@ -138,13 +140,16 @@ class _Streamed(Rows):
 
     def _add_held(self, F: Array, places: Index, weights: Array) -> None:
         """By all cores, where it is worth it."""
-        from .._core.working_set import subtract_rows
-
         used = np.flatnonzero(weights)
         pieces = thread_count() if F.size * used.size >= _WORTH_THREADS else 1
         spans = list(pairwise(np.linspace(0, F.size, pieces + 1).astype(int).tolist()))
-        delta, rows = -weights[used], places[used]
-        for_each(spans, lambda span: subtract_rows(F, self.buffer, rows, delta, *span, 0), pieces)
+        v, rows = np.ascontiguousarray(weights[used], np.float64), places[used]
+
+        def add(span: tuple[int, int]) -> None:
+            part = slice(*span)
+            core.add_rows(self.buffer[:, part], rows, v, F[part])
+
+        for_each(spans, add, pieces)
 
     def squares(self) -> Array:
         return diagonal(self.columns.kernel, self.source.points).astype(np.float64)

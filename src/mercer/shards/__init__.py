@@ -1,4 +1,3 @@
 """A block of points, their terms, beta and F: what a solver sees."""
 
-from .shard import Gap as Gap
 from .shard import Shard as Shard

@@ -12,64 +12,101 @@ smooth part of the dual. What a solver sees; it asks and tells:
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .._core.core import CHOICE
-from .._core.reference import CHUNK
-from ..columns import Columns
+from ..columns import FEW, Columns, GivenColumns, Kept, padded
 from ..losses import Terms
 from ..parallel import for_each
 from ..types import Array, Index
-from .rows import Rows
 
 core = CHOICE.functions
 _WORTH_THREADS = 2_000_000  # values; smaller sums stay in one thread
-
-
-class Gap(NamedTuple):
-    """How far from the best answer: the gap and the dual value, the bias, by how much slopes are in the wrong order
-    (the violation), and how many coefficients are between their bounds.
-    """
-
-    gap: float
-    dual: float
-    b: float
-    violation: float
-    free: int
-
-
-def padded(n: int) -> int:
-    """The length of the arrays of n points and one more: an odd number of chunks, since rows a power of two apart would
-    meet in the same few lines of cache.
-    """
-    return -(-(n + 1) // CHUNK) * CHUNK | CHUNK
+_PIECE = 4096  # columns of one task
 
 
 class Shard:
-    """Some points in play; rows of K are kept within so many bytes, where values are not cheap."""
+    """Some points, those in play, and who is not; rows of K are kept where their values are not cheap.
 
-    def __init__(self, columns: Columns, terms: Terms, bias: bool, beta: Array, memory: float = 2e9) -> None:
-        self.columns, self.terms, self.bias, self.n, self.memory = columns, terms, bias, columns.n, memory
-        self.beta = beta
-        self.F = terms.q - terms.r * beta
-        self.rows = None if columns.cheap else Rows(columns, columns.diag.size, memory)
-        self.last, self.scratch = np.empty(0, np.int64), np.empty(0, columns.dtype)
+    beta, F and the terms are those of the points in play. `travel` bounds what has been added to F since it was exact:
+    the sum of all |beta - old|.
+    """
+
+    active: Index
+    columns: Columns
+    terms: Terms
+    beta: Array
+    F: Array
+    top: float
+    bottom: float
+    free: int  # the number of coefficients between their bounds
+    last: Index  # the last working set
+    held: Array | None  # K of all in play, padded, where it is there
+    stale: bool  # whether F of those left out is out of date
+    left_out: list[tuple[Index, Array]]  # and all of beta at that time
+
+    def __init__(self, columns: Columns, terms: Terms, bias: bool, beta: Array, memory: float) -> None:
+        self.whole, self.all_terms, self.bias, self.memory = columns, terms, bias, memory
+        self.all_beta, self.all_F = beta, terms.q - terms.r * beta
+        self.scratch: Array = np.empty(0, columns.dtype)
+        self.kept: Kept | None = None
+        few = columns.n <= FEW and padded(columns.n) ** 2 * columns.dtype.itemsize <= memory
+        if few and columns.matrix is None:
+            self.whole = self._all_by_symmetry(columns)
+        elif not columns.cheap:
+            self.kept = Kept(columns, memory)
         support = np.flatnonzero(beta)
+        self.travel, self.work, self.left_out = 0.0, 0.0, []
+        self._play(np.arange(beta.size), self.whole)
         if support.size:
-            columns.add(columns.at[support], -beta[support], self.F)
-        self.top, self.bottom, self.free = self._look()
+            self._subtract(support, beta[support], np.zeros(support.size, bool))
+            self.look()
 
-    def _look(self) -> tuple[float, float, int]:
-        t = self.terms
-        top, bottom, free = core.extremes(self.F, self.beta, t.eps, t.lo, t.hi)
-        return (top, bottom, free) if self.bias else (max(top, 0.0), min(bottom, 0.0), free)
+    def _all_by_symmetry(self, columns: Columns) -> GivenColumns:
+        K = np.zeros((padded(columns.n),) * 2, columns.dtype)
+        columns.square(columns.at, K)
+        return GivenColumns(K, columns.n, columns.counted, columns.error)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The precision of the rows."""
+        return self.whole.dtype
+
+    @property
+    def n(self) -> int:
+        """How many are in play."""
+        return int(self.beta.size)
+
+    @property
+    def everyone(self) -> bool:
+        """Whether all are in play."""
+        return self.n == self.all_beta.size
+
+    @property
+    def error(self) -> float:
+        """By how much F may be wrong at any point."""
+        return float(self.travel * self.whole.error)
 
     @property
     def violation(self) -> float:
         """By how much the largest slope that may rise is above the smallest that may sink."""
         return self.top - self.bottom
+
+    @property
+    def middle(self) -> float:
+        """The bias: the middle of what the slopes leave for it."""
+        return 0.5 * (self.top + self.bottom) if self.bias else 0.0
+
+    def look(self) -> None:
+        """The extremes of the slopes, and how many coefficients are free."""
+        t = self.terms
+        self.top, self.bottom, self.free = core.extremes(self.F, self.beta, t.eps, t.lo, t.hi)
+        if not self.bias:
+            self.top, self.bottom = max(self.top, 0.0), min(self.bottom, 0.0)
+
+    # One round.
 
     def candidates(self, q: int) -> Index:
         """Half of the last working set, and the worst of the others: as many that should rise as should sink."""
@@ -85,25 +122,30 @@ class Shard:
 
     def block(self, W: Index) -> Array:
         """K of these points, padded with zeros."""
+        everything = W.size == self.n
+        if everything and self.held is not None:
+            return self.held
         width = padded(W.size)
         if self.scratch.size < width**2:
-            self.scratch = np.empty(width**2, self.columns.dtype)
+            self.scratch = np.empty(width**2, self.dtype)
         K = self.scratch[: width**2].reshape(width, width)
         points = self.columns.at[W]
-        if self.rows is not None and self.columns.dear:
-            slots = self.rows.slot_of[points]
+        if self.kept is not None and self.columns.dear:
+            slots = self.kept.slot_of[points]
             others = points[slots < 0]
-            own = np.empty((others.size, others.size), self.columns.dtype)
+            own = np.empty((others.size, others.size), self.dtype)
             self.columns.square(others, own)
-            core.gather(self.rows.values, slots, W, own, K)
+            core.gather(self.kept.values, slots, W, own, K)
         else:
             self.columns.square(points, K)
         K[W.size :] = 0.0
         K[:, W.size :] = 0.0
+        self.work += float(W.size) ** 2
+        self.held = K if everything else self._given()
         return K
 
-    def move(self, W: Index, beta: Array) -> float:
-        """Take new coefficients; by how much the dual has risen."""
+    def move(self, W: Index, beta: Array) -> tuple[float, float]:
+        """Take new coefficients; by how much the dual has risen, and the squared length of the move."""
         moved = np.flatnonzero(beta != self.beta[W])
         places, beta = W[moved], beta[moved]
         old, before, t = self.beta[places], self.F[places], self.terms
@@ -111,37 +153,118 @@ class Shard:
         self.beta[places] = beta
         self.F[places] -= t.r[places] * delta
         self._subtract(places, delta, (t.lo[places] < beta) & (beta < t.hi[places]))
-        self.top, self.bottom, self.free = self._look()
+        self.stale = not self.everyone
+        self.look()
         # The dual is quadratic: it rises by the mean of its slopes before and after, along what moved.
         kinks = t.eps[places] * (np.abs(beta) - np.abs(old))
-        return float((0.5 * delta * (before + self.F[places]) - kinks).sum())
+        return float((0.5 * delta * (before + self.F[places]) - kinks).sum()), float((delta * delta).sum())
 
     def _subtract(self, places: Index, delta: Array, free: Array) -> None:
         """F -= K delta. A coefficient at a bound seldom moves again: its row is kept only where values are dear."""
+        self.travel += float(np.abs(delta).sum())
+        self.work += float(places.size) * self.n
+        if self.held is not None:
+            self._add_rows(self.held, places, -delta)
+            return
         points, keep = self.columns.at[places], np.zeros(places.size, bool)
-        if self.rows is not None:
-            keep = free | (self.rows.slot_of[points] >= 0) | self.columns.dear
-            for part in np.array_split(np.flatnonzero(keep), keep.sum() // self.rows.count + 1):
-                self._subtract_rows(self.rows.get(points[part]), delta[part])
+        if self.kept is not None:
+            keep = free | (self.kept.slot_of[points] >= 0) | self.columns.dear
+            for part in np.array_split(np.flatnonzero(keep), keep.sum() // self.kept.count + 1):
+                slots = self.kept.get(points[part])
+                self._add_rows(self.kept.values, slots, -delta[part])
         if not keep.all():
             self.columns.add(points[~keep], -delta[~keep], self.F)
 
-    def _subtract_rows(self, slots: Index, delta: Array) -> None:
-        assert self.rows is not None
-        values, threads = self.rows.values, getattr(self.columns, "threads", 1)
-        pieces = threads if self.n * slots.size >= _WORTH_THREADS else 1
-        edges = np.linspace(0, self.n, pieces + 1).astype(int).tolist()
+    def _add_rows(self, values: Array, slots: Index, v: Array) -> None:
+        """F += sum_k v_k of rows, by all cores where it is worth it."""
+        threads = self.columns.threads if self.n * slots.size >= _WORTH_THREADS else 1
+        size = _PIECE if threads > 1 else self.n
+        edges = [*range(0, self.n, size), self.n]
 
         def task(edge: tuple[int, int]) -> None:
             part = slice(*edge)
-            core.add_rows(values[:, part], slots, -delta, self.F[part])
+            core.add_rows(values[:, part], slots, v, self.F[part])
 
-        for_each(list(pairwise(edges)), task, pieces)
+        for_each(list(pairwise(edges)), task, threads)
 
-    def gap(self) -> Gap:
-        """The sum of the shares at the middle of what the slopes leave for the bias."""
+    def scale(self, factor: float) -> None:
+        """beta and K beta times a factor, where there are no bounds to keep it; everyone is in play."""
+        q = self.terms.q
+        self.F[:] = q - factor * (q - self.F)
+        self.beta *= factor
+        self.travel *= factor
+        self.look()
+
+    # How far from the best answer.
+
+    def gap(self) -> float:
+        """The sum of the shares of all points, by F as it stands."""
+        self.write()
+        t = self.all_terms
+        return float(core.shares(self.all_F, self.all_beta, t.r, t.eps, t.lo, t.hi, self.middle))
+
+    def scores(self) -> Array:
+        """K beta of all points, by F as it stands."""
+        self.write()
+        return np.asarray(self.all_terms.q - self.all_terms.r * self.all_beta - self.all_F)
+
+    def refresh(self, scores: Array) -> None:
+        """F from K beta as it really is, where it matters, and all points in play."""
+        self.write()
+        self.all_F[:] = self.all_terms.q - self.all_terms.r * self.all_beta - scores
+        self.left_out = []
+        self.restore()
+
+    # Who is in play.
+
+    def shrink(self, margin: float, part: float) -> bool:
+        """Leave out the points that are optimal by more than the margin, if fewer than this part of all remain.
+
+        Where rows are kept, all stay: F of those left out would cost more values than it saves.
+        """
+        if self.kept is not None:
+            return False
         t = self.terms
-        b = 0.5 * (self.top + self.bottom) if self.bias else 0.0
-        gap = core.shares(self.F, self.beta, t.r, t.eps, t.lo, t.hi, b)
-        dual = float((0.5 * self.beta * (t.q + self.F) - t.eps * np.abs(self.beta)).sum())
-        return Gap(gap, dual, b, self.violation, self.free)
+        rise = np.where(self.beta < t.hi, self.F - np.where(self.beta >= 0.0, t.eps, -t.eps), -np.inf)
+        fall = np.where(self.beta > t.lo, self.F - np.where(self.beta > 0.0, t.eps, -t.eps), np.inf)
+        keep = np.flatnonzero((rise > self.bottom - margin) | (fall < self.top + margin))
+        if not 0 < keep.size < part * self.n:
+            return False
+        self.write()
+        self.left_out.append((np.delete(self.active, keep), self.all_beta.copy()))
+        columns = self.whole.narrow(self.whole.at[self.active[keep]], self.whole.threads)
+        self._play(self.active[keep], columns)
+        return True
+
+    def restore(self) -> None:
+        """All in play again; F of those left out is brought up to date with what has moved since."""
+        self.write()
+        for out, beta_then in self.left_out:
+            delta = self.all_beta - beta_then
+            moved, F = np.flatnonzero(delta), np.ascontiguousarray(self.all_F[out])
+            self.whole.narrow(self.whole.at[out], self.whole.threads).add(self.whole.at[moved], -delta[moved], F)
+            self.all_F[out] = F
+            self.work += float(moved.size) * out.size
+        self.left_out = []
+        self._play(np.arange(self.all_beta.size), self.whole)
+
+    def _play(self, active: Index, columns: Columns) -> None:
+        t, everyone = self.all_terms, active.size == self.all_beta.size
+        self.active, self.columns, self.stale = active, columns, False
+        self.terms, self.beta, self.F = t, self.all_beta, self.all_F
+        if not everyone:
+            self.terms = Terms(t.q[active], t.r[active], t.eps[active], t.lo[active], t.hi[active])
+            self.beta, self.F = self.beta[active], self.F[active]
+        self.last = np.empty(0, np.int64)
+        self.held = self._given()
+        self.look()
+
+    def _given(self) -> Array | None:
+        """K of everyone, where it is there and padded, and everyone is in play."""
+        K = self.whole.matrix
+        return K if K is not None and self.everyone and len(K) == padded(self.n) else None
+
+    def write(self) -> None:
+        """beta and F of those in play, into those of all."""
+        if not self.everyone:
+            self.all_beta[self.active], self.all_F[self.active] = self.beta, self.F

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..gram import DenseGram, LazyGram, LinearGram
-from ..gram.dense import DensePart
+from ..gram import LinearGram
 from ..losses import HardMargin
 from ..problem import Problem
 from .base import Solver
@@ -29,9 +28,9 @@ def choose(problem: Problem) -> tuple[Solver, str]:
         return Decomposition(), "it is exact and fast for every loss with a quadratic dual, at every size"
     if gram.design is not None:
         return Newton(), f"{gram.design.width} features describe K exactly"
-    if isinstance(gram, DenseGram | DensePart) and problem.n <= _EXACT:
+    if gram.given and problem.n <= _EXACT:
         return Newton(), f"K is held, and {problem.n} points are no more than {_EXACT}"
-    room = gram.budget if isinstance(gram, LazyGram) else gram.nbytes
+    room = gram.nbytes if gram.budget is None else gram.budget
     landmarks = int(min(_LANDMARKS, max(1, room // (32 * problem.n))))
     return NystromNewton(landmarks), f"{problem.n} points are too many for an exact solution: landmarks stand for them"
 
@@ -42,7 +41,7 @@ def cheaper(problem: Problem, solver: Solver) -> Solver:
         served = not isinstance(problem.loss, HardMargin) and not problem.mass
         return CoordinateDescent(newton=False) if served else Decomposition()
     gram = problem.gram
-    room = gram.budget if isinstance(gram, LazyGram) else _ROOM
+    room = _ROOM if gram.budget is None else gram.budget
     features = gram.kernel.features(gram.points[0:1]) if gram.kernel.serial else None
     if features is not None and problem.n * features.shape[1] * 8 <= room:
         return InFeatures()

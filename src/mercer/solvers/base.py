@@ -35,8 +35,8 @@ class Iterate:
     be worth its while. done: the solver can do no more until it is sent K beta, recomputed. dual_beta: a feasible dual
     point, where beta is none; the dual value is then that of this point. work: values of K that were computed or read
     until now, where the solver counts them. weights: w with f = Z w + b for explicit features Z, where that is the
-    answer, and sum beta_i z_i is w only up to rounding; beta is a dual point then. An iterate is valid until the next
-    one.
+    answer, and sum beta_i z_i is w only up to rounding; beta is a dual point then. error: by how much the scores may be
+    wrong at most, proved. An iterate is valid until the next one.
     """
 
     beta: Array
@@ -49,6 +49,7 @@ class Iterate:
     gap: float | None = None
     work: float | None = None
     weights: Array | None = None
+    error: float = np.inf
 
 
 def full_round(n: int) -> float:

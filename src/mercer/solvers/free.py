@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..types import Array, inner
+from .._core.core import CHOICE
+from ..types import Array, Index
+
+core = CHOICE.functions
 
 _RIDGE = {4: 1e-6, 8: 1e-11}  # in parts of K_ii: what rounding to so many bytes may make of the least eigenvalue
+_LARGER, _TRIES = 100.0, 3  # times as much, so often, where that does not make H positive definite
 _MOST = 6  # steps in a row
 
 
@@ -34,16 +38,17 @@ def newton_steps(
         step, gain = _direction(K, diag, slope, free, bias)
         if not gain > 0.0:
             break
-        change = K[:, free] @ step.astype(K.dtype)
+        change = np.zeros(len(K))
+        core.add_rows(K, free, step, change)
         change[free] += (diag - K.diagonal())[free] * step
-        curvature = inner(step, change[free])
+        curvature = float((step * change[free]).sum())
         part = min(1.0, gain / curvature) if curvature > 0.0 else 1.0
         ends = np.where(step > 0.0, high[free], low[free])
         room = np.divide(ends - beta[free], step, out=np.full(free.size, np.inf), where=step != 0.0)
         first = int(room.argmin())
         met, part, before = room[first] <= part, min(part, float(room[first])), beta[free]
         after = np.clip(before + part * step, low[free], high[free])
-        rounding = np.finfo(K.dtype).eps * lengths.max() * inner(np.abs(after), lengths[free])
+        rounding = np.finfo(K.dtype).eps * lengths.max() * float((np.abs(after) * lengths[free]).sum())
         if not rounding < float(np.abs(slope[free]).max()):  # of K beta: there is nothing to be seen any more
             break
         if met:
@@ -51,22 +56,25 @@ def newton_steps(
         if bias:  # what rounding has done to the sum
             after[np.minimum(after - low[free], high[free] - after).argmax()] += (before - after).sum()
         beta[free] = after
-        F -= part * change
+        F -= (part * change).astype(F.dtype)
         if not met:
             break
     return work
 
 
-def _direction(K: Array, diag: Array, slope: Array, free: Array, bias: bool) -> tuple[Array, float]:
+def _direction(K: Array, diag: Array, slope: Array, free: Index, bias: bool) -> tuple[Array, float]:
     """The whole step, and the slope along it (0 where there is none)."""
-    g = slope[free].astype(np.float64)
-    H = K[np.ix_(free, free)].astype(np.float64)
-    H[np.diag_indices(free.size)] = diag[free] * (1.0 + _RIDGE[K.itemsize])
-    try:
-        step, ones = np.linalg.solve(H, np.column_stack([g, np.ones(free.size)])).T
-    except np.linalg.LinAlgError:
+    g, ridge = slope[free].astype(np.float64), _RIDGE[K.itemsize]
+    for _ in range(_TRIES):
+        H, both = K[np.ix_(free, free)].astype(np.float64), np.column_stack([g, np.ones(free.size)])
+        H[np.diag_indices(free.size)] = diag[free] * (1.0 + ridge)
+        if core.solve_definite(H, both):
+            break
+        ridge *= _LARGER
+    else:
         return g, 0.0
+    step, ones = both.T
     if bias:
         step = step - ones * (step.sum() / ones.sum())
         step -= step.mean()  # rounding
-    return (step, inner(g, step)) if np.isfinite(step).all() else (g, 0.0)
+    return (np.ascontiguousarray(step), float((g * step).sum())) if np.isfinite(step).all() else (g, 0.0)

@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..gram import DenseGram
-from ..gram.dense import DensePart
+from .._core.core import CHOICE
+from ..columns import padded
 from ..losses import HardMargin
 from ..problem import Problem
 from ..solution import Status
@@ -81,7 +81,7 @@ class Subgradient(Solver):
 
 def whole_products(problem: Problem, number: int) -> Work:
     """So many products with all of K, where its values have to be computed."""
-    computed = problem.gram.design is None and not isinstance(problem.gram, DenseGram | DensePart)
+    computed = problem.gram.design is None and not problem.gram.given
     return Work(values=number * problem.n**2 if computed else 0.0)
 
 
@@ -121,9 +121,6 @@ class _Hull:
 
 def _on_simplex(G: Array, h: Array) -> Array:
     """The a >= 0 with sum 1 and the least 1/2 a'Ga + h'a, from a = (1, 0, 0, ...)."""
-    from .._core import padded
-    from .._core.pairs import pair_descent
-
     m = h.size
     width = padded(m)
 
@@ -137,6 +134,8 @@ def _on_simplex(G: Array, h: Array) -> Array:
     a = row()
     a[0] = 1.0
     scale = float(np.abs(h).max() + np.abs(G).max()) or 1.0
-    pair_descent(K, row(G.diagonal()), row(-h - G[0]), a, row(), row(1.0), row(), _EXACT * scale, _PAIRS)
+    CHOICE.functions.pair_descent(
+        K, row(G.diagonal()), row(-h - G[0]), a, row(), row(1.0), row(), _EXACT * scale, _PAIRS
+    )
     weight = np.maximum(a[:m], 0.0)
     return np.asarray(weight / weight.sum())

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..deadline import look
-from ..gram import DenseGram, Gram
-from ..gram.dense import DensePart
+from ..gram import Gram
 from ..kernels.points import is_sparse
 from ..parallel import for_each, thread_count
 from ..types import Array
@@ -50,9 +49,8 @@ def system_of(gram: Gram) -> System:
     """Through features, where they are few; by a factor, where K is held; else by conjugate gradients."""
     if gram.features is not None and gram.features.shape[1] <= min(gram.n, MOST_FEATURES):
         return _Features(gram.features)
-    if isinstance(gram, DenseGram | DensePart):
-        double = gram.astype(np.float64)
-        return _Dense(double.matrix if isinstance(double, DenseGram) else np.asarray(double))
+    if gram.given:
+        return _Dense(np.asarray(gram.astype(np.float64)))
     return _Products(gram)
 
 
@@ -61,7 +59,7 @@ def first_step(gram: Gram) -> Work:
     n = gram.n
     if gram.features is not None and gram.features.shape[1] <= min(n, MOST_FEATURES):
         return Work(flops=n * gram.features.shape[1] ** 2)
-    if isinstance(gram, DenseGram | DensePart):
+    if gram.given:
         return Work(flops=n**3 / 3 * _SLOWER)
     return Work(values=_FIRST_PRODUCTS * n * n)
 

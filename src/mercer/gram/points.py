@@ -1,0 +1,211 @@
+"""K by its kernel and its points: values are computed when they are asked for, within a number of bytes."""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..columns import SCRATCH, Columns, Kept
+from ..kernels import Kernel
+from ..kernels.points import Domain, admit, common_dtype, count
+from ..memory import BudgetError, format_bytes, parse_bytes
+from ..parallel import cores, thread_count
+from ..types import Array, Points
+from .base import Gram, Part, as_index
+from .dense import DenseGram
+from .linear import LinearGram, constant_beside_linear
+
+_BOOKS = 4 * 8  # bytes a row: which row is where, and since when; the diagonal
+_LEAST_ROWS = 3  # that are held
+_READY = 0.25  # of the memory is for points made ready,
+_BLOCKS = 0.125  # and for blocks of values; the rest is for rows
+
+
+class PointsGram(Gram):
+    """Values computed when they are asked for; `rows` keeps the latest ones. The budget may be one of several equal
+    `parts` of what the user allows.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Points,
+        budget: int | float | str,
+        reason: str = "by rows: asked for",
+        dtype: Any = None,
+        parts: int = 1,
+    ) -> None:
+        self.kernel, self.reason, self.parts = kernel, reason, parts
+        self.budget: int = parse_bytes(budget)
+        self.points = admit(X, kernel.domain)
+        kernel.check(self.points, "X")
+        kernel.require_resolved()
+        self._dtype = np.dtype(dtype or common_dtype(self.points))
+        row, books = self.n * self._dtype.itemsize, _BOOKS * self.n
+        least = books + _LEAST_ROWS * row
+        if self.budget < least:
+            raise BudgetError(
+                f"A memory budget of {format_bytes(parts * self.budget)} is too small for rows of {self.n} values: "
+                f"at least {format_bytes(parts * least)} is needed."
+            )
+        self.room = int(min(Gram.room, _BLOCKS * self.budget))
+        self.scratch = int(min(SCRATCH, _BLOCKS * self.budget))
+        self._columns: dict[Any, Columns] = {}
+        self._lock = threading.Lock()  # several machines may share the rows that are kept
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.kernel, self.points, self.budget, self.reason, self.dtype, self.parts)
+
+    def columns(self, dtype: Any) -> Columns:
+        """See Gram.columns; made ready once."""
+        dtype = np.dtype(dtype)
+        with self._lock:
+            if dtype not in self._columns:
+                room = _READY * self.budget
+                self._columns[dtype] = Columns(self.kernel, self.points, dtype, thread_count(), room, self.scratch)
+            return self._columns[dtype]
+
+    @cached_property
+    def most_rows(self) -> int:
+        """How many rows the memory has room for: kept, and those of one answer."""
+        columns = self.columns(self.dtype)
+        ready, at_least = self.n * columns.way.bytes_a_point, columns.least_scratch
+        books = _BOOKS * self.n + self.room + max(self.scratch, at_least)
+        left = self.budget - books - (ready if ready <= _READY * self.budget else 0.0)
+        return int(max(_LEAST_ROWS, left // (self.n * self.dtype.itemsize)))
+
+    @property
+    def batch(self) -> int:
+        """The most rows of one answer."""
+        return min(self.n, max(1, self.most_rows // 4))
+
+    @property
+    def rows_memory(self) -> float:  # type: ignore[override]
+        """See Gram.rows_memory."""
+        return float((self.most_rows - self.batch) * self.n * self.dtype.itemsize)
+
+    @property
+    def values(self) -> int:  # type: ignore[override]
+        """See Gram.values."""
+        return sum(columns.counted.values for columns in self._columns.values())
+
+    @property
+    def n(self) -> int:
+        return count(self.points)
+
+    @property
+    def nbytes(self) -> int:
+        kept = self.__dict__.get("_kept")
+        return 0 if kept is None else int(kept.values.nbytes)
+
+    @property
+    def dtype(self) -> Any:
+        return self._dtype
+
+    @cached_property
+    def _diag(self) -> Array:
+        return np.asarray(self.kernel.diag(self.points))
+
+    def diag(self) -> Array:
+        return self._diag.copy()
+
+    @cached_property
+    def _kept(self) -> Kept:
+        return Kept(self.columns(self.dtype), self.rows_memory)
+
+    def rows(self, index: Any) -> Array:
+        """See Gram.rows; the latest are kept."""
+        index = as_index(index, self.n)
+        if index.size > self.batch:
+            raise ValueError(
+                f"{index.size} rows at once are more than the memory budget of {format_bytes(self.budget)} has room "
+                f"for: ask for at most {self.batch} at a time."
+            )
+        out = np.empty((index.size, self.n), self.dtype)
+        for start in range(0, index.size, self._kept.count):
+            part = slice(start, start + self._kept.count)
+            with self._lock_of_rows:
+                np.take(self._kept.values, self._kept.get(index[part]), axis=0, out=out[part], mode="clip")
+        if self.kernel.symmetric:
+            out[np.arange(index.size), index] = self._diag[index]
+        return out
+
+    @cached_property
+    def _lock_of_rows(self) -> threading.Lock:
+        return threading.Lock()
+
+    def from_points(self) -> Columns:
+        return self.columns(self.dtype)
+
+    def __matmul__(self, v: Array) -> Array:
+        return self.recompute(v, dtype=self.dtype)
+
+    def astype(self, dtype: Any) -> PointsGram:
+        if self.dtype == dtype:
+            return self
+        return PointsGram(self.kernel, self.points, self.budget, self.reason, dtype, self.parts)
+
+    def subset(self, index: Any) -> PointsPart:
+        return PointsPart(self, as_index(index, self.n))
+
+    @property
+    def value_seconds(self) -> float:
+        """See Columns."""
+        return self.columns(self.dtype).value_seconds
+
+
+class PointsPart(Part):
+    """Some points of such a matrix; what is ready of them is the whole one's."""
+
+    whole: PointsGram
+
+    @property
+    def rows_memory(self) -> float:  # type: ignore[override]
+        """Its share, where several are at work at a time."""
+        return self.whole.rows_memory / cores()
+
+    @cached_property
+    def _columns(self) -> dict[Any, Columns]:
+        return {}
+
+    def columns(self, dtype: Any) -> Columns:
+        dtype = np.dtype(dtype)
+        if dtype not in self._columns:
+            self._columns[dtype] = self.whole.columns(dtype).narrow(self.index, thread_count()).counting()
+        return self._columns[dtype]
+
+    @property
+    def values(self) -> int:  # type: ignore[override]
+        """See Gram.values."""
+        return sum(columns.counted.values for columns in self._columns.values())
+
+    def diag(self) -> Array:
+        return np.asarray(self.whole.diag()[self.index])
+
+    def rows(self, index: Any) -> Array:
+        places, step = self.places(index), self.whole.batch
+        rows = [self.whole.rows(places[start : start + step])[:, self.index] for start in range(0, places.size, step)]
+        return np.concatenate([np.empty((0, self.n), self.dtype), *rows])
+
+    def from_points(self) -> Columns:
+        return self.columns(self.dtype)
+
+    def __matmul__(self, v: Array) -> Array:
+        return self.recompute(v, dtype=self.dtype)
+
+    def astype(self, dtype: Any) -> PointsPart:
+        return PointsPart(self.whole.astype(dtype), self.index)
+
+
+def unformed(kernel: Kernel, X: Points, budget: float = np.inf) -> Gram:
+    """A Gram matrix of which nobody will ask more than products from the points: it holds next to nothing."""
+    if kernel.domain is Domain.VALUES:
+        return DenseGram.compute(kernel, X)
+    constant = constant_beside_linear(kernel)
+    if constant is not None:
+        return LinearGram(X, constant)
+    X = admit(X, kernel.domain)
+    return PointsGram(kernel, X, min(budget, 100_000_000 + 100 * 8 * count(X)))

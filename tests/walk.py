@@ -1,0 +1,77 @@
+"""What one fit enters: the files and functions of ours, and how often a round goes from one file to another.
+
+python tests/walk.py            # two classes
+python tests/walk.py 10         # ten
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from itertools import pairwise
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+import mercer
+from mercer import SVC
+
+PACKAGE = str(Path(mercer.__file__).parent)
+
+
+class Walk:
+    """Every function entered, lambdas and comprehensions included, in all threads."""
+
+    def __init__(self) -> None:
+        self.functions: set[tuple[str, str, int]] = set()
+        self.path: list[tuple[str, str]] = []  # file and function, in the order of the calling thread
+        self.main = threading.get_ident()
+
+    def __call__(self, frame: FrameType, event: str, _: Any) -> None:
+        """Take note of a call."""
+        code = frame.f_code
+        if event != "call" or not code.co_filename.startswith(PACKAGE):
+            return
+        self.functions.add((code.co_filename, code.co_qualname, code.co_firstlineno))
+        if threading.get_ident() == self.main:
+            self.path.append((code.co_filename, code.co_qualname))
+
+    @property
+    def files(self) -> list[str]:
+        """The files entered."""
+        return sorted({name[len(PACKAGE) + 1 :] for name, _, _ in self.functions})
+
+    @property
+    def changes(self) -> int:
+        """From file to file in the middle round."""
+        rounds = [place for place, (_, name) in enumerate(self.path) if name == "_Descent.round"]
+        first, last = rounds[len(rounds) // 2 : len(rounds) // 2 + 2]
+        files = [name for name, _ in self.path[first:last]]
+        return sum(before != after for before, after in pairwise(files))
+
+
+def walk(classes: int = 2, n: int = 20_000) -> Walk:
+    """The walk of a fit of so many points."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(n, 8)).astype(np.float32)
+    y = np.digitize(X[:, 0] * X[:, 1] + 0.3 * generator.normal(size=n), np.linspace(-1, 1, classes + 1)[1:-1])
+    SVC().fit(X[:3000], y[:3000])  # imports
+    found = Walk()
+    threading.setprofile(found)
+    sys.setprofile(found)
+    try:
+        SVC().fit(X, y)
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)  # type: ignore[arg-type]
+    return found
+
+
+if __name__ == "__main__":
+    found = walk(int(sys.argv[1]) if len(sys.argv) > 1 else 2)
+    for name in found.files:
+        here = sorted({function for file, function, _ in found.functions if file.endswith("/" + name)})
+        print(f"{name}: {', '.join(here)}")
+    print(f"{len(found.files)} files, {len(found.functions)} functions, {found.changes} changes of file in a round")
