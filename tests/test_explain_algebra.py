@@ -103,8 +103,12 @@ PROBLEMS = [
     ("min x^2 + y^2", ["x + y = 2", "2x + 2y = 4"], "global", {(1, 1)}),
     ("min x", ["x >= 1", "2x >= 2"], "global", {(1,)}),
     ("min x", [], "unbounded", set()),
-    ("max x", ["1 = 2", "x <= 3"], "none", set()),
-    ("min x", ["x^3 - y^2 >= 0"], "none", set()),
+    ("max x", ["1 = 2", "x <= 3"], "infeasible", set()),
+    ("min x", ["x^3 - y^2 >= 0"], "global", {(0, 0)}),
+    ("max x", ["y <= (1-x)^3", "y >= 0"], "global", {(1, 0)}),
+    ("min (x-2)^2 + (y-1)^2", ["x + y <= 2", "x^2 <= y"], "global", {(1, 1)}),
+    ("min (x-3)^2 + (y-2)^2", ["x^2 + y^2 <= 5", "x + 2y <= 4", "x >= 0", "y >= 0"], "global", {(2, 1)}),
+    ("min x^2", ["t <= -1", "t >= 1"], "infeasible", set()),
 ]  # fmt: skip
 
 

@@ -67,7 +67,11 @@ def _of_float(value: Any, what: str) -> Fraction:
 
 def refuse_many(X: Any, most: int, instead: str) -> None:
     """Refuse more points than can be worked out by hand, before anything is computed."""
-    size = X.shape[0] if getattr(X, "shape", ()) else len(X) if hasattr(X, "__len__") else 0
+    require_few(X.shape[0] if getattr(X, "shape", ()) else len(X) if hasattr(X, "__len__") else 0, most, instead)
+
+
+def require_few(size: int, most: int, instead: str) -> None:
+    """Refuse more points than can be worked out by hand."""
     if size > most:
         raise NotByHandError(f"{size} points are too many to work out by hand; the most is {most}. Use {instead}.")
 

@@ -6,12 +6,26 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ..kernels import Chi2, Constant, Intersection, Kernel, Linear, Polynomial, Power, Precomputed, Product, Scaled, Sum
+from ..kernels import (
+    Chi2,
+    Constant,
+    FromFeatures,
+    Intersection,
+    Kernel,
+    Linear,
+    Polynomial,
+    Power,
+    Precomputed,
+    Product,
+    Scaled,
+    Sum,
+)
 from ..kernels import kernel as as_kernel
 from ..kernels.adaptive import Adaptive
-from .algebra import indefinite_witness, quadratic
-from .exact import NotByHandError, Rows, fraction, points
-from .formula import Call, Formula, Number, Quotient, combination, formula
+from . import letters
+from .exact import NotByHandError, Rows, fraction, points, sympy
+from .formula import Call, Chain, Formula, Inner, Number, Quotient, Symbol, combination, equals, formula
+from .formula import Product as Times
 from .formula import Sum as Plus
 
 POLYNOMIAL = (Linear, Polynomial, Constant, Sum, Product, Scaled, Power)
@@ -21,6 +35,8 @@ POLYNOMIAL = (Linear, Polynomial, Constant, Sum, Product, Scaled, Power)
 def read_kernel(kernel: Kernel | str, instead: str) -> Kernel:
     """The kernel, if its values are fractions; `instead` names what to use where they are not."""
     kernel = as_kernel(kernel)
+    if isinstance(kernel, FromFeatures):
+        return kernel
     for part in _all_parts(kernel):
         if not isinstance(part, (*POLYNOMIAL, Intersection, Chi2, Precomputed)):
             raise NotByHandError(
@@ -64,7 +80,7 @@ def value(kernel: Kernel, x: Sequence[Any], z: Sequence[Any]) -> Any:
         case Constant(constant):
             return fraction(constant)
         case Intersection():
-            return sum((min(a, b) for a, b in zip(x, z, strict=True)), Fraction(0))
+            return sum((_least(a, b) for a, b in zip(x, z, strict=True)), Fraction(0))
         case Chi2():
             return sum((a * b / (a + b) for a, b in zip(x, z, strict=True) if a + b), Fraction(0))
         case Sum(left, right):
@@ -76,6 +92,13 @@ def value(kernel: Kernel, x: Sequence[Any], z: Sequence[Any]) -> Any:
         case Power(inner, exponent):
             return value(inner, x, z) ** int(exponent)
     raise TypeError(f"{kernel!r} has no exact values.")
+
+
+def _least(a: Any, b: Any) -> Any:
+    try:
+        return min(a, b)
+    except TypeError:  # of letters
+        return sympy().Min(a, b)
 
 
 def written(kernel: Kernel, x: Sequence[Fraction], z: Sequence[Fraction]) -> Formula:
@@ -125,25 +148,19 @@ def _chi2(a: Fraction, b: Fraction) -> Formula:
     return Quotient(Number(a) * Number(b), Number(a) + Number(b)) if a + b else Number(Fraction(0))
 
 
-def gram(kernel: Kernel, X: Any) -> tuple[Rows | None, Rows]:
-    """The points (None where only their Gram matrix is given) and the Gram matrix, proved positive semidefinite."""
-    given: Rows | None = points(X)
-    assert given is not None
-    if isinstance(kernel, Precomputed):
-        K, given = _precomputed(kernel, given), None
-    else:
-        _require_histograms(kernel, given)
-        K = tuple(tuple(value(kernel, x, z) for z in given) for x in given)
-    witness = indefinite_witness(K)
-    if witness is not None:
-        raise NotByHandError(
-            f"This Gram matrix is not positive semidefinite: c'Kc = {quadratic(K, witness)} < 0 for "
-            f"c = ({', '.join(map(str, witness))}). It belongs to no kernel, and stationary points need not be optimal."
-        )
-    return given, K
+def kernel_formula(kernel: Kernel) -> Chain:
+    """k(x, z) = its formula."""
+    x, z = Symbol("x", "j"), Symbol("z", "j")
+    sums: dict[str, Formula] = {
+        "min": letters.over(Call("min", (x, z)), "j"),
+        "chi2": letters.over(Times((x, z)) / (x + z), "j"),
+    }
+    body = general(kernel, Inner(letters.x, letters.z), lambda kind: sums[kind])
+    return equals(Call(letters.k, (letters.x, letters.z)), body)
 
 
-def _precomputed(kernel: Precomputed, given: Rows) -> Rows:
+def given_matrix(kernel: Precomputed, given: Rows) -> Rows:
+    """The Gram matrix that was given, in the kernel or in place of the points."""
     if kernel.matrix is None:
         K = given
     else:
@@ -159,7 +176,8 @@ def _precomputed(kernel: Precomputed, given: Rows) -> Rows:
     return K
 
 
-def _require_histograms(kernel: Kernel, given: Rows) -> None:
+def require_histograms(kernel: Kernel, given: Rows) -> None:
+    """Raise where a kernel of histograms would meet a negative entry."""
     for part in _all_parts(kernel):
         if isinstance(part, Intersection | Chi2) and any(entry < 0 for x in given for entry in x):
             least = min(entry for x in given for entry in x)

@@ -74,9 +74,9 @@ def about(body: Formula, digits: int = 4) -> Decimal | None:
     exact = value(body)
     if exact.is_Rational and (10**2 * exact).is_Integer:
         return None
-    return Decimal(
-        f"{float(exact):.{digits}g}" if abs(exact) >= sympy().Rational(1, 1000) else f"{float(exact):.{digits + 3}f}"
-    )
+    number = float(exact)
+    small, large = abs(number) < 10.0**-3, abs(number) >= 10.0**digits
+    return Decimal(f"{number:.{digits + 3}f}" if small else f"{number:.0f}" if large else f"{number:.{digits}g}")
 
 
 def root_of(square: Fraction) -> Formula:

@@ -6,7 +6,7 @@ from html import escape
 
 from ..steps import Block, Prose, Section, Solution, Step, Table
 from . import mathml, svg
-from .layout import Footnotes, verdict
+from .layout import Reading
 
 STYLE = """
 .mercer { color: #1d2433; background: #fff; font: 1.05rem/1.6 "Source Serif 4", "Charter", "Georgia", serif;
@@ -93,7 +93,7 @@ def _block(body: Block) -> str:
 
 def fragment(solution: Solution) -> str:
     """The solution as a part of a page, with its style."""
-    notes = Footnotes()
+    reading = Reading.of(solution)
     out = [f'<article class="mercer"><style>{STYLE}</style>', f"<h1>{escape(solution.title)}</h1>"]
     if solution.picture is not None:
         margins = ", margins f = ±1" if solution.picture.margins else ""
@@ -101,13 +101,13 @@ def fragment(solution: Solution) -> str:
         caption = drawn if solution.picture.alpha is not None else "The data"
         out.append(f"<figure>{svg.draw(solution.picture)}<figcaption>{caption}</figcaption></figure>")
     for count, section in enumerate(solution.sections, 1):
-        out += _section(section, 2, f'<span class="place">{count}</span>', notes)
-    if notes.notes:
-        items = "".join(f'<li id="note{i}">{prose(note)}</li>' for i, note in enumerate(notes.notes, 1))
+        out += _section(section, 2, f'<span class="place">{count}</span>', reading)
+    if reading.notes:
+        items = "".join(f'<li id="note{i}">{prose(note)}</li>' for i, note in enumerate(reading.notes, 1))
         out.append(f'<section class="notes"><h2>Where lecture notes often slip</h2><ol>{items}</ol></section>')
-    if verdict(solution):
-        bad = "" if all(step.checked for step in solution.steps()) else " bad"
-        out.append(f'<p class="verdict{bad}">{escape(verdict(solution))}</p>')
+    report = solution.check()
+    if report.line():
+        out.append(f'<p class="verdict{"" if report else " bad"}">{escape(report.line())}</p>')
     return "\n".join([*out, "</article>"])
 
 
@@ -121,17 +121,17 @@ def document(solution: Solution) -> str:
     )
 
 
-def _section(section: Section, depth: int, place: str, notes: Footnotes) -> list[str]:
+def _section(section: Section, depth: int, place: str, reading: Reading) -> list[str]:
     out = [f"<section><h{depth}>{place}{escape(section.title)}</h{depth}>"]
     for part in section.parts:
-        out += _section(part, depth + 1, "", notes) if isinstance(part, Section) else [_step(part, notes)]
+        out += _section(part, depth + 1, "", reading) if isinstance(part, Section) else [_step(part, reading)]
     return [*out, "</section>"]
 
 
-def _step(step: Step, notes: Footnotes) -> str:
-    marks = "".join(f'<sup><a href="#note{number}">{number}</a></sup>' for number in notes.numbers(step))
+def _step(step: Step, reading: Reading) -> str:
+    marks = "".join(f'<sup><a href="#note{number}">{number}</a></sup>' for number in reading.numbers(step))
     good = '<span class="check" title="checked by machine, exactly">✓ checked</span>'
-    check = {None: "", True: good, False: '<span class="wrong">✗ this does not hold</span>'}[step.mark]
+    check = {None: "", True: good, False: '<span class="wrong">✗ this does not hold</span>'}[reading.mark()]
     why = f"({prose(step.reason)})" if step.reason else ""
     closing = " ".join(part for part in (why, check) if part)
     blocks = "\n".join(_block(body) for body in step.mathematics)

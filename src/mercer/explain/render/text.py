@@ -34,13 +34,14 @@ from ..formula import (
 )
 from ..steps import Block, Prose, Section, Solution, Step, Table
 from .binding import ATOM, POWER, PRODUCT, binding, is_plain, needed_in_product, starts_with_number
-from .layout import Footnotes, Line, lines, verdict
+from .layout import Line, Reading, lines
 
 GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eta": "η", "lambda": "λ", "mu": "μ", "xi": "ξ", "pi": "π",
-    "sigma": "σ", "phi": "φ", "Phi": "Φ", "Lambda": "Λ", "infinity": "∞",
+    "sigma": "σ", "theta": "θ", "phi": "φ", "Phi": "Φ", "Lambda": "Λ", "infinity": "∞",
 }  # fmt: skip
 SIGNS = {"=": "=", "<": "<", "<=": "≤", ">": ">", ">=": "≥", "!=": "≠", "~": "≈", ":=": ":="}
+SIGNS |= {f"{sign}!": shown for sign, shown in SIGNS.items()}
 _BELOW = str.maketrans("0123456789+-ijkn", "₀₁₂₃₄₅₆₇₈₉₊₋ᵢⱼₖₙ")
 _ABOVE = str.maketrans("0123456789-kn", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵏⁿ")
 
@@ -275,38 +276,40 @@ def block(body: Block, width: int) -> list[str]:
 
 def document(solution: Solution, width: int = 100) -> str:
     """The whole solution."""
-    notes = Footnotes()
+    reading = Reading.of(solution)
     out = [solution.title, "═" * len(solution.title), ""]
     for count, section in enumerate(solution.sections, 1):
-        out += _section(section, f"{count}", width, notes)
-    if notes.notes:
+        out += _section(section, f"{count}", width, reading)
+    if reading.notes:
         out += ["Where lecture notes often slip", ""]
-        for count, note in enumerate(notes.notes, 1):
+        for count, note in enumerate(reading.notes, 1):
             out += textwrap.wrap(f"[{count}] {prose(note)}", width, subsequent_indent="    ")
         out.append("")
-    out.append(verdict(solution))
+    out.append(solution.check().line())
     return "\n".join(out).rstrip() + "\n"
 
 
-def _section(section: Section, place: str, width: int, notes: Footnotes) -> list[str]:
+def _section(section: Section, place: str, width: int, reading: Reading) -> list[str]:
     title = f"{place}. {section.title}"
     out = [title, "─" * len(title), ""]
     deeper = 0
     for part in section.parts:
         if isinstance(part, Section):
             deeper += 1
-            out += _section(part, f"{place}.{deeper}", width, notes)
+            out += _section(part, f"{place}.{deeper}", width, reading)
         else:
-            out += [*_step(part, width, notes), ""]
+            out += [*_step(part, width, reading), ""]
     return out
 
 
-def _step(step: Step, width: int, notes: Footnotes) -> list[str]:
-    marks = "".join(f" [{number}]" for number in notes.numbers(step))
+def _step(step: Step, width: int, reading: Reading) -> list[str]:
+    marks = "".join(f" [{number}]" for number in reading.numbers(step))
     out = textwrap.wrap(prose(step.statement) + marks, width)
     for body in step.mathematics:
         out += ["", *("    " + row for row in block(body, width - 4))]
-    check = {None: "", True: "✓ checked", False: "✗ THIS DOES NOT HOLD"}[step.mark].replace(" ", "\N{NO-BREAK SPACE}")
+    check = {None: "", True: "✓ checked", False: "✗ THIS DOES NOT HOLD"}[reading.mark()].replace(
+        " ", "\N{NO-BREAK SPACE}"
+    )
     why = f"({prose(step.reason)})" if step.reason else ""
     closing = " ".join(part for part in (why, check) if part)
     if closing and step.mathematics:
