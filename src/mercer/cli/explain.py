@@ -13,6 +13,7 @@ from .arguments import add_format, add_kernel, add_output, whole
 EXAMPLES = """\
   mercer explain "1,3:+ 2,1:+ 0,1:-"                                the hard margin of three points
   mercer explain "0,0:- 0,1:+ 1,0:+ 1,1:-" --kernel "poly(degree=2)" -o xor.html
+  mercer explain "1,3:+ 2,1:+ 0,1:-" --new 1,2 --detail short        in seven steps, and a new point
   mercer explain points.csv --C 1 --format latex > sheet.tex        the soft margin; the last column is the label
   mercer explain "1:1 2:3/2 3:2" --kind ridge --lambda 1/2          kernel ridge regression
   mercer explain "1,2 3,4" --kind kernel-trick --kernel "poly(degree=2)"
@@ -31,6 +32,10 @@ def add_arguments(parser: Any) -> None:
     parser.add_argument("--C", "-c", dest="C", metavar="X", help="svm: the soft margin (default: the hard one)")
     parser.add_argument("--lambda", dest="lam", metavar="X", default="1", help="ridge (default: 1)")
     parser.add_argument("--eta", metavar="X", default="1", help="perceptron: the step (default: 1)")
+    parser.add_argument("--new", metavar="POINT", action="append", help="a point to classify or predict, such as 1,2")
+    parser.add_argument("--detail", choices=("full", "short"), default="full", help="svm: short gives seven steps")
+    parser.add_argument("--all", action="store_true", help="perceptron: every look of a long run")
+    parser.add_argument("--reveal", action="store_true", help="html: sections closed, opened one after the other")
     parser.add_argument("--exercise", type=whole(0), metavar="SEED", help="make a new exercise")
     parser.add_argument("--answer", action="store_true", help="with --exercise: its solution too")
     parser.add_argument("--format", choices=tuple(FORMATS), help="default: by the name of the file, or text")
@@ -51,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     paths = _paths(arguments)
     for place in paths:
         require_place(arguments, place, "worked solution", arguments.problem)
-    texts = [str(getattr(sheet, f"to_{kind}")()) for sheet in _sheets(arguments)]
+    options = {"reveal": True} if kind == "html" and arguments.reveal else {}
+    texts = [str(getattr(sheet, f"to_{kind}")(**options)) for sheet in _sheets(arguments)]
     if not arguments.output:
         together = kind == "json" and len(texts) > 1  # one object, so that it can be read as one
         print('{{"exercise": {}, "answer": {}}}'.format(*texts) if together else "\n".join(texts))
@@ -118,6 +124,7 @@ def _sheets(arguments: argparse.Namespace) -> list[Any]:
 def _solved(arguments: argparse.Namespace, explain: Any) -> Any:
     from ..kernels import kernel as parse
     from .exits import UsageError
+    from .points import new_points
 
     first, *more = arguments.problem
     kernel = {} if arguments.kernel is None else {"kernel": parse(arguments.kernel)}
@@ -133,25 +140,22 @@ def _solved(arguments: argparse.Namespace, explain: Any) -> Any:
     if arguments.kind in ("soft", "xor"):
         raise UsageError(f"--kind {arguments.kind} is for --exercise; a soft margin is --C, another one --kernel.")
     X, y = _points(first, arguments)
+    options: dict[str, Any] = {**kernel, "new": new_points(arguments.new)}
     if arguments.kind == "ridge":
-        return explain.ridge(X, y, arguments.lam, **kernel)
-    labels = [_sign(label) for label in y]
+        return explain.ridge(X, y, arguments.lam, **options)
     if arguments.kind == "perceptron":
-        return explain.perceptron(X, labels, eta=arguments.eta, **kernel)
-    return explain.svm(X, labels, C=arguments.C, **kernel)
+        return explain.perceptron(X, y, eta=arguments.eta, all=arguments.all, **options)
+    return explain.svm(X, y, C=arguments.C, detail=arguments.detail, **options)
 
 
 def _points(text: str, arguments: argparse.Namespace) -> tuple[list[list[Any]], list[Any]]:
     """Points and targets: written out, or from a table."""
-    from ..io import DataError
     from .data import read
+    from .points import written
 
-    if ":" in text and not Path(text).exists():
-        rows = [word.rpartition(":") for word in text.split()]
-        odd = next((word for word, row in zip(text.split(), rows, strict=True) if not (row[0] and row[2])), None)
-        if odd is not None:
-            raise DataError(f"{odd!r} is not a point: write coordinates and a label, such as 1,3:+")
-        return [[cell.strip() for cell in row[0].strip("()").split(",")] for row in rows], [row[2] for row in rows]
+    given = written(text)
+    if given is not None:
+        return given
     arguments.data = text
     table, y, _ = read(arguments).split(arguments.target)
     if table.sparse:
@@ -159,7 +163,3 @@ def _points(text: str, arguments: argparse.Namespace) -> tuple[list[list[Any]], 
     return [
         list(row) for row in zip(*(table.column(i).tolist() for i in range(len(table.names))), strict=True)
     ], y.tolist()
-
-
-def _sign(label: Any) -> Any:
-    return {"+": 1, "-": -1, "+1": 1, "-1": -1, "1": 1}.get(str(label).strip(), label)
