@@ -19,6 +19,7 @@ import pytest
 from mercer import explain
 from mercer.explain.formula import Number, Symbol, chain, condition, equals
 from mercer.explain.meaning import judge
+from mercer.explain.render.drawing import Drawing
 from mercer.explain.steps import Section, Solution, Step, say
 from mercer.explain.world import World
 
@@ -152,9 +153,115 @@ def test_notebooks(solution):
 def test_the_picture_shows_points_boundary_margins_and_multipliers():
     page = SOLUTIONS["svm"]().to_html()
     picture = re.search(r"<svg.*?</svg>", page, re.DOTALL)[0]
-    assert picture.count('class="ring"') == 3
-    assert all(kind in picture for kind in ('"boundary"', '"margin plus"', '"margin minus"', "α = 5/8"))
+    assert picture.count('class="ring"') == 3 + 1, "of three points, and in the legend"
+    shown = ('"boundary"', '"margin plus"', '"margin minus"', "α = 5/8", ">w<", ">m<", ">x₁<", ">x₂<", "class +1")
+    assert all(kind in picture for kind in shown)
     assert "<svg" not in SOLUTIONS["svm gram"]().to_html()
+
+
+def test_pictures_have_the_colours_and_shapes_of_plots():
+    from mercer.plot.style import colour, shape
+
+    page = SOLUTIONS["svm"]().to_html()
+    assert (shape(0), shape(1)) == ("o", "s"), "of class -1 and +1, in this order"
+    assert f".dot.minus {{ fill: {colour(0)}; }}" in page and f".dot.plus {{ fill: {colour(1)}; }}" in page
+    assert '<circle class="dot minus"' in page and '<rect class="dot plus"' in page
+
+
+def test_slacks_and_multipliers_at_c_are_marked():
+    solution = SOLUTIONS["svm soft"]()
+    drawing = Drawing(solution.picture)
+    assert [mark.rings for mark in drawing.marks] == [1, 2, 2, 1]
+    assert "α = C = 1/3" in solution.to_svg()
+    (slack,) = [curve for curve in drawing.curves if curve.kind == "slack"]
+    start, end = slack.places
+    assert start == (1, 1), "y f = 0 there"
+    assert solution.picture.f(*end) == pytest.approx(-1)
+    (length,) = [arrow for arrow in drawing.arrows if arrow.kind == "length"]
+    assert solution.picture.f(*length.start) == pytest.approx(0) and solution.picture.f(*length.end) == pytest.approx(1)
+    ends = [arrow for arrow in drawing.arrows if arrow.kind == "w"]
+    assert len(ends) == 1
+
+
+@pytest.mark.parametrize(
+    "solution",
+    [
+        explain.svm([[10, 10], [11, 10], [10, 11]], [1, 1, -1], C="1/100"),
+        explain.svm([[5, 5], [6, 5], [5, 7]], [1, 1, -1], C="1/50", kernel="poly"),
+    ],
+    ids=["linear", "poly"],
+)
+def test_the_window_contains_the_boundary(solution):
+    drawing = Drawing(solution.picture)
+    boundary = [curve for curve in drawing.curves if curve.kind == "boundary"]
+    assert boundary and all(drawing.frame.holds(place) for curve in boundary for place in curve.places)
+
+
+def test_pictures_in_latex_and_beside_markdown(tmp_path):
+    solution = SOLUTIONS["svm soft"]()
+    page = solution.to_latex()
+    assert r"\begin{tikzpicture}" in page and r"\usepackage{tikz}" in page and r"\draw[boundary]" in page
+    assert r"\node[outer ring] at (1,1)" in page
+    assert "tikz" not in SOLUTIONS["ridge"]().to_latex()
+    solution.save(tmp_path / "soft.md")
+    assert "](soft.svg)" in (tmp_path / "soft.md").read_text(encoding="utf-8")
+    picture = ElementTree.fromstring((tmp_path / "soft.svg").read_text(encoding="utf-8"))
+    assert picture.tag.endswith("svg")
+    with pytest.raises(ValueError, match="no picture"):
+        SOLUTIONS["ridge"]().to_svg()
+
+
+def test_lines_of_text_have_at_most_a_hundred_columns(solution):
+    assert max(map(len, solution.to_text().splitlines())) <= 100
+
+
+def test_sections_open_and_close_and_one_after_the_other():
+    solution = SOLUTIONS["svm"]()
+    page = solution.to_html()
+    assert page.count("<details open>") == len(solution.sections) and "<script" not in page
+    page = solution.to_html(reveal=True)
+    assert page.count("<details>") == len(solution.sections) and "<details open>" not in page
+    assert "keydown" in page and "http" not in page
+    assert "DejaVu Math TeX Gyre" in page
+
+
+def test_footnotes_of_two_solutions_on_one_page_do_not_collide():
+    names = [set(re.findall(r'id="([^"]+)"', SOLUTIONS[name]()._repr_html_())) for name in ("svm", "ridge")]
+    assert all(names) and not names[0] & names[1]
+
+
+def test_the_short_solution_has_the_seven_steps_of_the_lecture():
+    solution = explain.svm([[1, 3], [2, 1], [0, 1]], [1, 1, -1], detail="short")
+    assert len(solution.sections) == 7 == len(list(solution.steps()))
+    assert all(solution.marks)
+    text = solution.to_text()
+    order = ("10   5  −3", "5α₁² + 4α₁α₂ + 4α₂²", "∂L/∂α₁ = 2 − 5α₁ − 2α₂", "6/5 − 16/5 α₂ = 0", "(1, 1/2)")
+    places = [text.index(piece) for piece in (*order, "= 3/2", "2 / √5")]
+    assert places == sorted(places)
+    assert solution.answer == SOLUTIONS["svm"]().answer
+    assert explain.svm(XOR, XOR_LABELS, kernel="poly", detail="short").check()
+    with pytest.raises(ValueError, match="detail"):
+        explain.svm([[0], [1]], [1, -1], detail="long")
+
+
+WOODEN = (
+    "Wanted is", "Put in, they leave", "The derivative by", "Each of the 1 terms", "has to spare",
+    "points with a multiplier", "a mixture of the points", "What each point is, the second derivatives say",
+)  # fmt: skip
+
+
+def test_plain_sentences(solution):
+    assert not [words for words in WOODEN if words in solution.to_text() + solution.to_html()]
+
+
+def test_footnotes_on_the_slips_of_lecture_notes():
+    text = "".join(SOLUTIONS[name]().to_text(width=999) for name in ("svm soft", "perceptron", "ridge", "kernel trick"))
+    for words in (
+        "not 1 − yᵢ ⟨𝐰, 𝐱ᵢ⟩", "T − T_0 + 1" if "T_0" in text else "T − T₀ + 1 terms", "over feasible θ only",
+        "also over 𝛏", "a polynomial of degree p", "Each mistake adds yᵢ 𝐱ᵢ", "each of the p features",
+        "Both halves cancel", "It is 𝐰 that equals this sum",
+    ):  # fmt: skip
+        assert words in text, words
 
 
 def damaged(solution: explain.Solution) -> explain.Solution:
@@ -246,7 +353,7 @@ def test_exercise_errors():
 
 
 @pytest.mark.digits
-def test_the_examples_are_up_to_date():
+def test_the_examples_are_up_to_date(tmp_path):
     folder = Path(__file__).parents[1] / "examples" / "worked"
     spec = importlib.util.spec_from_file_location("worked_examples", folder / "make.py")
     make = importlib.util.module_from_spec(spec)
@@ -254,15 +361,11 @@ def test_the_examples_are_up_to_date():
     assert len(make.EXAMPLES) >= 4
     for name, solve in make.EXAMPLES.items():
         solution = solve()
-        writers = {
-            ".html": solution.to_html,
-            ".tex": solution.to_latex,
-            ".md": solution.to_markdown,
-            ".txt": solution.to_text,
-        }
         for suffix in make.FORMATS:
-            written = (folder / f"{name}{suffix}").read_text(encoding="utf-8")
-            assert written == writers[suffix](), "run python examples/worked/make.py"
+            solution.save(tmp_path / f"{name}{suffix}")
+    for path in tmp_path.iterdir():
+        written = (folder / path.name).read_text(encoding="utf-8")
+        assert written == path.read_text(encoding="utf-8"), "run python examples/worked/make.py"
 
 
 def test_one_sentence_where_sympy_is_missing():

@@ -56,18 +56,32 @@ def run(arguments: argparse.Namespace) -> int:
     paths = _paths(arguments)
     for place in paths:
         require_place(arguments, place, "worked solution", arguments.problem)
-    options = {"reveal": True} if kind == "html" and arguments.reveal else {}
-    texts = [str(getattr(sheet, f"to_{kind}")(**options)) for sheet in _sheets(arguments)]
+    sheets = _sheets(arguments)
     if not arguments.output:
+        texts = [_text(arguments, kind, sheet) for sheet in sheets]
         together = kind == "json" and len(texts) > 1  # one object, so that it can be read as one
         print('{{"exercise": {}, "answer": {}}}'.format(*texts) if together else "\n".join(texts))
         return Exit.FINE
-    for place, text in zip(paths, texts, strict=True):
-        write_whole(place, text)
+    for place, sheet in zip(paths.copy(), sheets, strict=True):
+        picture = Path(place).with_suffix(".svg") if kind == "markdown" and sheet.picture is not None else None
+        if picture is not None:
+            require_place(arguments, str(picture), "picture", arguments.problem)
+            write_whole(str(picture), sheet.to_svg())
+            paths.append(str(picture))
+        write_whole(place, _text(arguments, kind, sheet, picture))
     note(arguments, f"written to {' and '.join(paths)}.")
     if arguments.json:
         print(json.dumps({"format": kind, "output": paths}))
     return Exit.FINE
+
+
+def _text(arguments: argparse.Namespace, kind: str, sheet: Any, picture: Path | None = None) -> str:
+    """A sheet in the format that was asked for."""
+    if kind == "html":
+        return str(sheet.to_html(reveal=arguments.reveal))
+    if kind == "markdown":
+        return str(sheet.to_markdown(None if picture is None else picture.name))
+    return str(getattr(sheet, f"to_{kind}")())
 
 
 def _paths(arguments: argparse.Namespace) -> list[str]:
@@ -109,7 +123,7 @@ def _sheets(arguments: argparse.Namespace) -> list[Any]:
     try:
         if arguments.exercise is not None:
             made = explain.exercise(arguments.exercise, arguments.kind)
-            return [made, made.answer] if arguments.answer else [made]
+            return [made.sheet, made.answer] if arguments.answer else [made.sheet]
         if not any(text.strip() for text in arguments.problem):
             raise UsageError("Give points, such as '1,3:+ 2,1:+ 0,1:-', a table, or --exercise SEED.")
         return [_solved(arguments, explain)]

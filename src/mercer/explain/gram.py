@@ -37,27 +37,28 @@ def read_kernel(kernel: Kernel | str, instead: str) -> Kernel:
     kernel = as_kernel(kernel)
     if isinstance(kernel, FromFeatures):
         return kernel
-    for part in _all_parts(kernel):
+    for part in all_parts(kernel):
         if not isinstance(part, (*POLYNOMIAL, Intersection, Chi2, Precomputed)):
             raise NotByHandError(
                 f"{type(part).__name__} has values that are no fractions, so there is no exact solution by hand: use "
                 f"{instead}, or one of linear, poly, intersection, chi2, precomputed and their sums and products."
             )
     require_numbers(kernel)
-    if isinstance(kernel, Precomputed) or not any(isinstance(part, Precomputed) for part in _all_parts(kernel)):
+    if isinstance(kernel, Precomputed) or not any(isinstance(part, Precomputed) for part in all_parts(kernel)):
         return kernel
     raise NotByHandError("Precomputed values cannot be mixed with other kernels here: give the finished Gram matrix.")
 
 
 def require_numbers(kernel: Kernel) -> None:
     """Raise where a parameter waits for data: what is found from data is no fraction that anybody would write."""
-    for part in _all_parts(kernel):
+    for part in all_parts(kernel):
         if isinstance(part, Adaptive) and isinstance(getattr(part, part.adapts), str):
             raise NotByHandError(f"{part!r} waits for data: give {part.adapts} as a number, such as 1/2.")
 
 
-def _all_parts(kernel: Kernel) -> list[Kernel]:
-    return [kernel, *(deep for part in kernel.parts() for deep in _all_parts(part))]
+def all_parts(kernel: Kernel) -> list[Kernel]:
+    """The kernel and all that it is made of."""
+    return [kernel, *(deep for part in kernel.parts() for deep in all_parts(part))]
 
 
 def is_linear(kernel: Kernel) -> bool:
@@ -67,7 +68,7 @@ def is_linear(kernel: Kernel) -> bool:
 
 def is_polynomial(kernel: Kernel) -> bool:
     """A polynomial in the coordinates, so that f(x) can be multiplied out."""
-    return all(isinstance(part, POLYNOMIAL) for part in _all_parts(kernel))
+    return all(isinstance(part, POLYNOMIAL) for part in all_parts(kernel))
 
 
 def value(kernel: Kernel, x: Sequence[Any], z: Sequence[Any]) -> Any:
@@ -178,7 +179,7 @@ def given_matrix(kernel: Precomputed, given: Rows) -> Rows:
 
 def require_histograms(kernel: Kernel, given: Rows) -> None:
     """Raise where a kernel of histograms would meet a negative entry."""
-    for part in _all_parts(kernel):
+    for part in all_parts(kernel):
         if isinstance(part, Intersection | Chi2) and any(entry < 0 for x in given for entry in x):
             least = min(entry for x in given for entry in x)
             raise ValueError(

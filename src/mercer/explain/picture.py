@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..kernels import Kernel
+import numpy as np
+
+from ..kernels import Chi2, Intersection, Kernel
 from .exact import Rows, Vector
-from .gram import value
+from .gram import all_parts
 from .sample import Sample
 
 
@@ -41,10 +43,17 @@ class Picture:
 
     def f(self, u: float, v: float) -> float:
         """f at a point of the plane, in floating point: it is only drawn."""
+        return self.grid([u], [v])[0][0]
+
+    def grid(self, us: list[float], vs: list[float]) -> list[list[float]]:
+        """f at all (u, v), a row for each v; kernels of histograms are told no negative coordinates."""
         assert self.alpha is not None
         assert self.b is not None
-        total = float(self.b)
-        for x, sign, a in zip(self.points, self.signs, self.alpha, strict=True):
-            if a:
-                total += float(a) * sign * float(value(self.kernel, [float(c) for c in x], [u, v]))
-        return total
+        beta = np.array([float(a) * sign for a, sign in zip(self.alpha, self.signs, strict=True)])
+        points = np.array([[float(c) for c in x] for x in self.points])
+        places = np.array([(u, v) for v in vs for u in us])
+        if any(isinstance(part, Intersection | Chi2) for part in all_parts(self.kernel)):
+            places = np.maximum(places, 0.0)
+        found = beta @ self.kernel(points, places) + float(self.b)
+        rows: list[list[float]] = found.reshape(len(vs), len(us)).tolist()
+        return rows

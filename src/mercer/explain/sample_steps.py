@@ -35,7 +35,8 @@ def _values(e: Sample) -> Step:
     if e.points is None:
         return Step(say("The Gram matrix is given:"), (equals(K, matrix(e.K)),), scope="data")
     entries = matrix([[written(e.kernel, x, z) for z in e.points] for x in e.points])
-    relation = equals(K, entries, matrix(e.K)) if e.n <= WRITTEN_OUT else equals(K, matrix(e.K))
+    fits = e.n <= WRITTEN_OUT and e.n * len(e.points[0]) <= (9 if is_polynomial(e.kernel) else 5)
+    relation = equals(K, entries, matrix(e.K)) if fits else equals(K, matrix(e.K))
     formula = kernel_formula(e.kernel)
     if e.n > 1:
         example = equals(Symbol("K", "12"), written(e.kernel, e.points[0], e.points[1]), e.K[0][1])

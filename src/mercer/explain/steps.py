@@ -5,7 +5,7 @@ What is shown is also what is checked: `solution.check()` (see `check`) goes by 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -125,11 +125,19 @@ class Solution:
 
         return document(self, width)
 
-    def to_markdown(self) -> str:
-        """Markdown with formulas in dollar signs."""
+    def to_markdown(self, picture: str | None = None) -> str:
+        """Markdown with formulas in dollar signs; `picture` is the file that holds `to_svg()`, where there is one."""
         from .render.markdown import document
 
-        return document(self)
+        return document(self, picture)
+
+    def to_svg(self) -> str:
+        """The picture as a file of its own."""
+        from .render.svg import document
+
+        if self.picture is None:
+            raise ValueError("This solution has no picture: its points are not in the plane.")
+        return document(self.picture)
 
     def to_latex(self) -> str:
         """A LaTeX document that compiles as it is."""
@@ -137,11 +145,11 @@ class Solution:
 
         return document(self)
 
-    def to_html(self) -> str:
-        """One self-contained HTML page with MathML."""
+    def to_html(self, reveal: bool = False) -> str:
+        """One self-contained HTML page with MathML; with `reveal`, sections are closed, and a key opens the next."""
         from .render.html import document
 
-        return document(self)
+        return document(self, reveal)
 
     def to_json(self, indent: int | None = 2) -> str:
         """The whole tree; `mercer.explain.from_json` reads it back."""
@@ -150,18 +158,22 @@ class Solution:
         return document(self, indent)
 
     def save(self, path: str | Path) -> Path:
-        """Write a file in the format that its ending names: .txt, .md, .tex, .html or .json."""
-        writers = {
+        """Write a file in the format that its ending names: .txt, .md (picture beside it), .tex, .html, .json, .svg."""
+        path = Path(path)
+        picture = path.with_suffix(".svg") if path.suffix == ".md" and self.picture is not None else None
+        writers: dict[str, Callable[[], str]] = {
             ".txt": self.to_text,
-            ".md": self.to_markdown,
+            ".md": lambda: self.to_markdown(None if picture is None else picture.name),
             ".tex": self.to_latex,
             ".html": self.to_html,
             ".json": self.to_json,
+            ".svg": self.to_svg,
         }
-        path = Path(path)
         if path.suffix not in writers:
             raise ValueError(f"The ending of {path.name!r} must be one of {', '.join(writers)}.")
         path.write_text(writers[path.suffix](), encoding="utf-8")
+        if picture is not None:
+            picture.write_text(self.to_svg(), encoding="utf-8")
         return path
 
     def __str__(self) -> str:

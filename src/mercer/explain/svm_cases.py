@@ -77,6 +77,8 @@ def _full(e: SvmProblem) -> Table:
     rows = []
     for verdict in e.verdicts:
         reason = _REASONS[verdict.finding]
+        if verdict.finding is Finding.FAMILY and any(not (verdict.alpha or ())[i] for i in verdict.members(State.FREE)):
+            reason = Prose((*reason.parts, "; those that are 0 here are positive in others"))
         if verdict.finding not in _WITHOUT_NUMBERS:
             reason = Prose(("rejected: ", *_numbers(e, verdict).parts))
         solution = say("none") if verdict.alpha is None else say("{}", _solution(verdict))

@@ -31,7 +31,7 @@ from ..formula import (
     signed,
 )
 from ..steps import Block, Prose, Section, Solution, Step, Table
-from . import text
+from . import text, tikz
 from .binding import ATOM, POWER, PRODUCT, binding, is_plain, is_tall, needed_in_product, starts_with_number
 from .layout import Line, Reading, lines
 from .text import measure
@@ -281,10 +281,13 @@ def document(solution: Solution) -> str:
     end = [rf"\bigskip\par\noindent\textcolor{{{colour}}}{{\small {escape(report.line())}}}"] if report.line() else []
     return "\n".join(
         [
-            _PREAMBLE + rf"\title{{{escape(solution.title)}}}",
+            _PREAMBLE
+            + (tikz.PREAMBLE if solution.picture is not None else "")
+            + rf"\title{{{escape(solution.title)}}}",
             r"\author{}\date{}",
             r"\begin{document}",
             r"\maketitle\vspace{-4em}",
+            *([tikz.draw(solution.picture)] if solution.picture is not None else []),
             *body,
             *end,
             r"\end{document}",
@@ -302,9 +305,11 @@ def _section(section: Section, depth: int, reading: Reading) -> str:
 
 def _step(step: Step, reading: Reading) -> str:
     known = len(reading.notes)
-    marks = ""
-    for number in reading.numbers(step):
-        marks += rf"\footnotemark[{number}]" if number <= known else rf"\footnote{{{prose(reading.notes[number - 1])}}}"
+    notes = [
+        rf"\footnotemark[{number}]" if number <= known else rf"\footnote{{{prose(reading.notes[number - 1])}}}"
+        for number in reading.numbers(step)
+    ]
+    marks = r"\textsuperscript{,}".join(notes)
     out = [prose(step.statement) + marks, *(_block(body) for body in step.mathematics)]
     check = {None: "", True: r"\checked", False: r"\fails"}[reading.mark()]
     why = rf"\reason{{({prose(step.reason)})}}" if step.reason else ""

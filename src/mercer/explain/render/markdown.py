@@ -7,6 +7,7 @@ import re
 from ..formula import Formula
 from ..steps import Block, Prose, Section, Solution, Step, Table
 from . import latex
+from .drawing import Drawing
 from .layout import Reading
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|$])")
@@ -35,10 +36,12 @@ def _block(body: Block) -> str:
     return _table(body) if isinstance(body, Table) else f"$$\n{latex.display(body)}\n$$"
 
 
-def document(solution: Solution) -> str:
-    """The whole solution."""
+def document(solution: Solution, picture: str | None = None) -> str:
+    """The whole solution; `picture` is where its picture is."""
     reading = Reading.of(solution)
     out = [f"# {_escape(solution.title)}"]
+    if picture is not None and solution.picture is not None:
+        out.append(f"![{_escape(Drawing(solution.picture).words)}]({picture})")
     for count, section in enumerate(solution.sections, 1):
         out += _section(section, 2, f"{count}. ", reading)
     if reading.notes:
