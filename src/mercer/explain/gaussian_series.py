@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,14 +33,15 @@ from .formula import (
     point,
     product,
 )
-from .letters import about, k, root_of
+from .letters import about, k, named_as, root_of
 from .meaning import value
 from .problem import Problem
-from .steps import Section, Solution, Step, Table, say
+from .steps import Prose, Section, Solution, Step, Table, say
 from .world import World, exact
 
 MOST_TERMS = 12
 _MOST_FEATURES = 40
+_DIGITS = 60
 _k, _u, _factorial = Symbol("k"), Symbol("u"), Symbol("k!")
 _N, _s, _r = Symbol("N"), Symbol("s"), Symbol("r")
 
@@ -71,6 +73,12 @@ class SeriesProblem(Problem):
                 return False
         return True
 
+    @property
+    def bold(self) -> tuple[Symbol, Symbol]:
+        """The letters of both points: as asked for, or x and z."""
+        x, z = named_as(self.x, "x")[0], named_as(self.z, "z")[0]
+        return x, (z if z != x else letters.z)
+
     def world(self, scope: str) -> World:
         """The points are letters, or the numbers given; after so many terms there are a sum s and a bound r."""
         sp = sympy()
@@ -84,7 +92,7 @@ class SeriesProblem(Problem):
         left, right = ([value(entry) for entry in p] for p in (u, v))
         gamma, inner = exact(self.gamma), sum(a * b for a, b in zip(left, right, strict=True))
         kernel = sp.exp(-gamma * sum((a - b) ** 2 for a, b in zip(left, right, strict=True)))
-        points = {letters.x: _vector(left), letters.z: _vector(right), _u: 2 * gamma * inner}
+        points = {self.bold[0]: _vector(left), self.bold[1]: _vector(right), _u: 2 * gamma * inner}
         world = World({**points, k: lambda *_: kernel})
         if kind != "terms":
             return world
@@ -109,14 +117,14 @@ def worked(e: SeriesProblem) -> Solution:
             f"{e.terms} terms in {len(e.x)} dimensions make {count} features, more than {_MOST_FEATURES}: take fewer "
             "terms, or mercer.features.GaussianSeries."
         )
-    gamma, terms, d = e.gamma, e.terms, len(e.x)
+    d = len(e.x)
     u, v = (letters.coordinates(d), letters.coordinates(d, "z")) if e.numbers else (e.x, e.z)
-    sections = [_split(gamma, u, v), _series(gamma), _features(gamma, u, v, terms), _remainder(gamma, terms)]
-    answer: dict[str, Any] = {"features": len(_exponents(d, terms))}
+    sections = [_split(e, u, v), _series(e), _features(e, u, v), _remainder(e)]
+    answer: dict[str, Any] = {"features": count}
     if e.numbers:
         sections.append(_numbers(e))
-        answer["value"] = value(_gauss(gamma, e.x, e.z))
-    return Solution(f"The Gaussian kernel as a series: γ = {gamma}", tuple(sections), answer, None, e)
+        answer["value"] = value(_gauss(e.gamma, e.x, e.z))
+    return Solution(f"The Gaussian kernel as a series: γ = {e.gamma}", tuple(sections), answer, None, e)
 
 
 def _exponents(d: int, terms: int) -> list[tuple[int, ...]]:
@@ -142,11 +150,12 @@ def _gauss(gamma: Fraction, x: Sequence[Formula], z: Sequence[Formula]) -> Formu
     return _exp(-gamma, combination([1] * len(x), [(a - b) ** 2 for a, b in zip(x, z, strict=True)]))
 
 
-def _split(gamma: Fraction, x: Sequence[Formula], z: Sequence[Formula]) -> Section:
-    squares, inner = (Norm(letters.x) ** 2, Norm(letters.z) ** 2), Inner(letters.x, letters.z)
+def _split(e: SeriesProblem, x: Sequence[Formula], z: Sequence[Formula]) -> Section:
+    gamma, (bold_x, bold_z) = e.gamma, e.bold
+    squares, inner = (Norm(bold_x) ** 2, Norm(bold_z) ** 2), Inner(bold_x, bold_z)
     short = equals(
-        Call(k, (letters.x, letters.z)),
-        _exp(-gamma, Norm(letters.x - letters.z) ** 2),
+        Call(k, (bold_x, bold_z)),
+        _exp(-gamma, Norm(bold_x - bold_z) ** 2),
         product(_exp(-gamma, squares[0]), _exp(-gamma, squares[1]), _exp(2 * gamma, inner)),
     )
     factors = product(_exp(-gamma, _squares(x)), _exp(-gamma, _squares(z)), _exp(2 * gamma, _dot(x, z)))
@@ -157,10 +166,11 @@ def _split(gamma: Fraction, x: Sequence[Formula], z: Sequence[Formula]) -> Secti
     return Section("Three factors", (Step(statement, (short, written), scope="letters"),))
 
 
-def _series(gamma: Fraction) -> Section:
+def _series(e: SeriesProblem) -> Section:
+    bold_x, bold_z = e.bold
     statement = say(
         "The last factor is a series in {}:",
-        condition(_u, "=", combination([2 * gamma], [Inner(letters.x, letters.z)])),
+        condition(_u, "=", combination([2 * e.gamma], [Inner(bold_x, bold_z)])),
     )
     series = condition(Call("exp", (_u,)), "=", Series(Power(_u, _k) / _factorial, "k", "0", "∞"))
     return Section("The series", (Step(statement, (series,), footnotes=(footnotes.SERIES_FROM_ZERO,)),))
@@ -172,7 +182,8 @@ def _feature(gamma: Fraction, exponents: tuple[int, ...], names: Sequence[Formul
     return Monomial(square, exponents).feature(names)
 
 
-def _features(gamma: Fraction, x: Sequence[Formula], z: Sequence[Formula], terms: int) -> Section:
+def _features(e: SeriesProblem, x: Sequence[Formula], z: Sequence[Formula]) -> Section:
+    gamma, terms, bold_x = e.gamma, e.terms, e.bold[0]
     exponents = _exponents(len(x), terms)
     left, right = (column([_feature(gamma, a, names) for a in exponents]) for names in (x, z))
     if len(x) == 1:
@@ -180,7 +191,7 @@ def _features(gamma: Fraction, x: Sequence[Formula], z: Sequence[Formula], terms
         component = condition(Call(Symbol("phi", "k"), (x[0],)), "=", product(_exp(-gamma, x[0] ** 2), powers))
         first = Step(say("So φ has a component for each k, from 0 on:"), (component,))
     else:
-        component = condition(Call("φ", (letters.x,)), "=", product(_exp(-gamma, Norm(letters.x) ** 2), left))
+        component = condition(Call("φ", (bold_x,)), "=", product(_exp(-gamma, Norm(bold_x) ** 2), left))
         first = Step(say(f"So φ has a component for each monomial. Those of degree below {terms} are"), (component,))
     factors = [(2 * gamma) ** j / factorial(j) for j in range(terms)]
     folded = equals(Inner(left, right), combination(factors, _powers(_dot(x, z), terms)))
@@ -196,8 +207,9 @@ def _powers(body: Formula, terms: int) -> list[Formula]:
     return [Number(Fraction(1)), body, *(body**j for j in range(2, terms))][:terms]
 
 
-def _remainder(gamma: Fraction, terms: int) -> Section:
-    front = _exp(-gamma, Norm(letters.x) ** 2 + Norm(letters.z) ** 2)
+def _remainder(e: SeriesProblem) -> Section:
+    gamma, terms, (bold_x, bold_z) = e.gamma, e.terms, e.bold
+    front = _exp(-gamma, Norm(bold_x) ** 2 + Norm(bold_z) ** 2)
     power = Norm(_u) ** terms / Number(Fraction(factorial(terms)))
     bound = product(front, power, Call("max", (Number(Fraction(1)), Call("exp", (_u,)))))
     step = Step(
@@ -209,24 +221,42 @@ def _remainder(gamma: Fraction, terms: int) -> Section:
 
 
 def _numbers(e: SeriesProblem) -> Section:
-    rows = []
-    for count in range(1, e.terms + 1):
-        letters_ = e.world(f"terms {count}").letters
-        cells = (letters_[_s], abs(value(_gauss(e.gamma, e.x, e.z)) - letters_[_s]), letters_[_r])
-        rows.append((say("{}", count), *(say("{}", _rounded(cell)) for cell in cells)))
-    shown_k = Call(k, (letters.x, letters.z))
+    bold_x, bold_z = e.bold
+    rows = tuple((say("{}", count), *map(_rounded, cells)) for count, cells in enumerate(_sums(e), 1))
+    shown_k = Call(k, (bold_x, bold_z))
     header = (say("{} terms", _N), say("sum {}", _s), say("error {}", Norm(shown_k - _s)), say("bound {}", _r))
-    table = Table(header, tuple(rows), scopes=tuple(f"terms {count}" for count in range(1, e.terms + 1)))
+    table = Table(header, rows, scopes=tuple(f"terms {count}" for count in range(1, e.terms + 1)))
     kernel = _gauss(e.gamma, e.x, e.z)
     written = from_sympy(value(kernel))
     rounded = about(written)
     tail = () if rounded is None else ("~", rounded)
-    statement = say("With {} and {}:", equals(letters.x, point(e.x)), equals(letters.z, point(e.z)))
+    statement = say("With {} and {}:", equals(bold_x, point(e.x)), equals(bold_z, point(e.z)))
     shown = chain(shown_k, "=", kernel, "=", written, *tail)
     step = Step(statement, (shown, table), say("every error is within its bound"), scope="given", proof="bounds")
     return Section("With numbers", (step,))
 
 
-def _rounded(number: Any) -> Decimal:
+def _sums(e: SeriesProblem) -> list[tuple[decimal.Decimal, ...]]:
+    """Sum, error and bound after each number of terms, in decimals of many digits."""
+    with decimal.localcontext() as context:
+        context.prec = _DIGITS
+        x, z = ([_decimal(entry) for entry in p] for p in (e.x, e.z))
+        gamma = decimal.Decimal(e.gamma.numerator) / e.gamma.denominator
+        front = (-gamma * sum(c * c for c in (*x, *z))).exp()
+        u = 2 * gamma * sum(a * b for a, b in zip(x, z, strict=True))
+        found: list[tuple[decimal.Decimal, ...]] = []
+        whole, partial, term = front * u.exp(), decimal.Decimal(0), front
+        for count in range(1, e.terms + 1):
+            partial, term = partial + term, term * u / count
+            found.append((partial, abs(whole - partial), abs(term) * max(decimal.Decimal(1), u.exp())))
+    return found
+
+
+def _decimal(entry: Formula) -> decimal.Decimal:
+    assert isinstance(entry, Number)
+    return decimal.Decimal(entry.value.numerator) / entry.value.denominator
+
+
+def _rounded(number: decimal.Decimal) -> Prose:
     """Six digits."""
-    return Decimal(f"{float(number):.6g}")
+    return say("{}", Decimal(f"{float(number):.6g}"))

@@ -19,7 +19,7 @@ from .formula import Call, Formula, Inner, Number, Symbol, column, combination, 
 from .gaussian_series import SeriesProblem
 from .gram import general, is_polynomial, require_numbers
 from .gram import value as kernel_value
-from .letters import coordinates, k
+from .letters import coordinates, k, named_as
 from .meaning import value
 from .problem import Problem
 from .steps import Section, Solution, Step, say
@@ -54,13 +54,13 @@ class TrickProblem(Problem):
     @cached_property
     def x(self) -> tuple[Symbol, list[Symbol]]:
         """The letter of the first point, and its coordinates: as asked for, or x."""
-        return _letters(self.left, self.d, "x")
+        return named_as(self.left, "x")
 
     @cached_property
     def z(self) -> tuple[Symbol, list[Symbol]]:
         """The letter of the second point, and its coordinates: as asked for, or z."""
-        letter, names = _letters(self.right, self.d, "z")
-        return (letter, names) if letter != self.x[0] else (letters.z, coordinates(self.d, "z"))
+        found = named_as(self.right, "z")
+        return found if found[0] != self.x[0] else (letters.z, coordinates(self.d, "z"))
 
     def world(self, scope: str) -> World:
         """The points are letters, or the numbers that were given."""
@@ -85,14 +85,6 @@ class TrickProblem(Problem):
 def _vector(entries: Sequence[Formula]) -> Any:
     found = [value(entry) for entry in entries]
     return sympy().ImmutableMatrix(found) if len(found) > 1 else found[0]
-
-
-def _letters(given: tuple[Formula, ...], d: int, otherwise: str) -> tuple[Symbol, list[Symbol]]:
-    """y and y_1 ... y_d where they were given; the usual letter otherwise."""
-    first = given[0]
-    if isinstance(first, Symbol) and list(given) == coordinates(d, first.name):
-        return Symbol(first.name, bold=True), coordinates(d, first.name)
-    return Symbol(otherwise, bold=True), coordinates(d, otherwise)
 
 
 def kernel_trick(kernel: Kernel | str = Polynomial(), x: Any = None, z: Any = None, terms: int = 6) -> Solution:  # noqa: B008

@@ -43,6 +43,13 @@ def coordinates(d: int, letter: str = "x") -> list[Symbol]:
     return [Symbol(letter)] if d == 1 else [Symbol(letter, str(j + 1)) for j in range(d)]
 
 
+def named_as(given: Sequence[Formula], otherwise: str) -> tuple[Symbol, list[Symbol]]:
+    """y and y_1 ... y_d where a point was given by these names; the usual letter otherwise."""
+    first = given[0]
+    name = first.name if isinstance(first, Symbol) and list(given) == coordinates(len(given), first.name) else otherwise
+    return Symbol(name, bold=True), coordinates(len(given), name)
+
+
 def over(body: Formula, index: str = "i") -> Series:
     """sum_i body."""
     return Series(body, index)

@@ -82,7 +82,7 @@ class PerceptronProblem(Sample):
         if kind == "linear":
             return self.plain.world(rest)
         signs = [sympy().Integer(s) for s in self.y]
-        world = self.base().also({letters.y: vector(signs), _eta: exact(self.eta)}, {Symbol("y"): signs})
+        world = self.base.also({letters.y: vector(signs), _eta: exact(self.eta)}, {Symbol("y"): signs})
         if kind == "data":
             return world
         if kind == "look":
@@ -101,17 +101,21 @@ class PerceptronProblem(Sample):
         return world.also({letters.b: zero})
 
     def _look(self, world: World, number: int) -> World:
-        """f before a look, w and the counts after it: the points are gone through again, by the rule itself."""
-        alpha, place = [0] * self.n, 0
-        for look in range(number + 1):
-            place = look % self.n
-            before = self._counted(world, tuple(alpha)) if look == number else None
-            score = self.y[place] * dot(self.K[place], self.run.beta(tuple(alpha)))
-            alpha[place] += score <= 0
-        assert before is not None
-        after = self._counted(world, tuple(alpha))
+        """f before a look, w and the counts after it."""
+        counts = self._counts
+        before, after = (self._counted(world, counts[place]) for place in (number, number + 1))
         letters_ = {name: after.letters[name] for name in (w, letters.alpha_bold)}
-        return before.also(letters_).where(i=place)
+        return before.also(letters_).where(i=number % self.n)
+
+    @cached_property
+    def _counts(self) -> list[tuple[int, ...]]:
+        """The counts of mistakes before each look and after the last: the points are gone through again."""
+        found = [(0,) * self.n]
+        for look in range(len(self.run.looks)):
+            place, alpha = look % self.n, found[-1]
+            mistake = self.y[place] * dot(self.K[place], self.run.beta(alpha)) <= 0
+            found.append(tuple(a + (mistake and i == place) for i, a in enumerate(alpha)))
+        return found
 
     def prove_run(self, step: Step) -> bool:
         """The words of the table: a mistake where y_i f(x_i) <= 0, and the points one after the other."""

@@ -105,7 +105,7 @@ class RidgeProblem(Sample):
         shifted = sp.Matrix([[exact(v) for v in row] for row in self.K]) + exact(self.weight) * sp.eye(self.n)
         t = vector(self.t)
         a = sp.ImmutableMatrix(shifted.LUsolve(t))
-        world = self.base().also({t_bold: t, lam: exact(self.weight), _I: sp.eye(self.n).as_immutable()})
+        world = self.base.also({t_bold: t, lam: exact(self.weight), _I: sp.eye(self.n).as_immutable()})
         world = world.also(families={Symbol("t"): list(t)})
         if kind == "data":
             return world

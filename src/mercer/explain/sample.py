@@ -101,6 +101,7 @@ class Sample(Problem):
 
     # What the letters stand for.
 
+    @cached_property
     def base(self) -> World:
         """The points, the kernel, the Gram matrix; x is any point."""
         sp = sympy()

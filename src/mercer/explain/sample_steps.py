@@ -61,10 +61,10 @@ def function_steps(e: Sample, left: Formula, beta: Vector, b: Fraction, scope: s
         formula = combination([*e.weights(beta), b], [*e.names, Number(Fraction(1))])
         inner = Inner(letters.w, e.mapped(letters.x))
         shown = equals(left, inner if not b else inner + letters.b, formula)
-        names = say(", where {} are the features of a point", equals(Call("φ", (letters.x,)), point(e.names)))
-        return [
-            Step(Prose(("The function is", *(names.parts if e.features is not None else ()))), (shown,), scope=scope)
-        ]
+        words = say("The function is")
+        if e.features is not None:
+            words = say("With the features {}, the function is", equals(Call("φ", (letters.x,)), point(e.names)))
+        return [Step(words, (shown,), scope=scope)]
     kernels = combination([*beta, b], [*(Call(k, (x_(i), letters.x)) for i in range(e.n)), Number(Fraction(1))])
     steps = [Step(say("The function, in kernels:"), (equals(left, kernels),), scope=scope)]
     if e.points is not None and is_polynomial(e.kernel):

@@ -147,11 +147,17 @@ def _end_row(e: SvmProblem, i: int, end: Fraction, below: bool) -> tuple[Prose, 
 def _middle(e: SvmProblem, lower: list[Fraction], upper: list[Fraction]) -> list[Step]:
     """The largest lower end, the least upper one, and the b between them."""
     low, high = max(lower), min(upper)
-    ends = (_extreme("max", lower, low), _extreme("min", upper, high))
+    ends = tuple(_extreme(*end) for end in (("max", lower, low), ("min", upper, high)) if len(end[1]) > 1)
     what = "one value of b:" if low == high else "an interval. Each b in it is optimal, and the middle is taken:"
     middle = equals(b, HALF * (Number(low) + Number(high)), e.b)
     words = f"The largest lower end and the least upper end leave {what}"
-    return [Step(say(words), (Listing(ends, ",   "), chain(low, "<=", b, "<=", high), middle), scope="solved")]
+    return [
+        Step(
+            say(words),
+            (*([Listing(ends, ",   ")] if ends else []), chain(low, "<=", b, "<=", high), middle),
+            scope="solved",
+        )
+    ]
 
 
 def _extreme(name: str, values: list[Fraction], which: Fraction) -> Chain:
@@ -164,7 +170,7 @@ def margin(e: SvmProblem) -> Section:
     if not square:
         words = "Here {}: f is the constant b, and there is neither a boundary nor a margin."
         return Section("The margin", (Step(say(words, equals(w, 0)), scope="solved"),))
-    if e.linear:
+    if e.linear and e.features is None:
         nearest = "The nearest points of both classes have" if e.C is None else "The points with f = ±1 have"
         return Section("The margin", (margin_step(e, say(f"{nearest} this distance from the boundary, the margin:")),))
     nearest = "The images of the nearest points" if e.C is None else "The images of points with f = ±1"

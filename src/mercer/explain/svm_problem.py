@@ -114,7 +114,7 @@ class SvmProblem(Sample):
         return self.at_new(solved, int(rest) - 1) if kind == "new" else solved
 
     def _with_labels(self) -> World:
-        sp, world = sympy(), self.base()
+        sp, world = sympy(), self.base
         G = [[exact(v) for v in row] for row in self.signed_gram]
         signs = [sp.Integer(s) for s in self.y]
         letters_ = {letters.y: vector(signs), letters.G: sp.ImmutableMatrix(G)}

@@ -90,10 +90,13 @@ def fragment(solution: Solution, reveal: bool = False) -> str:
     out = [f'<article class="mercer" id="mercer-{name}"><style>{STYLE}</style>', f"<h1>{escape(solution.title)}</h1>"]
     if reveal:
         out.append('<p class="closing">Space, enter or → opens the next part; ← closes it again.</p>')
-    if solution.picture is not None:
+    if solution.picture is not None and not reveal:
         out.append(f"<figure>{svg.draw(solution.picture)}</figure>")
     for count, section in enumerate(solution.sections, 1):
         out += _section(section, f'<span class="place">{count}</span>', reading, name, reveal)
+    if solution.picture is not None and reveal:  # it would tell the answer
+        figure = f"<figure>{svg.draw(solution.picture)}</figure>"
+        out.append(f"<details><summary><h2>The picture</h2></summary>{figure}</details>")
     if reading.notes:
         items = "".join(f'<li id="note-{name}-{i}">{prose(note)}</li>' for i, note in enumerate(reading.notes, 1))
         out.append(f'<section class="notes"><h2>Where lecture notes often slip</h2><ol>{items}</ol></section>')
