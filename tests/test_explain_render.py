@@ -331,8 +331,8 @@ def test_files_by_their_ending(tmp_path):
 
 @pytest.mark.parametrize("kind", ["svm", "soft", "xor", "perceptron", "ridge", "kernel-trick", "lagrangian"])
 def test_exercises_are_new_for_each_seed_and_have_small_answers(kind, tmp_path):
-    exercises = [explain.exercise(seed, kind) for seed in range(5)]
-    assert len({str(e.sheet).partition("\n")[2] for e in exercises}) == 5
+    exercises = [explain.exercise(seed, kind) for seed in range(3)]
+    assert len({str(e.sheet).partition("\n")[2] for e in exercises}) == 3
     assert explain.exercise(2, kind) == exercises[2]
     for e in exercises:
         assert e.answer.check()

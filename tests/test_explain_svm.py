@@ -251,7 +251,7 @@ def problems(draw):
     return X, y, C, kernel
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(problems())
 def test_agrees_with_svc(problem):
     X, y, C, kernel = problem
