@@ -165,6 +165,10 @@ def test_a_solution_that_is_falsified_consistently_is_caught():
     assert {"its answer", "its picture"} <= set(report.elsewhere)
     moved = solution.to_json().replace('"1/4"', '"1/3"')
     assert not explain.from_json(moved).check()
+    bare = json.loads(solution.to_json())
+    del bare["problem"]
+    with pytest.raises(ValueError, match="holds no data"):
+        explain.from_json(json.dumps(bare))
 
 
 def test_a_mistake_in_the_derivation_itself_is_caught(monkeypatch):

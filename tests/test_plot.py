@@ -479,7 +479,7 @@ def test_feature_map_chooses_what_separates():
     _, (left, right) = plt.subplots(1, 2)
     assert plot.feature_map(phi, X, rings, ax=(left, right)) == (left, right)
     _, right = plot.feature_map(PolynomialMap(), X[:, :1], np.abs(X[:, 0]) > 1)
-    assert (right.get_xlabel(), right.get_ylabel()) == ("x₁", "x₁²")  # rather than the constant 1
+    assert (right.get_xlabel(), right.get_ylabel()) == ("√2 x₁", "x₁²")  # rather than the constant 1
     plot.feature_map(PolynomialMap(), vectors(100), rings)
 
 

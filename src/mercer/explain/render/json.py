@@ -48,6 +48,8 @@ def read(document: str) -> steps.Solution:
     solution = _decode(tree)
     if not isinstance(solution, steps.Solution):
         raise ValueError("This is no worked solution: Solution.to_json() writes one.")
+    if solution.problem is None:
+        raise ValueError("This worked solution holds no data, so that nothing in it can be checked.")
     return solution
 
 
