@@ -20,7 +20,7 @@ XOR, XOR_LABELS = [[1, 1], [-1, -1], [-1, 1], [1, -1]], [-1, -1, 1, 1]
 SOLUTIONS = {
     "hard margin": lambda: explain.svm([[1, 3], [2, 1], [0, 1]], [1, 1, -1], new=[1, 2]),
     "interval of b": lambda: explain.svm([[0], [4]], ["no", "yes"], C="1/100"),
-    "kernel, ties": lambda: explain.svm([[1], [-1], [2]], [1, -1, 1], C=2, kernel="poly"),
+    "kernel, ties": lambda: explain.svm([[1], [-1], [1]], [1, -1, 1], kernel="poly"),
     "inseparable": lambda: explain.svm([[0], [1], [2]], [1, -1, 1]),
     "perceptron": lambda: explain.perceptron([[1, 3], [2, 1], [0, -1]], [1, 1, -1], eta="1/2"),
     "kernel perceptron": lambda: explain.perceptron([[1], [-1], [2]], [-1, 1, 1], kernel="poly", new=3),

@@ -159,9 +159,11 @@ def _table(table: Table, world: World, problem: Problem) -> Iterator[bool | None
 
 
 def _only_formula(sentence: Prose) -> Formula | None:
-    """The one formula of a cell, where it is a value and no relation."""
+    """The one formula of a cell, where it is a value; of a chain, which is judged by itself, the last member."""
     found = [part for part in sentence.parts if isinstance(part, Formula)]
-    return found[0] if len(found) == 1 and not isinstance(found[0], Chain | Listing) else None
+    if len(found) != 1 or isinstance(found[0], Listing):
+        return None
+    return found[0].members[-1] if isinstance(found[0], Chain) else found[0]
 
 
 def _sentence(sentence: Prose, world: World) -> Iterator[bool | None]:

@@ -31,7 +31,7 @@ from .letters import about, f_of, k, over, root_of, w, x_, y_
 from .perceptron_run import MOST_PASSES, Run, follow
 from .picture import Picture
 from .sample import Sample, read_sample
-from .sample_steps import class_of, function_steps, gram_steps, new_point, renamed
+from .sample_steps import Expansion, class_of, function_steps, gram_steps, new_points, renamed
 from .steps import Prose, Section, Solution, Step, Table, say
 from .svm_problem import added
 from .world import World, exact, vector
@@ -369,4 +369,5 @@ def _linear(e: PerceptronProblem) -> Section:
 def _answer(e: PerceptronProblem) -> list[Section]:
     steps = function_steps(e, f_of(letters.x), e.beta, Fraction(0), "end")
     sections = [Section("The function f", (*steps, Step(say("A new point belongs to the class of the sign of f."))))]
-    return sections + [new_point(e, r, e.beta, Fraction(0), lambda f: class_of(e.labels, f)) for r in range(len(e.new))]
+    factor = _a * y_("i") if e.eta == 1 else _eta * _a * y_("i")
+    return sections + new_points(e, Expansion(factor, e.beta, Fraction(0), lambda f: class_of(e.labels, f)))

@@ -34,8 +34,8 @@ from .gram import is_polynomial
 from .letters import HALF, K, X, a_bold, coordinates, f_of, lam, over, root_of, t_bold, w, x_
 from .meaning import value
 from .sample import Sample, read_sample
-from .sample_steps import function_steps, gram_steps, new_point
-from .steps import Prose, Section, Solution, Step, Table, say
+from .sample_steps import Expansion, function_steps, gram_steps, new_points
+from .steps import Section, Solution, Step, Table, say
 from .world import World, exact, vector
 
 MOST_POINTS = 12
@@ -323,8 +323,4 @@ def _values(e: RidgeProblem) -> Section:
 def _answer(e: RidgeProblem) -> list[Section]:
     steps = function_steps(e, f_of(letters.x), e.a, Fraction(0), "solved")
     sections = [Section("The function f", tuple(steps))]
-    return sections + [new_point(e, r, e.a, Fraction(0), _prediction) for r in range(len(e.new))]
-
-
-def _prediction(f: Fraction) -> Prose:
-    return say("this is the prediction")
+    return sections + new_points(e, Expansion(_ai, e.a, Fraction(0), lambda f: say("this is the prediction")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
 from . import footnotes, letters
@@ -75,15 +76,32 @@ def function_steps(e: Sample, left: Formula, beta: Vector, b: Fraction, scope: s
     return steps
 
 
-def new_point(e: Sample, number: int, beta: Vector, b: Fraction, verdict: Callable[[Fraction], Prose]) -> Section:
+@dataclass(frozen=True)
+class Expansion:
+    """f = sum_i beta_i k(x_i, .) + b: how beta_i is written, its values, b, and what a value of f says of a point."""
+
+    letter: Formula
+    beta: Vector
+    b: Fraction
+    verdict: Callable[[Fraction], Prose]
+
+
+def new_points(e: Sample, f: Expansion) -> list[Section]:
+    """f at each new point."""
+    return [_new_point(e, number, f) for number in range(len(e.new))]
+
+
+def _new_point(e: Sample, number: int, expansion: Expansion) -> Section:
     """f at a new point: every k(x_i, x), the sum, and what follows."""
+    beta, b = expansion.beta, expansion.b
     values = e.new_values(number)
     f = dot(beta, values) + b
     given = point(e.new[number]) if e.points is not None else None
     rows = []
     for i, (weight, own) in enumerate(zip(beta, values, strict=True)):
         rows.append((say("{}", x_(i)), say("{}", weight), say("{}", _written_value(e, i, number, own))))
-    table = Table((say("point"), say("factor in f"), say("{}", Call(k, (x_("i"), letters.x)))), tuple(rows), "i")
+    header = (say("point"), say("{}", expansion.letter), say("{}", Call(k, (x_("i"), letters.x))))
+    table = Table(header, tuple(rows), "i")
     kept = [(weight, own) for weight, own in zip(beta, values, strict=True) if weight]
     terms = [Number(weight) * Number(own) for weight, own in kept]
     summed = combination([1] * len(terms) + [b], [*terms, Number(Fraction(1))])
@@ -93,7 +111,7 @@ def new_point(e: Sample, number: int, beta: Vector, b: Fraction, verdict: Callab
     else:
         statement = say("The new point is {}. Its kernel values with the points:", equals(letters.x, given))
     scope = f"new {number + 1}"
-    steps = [Step(statement, (table,), scope=scope), Step(say("So"), (shown,), verdict(f), scope=scope)]
+    steps = [Step(statement, (table,), scope=scope), Step(say("So"), (shown,), expansion.verdict(f), scope=scope)]
     if e.linear and any(beta):
         inner = [Number(a) * Number(c) for a, c in zip(e.weights(beta), _vector_of(e, number), strict=True)]
         shorter = combination([1] * len(inner) + [b], [*inner, Number(Fraction(1))])
@@ -114,7 +132,8 @@ def class_of(labels: Labels, f: Fraction) -> Prose:
     """The class that f gives a point."""
     if not f:
         return say("{}: the point lies on the boundary, in neither class", equals(f_of(letters.x), 0))
-    return say(f"{{}}: class {class_name(labels, f)}", chain(f_of(letters.x), ">" if f > 0 else "<", 0))
+    relation = chain(f_of(letters.x), ">" if f > 0 else "<", 0)
+    return Prose((relation, f": class {class_name(labels, f)}"))
 
 
 def class_name(labels: Labels, f: Fraction) -> str:

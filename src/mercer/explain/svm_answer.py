@@ -25,7 +25,7 @@ from .formula import (
     point,
 )
 from .letters import HALF, about, alpha, b, f_of, over, root_of, t, w, x_, y_
-from .sample_steps import class_name, class_of, function_steps, new_point
+from .sample_steps import Expansion, class_name, class_of, function_steps, new_points
 from .steps import Prose, Section, Step, Table, say
 from .svm_cases import BALANCE, MARGIN, needed_b
 from .svm_problem import SvmProblem, added
@@ -248,8 +248,8 @@ def answer(e: SvmProblem) -> list[Section]:
     if e.squared_norm(beta):
         rule = say("A new point belongs to the class of the sign of f.")
     elif e.b:
-        rule = say(f"f has the same sign everywhere: every point is put into class {class_name(e.labels, e.b)}.")
+        rule = Prose((f"f has the same sign everywhere: every point is put into class {class_name(e.labels, e.b)}.",))
     else:
         rule = say("f is 0 everywhere: it decides nothing.")
     sections = [Section("The answer", (*steps, Step(rule)))]
-    return sections + [new_point(e, r, beta, e.b, lambda f: class_of(e.labels, f)) for r in range(len(e.new))]
+    return sections + new_points(e, Expansion(_a * y_("i"), beta, e.b, lambda f: class_of(e.labels, f)))
