@@ -103,6 +103,11 @@ class Program:
         places = range(len(self.inequalities))
         return [active for size in range(len(places) + 1) for active in combinations(places, size)]
 
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """All cases, solved and judged."""
+        return tuple(self.case(active) for active in self.choices())
+
     def equations(self, active: tuple[int, ...]) -> list[Any]:
         """What must be 0 in a case."""
         off = {m: sympy().Integer(0) for i, m in enumerate(self.mus) if i not in active}

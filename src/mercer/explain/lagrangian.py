@@ -115,7 +115,7 @@ def worked(problem: LagrangianProblem) -> Solution:
     """The solution, from the data alone."""
     program = problem.program
     require_small(program)
-    cases = [program.case(active) for active in program.choices()]
+    cases = program.cases
     candidates = [candidate for case in cases for candidate in case.candidates]
     require_formulas(candidates)
     verdict, values = answer(program, candidates)
@@ -205,7 +205,7 @@ def _stationarity(program: Program) -> Section:
     return Section("The conditions", tuple(steps))
 
 
-def _cases(program: Program, cases: list[Case]) -> Section:
+def _cases(program: Program, cases: tuple[Case, ...]) -> Section:
     rows: list[tuple[Prose, ...]] = []
     for case in cases:
         rows += [_row(program, case, candidate) for candidate in case.candidates]

@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, Any
 from .algebraic import from_sympy
 from .exact import sympy
 from .formula import Chain, Decimal, Formula, Listing, Number, Symbol
+from .kkt import Outcome
 from .meaning import judge, same, value
-from .optimality import SHAPES, gradients, has_multipliers, is_bounded, is_convex, runs_away, sum_bound
+from .optimality import (
+    SHAPES,
+    gradients,
+    has_multipliers,
+    irregular_points,
+    is_bounded,
+    is_convex,
+    runs_away,
+    sum_bound,
+)
 from .steps import Prose, Step, Table
 from .world import World
 
@@ -91,8 +101,28 @@ class Proofs:
         return is_convex(self.program) and self._best(step)
 
     def prove_bounded(self, step: Step) -> bool:
-        """The feasible set is bounded; and the points, if there are any, are feasible."""
-        return is_bounded(self.program) and (not step.mathematics or self._best(step))
+        """The feasible set is bounded; and the points, if there are any, are feasible and the best there are."""
+        if not is_bounded(self.program):
+            return False
+        if not step.mathematics:
+            return not self._candidates()
+        shown = step.mathematics[0]
+        assert isinstance(shown, Chain)
+        best = value(shown.members[2]).evalf(50)
+        others = [self.program.value(point).evalf(50) for point in self._candidates()]
+        margin = sympy().Float("1e-40")
+        better = [v > best + margin if self.program.sense == "max" else v < best - margin for v in others]
+        return not any(better) and self._best(step)
+
+    def _candidates(self) -> list[tuple[Any, ...]]:
+        """The points where an optimum may be: those of the conditions, and those that the conditions do not see."""
+        accepted = [
+            candidate.point
+            for case in self.program.cases
+            for candidate in case.candidates
+            if candidate.outcome is Outcome.ACCEPTED and not any(entry.free_symbols for entry in candidate.point)
+        ]
+        return [*accepted, *(irregular_points(self.program) or [])]
 
     def prove_sum(self, step: Step) -> bool:
         """No feasible point is better than the bound, and the points shown reach it."""
