@@ -47,7 +47,7 @@ def test_primal_and_dual_perceptron_agree(eta):
     assert tuple(mistakes) == solution.answer["alpha"]
 
 
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(st.data())
 def test_every_assertion_of_a_perceptron_holds(data):
     n, d = data.draw(st.integers(2, 5)), data.draw(st.integers(1, 2))
@@ -87,7 +87,7 @@ def test_ridge_by_hand():
     assert solution.check()
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.data())
 def test_ridge_agrees_with_kernel_ridge(data):
     n, d = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 3))

@@ -251,7 +251,7 @@ def problems(draw):
     return X, y, C, kernel
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(problems())
 def test_agrees_with_svc(problem):
     X, y, C, kernel = problem
@@ -276,7 +276,7 @@ def test_agrees_with_svc(problem):
         np.testing.assert_allclose(machine.decision_function(points), ours, atol=2e-3 * scale)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(problems())
 def test_every_assertion_holds(problem):
     X, y, C, kernel = problem
