@@ -569,6 +569,60 @@ def test_inspect(run):
     assert code == 0 and "Encoder -> StandardScaler -> SVC" in out and "petal width" in out and "KKT" in out
 
 
+THREE = "1,3:+ 2,1:+ 0,1:-"
+
+
+def test_explain_new_points_short_and_labels_as_text(run, files):
+    code, out, _ = run("explain", THREE, "--new", "1,2", "--detail", "short")
+    assert code == 0 and "7. The margin m" in out and "8." not in out
+    code, out, _ = run("explain", THREE, "--new", "1,2", "--new", "1/2,0")
+    assert code == 0 and "f(𝐱) > 0: class +1" in out and "f(𝐱) < 0: class −1" in out
+    for labels in (("0", "1"), ("1", "2")):
+        code, out, _ = run("explain", f"0:{labels[0]} 2:{labels[1]}", "--new", "3")
+        assert code == 0 and f"class {labels[1]}" in out
+    assert "this is the prediction" in run("explain", "1:1 2:2", "--kind", "ridge", "--new", "3")[1]
+    assert "class +1" in run("explain", THREE, "--kind", "perceptron", "--new", "3,3", "--all")[1]
+    code, _, err = run("explain", THREE, "--new", "1")
+    assert code == 3 and "needs 2 coordinates" in err
+    assert run("explain", THREE, "-o", "page.html", "--reveal")[0] == 0
+    assert "keydown" in (files / "page.html").read_text(encoding="utf-8")
+    code, out, _ = run("explain", THREE, "-o", "three.md", "--json")
+    assert json.loads(out)["output"] == ["three.md", "three.svg"]
+    assert "](three.svg)" in (files / "three.md").read_text(encoding="utf-8")
+
+
+def test_gram_of_points_as_text(run, files):
+    code, out, _ = run("gram", "1,3 2,1 0,1/2", "--kernel", "linear", "-o", "small.png")
+    assert code == 0 and "10    5  3/2" in out and "positive semidefinite, rank 2" in out
+    assert "positive definite on" not in out
+    code, out, _ = run("gram", THREE, "--kernel", "poly(degree=2)", "--json")
+    found = json.loads(out)
+    assert found["matrix"][0] == ["121", "36", "16"] and found["rank"] == 3
+    assert "0.1353" in run("gram", "0 2", "--kernel", "rbf(gamma=0.5)")[1]
+    code, _, err = run("gram", "1,2 3", "--kernel", "linear")
+    assert code == 3 and "same number of coordinates" in err
+
+
+def test_small_machines_print_their_numbers(run, files):
+    write(files / "three.csv", [["a", "b", "side"], [1, 3, 1], [2, 1, 1], [0, 1, -1]])
+    given = ("three.csv", "--kernel", "linear", "--C", "1000", "--scale", "none", "--tol", "1e-9", "-o", "three.mercer")
+    code, out, _ = run("train", *given)
+    assert code == 0 and "(1, 0.5)" in out and "-1.5" in out
+    assert "0.25 (row 1), 0.375 (row 2), 0.625 (row 3)" in out
+    assert "0.25 (row 1), 0.375 (row 2), 0.625 (row 3)" in run("inspect", "three.mercer")[1]
+    assert json.loads(run("inspect", "three.mercer", "--json")[1])["multipliers"]["3"] == pytest.approx(0.625)
+    assert "of the scaled columns" in run("train", "three.csv", "--kernel", "linear", "--C", "1000")[1]
+    assert "(row" not in run("inspect", "iris.mercer")[1], "more than ten are not printed"
+
+
+def test_plot_a_feature_map_with_its_boundary(run, files):
+    write(files / "xor.csv", [["a", "b", "side"], [1, 1, -1], [-1, -1, -1], [-1, 1, 1], [1, -1, 1]])
+    assert run("plot", "xor.csv", "--kind", "feature_map", "--scale", "none", "-o", "xor.png")[0] == 0
+    assert run("plot", "xor.csv", "--kind", "feature_map", "--map", "polar", "-o", "polar.png")[0] == 0
+    code, _, err = run("plot", "iris.mercer", "--kind", "feature_map", "-o", "no.png")
+    assert code == 2 and "give a table" in err
+
+
 def test_explain(run, files):
     code, out, _ = run("explain", "1,3:+ 2,1:+ 0,1:-")
     assert code == 0 and "3/8" in out and "5/8" in out

@@ -103,8 +103,12 @@ PROBLEMS = [
     ("min x^2 + y^2", ["x + y = 2", "2x + 2y = 4"], "global", {(1, 1)}),
     ("min x", ["x >= 1", "2x >= 2"], "global", {(1,)}),
     ("min x", [], "unbounded", set()),
-    ("max x", ["1 = 2", "x <= 3"], "none", set()),
-    ("min x", ["x^3 - y^2 >= 0"], "none", set()),
+    ("max x", ["1 = 2", "x <= 3"], "infeasible", set()),
+    ("min x", ["x^3 - y^2 >= 0"], "global", {(0, 0)}),
+    ("max x", ["y <= (1-x)^3", "y >= 0"], "global", {(1, 0)}),
+    ("min (x-2)^2 + (y-1)^2", ["x + y <= 2", "x^2 <= y"], "global", {(1, 1)}),
+    ("min (x-3)^2 + (y-2)^2", ["x^2 + y^2 <= 5", "x + 2y <= 4", "x >= 0", "y >= 0"], "global", {(2, 1)}),
+    ("min x^2", ["t <= -1", "t >= 1"], "infeasible", set()),
 ]  # fmt: skip
 
 
@@ -129,7 +133,7 @@ def test_sympy_in_and_a_whole_family_out():
     assert set(solution.answer["solutions"]) == {(2, 2)}
 
 
-@settings(max_examples=15)
+@settings(max_examples=5)
 @given(st.lists(st.integers(-3, 3), min_size=8, max_size=8))
 def test_convex_problems_agree_with_a_numerical_solver(numbers):
     a, b, c, d, p, q, r, s = numbers
@@ -149,6 +153,35 @@ def test_convex_problems_agree_with_a_numerical_solver(numbers):
         assert float(solution.answer["value"]) == pytest.approx(numeric.fun, abs=1e-5)
     if solution.answer["status"] == "none":
         assert not numeric.success
+
+
+def test_the_letters_are_those_that_were_asked_for():
+    for solution in (
+        explain.kernel_trick("poly", ["x1", "x2"], ["y1", "y2"]),
+        explain.kernel_trick("rbf(gamma=1)", "x", "y"),
+    ):
+        text = solution.to_text()
+        assert "k(𝐱, 𝐲)" in text and "𝐳" not in text and "z" not in text.replace("zero", "").replace("size", "")
+        assert solution.check()
+
+
+def test_why_there_are_no_multipliers():
+    text = explain.lagrangian("max x", ["y <= (1-x)^3", "y >= 0"]).to_text(width=300)
+    assert "∇f = (1, 0)" in text and "no multipliers exist" in text and "x³ − 3x² + 3x − 1 ≤ 0" in text
+
+
+def test_a_family_that_no_point_of_satisfies_the_constraints():
+    text = explain.lagrangian("min x^2", ["t <= -1", "t >= 1"]).to_text(width=300)
+    assert (
+        "t arbitrary, x = 0" in text and "no values of the free variables" in text and "t + 1 + 1 − t = 2 > 0" in text
+    )
+
+
+def test_roots_without_a_formula_are_rejected_by_their_digits():
+    solution = explain.lagrangian("min (x-2)^2 + (y-1)^2", ["x + y <= 2", "x^2 <= y"])
+    assert "x ≈ 1.16537" in solution.to_text(width=300)
+    with pytest.raises(explain.NotByHandError, match="cannot be written"):
+        explain.lagrangian("min (x-2)^2 + (y-1)^2", ["x^2 <= y"])
 
 
 def test_a_problem_that_is_too_hard_ends(monkeypatch):

@@ -17,9 +17,11 @@ from xml.etree import ElementTree
 import pytest
 
 from mercer import explain
-from mercer.explain.formula import Chain, Number, chain, equals
-from mercer.explain.meaning import VacuousError, holds
-from mercer.explain.steps import Holds
+from mercer.explain.formula import Number, Symbol, chain, condition, equals
+from mercer.explain.meaning import judge
+from mercer.explain.render.drawing import Drawing
+from mercer.explain.steps import Section, Solution, Step, say
+from mercer.explain.world import World
 
 XOR, XOR_LABELS = [[1, 1], [-1, -1], [-1, 1], [1, -1]], [-1, -1, 1, 1]
 SOLUTIONS = {
@@ -51,18 +53,23 @@ def solution(request):
     return SOLUTIONS[request.param]()
 
 
-def test_every_assertion_is_executed_and_holds(solution):
+def test_every_step_is_checked_or_counted_as_unchecked(solution):
     report = solution.check()
     assert report, str(report)
-    assert report.checked == len(solution.assertions())
-    assert all(assertion.check() for assertion in solution.assertions())
+    assert report.checked == sum(mark is True for mark in solution.marks)
+    assert report.unchecked == sum(mark is None for mark in solution.marks)
+    assert report.checked + report.unchecked == len(list(solution.steps()))
 
 
 def test_text(solution):
     text = solution.to_text()
     assert str(solution) == text
     assert solution.title in text
-    assert text.count("✓ checked") == len(solution.assertions())
+    assert text.count("✓ checked") == sum(mark is True for mark in solution.marks)
+    report = solution.check()
+    if report.checked:
+        assert f"{report.checked} step" in text.splitlines()[-1]
+        assert not report.unchecked or f"; {report.unchecked} step" in text.splitlines()[-1]
     for section in solution.sections:
         assert section.title in text
 
@@ -146,59 +153,164 @@ def test_notebooks(solution):
 def test_the_picture_shows_points_boundary_margins_and_multipliers():
     page = SOLUTIONS["svm"]().to_html()
     picture = re.search(r"<svg.*?</svg>", page, re.DOTALL)[0]
-    assert picture.count('class="ring"') == 3
-    assert all(kind in picture for kind in ('"boundary"', '"margin plus"', '"margin minus"', "α = 5/8"))
+    assert picture.count('class="ring"') == 3 + 1, "of three points, and in the legend"
+    shown = ('"boundary"', '"margin plus"', '"margin minus"', "α = 5/8", ">w<", ">m<", ">x₁<", ">x₂<", "class +1")
+    assert all(kind in picture for kind in shown)
     assert "<svg" not in SOLUTIONS["svm gram"]().to_html()
 
 
-def damaged(solution: explain.Solution, where: str) -> explain.Solution:
-    """The same with one number changed: in what is asserted, or in what is shown."""
+def test_pictures_have_the_colours_and_shapes_of_plots():
+    from mercer.plot.style import colour, shape
+
+    page = SOLUTIONS["svm"]().to_html()
+    assert (shape(0), shape(1)) == ("o", "s"), "of class -1 and +1, in this order"
+    assert f".dot.minus {{ fill: {colour(0)}; }}" in page and f".dot.plus {{ fill: {colour(1)}; }}" in page
+    assert '<circle class="dot minus"' in page and '<rect class="dot plus"' in page
+
+
+def test_slacks_and_multipliers_at_c_are_marked():
+    solution = SOLUTIONS["svm soft"]()
+    drawing = Drawing(solution.picture)
+    assert [mark.rings for mark in drawing.marks] == [1, 2, 2, 1]
+    assert "α = C = 1/3" in solution.to_svg()
+    (slack,) = [curve for curve in drawing.curves if curve.kind == "slack"]
+    start, end = slack.places
+    assert start == (1, 1), "y f = 0 there"
+    assert solution.picture.f(*end) == pytest.approx(-1)
+    (length,) = [arrow for arrow in drawing.arrows if arrow.kind == "length"]
+    assert solution.picture.f(*length.start) == pytest.approx(0) and solution.picture.f(*length.end) == pytest.approx(1)
+    ends = [arrow for arrow in drawing.arrows if arrow.kind == "w"]
+    assert len(ends) == 1
+
+
+@pytest.mark.parametrize(
+    "solution",
+    [
+        explain.svm([[10, 10], [11, 10], [10, 11]], [1, 1, -1], C="1/100"),
+        explain.svm([[5, 5], [6, 5], [5, 7]], [1, 1, -1], C="1/50", kernel="poly"),
+    ],
+    ids=["linear", "poly"],
+)
+def test_the_window_contains_the_boundary(solution):
+    drawing = Drawing(solution.picture)
+    boundary = [curve for curve in drawing.curves if curve.kind == "boundary"]
+    assert boundary and all(drawing.frame.holds(place) for curve in boundary for place in curve.places)
+
+
+def test_pictures_in_latex_and_beside_markdown(tmp_path):
+    solution = SOLUTIONS["svm soft"]()
+    page = solution.to_latex()
+    assert r"\begin{tikzpicture}" in page and r"\usepackage{tikz}" in page and r"\draw[boundary]" in page
+    assert r"\node[outer ring] at (1,1)" in page
+    assert "tikz" not in SOLUTIONS["ridge"]().to_latex()
+    solution.save(tmp_path / "soft.md")
+    assert "](soft.svg)" in (tmp_path / "soft.md").read_text(encoding="utf-8")
+    picture = ElementTree.fromstring((tmp_path / "soft.svg").read_text(encoding="utf-8"))
+    assert picture.tag.endswith("svg")
+    with pytest.raises(ValueError, match="no picture"):
+        SOLUTIONS["ridge"]().to_svg()
+
+
+def test_lines_of_text_have_at_most_a_hundred_columns(solution):
+    assert max(map(len, solution.to_text().splitlines())) <= 100
+
+
+def test_sections_open_and_close_and_one_after_the_other():
+    solution = SOLUTIONS["svm"]()
+    page = solution.to_html()
+    assert page.count("<details open>") == len(solution.sections) and "<script" not in page
+    page = solution.to_html(reveal=True)
+    assert page.count("<details>") == len(solution.sections) + 1, "and the picture, which would tell the answer"
+    assert "<details open>" not in page
+    assert "keydown" in page and "http" not in page
+    assert "DejaVu Math TeX Gyre" in page
+
+
+def test_footnotes_of_two_solutions_on_one_page_do_not_collide():
+    names = [set(re.findall(r'id="([^"]+)"', SOLUTIONS[name]()._repr_html_())) for name in ("svm", "ridge")]
+    assert all(names) and not names[0] & names[1]
+
+
+def test_the_short_solution_has_the_seven_steps_of_the_lecture():
+    solution = explain.svm([[1, 3], [2, 1], [0, 1]], [1, 1, -1], detail="short")
+    assert len(solution.sections) == 7 == len(list(solution.steps()))
+    assert all(solution.marks)
+    text = solution.to_text()
+    order = ("10   5  −3", "5α₁² + 4α₁α₂ + 4α₂²", "∂L/∂α₁ = 2 − 5α₁ − 2α₂", "6/5 − 16/5 α₂ = 0", "(1, 1/2)")
+    places = [text.index(piece) for piece in (*order, "= 3/2", "2 / √5")]
+    assert places == sorted(places)
+    assert solution.answer == SOLUTIONS["svm"]().answer
+    assert explain.svm(XOR, XOR_LABELS, kernel="poly", detail="short").check()
+    with pytest.raises(ValueError, match="detail"):
+        explain.svm([[0], [1]], [1, -1], detail="long")
+
+
+WOODEN = (
+    "Wanted is", "Put in, they leave", "The derivative by", "Each of the 1 terms", "has to spare",
+    "points with a multiplier", "a mixture of the points", "What each point is, the second derivatives say",
+)  # fmt: skip
+
+
+def test_plain_sentences(solution):
+    assert not [words for words in WOODEN if words in solution.to_text(width=999)]
+
+
+def test_footnotes_on_the_slips_of_lecture_notes():
+    text = "".join(SOLUTIONS[name]().to_text(width=999) for name in ("svm soft", "perceptron", "ridge", "kernel trick"))
+    for words in (
+        "not 1 − yᵢ ⟨𝐰, 𝐱ᵢ⟩", "T − T_0 + 1" if "T_0" in text else "T − T₀ + 1 terms", "over feasible θ only",
+        "also over 𝛏", "a polynomial of degree p", "Each mistake adds yᵢ 𝐱ᵢ", "each of the p features",
+        "Both halves cancel", "It is 𝐰 that equals this sum",
+    ):  # fmt: skip
+        assert words in text, words
+
+
+def damaged(solution: explain.Solution) -> explain.Solution:
+    """The same with one number changed: the last one of a relation."""
     tree = json.loads(solution.to_json())
 
-    def is_number(node) -> bool:
-        return not re.search("Symbol|Series|Call|Matrix|Point", json.dumps(node))
-
-    def change(node, inside: bool) -> bool:
+    def change(node) -> bool:
         if isinstance(node, dict):
-            inside = inside or node.get("kind") == "Holds"
-            numbers = node.get("kind") == "Chain" and node["claim"] and node["signs"][-1] == "="
-            numbers = numbers and all(is_number(member) for member in node["members"][-2:])
-            if numbers and inside == (where == "asserted"):
-                node["members"][-1] = {"kind": "Number", "value": {"exact": "355/113"}}
+            if node.get("kind") == "Chain" and node["signs"][-1] == "=" and "number" in node["members"][-1]:
+                node["members"][-1] = {"number": "355/113"}
                 return True
-            return any(change(part, inside) for part in node.values())
-        return isinstance(node, list) and any(change(part, inside) for part in node)
+            return any(change(part) for part in node.values())
+        return isinstance(node, list) and any(change(part) for part in node)
 
-    assert change(tree, False)
+    assert change(tree["sections"])
     return explain.from_json(json.dumps(tree))
 
 
-@pytest.mark.parametrize("where", ["asserted", "shown"])
 @pytest.mark.parametrize("name", ["svm", "svm soft", "svm xor", "ridge", "kernel trick"])
-def test_a_damaged_step_is_caught_and_said(name, where):
-    bad = damaged(SOLUTIONS[name](), where)
+def test_a_damaged_step_is_caught_and_said(name):
+    bad = damaged(SOLUTIONS[name]())
     report = bad.check()
     assert not report
     assert len(report.failures) == 1
-    assert "do NOT hold" in str(report)
+    assert "NOT TRUE to the data: 1 of" in str(report)
     assert "THIS DOES NOT HOLD" in bad.to_text()
     assert "this does not hold" in bad.to_html() and r"\fails" in bad.to_latex()
-    assert "1 of the" in bad.to_markdown()
+    assert "NOT TRUE to the data: 1 of" in bad.to_markdown()
 
 
-def test_a_damaged_case_or_run_is_caught():
-    solution = SOLUTIONS["svm soft"]()
-    text = solution.to_json()
-    assert not explain.from_json(text.replace("|MARGIN|", "|OPTIMAL|", 1)).check()
-    run = SOLUTIONS["perceptron"]().to_json().replace('"mistake": true', '"mistake": false', 1)
-    assert not explain.from_json(run).check()
+def test_relations_are_evaluated_by_what_letters_stand_for():
+    x, y = Symbol("x"), Symbol("y", "i")
+    assert judge(equals(x, 2)) is None, "a letter that stands for nothing is being defined"
+    assert judge(equals(x, 2), World({x: 2})) is True
+    assert judge(equals(x, 3), World({x: 2})) is False
+    assert judge(condition(x, "=", 3), World({x: 2})) is None, "what is only demanded may turn out not to hold"
+    assert judge(chain(y, ">", 0), World(families={Symbol("y"): [1, 2]})) is True
+    assert judge(chain(y, ">", 1), World(families={Symbol("y"): [1, 2]})) is False, "for every point"
+    assert judge(chain(1, "<", Fraction(1, 2))) is False
+    assert judge(equals(Fraction(1, 3), Fraction(333333, 1000000))) is False
 
 
-def test_what_cannot_fail_is_no_assertion():
-    with pytest.raises(VacuousError):
-        holds(Chain((Number(Fraction(1)),), ()))
-    assert not Holds(chain(1, "<", Fraction(1, 2))).check()
-    assert not Holds(equals(Fraction(1, 3), Fraction(333333, 1000000))).check()
+def test_a_solution_without_data_is_checked_for_contradictions_only():
+    words = Section(
+        "Sums", (Step(say("One and one is {}.", equals(Number(Fraction(1)) + 1, 3))), Step(say("No more.")))
+    )
+    report = Solution("Sums", (words,)).check()
+    assert len(report.failures) == 1 and report.unchecked == 1
 
 
 def test_no_step_can_be_changed():
@@ -219,9 +331,9 @@ def test_files_by_their_ending(tmp_path):
 
 @pytest.mark.parametrize("kind", ["svm", "soft", "xor", "perceptron", "ridge", "kernel-trick", "lagrangian"])
 def test_exercises_are_new_for_each_seed_and_have_small_answers(kind, tmp_path):
-    exercises = [explain.exercise(seed, kind) for seed in range(5)]
-    assert len({str(e.sheet).partition("\n")[2] for e in exercises}) == 5
-    assert explain.exercise(2, kind) == exercises[2]
+    exercises = [explain.exercise(seed, kind) for seed in range(2)]
+    assert len({str(e.sheet).partition("\n")[2] for e in exercises}) == 2
+    assert explain.exercise(1, kind) == exercises[1]
     for e in exercises:
         assert e.answer.check()
         answer = e.answer.answer
@@ -242,7 +354,7 @@ def test_exercise_errors():
 
 
 @pytest.mark.digits
-def test_the_examples_are_up_to_date():
+def test_the_examples_are_up_to_date(tmp_path):
     folder = Path(__file__).parents[1] / "examples" / "worked"
     spec = importlib.util.spec_from_file_location("worked_examples", folder / "make.py")
     make = importlib.util.module_from_spec(spec)
@@ -250,15 +362,11 @@ def test_the_examples_are_up_to_date():
     assert len(make.EXAMPLES) >= 4
     for name, solve in make.EXAMPLES.items():
         solution = solve()
-        writers = {
-            ".html": solution.to_html,
-            ".tex": solution.to_latex,
-            ".md": solution.to_markdown,
-            ".txt": solution.to_text,
-        }
         for suffix in make.FORMATS:
-            written = (folder / f"{name}{suffix}").read_text(encoding="utf-8")
-            assert written == writers[suffix](), "run python examples/worked/make.py"
+            solution.save(tmp_path / f"{name}{suffix}")
+    for path in tmp_path.iterdir():
+        written = (folder / path.name).read_text(encoding="utf-8")
+        assert written == path.read_text(encoding="utf-8"), "run python examples/worked/make.py"
 
 
 def test_one_sentence_where_sympy_is_missing():

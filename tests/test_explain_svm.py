@@ -92,11 +92,90 @@ def test_ties_are_said_to_be_ties():
     assert solution.check()
 
 
-def test_an_interval_of_intercepts():
-    solution = explain.svm([[0], [4]], [-1, 1], C="1/100")
+def test_an_interval_of_intercepts_is_derived_end_by_end():
+    solution = explain.svm([[0], [4], [5]], [-1, 1, 1], C="1/100")
     low, high = solution.answer["b_interval"]
     assert low < high and solution.answer["b"] == (low + high) / 2
+    text = texts(solution)
+    section = text[text.index("8. The intercept") : text.index("9. The margin")]
+    for i, sign in ((1, "≥"), (2, "≤"), (3, "≥")):
+        assert f"b {sign} y{'₀₁₂₃'[i]} − ⟨𝐰, 𝐱{'₀₁₂₃'[i]}⟩ =" in section
+    assert f"{low} ≤ b ≤ {high}".replace("-", "−") in section
     assert solution.check()
+    wider = solution.to_json().replace(f'"{low}"', '"-2"')
+    assert not explain.from_json(wider).check()
+
+
+def test_the_margin_of_a_kernel_is_a_distance_in_feature_space():
+    text = texts(explain.svm(XOR, XOR_LABELS, kernel="poly"))
+    assert "distance from the hyperplane in feature space" in text and "not one in the picture" in text
+    assert "feature space" not in texts(explain.svm([[0, 0], [1, 1]], [1, -1]))
+    assert "through the origin of feature space" in texts(explain.perceptron(XOR, XOR_LABELS, kernel="poly"))
+
+
+def test_ties_are_explained():
+    text = texts(explain.svm(XOR, [1, -1, -1, 1]))
+    assert "α₂ = 0, so 𝐱₂ is not free" in text, "a free multiplier that is 0"
+    assert "those that are 0 here are positive in others" in text
+    assert "no influence" not in text and text.count("a support vector in another optimum") == 2
+
+
+def test_a_constant_f_has_no_sign_to_go_by():
+    text = texts(explain.svm([[0, 0], [0, 0]], [1, -1], C=1))
+    assert "the sign of f" not in text and "it decides nothing" in text
+    text = texts(explain.svm([[0, 0], [0, 0], [0, 0]], [1, 1, -1], C=1))
+    assert "every point is put into class +1" in text
+
+
+def test_definiteness_is_said_with_the_rank():
+    assert "𝐆 is positive semidefinite, rank(𝐆) = 2: it is singular" in texts(
+        explain.svm([[1, 3], [2, 1], [0, 1]], [1, 1, -1])
+    )
+    assert "𝐊 is positive definite: rank(𝐊) = 4" in texts(explain.svm(XOR, XOR_LABELS, kernel="poly"))
+
+
+@pytest.mark.parametrize("given", [["0", "1", "1"], ["1", "2", "2"], [0, 1, 1], ["-", "+", "+"], ["-1", "1", "+1"]])
+def test_labels_as_text_are_read_as_numbers(given):
+    solution = explain.svm([[0], [2], [3]], given)
+    assert solution.answer["w"] == (1,) and solution.answer["b"] == -1
+    assert solution.check()
+
+
+def test_a_new_point_in_every_kind():
+    X, y = [[1, 3], [2, 1], [0, 1]], [1, 1, -1]
+    solution = explain.svm(X, y, new=[1, 2])
+    text = texts(solution)
+    assert solution.answer["new"] == (Fraction(1, 2),)
+    for piece in ("1 · 1 + 3 · 2 = 7", "f(𝐱) = 1/4 · 7 + 3/8 · 4 − 5/8 · 2 − 3/2 = 1/2", "f(𝐱) > 0: class +1"):
+        assert piece in text
+    several = explain.svm(XOR, XOR_LABELS, kernel="poly", new=[[2, 3], [0, 5]])
+    assert several.answer["new"] == (-6, 0) and "in neither class" in texts(several)
+    values = explain.svm([[2, 0], [0, 2]], ["a", "b"], kernel="precomputed", new=[1, 3])
+    assert "class b" in texts(values) and values.answer["new"] == (1,)
+    perceptron = explain.perceptron(XOR, XOR_LABELS, kernel="poly", new=["1/2", 1])
+    assert perceptron.answer["new"] == (-4,)
+    ridge = explain.ridge([[1], [2]], [1, 2], 1, new=3)
+    assert ridge.answer["new"] == (Fraction(5, 2),) and "this is the prediction" in texts(ridge)
+    for worked in (solution, several, values, perceptron, ridge):
+        assert worked.check(), str(worked.check())
+        assert "f(𝐱) =" in texts(worked)
+    with pytest.raises(ValueError, match="needs 2 coordinates"):
+        explain.svm(X, y, new=[1])
+
+
+def test_features_of_ones_own():
+    def phi(x):
+        return [x[0] * x[1], x[0], 1]
+
+    kernel = mercer.kernels.FromFeatures(phi)
+    solution = explain.svm(XOR, XOR_LABELS, kernel=kernel, new=[2, 3])
+    assert solution.answer["w"] == (-1, 0, 0) and solution.answer["new"] == (-6,)
+    assert solution.check() and explain.from_json(solution.to_json()).check()
+    assert "distance from the hyperplane in feature space" in texts(solution)
+    assert explain.ridge(XOR, XOR_LABELS, 1, kernel=kernel, new=[2, 3]).check()
+    assert explain.perceptron(XOR, XOR_LABELS, kernel=kernel).check()
+    with pytest.raises(NotByHandError, match="simple fractions"):
+        explain.svm(XOR, XOR_LABELS, kernel=mercer.kernels.FromFeatures(lambda x: np.exp(x)))
 
 
 def test_input_of_many_kinds():
@@ -172,7 +251,7 @@ def problems(draw):
     return X, y, C, kernel
 
 
-@settings(max_examples=300)
+@settings(max_examples=50)
 @given(problems())
 def test_agrees_with_svc(problem):
     X, y, C, kernel = problem
@@ -197,7 +276,7 @@ def test_agrees_with_svc(problem):
         np.testing.assert_allclose(machine.decision_function(points), ours, atol=2e-3 * scale)
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(problems())
 def test_every_assertion_holds(problem):
     X, y, C, kernel = problem

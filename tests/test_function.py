@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
+import mercer
 from mercer import RKHSFunction
 from mercer.kernels import FromFunction, Gaussian, Linear, Precomputed
 
@@ -116,3 +119,52 @@ def test_errors():
         f * f
     with pytest.raises(ValueError, match="X has 2 columns"):
         f(X[:, :2])
+
+
+FITTED = {
+    "SVC": (mercer.SVC("rbf(gamma=0.5)"), 2),
+    "SVC, linear": (mercer.SVC("linear"), 2),
+    "SVC, polynomial": (mercer.SVC("poly"), 2),
+    "SVC, pairs of three classes": (mercer.SVC("rbf(gamma=0.5)"), 3),
+    "KernelLogistic, three classes": (mercer.KernelLogistic("rbf(gamma=0.5)"), 3),
+    "LinearSVC": (mercer.LinearSVC(), 3),
+    "Perceptron": (mercer.Perceptron(bias=True), 2),
+    "KernelPerceptron": (mercer.KernelPerceptron("rbf(gamma=5)", variant="averaged", bias=True), 2),
+    "OneClassSVM": (mercer.OneClassSVM("rbf(gamma=0.5)", nu=0.3), 2),
+    "SVR": (mercer.SVR("rbf(gamma=0.5)"), 2),
+    "KernelRidge": (mercer.KernelRidge("rbf(gamma=0.5)"), 2),
+    "KernelRidge, linear": (mercer.KernelRidge("linear"), 2),
+}
+
+
+@pytest.mark.parametrize("name", list(FITTED))
+def test_every_fitted_machine_gives_its_function(name):
+    machine, classes = FITTED[name]
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(24, 2))
+    y = np.arange(24) % classes
+    X[:, 0] += 4 * (y == 1)
+    X[:, 1] += 4 * (y == 2)
+    machine = clone(machine).fit(X, y)
+    functions = machine.function_
+    functions = functions if isinstance(functions, tuple) else (functions,)
+    assert len(functions) == (1 if classes == 2 else 3)
+    ours = np.column_stack([f(X) for f in functions])
+    if name == "SVC, pairs of three classes":
+        theirs = machine.pairwise_decision_function(X)
+    else:
+        theirs = machine.decision_function(X) if hasattr(machine, "decision_function") else machine.predict(X)
+    np.testing.assert_allclose(ours, theirs.reshape(24, -1), atol=1e-9)
+    assert all(np.isfinite(f.norm()) for f in functions)
+
+
+def test_machines_without_such_a_function_say_so():
+    X, y = np.array([[0.0], [1.0], [3.0]]), [-1, -1, 1]
+    with pytest.raises(NotFittedError):
+        mercer.SVC().function_
+    with pytest.raises(AttributeError, match="kernel values"):
+        mercer.SVC("precomputed").fit(X @ X.T + 1, y).function_
+    with pytest.raises(AttributeError, match="votes"):
+        mercer.KernelPerceptron("poly", variant="voted").fit(X, y).function_
+    two = mercer.KernelRidge("poly").fit(X, np.column_stack([y, X[:, 0]])).function_
+    assert len(two) == 2

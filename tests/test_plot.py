@@ -475,11 +475,11 @@ def test_feature_map_chooses_what_separates():
     assert (right.get_xlabel(), right.get_ylabel()) == ("x₁²", "x₂²")
     phi = PolynomialMap().fit(X)
     _, right = plot.feature_map(phi, X, rings, components=(3, 4, 5))
-    assert right.get_zlabel() == "x₁ x₂"
+    assert right.get_zlabel() == "√2 x₁ x₂"
     _, (left, right) = plt.subplots(1, 2)
     assert plot.feature_map(phi, X, rings, ax=(left, right)) == (left, right)
     _, right = plot.feature_map(PolynomialMap(), X[:, :1], np.abs(X[:, 0]) > 1)
-    assert (right.get_xlabel(), right.get_ylabel()) == ("x₁", "x₁²")  # rather than the constant 1
+    assert (right.get_xlabel(), right.get_ylabel()) == ("√2 x₁", "x₁²")  # rather than the constant 1
     plot.feature_map(PolynomialMap(), vectors(100), rings)
 
 
@@ -504,3 +504,21 @@ def test_what_to_do_without_matplotlib(monkeypatch):
     monkeypatch.delattr(matplotlib, "pyplot")
     with pytest.raises(ImportError, match=r"pip install 'mercer\[plot\]'"):
         plot.gram(np.eye(3))
+
+
+def test_the_line_in_feature_space_and_the_boundary_that_it_is_before_the_map():
+    X, y = np.array([[1.0, 1], [-1, -1], [-1, 1], [1, -1]]), [-1, -1, 1, 1]
+    left, right = plot.feature_map(PolynomialMap(), X, y, boundary=True)
+    assert (right.get_xlabel(), right.get_ylabel()) == ("√2 x₁", "√2 x₁ x₂")
+    for axes in (left, right):
+        levels = [list(lines.levels) for lines in axes.collections if hasattr(lines, "levels")]
+        assert [-1, 0, 1] in levels
+    with pytest.raises(ValueError, match="two classes"):
+        plot.feature_map(PolynomialMap(), X, [0, 1, 2, 1], boundary=True)
+    plt.close("all")
+
+
+def test_numbers_in_small_heat_maps():
+    few, many = plot.gram(np.array([[2.0, -1], [-1, 2]])), plot.gram(np.eye(11))
+    assert [text.get_text() for text in few.texts] == ["2", "−1", "−1", "2"] and not many.texts
+    plt.close("all")

@@ -13,6 +13,7 @@ from .arguments import add_format, add_kernel, add_output, whole
 EXAMPLES = """\
   mercer explain "1,3:+ 2,1:+ 0,1:-"                                the hard margin of three points
   mercer explain "0,0:- 0,1:+ 1,0:+ 1,1:-" --kernel "poly(degree=2)" -o xor.html
+  mercer explain "1,3:+ 2,1:+ 0,1:-" --new 1,2 --detail short        in seven steps, and a new point
   mercer explain points.csv --C 1 --format latex > sheet.tex        the soft margin; the last column is the label
   mercer explain "1:1 2:3/2 3:2" --kind ridge --lambda 1/2          kernel ridge regression
   mercer explain "1,2 3,4" --kind kernel-trick --kernel "poly(degree=2)"
@@ -31,6 +32,10 @@ def add_arguments(parser: Any) -> None:
     parser.add_argument("--C", "-c", dest="C", metavar="X", help="svm: the soft margin (default: the hard one)")
     parser.add_argument("--lambda", dest="lam", metavar="X", default="1", help="ridge (default: 1)")
     parser.add_argument("--eta", metavar="X", default="1", help="perceptron: the step (default: 1)")
+    parser.add_argument("--new", metavar="POINT", action="append", help="a point to classify or predict, such as 1,2")
+    parser.add_argument("--detail", choices=("full", "short"), default="full", help="svm: short gives seven steps")
+    parser.add_argument("--all", action="store_true", help="perceptron: every look of a long run")
+    parser.add_argument("--reveal", action="store_true", help="html: sections closed, opened one after the other")
     parser.add_argument("--exercise", type=whole(0), metavar="SEED", help="make a new exercise")
     parser.add_argument("--answer", action="store_true", help="with --exercise: its solution too")
     parser.add_argument("--format", choices=tuple(FORMATS), help="default: by the name of the file, or text")
@@ -51,17 +56,32 @@ def run(arguments: argparse.Namespace) -> int:
     paths = _paths(arguments)
     for place in paths:
         require_place(arguments, place, "worked solution", arguments.problem)
-    texts = [str(getattr(sheet, f"to_{kind}")()) for sheet in _sheets(arguments)]
+    sheets = _sheets(arguments)
     if not arguments.output:
+        texts = [_text(arguments, kind, sheet) for sheet in sheets]
         together = kind == "json" and len(texts) > 1  # one object, so that it can be read as one
         print('{{"exercise": {}, "answer": {}}}'.format(*texts) if together else "\n".join(texts))
         return Exit.FINE
-    for place, text in zip(paths, texts, strict=True):
-        write_whole(place, text)
+    for place, sheet in zip(paths.copy(), sheets, strict=True):
+        picture = Path(place).with_suffix(".svg") if kind == "markdown" and sheet.picture is not None else None
+        if picture is not None:
+            require_place(arguments, str(picture), "picture", arguments.problem)
+            write_whole(str(picture), sheet.to_svg())
+            paths.append(str(picture))
+        write_whole(place, _text(arguments, kind, sheet, picture))
     note(arguments, f"written to {' and '.join(paths)}.")
     if arguments.json:
         print(json.dumps({"format": kind, "output": paths}))
     return Exit.FINE
+
+
+def _text(arguments: argparse.Namespace, kind: str, sheet: Any, picture: Path | None = None) -> str:
+    """A sheet in the format that was asked for."""
+    if kind == "html":
+        return str(sheet.to_html(reveal=arguments.reveal))
+    if kind == "markdown":
+        return str(sheet.to_markdown(None if picture is None else picture.name))
+    return str(getattr(sheet, f"to_{kind}")())
 
 
 def _paths(arguments: argparse.Namespace) -> list[str]:
@@ -103,7 +123,7 @@ def _sheets(arguments: argparse.Namespace) -> list[Any]:
     try:
         if arguments.exercise is not None:
             made = explain.exercise(arguments.exercise, arguments.kind)
-            return [made, made.answer] if arguments.answer else [made]
+            return [made.sheet, made.answer] if arguments.answer else [made.sheet]
         if not any(text.strip() for text in arguments.problem):
             raise UsageError("Give points, such as '1,3:+ 2,1:+ 0,1:-', a table, or --exercise SEED.")
         return [_solved(arguments, explain)]
@@ -118,6 +138,7 @@ def _sheets(arguments: argparse.Namespace) -> list[Any]:
 def _solved(arguments: argparse.Namespace, explain: Any) -> Any:
     from ..kernels import kernel as parse
     from .exits import UsageError
+    from .points import new_points
 
     first, *more = arguments.problem
     kernel = {} if arguments.kernel is None else {"kernel": parse(arguments.kernel)}
@@ -133,25 +154,22 @@ def _solved(arguments: argparse.Namespace, explain: Any) -> Any:
     if arguments.kind in ("soft", "xor"):
         raise UsageError(f"--kind {arguments.kind} is for --exercise; a soft margin is --C, another one --kernel.")
     X, y = _points(first, arguments)
+    options: dict[str, Any] = {**kernel, "new": new_points(arguments.new)}
     if arguments.kind == "ridge":
-        return explain.ridge(X, y, arguments.lam, **kernel)
-    labels = [_sign(label) for label in y]
+        return explain.ridge(X, y, arguments.lam, **options)
     if arguments.kind == "perceptron":
-        return explain.perceptron(X, labels, eta=arguments.eta, **kernel)
-    return explain.svm(X, labels, C=arguments.C, **kernel)
+        return explain.perceptron(X, y, eta=arguments.eta, all=arguments.all, **options)
+    return explain.svm(X, y, C=arguments.C, detail=arguments.detail, **options)
 
 
 def _points(text: str, arguments: argparse.Namespace) -> tuple[list[list[Any]], list[Any]]:
     """Points and targets: written out, or from a table."""
-    from ..io import DataError
     from .data import read
+    from .points import written
 
-    if ":" in text and not Path(text).exists():
-        rows = [word.rpartition(":") for word in text.split()]
-        odd = next((word for word, row in zip(text.split(), rows, strict=True) if not (row[0] and row[2])), None)
-        if odd is not None:
-            raise DataError(f"{odd!r} is not a point: write coordinates and a label, such as 1,3:+")
-        return [[cell.strip() for cell in row[0].strip("()").split(",")] for row in rows], [row[2] for row in rows]
+    given = written(text)
+    if given is not None:
+        return given
     arguments.data = text
     table, y, _ = read(arguments).split(arguments.target)
     if table.sparse:
@@ -159,7 +177,3 @@ def _points(text: str, arguments: argparse.Namespace) -> tuple[list[list[Any]], 
     return [
         list(row) for row in zip(*(table.column(i).tolist() for i in range(len(table.names))), strict=True)
     ], y.tolist()
-
-
-def _sign(label: Any) -> Any:
-    return {"+": 1, "-": -1, "+1": 1, "-1": -1, "1": 1}.get(str(label).strip(), label)

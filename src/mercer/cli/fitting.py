@@ -10,6 +10,7 @@ import numpy as np
 from ..io import Encoder, Table
 from ..solution import Status
 from ..types import Array
+from .coefficients import coefficients
 from .data import last_step
 from .exits import Exit, blaming
 from .output import warnings_as_notes
@@ -96,9 +97,12 @@ def certificates(machine: Any) -> tuple[Any, ...]:
     return (machine.certificate_,) if several is None else tuple(several)
 
 
-def learned(machine: Any) -> dict[str, Any]:
-    """What there is to say of a fitted machine, for JSON."""
-    data: dict[str, Any] = {}
+def learned(pipeline: Any) -> dict[str, Any]:
+    """What there is to say of a fitted machine, at the end of its pipeline, for JSON."""
+    machine = last_step(pipeline)
+    data: dict[str, Any] = coefficients(machine)
+    if "w" in data:
+        data["scaled"] = "scale" in getattr(pipeline, "named_steps", {})
     if hasattr(machine, "kernel_"):
         data["kernel"] = repr(machine.kernel_)
     if hasattr(machine, "alpha_"):

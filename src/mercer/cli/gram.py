@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 from typing import Any
 
 from .arguments import add_data, add_encoding, add_kernel, add_output, amount, whole
+
+_FEW = 10
+"""Points whose matrix is printed."""
 
 EXAMPLES = """\
   mercer gram iris.csv --kernel "rbf(gamma=scale)"             evidence: symmetry, eigenvalues, closure rules
   mercer gram iris.csv --target species --picture gram.png     and a heat map, sorted by class
   mercer gram K.npy --kernel precomputed                       of a matrix of values
+  mercer gram "1,3 2,1 0,1" --kernel "poly(degree=2)"          of points as text; small ones in fractions
 """
 
 
@@ -44,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         X, labels = _matrix(arguments), None
     else:
         X, labels = _points(arguments, kernel)
+    small = _small(arguments, kernel, X)
     with blaming(arguments.data):
         found = evidence(X) if isinstance(kernel, Precomputed) else evidence(kernel, X, memory=arguments.memory)
         kernel = kernel if isinstance(kernel, Precomputed) else kernel.resolve(X)
@@ -60,7 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
         K = X[np.ix_(rows, rows)] if isinstance(kernel, Precomputed) else kernel(X[rows])
         _draw(K, None if labels is None else labels[rows], arguments.picture, data["kernel"])
         data["picture"] = arguments.picture
-    show(arguments, data, lambda out: _render(out, found, arguments.picture))
+    if small is not None:
+        data |= {"matrix": small.texts, "rank": small.rank}
+    show(arguments, data, lambda out: _render(out, found, arguments.picture, small))
     return Exit.FINE
 
 
@@ -68,9 +76,19 @@ def _points(arguments: argparse.Namespace, kernel: Any) -> tuple[Any, Any]:
     """The points, encoded and scaled as for training, and labels to sort them by."""
     from dataclasses import replace
 
+    import numpy as np
+
+    from ..io import DataError
     from .data import no_target, read
     from .fitting import prepared
+    from .points import written
 
+    given = written(arguments.data, labels=False)
+    if given is not None:
+        rows = [[_number(cell) for cell in row] for row in given[0]]
+        if len({len(row) for row in rows}) != 1:
+            raise DataError(f"The points must have the same number of coordinates: {arguments.data!r}.")
+        return np.array(rows), np.array(given[1]) if given[1] else None
     table = read(arguments)
     if no_target(arguments, table):
         table, labels = replace(table, target=None), None
@@ -104,9 +122,66 @@ def _draw(K: Any, labels: Any, path: str, title: str) -> None:
         plot.gram(K, labels=labels, title=brief(title))
 
 
-def _render(out: Any, found: Any, picture: str | None) -> None:
+def _number(cell: str) -> float:
+    from fractions import Fraction
+
+    from ..io import DataError
+
+    try:
+        return float(Fraction(cell))
+    except (ValueError, ZeroDivisionError):
+        raise DataError(f"{cell!r} is not a number: write points such as 1,3 or 1/2,3.") from None
+
+
+@dataclass(frozen=True)
+class _Small:
+    """The matrix of few points, as text: exact where its values are fractions, rounded otherwise."""
+
+    texts: list[list[str]]
+    rank: int | None
+
+    def __str__(self) -> str:
+        widths = [max(map(len, column)) for column in zip(*self.texts, strict=True)]
+        lines = ["  " + "  ".join(t.rjust(w) for t, w in zip(row, widths, strict=True)) for row in self.texts]
+        if self.rank is not None:
+            n = len(self.texts)
+            definite = f"positive definite, rank {n}" if self.rank == n else f"positive semidefinite, rank {self.rank}"
+            lines.append(f"  exactly              {definite}")
+        return "\n".join(lines)
+
+
+def _small(arguments: argparse.Namespace, kernel: Any, X: Any) -> _Small | None:
+    """The matrix where there are few points."""
+    from ..explain.algebra import solve
+    from ..explain.exact import NotByHandError
+    from ..explain.sample import Sample, read_sample
+    from ..kernels import Precomputed
+    from .points import written
+
+    if X.shape[0] > _FEW:
+        return None
+    given = written(arguments.data, labels=False)
+    if given is not None or isinstance(kernel, Precomputed):
+        try:
+            K = Sample(**read_sample(X.tolist() if given is None else given[0], kernel, "")).K
+            return _Small(
+                [[str(v) for v in row] for row in K], len(K) - len(solve(K, [K[0][0] * 0] * len(K)).directions)
+            )
+        except (NotByHandError, ValueError):  # of other values, rounded ones; of a matrix that is none, the evidence
+            pass
+    values = X if isinstance(kernel, Precomputed) else kernel.resolve(X)(X)
+    return _Small([[f"{float(v):.4g}" for v in row] for row in values], None)
+
+
+def _render(out: Any, found: Any, picture: str | None, small: _Small | None) -> None:
     from .output import brief
 
-    out.print(brief(str(found)), soft_wrap=True, markup=False)
+    text = str(found)
+    if small is not None:
+        first, _, rest = text.partition("\n")
+        text = f"{first}\n{small}\n{rest}"
+        if small.rank is not None and small.rank < len(small.texts):
+            text = text.replace("positive definite on these points", "positive semidefinite on these points", 1)
+    out.print(brief(text), soft_wrap=True, markup=False)
     if picture:
         out.print(f"drawn in {picture}", soft_wrap=True, markup=False)

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     for name, attribute in (("classes", "classes_"), ("intercept", "intercept_")):
         if hasattr(machine, attribute):
             data[name] = getattr(machine, attribute)
-    data |= learned(machine)
+    data |= learned(model)
     show(arguments, data, lambda out: _render(out, data, machine, format_bytes(data["bytes"])))
     return Exit.FINE
 
@@ -55,6 +55,7 @@ def _text(value: Any) -> Any:
 
 
 def _render(out: Any, data: dict[str, Any], machine: Any, size: str) -> None:
+    from .coefficients import in_words as coefficients_in_words
     from .columns import in_words as columns_in_words
     from .output import brief, in_flags, pairs
     from .scores import in_words
@@ -73,6 +74,7 @@ def _render(out: Any, data: dict[str, Any], machine: Any, size: str) -> None:
         rows["classes"] = ", ".join(map(str, data["classes"][:_MOST_CLASSES])) + more
     if "support_vectors" in data:
         rows["support vectors"] = str(data["support_vectors"])
+    rows |= coefficients_in_words(data)
     if "certificate" in data:
         rows["certificate"] = in_flags(str(machine.certificate_))
     for name, meaning in (("held_out", "held out"), ("cross_validation", "cross-validation")):

@@ -11,12 +11,14 @@ from .exits import Exit
 from .machines import add_machine
 
 _LONGEST = 48  # characters of the name of an axis
-KINDS = ("boundary", "curve", "convergence", "alphas", "gram")
+KINDS = ("boundary", "curve", "convergence", "alphas", "gram", "feature_map")
+MAPS = ("polynomial", "polar")
 EXAMPLES = """\
   mercer plot iris.csv --features "petal length" "petal width" -c 10 -o iris.png     train, draw the boundary
   mercer plot iris.mercer --on iris.csv -o iris.png                                  of a saved machine
   mercer plot iris.mercer --kind convergence -o gap.pdf                              primal, dual and gap
   mercer plot iris.csv --kind gram -o gram.png
+  mercer plot xor.csv --kind feature_map --scale none -o xor.png                     a line in H, and in X
 """
 
 
@@ -26,6 +28,7 @@ def add_arguments(parser: Any) -> None:
     parser.add_argument("--kind", choices=KINDS, help="default: boundary where there is data, else convergence")
     parser.add_argument("--on", metavar="TABLE", help="where DATA is a model file: the points to draw it on")
     parser.add_argument("--features", nargs=2, metavar="COL", help="the two columns to draw; a plane of all without")
+    parser.add_argument("--map", choices=MAPS, default="polynomial", help="feature_map: which (default: polynomial)")
     parser.add_argument("--title", help="above the picture")
     add_output(parser, "-o", "--output", required=True, help="png, pdf or svg")
     add_machine(parser)
@@ -77,6 +80,8 @@ def _draw_model(arguments: argparse.Namespace, plot: Any, kind: str) -> None:
     from .machines import targets_of
     from .using import loaded, manifest_of
 
+    if kind == "feature_map":
+        raise UsageError("A picture of kind feature_map is of data, not of a model: give a table.")
     model = loaded(arguments.data)
     if kind in ("convergence", "alphas"):
         getattr(plot, kind)(model, title=arguments.title)
@@ -99,6 +104,8 @@ def _draw_data(arguments: argparse.Namespace, plot: Any, kind: str) -> Exit:
     from .machines import machine_of, targets_of
     from .output import in_flags, note
 
+    if kind == "feature_map":
+        return _draw_map(arguments, plot)
     machine = machine_of(arguments)
     table, y, _ = read_training(arguments, targets_of(machine))
     if kind == "boundary" and arguments.features and not table.sparse:  # of two columns, a machine of these two
@@ -111,6 +118,29 @@ def _draw_data(arguments: argparse.Namespace, plot: Any, kind: str) -> Exit:
         statuses = dict.fromkeys(str(certificate.status) for certificate in certificates(last_step(model)))
         note(arguments, f"note: the training that is drawn ended so: {in_flags('; '.join(statuses))}.")
     return code
+
+
+def _draw_map(arguments: argparse.Namespace, plot: Any) -> Exit:
+    """Points before and after a feature map, with the line between two classes and what it is in the plane."""
+    import numpy as np
+
+    from ..features import PolarMap, PolynomialMap
+    from ..kernels import Polynomial
+    from ..kernels import kernel as parse
+    from .data import read_training
+    from .fitting import prepared
+
+    kernel = parse(arguments.kernel) if arguments.kernel else Polynomial()
+    if not isinstance(kernel, Polynomial):
+        kernel = Polynomial()
+    table, y, _ = read_training(arguments, "labels")
+    if arguments.features:
+        table = table.without([name for name in table.names if name not in arguments.features])
+    X = prepared(arguments, table, kernel)
+    phi = PolarMap() if arguments.map == "polar" else PolynomialMap(kernel.degree, float(kernel.gamma), kernel.coef0)
+    two = X.shape[1] == 2 and np.unique(y).size == 2
+    plot.feature_map(phi, X, y, boundary=two, title=arguments.title)
+    return Exit.FINE
 
 
 def _draw(arguments: argparse.Namespace, plot: Any, kind: str, model: Any, points: Any, y: Any) -> None:

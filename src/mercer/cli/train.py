@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     seconds = perf_counter() - began
     machine = last_step(pipeline)
     data = {"model": arguments.model, "target": target, "rows": len(train), "seconds": seconds}
-    data |= {"features": int(machine.n_features_in_), "columns": columns_of(pipeline)} | learned(machine)
+    data |= {"features": int(machine.n_features_in_), "columns": columns_of(pipeline)} | learned(pipeline)
     proof = getattr(machine.certificate_, "proof", None)
     if proof is not None:
         data["certificate"]["words"] = proof_in(table.take(train), proof)
@@ -170,6 +170,7 @@ def _over_folds(rows: list[dict[str, float]]) -> dict[str, float]:
 
 
 def _render(out: Any, data: dict[str, Any]) -> None:
+    from .coefficients import in_words as coefficients_in_words
     from .columns import in_words as columns_in_words
     from .output import brief, in_flags, pairs
     from .scores import in_words
@@ -185,6 +186,7 @@ def _render(out: Any, data: dict[str, Any]) -> None:
         rows["alpha"] = f"{data['alpha']:g}"
     if "support_vectors" in data:
         rows["support vectors"] = str(data["support_vectors"])
+    rows |= coefficients_in_words(data)
     rows["time"] = f"{data['seconds']:.2f} s"
     rows["certificate"] = certificate["words"]
     if certificate["status"] != "converged":

@@ -47,6 +47,7 @@ from .checks import require_limits
 from .definite import doubted
 from .elsewhere import tells_where
 from .expanded import SOLVER, Expanded, expanded_points
+from .functions import Functions, functions_of
 from .keeping import Keeps, keeping
 from .machines import COPY, Task, fit_machines, training_gram
 from .predicted import as_predicted
@@ -342,6 +343,13 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             raise AttributeError(f"coef_ is there for the linear kernel only, and this one is {self.kernel_!r}.")
         return self._coef
 
+    @property
+    def function_(self) -> Functions:
+        """f as an RKHSFunction; of several problems (classes, pairs of them, targets), a tuple of theirs in order."""
+        check_is_fitted(self)
+        self._require_answer()
+        return functions_of(self)
+
     def _warn(self) -> None:
         """Say so, where the tolerance was not reached."""
         fine = (Status.CONVERGED, Status.INDEFINITE, Status.INFEASIBLE)
@@ -386,15 +394,19 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     def _admit(self, X: Points) -> Any:
         """Points to predict for, once there is something to predict with."""
         check_is_fitted(self)
-        infeasible = [c for c in self.certificates_ if c.status is Status.INFEASIBLE]
+        self._require_answer()
+        if self.kernel_.domain in (Domain.VECTORS, Domain.VALUES):
+            return validate_data(self, X, reset=False, **self._vector_checks(self.kernel_))
+        return objects(X)
+
+    def _require_answer(self) -> None:
+        """Raise where the problem that was solved has no answer."""
+        infeasible = [c for c in getattr(self, "certificates_", ()) if c.status is Status.INFEASIBLE]
         if infeasible:
             raise NotFittedError(
                 f"This {type(self).__name__} has no answer to predict with, because its problem has none: "
                 f"{infeasible[0].status}. The proof is in certificate_.proof."
             )
-        if self.kernel_.domain in (Domain.VECTORS, Domain.VALUES):
-            return validate_data(self, X, reset=False, **self._vector_checks(self.kernel_))
-        return objects(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

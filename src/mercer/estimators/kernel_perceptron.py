@@ -24,6 +24,7 @@ from ..types import Array, Index, Points
 from .base import Machine
 from .callbacks import Hooks, with_callbacks
 from .checks import require_choice
+from .functions import Functions
 from .keeping import keeping
 from .labels import classes_of, classes_of_stream, predicted
 from .machines import Task
@@ -145,6 +146,13 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
             self._keep_points(kernel, points, held.since, held, learner)
             self._forget_fit(learner, seen)
         return self
+
+    @property
+    def function_(self) -> Functions:
+        """f as an RKHSFunction; of more than two classes, a tuple with one for each. "voted" has no such f."""
+        if self.variant == "voted":
+            raise AttributeError('function_ is there for variant="plain" and "averaged": votes are no sum of kernels.')
+        return super().function_
 
     def decision_function(self, X: Points) -> Array:
         """f(x), positive for classes_[1]; of more classes, a column for each. Of "voted", the mean of the votes."""

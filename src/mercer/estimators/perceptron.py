@@ -20,6 +20,7 @@ from ..solution import Inseparable, Status
 from ..types import Array, Points
 from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
 from .checks import require_positive
+from .functions import Functions, linear_functions
 from .keeping import keeping
 from .labels import classes_of, classes_of_stream
 from .online import Online, confirmed, weighted_rows
@@ -112,6 +113,12 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
             self._keep(learner)
             self._forget_fit(learner, seen)
         return self
+
+    @property
+    def function_(self) -> Functions:
+        """f = <w, .> + b as an RKHSFunction; of more than two classes, a tuple with one for each."""
+        check_is_fitted(self)
+        return linear_functions(self.coef_, self.intercept_)
 
     def decision_function(self, X: Points) -> Array:
         """f(x), positive for classes_[1]; of more classes, a column for each."""

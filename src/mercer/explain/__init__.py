@@ -3,6 +3,7 @@
 Needs SymPy: `pip install 'mercer[explain]'`.
 """
 
+from .check import Report
 from .exact import NotByHandError
 from .exercise import Exercise, exercise
 from .kernel_trick import kernel_trick
@@ -10,7 +11,7 @@ from .lagrangian import lagrangian
 from .perceptron import perceptron
 from .render.json import read as from_json
 from .ridge import ridge
-from .steps import Report, Section, Solution, Step
+from .steps import Section, Solution, Step
 from .svm import svm
 
 __all__ = [

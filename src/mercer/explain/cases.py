@@ -16,7 +16,6 @@ from itertools import combinations, product
 
 from .algebra import ONE, ZERO, solve, times
 from .exact import Rows, Vector, dot
-from .steps import Assertion
 
 
 class State(Enum):
@@ -228,18 +227,12 @@ def meeting_hulls(dual: Dual) -> tuple[Vector, Vector]:
     raise AssertionError("separable data has no hulls that meet")
 
 
-@dataclass(frozen=True)
-class CasesHold(Assertion):
+def all_hold(dual: Dual, verdicts: tuple[Verdict, ...]) -> bool:
     """Every case is there once, and each verdict is right: its equations are solved, its condition is violated."""
-
-    dual: Dual
-    verdicts: tuple[Verdict, ...]
-
-    def check(self) -> bool:
-        cases = {verdict.case for verdict in self.verdicts}
-        complete = len(cases) == len(self.verdicts) == self.dual.count
-        corners = [v.alpha for v in self.verdicts if v.finding is Finding.OPTIMAL and v.alpha is not None]
-        return complete and all(verdict_holds(self.dual, verdict, corners) for verdict in self.verdicts)
+    cases = {verdict.case for verdict in verdicts}
+    corners = [v.alpha for v in verdicts if v.finding is Finding.OPTIMAL and v.alpha is not None]
+    complete = len(cases) == len(verdicts) == dual.count
+    return complete and all(verdict_holds(dual, verdict, corners) for verdict in verdicts)
 
 
 def verdict_holds(dual: Dual, verdict: Verdict, corners: list[Vector]) -> bool:

@@ -67,7 +67,11 @@ def _of_float(value: Any, what: str) -> Fraction:
 
 def refuse_many(X: Any, most: int, instead: str) -> None:
     """Refuse more points than can be worked out by hand, before anything is computed."""
-    size = X.shape[0] if getattr(X, "shape", ()) else len(X) if hasattr(X, "__len__") else 0
+    require_few(X.shape[0] if getattr(X, "shape", ()) else len(X) if hasattr(X, "__len__") else 0, most, instead)
+
+
+def require_few(size: int, most: int, instead: str) -> None:
+    """Refuse more points than can be worked out by hand."""
     if size > most:
         raise NotByHandError(f"{size} points are too many to work out by hand; the most is {most}. Use {instead}.")
 
@@ -114,8 +118,7 @@ def labels(y: Any, n: int) -> Labels:
     given = [entry.item() if hasattr(entry, "item") else entry for entry in _listed(y, "y")]
     if len(given) != n:
         raise ValueError(f"One label per point is needed: {n} points, but y has {len(given)}.")
-    plain = {"+": 1, "-": -1, "+1": 1, "-1": -1, "\N{MINUS SIGN}": -1, "\N{MINUS SIGN}1": -1, "1": 1}
-    values = [plain.get(entry.strip(), entry) if isinstance(entry, str) else entry for entry in given]
+    values = _numbers(given)
     try:
         classes = sorted(set(values))
     except TypeError:
@@ -134,6 +137,23 @@ def labels(y: Any, n: int) -> Labels:
         raise ValueError(f"Two classes are needed, but all labels are {given[0]}.")
     names = ("-1", "+1") if (low, high) == (-1, 1) else (str(low), str(high))
     return Labels(tuple(1 if value == high else -1 for value in values), *names)
+
+
+def _numbers(given: list[Any]) -> list[Any]:
+    """Signs and numbers that were given as text, as numbers; names stay names."""
+    signs = {"+": 1, "-": -1, "\N{MINUS SIGN}": -1}
+
+    def number(entry: Any) -> Any:
+        if not isinstance(entry, str):
+            return entry
+        text = entry.strip()
+        exact = Fraction(signs[text]) if text in signs else fraction(text)
+        return int(exact) if exact.denominator == 1 else exact
+
+    try:
+        return [number(entry) for entry in given]
+    except ValueError:
+        return [entry.strip() if isinstance(entry, str) else entry for entry in given]
 
 
 def _listed(values: Any, name: str) -> list[Any]:

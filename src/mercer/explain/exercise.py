@@ -13,18 +13,20 @@ from ..kernels import Linear, Polynomial
 from .algebra import solve
 from .cases import Finding
 from .exact import fraction, labels, sympy
-from .formula import Formula, Number, Symbol, equals, point
-from .gram import gram
+from .formula import Formula, Symbol, condition, point
+from .gram import kernel_formula
 from .kernel_trick import kernel_trick
-from .lagrangian import lagrangian
+from .lagrangian import read_problem, stated
 from .letters import lam, x, x_, y_, z
-from .perceptron import follow, perceptron
+from .perceptron import perceptron
+from .perceptron_run import follow
 from .picture import Picture
+from .problem import Problem
 from .ridge import ridge
-from .setting import Setting
+from .sample import Sample, read_sample
 from .steps import Prose, Section, Solution, Step, Table, say
 from .svm import svm
-from .svm_dual import kernel_formula
+from .svm_problem import SvmProblem
 
 _TRIES = 20_000
 _LARGEST_DENOMINATOR, _LARGEST = 12, 9
@@ -88,18 +90,37 @@ def exercise(seed: int = 0, kind: str = "svm") -> Exercise:
         raise ValueError(f"kind must be one of {', '.join(_KINDS)}, not {kind!r}.")
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise TypeError(f"The seed must be a whole number, not {seed!r}.")
+    sheet, answer = _made(seed, kind)
+    return Exercise(seed, kind, sheet, answer())
+
+
+@dataclass(frozen=True)
+class SheetProblem(Problem):
+    """A sheet of questions is made from its seed and the kind of exercise."""
+
+    seed: int
+    topic: str
+
+    def solve(self) -> Solution:
+        """The sheet."""
+        if self.topic not in _KINDS:
+            raise ValueError(f"There is no exercise of kind {self.topic!r}.")
+        return _made(self.seed, self.topic)[0]
+
+
+def _made(seed: int, kind: str) -> tuple[Solution, Callable[[], Solution]]:
+    """The sheet, and what works out its solution."""
     random = Random(f"{kind} {seed}")  # a text, so that every kind has exercises of its own
     for _ in range(_TRIES):
         made = _KINDS[kind](random)
         if made is not None:
             sheet, answer = made
-            return Exercise(
-                seed, kind, Solution(f"Exercise {seed}: {sheet.title}", sheet.sections, {}, sheet.picture), answer
-            )
+            title = f"Exercise {seed}: {sheet.title}"
+            return Solution(title, sheet.sections, {}, sheet.picture, SheetProblem(seed, kind)), answer
     raise AssertionError(f"no exercise found for kind {kind!r} and seed {seed}")
 
 
-Made = tuple[Solution, Solution] | None
+Made = tuple[Solution, Callable[[], Solution]] | None
 
 
 def _points(random: Random, n: int, low: int = -3, high: int = 4) -> list[tuple[int, int]]:
@@ -129,16 +150,14 @@ def _xor(random: Random) -> Made:
 
 
 def _machine(X: list[tuple[int, int]], y: list[int], C: Fraction | None, kernel: Any) -> Made:
-    points, K = gram(kernel, X)
-    setting = Setting(points, labels(y, len(X)), K, C, kernel)
-    optimal = [verdict for verdict in setting.verdicts if verdict.finding is Finding.OPTIMAL]
-    if len(optimal) != 1 or optimal[0].alpha is None or optimal[0].b is None or optimal[0].interval is not None:
+    e = SvmProblem(**read_sample(X, kernel, ""), labels=labels(y, len(X)), C=C)
+    optimal = [verdict for verdict in e.verdicts if verdict.finding is Finding.OPTIMAL]
+    if len(optimal) != 1 or optimal[0].interval is not None:
         return None
-    alpha, b = optimal[0].alpha, optimal[0].b
-    if sum(1 for a in alpha if a) < 3:
+    if sum(1 for a in e.alpha if a) < 3:
         return None  # two points alone make too short a calculation
-    weights = setting.w(alpha) if setting.linear else ()
-    if not _small((*alpha, *weights, b)) or not setting.dual.squared_norm(alpha):
+    weights = e.weights(e.beta(e.alpha)) if e.linear else ()
+    if not _small((*e.alpha, *weights, e.b)) or not e.squared_norm(e.beta(e.alpha)):
         return None
     margin = "the hard margin" if C is None else f"a soft margin, C = {C}"
     asked = [
@@ -146,23 +165,21 @@ def _machine(X: list[tuple[int, int]], y: list[int], C: Fraction | None, kernel:
         "Write down the dual problem, and use the equality to eliminate one multiplier.",
         "Set the partial derivatives to zero. Do the values satisfy the bounds? If not, go through the cases.",
         "Which points are support vectors?",
-        "Find w." if setting.linear else "Write f as a polynomial in the coordinates.",
+        "Find w." if e.linear else "Write f as a polynomial in the coordinates.",
         "Find the intercept, as b and as t.",
         "Find the margin.",
         "Check all KKT conditions, and that primal and dual have the same value.",
     ]
     words = f"Solve the support vector machine with {margin} by hand, exactly. The kernel is {{}}."
-    sheet = _sheet(
-        "support vector machine", say(words, kernel_formula(kernel)), X, _signs(y), asked, Picture.of(setting)
-    )
-    return sheet, svm(X, y, C, kernel)
+    sheet = _sheet("support vector machine", say(words, condition_of(kernel)), X, _signs(y), asked, Picture.of(e, e.y))
+    return sheet, lambda: svm(X, y, C, kernel)
 
 
 def _perceptron(random: Random) -> Made:
     n = random.choice([3, 4])
     X, y = _points(random, n), [1, -1, *(random.choice([1, -1]) for _ in range(n - 2))]
-    points, K = gram(Linear(), X)
-    run = follow(K, tuple(y), Fraction(1), most=8)
+    e = Sample(**read_sample(X, Linear(), ""))
+    run = follow(e.K, tuple(y), Fraction(1), most=8)
     if not run.converged or not 3 <= sum(run.alpha) <= 6:
         return None
     asked = [
@@ -171,10 +188,9 @@ def _perceptron(random: Random) -> Made:
         "Find w from the alphas.",
         "Between which bounds does the run show the widest margin to lie?",
     ]
-    setting = Setting(points, labels(y, n), K, None, Linear())
     lead = say("Follow the perceptron, in its primal and in its dual form.")
-    sheet = _sheet("perceptron", lead, X, _signs(y), asked, Picture.of(setting))
-    return sheet, perceptron(X, y)
+    sheet = _sheet("perceptron", lead, X, _signs(y), asked, Picture.of(e, tuple(y)))
+    return sheet, lambda: perceptron(X, y)
 
 
 def _ridge(random: Random) -> Made:
@@ -182,7 +198,7 @@ def _ridge(random: Random) -> Made:
     t = [random.randint(-3, 4) for _ in X]
     weight = random.choice([1, 2, 3])
     points = [(u, 1) for u in X]
-    _, K = gram(Linear(), points)
+    K = Sample(**read_sample(points, Linear(), "")).K
     shifted = [[v + (weight if i == j else 0) for j, v in enumerate(row)] for i, row in enumerate(K)]
     a = solve(shifted, [Fraction(v) for v in t]).particular
     assert a is not None
@@ -195,9 +211,11 @@ def _ridge(random: Random) -> Made:
         "Find the predictions and residuals. How do the residuals go with a?",
         "Solve the normal equations of the primal, and compare.",
     ]
-    lead = say("Fit kernel ridge regression with the linear kernel and {}, by hand and exactly.", equals(lam, weight))
-    sheet = _sheet("kernel ridge regression", lead, points, _column(Symbol("t", "i"), t), asked, None)
-    return sheet, ridge(points, t, weight)
+    lead = say(
+        "Fit kernel ridge regression with the linear kernel and {}, by hand and exactly.", condition(lam, "=", weight)
+    )
+    sheet = _sheet("kernel ridge regression", lead, points, (Symbol("t", "i"), t), asked, None)
+    return sheet, lambda: ridge(points, t, weight)
 
 
 def _kernel_trick(random: Random) -> Made:
@@ -212,8 +230,9 @@ def _kernel_trick(random: Random) -> Made:
         "Find the value for these two points: by the features, and by the kernel.",
     ]
     words = "In the plane, show that {} is an inner product of features. Then take {} and {}."
-    lead = say(words, kernel_formula(kernel), equals(x, point(map(fraction, at))), equals(z, point(map(fraction, to))))
-    return _questions("the kernel trick", Step(lead), asked), kernel_trick(kernel, at, to)
+    pair = (condition(letter, "=", point(map(fraction, given))) for letter, given in ((x, at), (z, to)))
+    lead = say(words, condition_of(kernel), *pair)
+    return _questions("the kernel trick", Step(lead), asked), lambda: kernel_trick(kernel, at, to)
 
 
 def _lagrangian(random: Random) -> Made:
@@ -224,31 +243,35 @@ def _lagrangian(random: Random) -> Made:
     objective, sign = random.choice([(f"min (x - ({a}))^2 + (y - ({b}))^2", "<="), ("max x*y", "=")])
     if sign == "=" and (q < 0 or c <= 0):
         return None  # without a maximum, or with one at zero
-    answer = lagrangian(objective, f"{p}*x + ({q})*y {sign} {c}")
+    answer = read_problem(objective, f"{p}*x + ({q})*y {sign} {c}")
     asked = [
         "Put everything of the constraint on one side, and write down the Lagrangian.",
         "Set its derivatives to zero. Which further conditions are there?",
         "Solve the equations, in each case that there is. Which conditions does a solution violate?",
         "Is what remains the best of all? Why?",
     ]
-    lead = Step(say("Solve by Lagrange's multipliers, exactly:"), next(answer.steps()).mathematics)
-    return _questions("a problem with a constraint", lead, asked), answer
+    lead = Step(say("Solve by Lagrange's multipliers, exactly:"), (stated(answer.program),))
+    return _questions("a problem with a constraint", lead, asked), answer.solve
 
 
-def _column(head: Formula, values: list[int]) -> tuple[Formula, list[Formula]]:
-    return head, [Number(Fraction(value)) for value in values]
+def condition_of(kernel: Any) -> Formula:
+    """The formula of the kernel, as it is given."""
+    return condition(*_between(kernel_formula(kernel).members))
 
 
-def _signs(y: list[int]) -> tuple[Formula, list[Formula]]:
-    return _column(y_("i"), y)
+def _between(members: tuple[Formula, ...]) -> list[Any]:
+    return [members[0], *(part for member in members[1:] for part in ("=", member))]
+
+
+def _signs(y: list[int]) -> tuple[Formula, list[int]]:
+    return y_("i"), y
 
 
 def _sheet(
-    title: str, lead: Prose, X: Any, column: tuple[Formula, list[Formula]], asked: list[str], picture: Picture | None
+    title: str, lead: Prose, X: Any, column: tuple[Formula, list[int]], asked: list[str], picture: Picture | None
 ) -> Solution:
-    numbers: list[Formula] = [Number(Fraction(i + 1)) for i in range(len(X))]
     points: list[Formula] = [point([fraction(v) for v in x]) for x in X]
-    table = Table.of_columns([(Symbol("i"), numbers), (x_("i"), points), column])
+    table = Table.of_points([(x_("i"), points), column])
     return _questions(title, Step(lead, (table,)), asked, "The data", picture)
 
 

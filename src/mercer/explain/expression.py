@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from .exact import fraction, sympy
@@ -19,11 +20,22 @@ _SENSES = {"max": "max", "maximise": "max", "maximize": "max", "min": "min", "mi
 
 @dataclass(frozen=True)
 class Constraint:
-    """body = 0 or body <= 0; `given` is how it was written: left, sign, right."""
+    """As it was written: left, sign, right. That is body = 0, or body <= 0."""
 
-    body: Any
-    equality: bool
-    given: tuple[Any, str, Any]
+    left: Any
+    sign: str
+    right: Any
+
+    @property
+    def equality(self) -> bool:
+        """Whether it is an equation."""
+        return self.sign == "="
+
+    @cached_property
+    def body(self) -> Any:
+        """Everything on one side."""
+        difference = self.right - self.left if self.sign == ">=" else self.left - self.right
+        return sympy().expand(difference)
 
 
 def expression(source: Any, what: str) -> Any:
@@ -129,6 +141,4 @@ def constraint(source: Any) -> Constraint:
         raise TypeError(f'A constraint is a text such as "x + y = 4", or SymPy\'s Eq, Le or Ge, not {source!r}.')
     if sign in ("<", ">"):
         raise ValueError(f"{source!s:.60}: a strict inequality leaves out its boundary, where optima lie. Use {sign}=.")
-    sides = expression(left, "a constraint"), expression(right, "a constraint")
-    body = sides[1] - sides[0] if sign == ">=" else sides[0] - sides[1]
-    return Constraint(sp.expand(body), sign == "=", (sides[0], sign, sides[1]))
+    return Constraint(expression(left, "a constraint"), sign, expression(right, "a constraint"))

@@ -14,10 +14,9 @@ from typing import Any
 from ..kernels import Constant, Kernel, Linear, Polynomial, Power, Product, Scaled, Sum
 from .algebraic import from_sympy
 from .exact import NotByHandError, Vector, sympy
-from .formula import Formula, Number, Symbol, combination, equals, point, product
+from .formula import Formula, Number, Symbol, combination, product
 from .gram import general, value
-from .letters import coordinates, root_of, x
-from .steps import Step, claims, say
+from .letters import root_of
 
 MOST_FEATURES = 60
 
@@ -78,20 +77,14 @@ def degree(kernel: Kernel) -> int:
     raise TypeError(f"{kernel!r} is no polynomial in <x, z>.")
 
 
-def multiplied_out(left: Formula, kernel: Kernel, points: Sequence[Vector], beta: Vector) -> Step:
-    """The step from left = sum_i beta_i k(x_i, x) to a polynomial in the coordinates of x."""
-    names = coordinates(len(points[0]))
-    relation = equals(left, *expansion(kernel, points, beta, names))
-    where = say("Multiplied out, with {}:", equals(x, point(names))) if len(names) > 1 else say("Multiplied out:")
-    return Step(where, (relation,), assertion=claims(relation))
-
-
-def expansion(kernel: Kernel, points: Sequence[Vector], beta: Vector, names: list[Symbol]) -> tuple[Formula, Formula]:
-    """sum_i beta_i k(x_i, x) as it stands, and multiplied out in the coordinates of x."""
+def expansion(
+    kernel: Kernel, points: Sequence[Vector], beta: Vector, names: list[Symbol], b: Fraction
+) -> tuple[Formula, Formula]:
+    """sum_i beta_i k(x_i, x) + b as it stands, and multiplied out in the coordinates of x."""
     sp = sympy()
     symbols = [sp.Symbol(name.key, real=True) for name in names]
     terms = [general(kernel, combination(given, names), lambda kind: Number(Fraction(0))) for given in points]
-    total: Any = sp.Integer(0)
+    total: Any = sp.Rational(b.numerator, b.denominator)
     for factor, given in zip(beta, points, strict=True):
         total += sp.Rational(factor.numerator, factor.denominator) * sp.sympify(value(kernel, given, symbols))
-    return combination(beta, terms), from_sympy(sp.expand(total))
+    return combination([*beta, b], [*terms, Number(Fraction(1))]), from_sympy(sp.expand(total))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .formula import Call, Inner, Product, Series, Symbol, Transposed, equals
+from .formula import Call, Inner, Product, Series, Symbol, Transposed, condition
 from .letters import K, X, a_bold, alpha, b, k, t_bold, w, x, x_, y_
 from .steps import say
 
@@ -27,12 +27,12 @@ LAGRANGIAN = say(
 SCALE = say("The 1 on the right of the constraints fixes the scale of {}, not that of the data.", w)
 FREE_ONLY = say(
     "{} holds for a free support vector only; with a finite C the multipliers at C take no part in an average.",
-    equals(b, y_("i") - Inner(w, x_("i"))),
+    condition(b, "=", y_("i") - Inner(w, x_("i"))),
 )
 ENTRY_BY_ENTRY = say(
     "The product with the labels is entry by entry: {}. In the form that a solver of quadratic programs takes, this is "
     "its matrix P, and its matrix A is one row, the labels.",
-    equals(Symbol("G", "ij"), Product((y_("i"), y_("j"), Symbol("K", "ij")))),
+    condition(Symbol("G", "ij"), "=", Product((y_("i"), y_("j"), Symbol("K", "ij")))),
 )
 LABELS_IN_F = say(
     "The labels belong in the sum: {}.",
@@ -62,3 +62,37 @@ GENERAL_DUAL = say(
     "Some notes call this the general form of the dual problem. It is the Lagrangian; the dual is what remains after "
     "optimising it over the variables."
 )
+B_IS_NOT = say(
+    "{}, not {}: the two are the same for points of class +1 only.",
+    condition(b, "=", y_("i") - Inner(w, x_("i"))),
+    1 - y_("i") * Inner(w, x_("i")),
+)
+FEASIBLE = say(
+    "Where duality is stated in general, the minimum of the primal is over feasible {} only, not over all {}.",
+    Symbol("theta"),
+    Symbol("theta"),
+)
+OVER_XI = say(
+    "The Lagrangian is minimised over {}, b and also over {}; that is where {} comes from.",
+    w,
+    Symbol("xi", bold=True),
+    condition(Symbol("alpha", "i"), "<=", Symbol("C")),
+)
+DEGREE = say("f is a polynomial of degree p, the exponent of the kernel; d is the number of coordinates.")
+LABELS_IN_RUN = say(
+    "Each mistake adds {}: the label belongs there from the first line of the derivation on.", y_("i") * x_("i")
+)
+SPACE_OF_W = say(
+    "{} has an entry for each of the p features, so it lies in the space of dimension p; {} has one for each of the n "
+    "points.",
+    w,
+    Symbol("alpha", bold=True),
+)
+TERMS_OF_AVERAGE = say(
+    "Where {} is averaged from step {} to step T, there are {} terms, and the sum is divided by that number.",
+    w,
+    Symbol("T", "0"),
+    Symbol("T") - Symbol("T", "0") + 1,
+)
+HALVES = say("Both halves cancel with the 2 of the squares: none is left in the derivative.")
+W_NOT_Z = say("It is {} that equals this sum; some notes write {} for it.", w, Symbol("z", bold=True))

@@ -211,15 +211,16 @@ class Listing(Formula):
 class Chain(Formula):
     """a = b = c, or with <, <=, >, >=, != and ~ (about) between them.
 
-    A claim says that this is so; what is no claim is a condition that is put up, and may turn out not to hold.
+    A sign says that this is so. With a ! behind it, it is a condition that is put up, and may turn out not to hold;
+    := gives a value to a letter.
     """
 
     members: tuple[Formula, ...]
     signs: tuple[str, ...]
-    claim: bool = True
 
 
-SIGNS = ("=", "<", "<=", ">", ">=", "!=", "~", ":=")
+_RELATIONS = ("=", "<", "<=", ">", ">=", "!=", "~")
+SIGNS = (*_RELATIONS, *(f"{sign}!" for sign in _RELATIONS), ":=")
 
 
 def formula(value: Any) -> Formula:
@@ -240,7 +241,7 @@ def chain(*parts: Any) -> Chain:
 def condition(*parts: Any) -> Chain:
     """The same as a chain, but as a condition that is yet to be met."""
     written = chain(*parts)
-    return Chain(written.members, written.signs, claim=False)
+    return Chain(written.members, tuple(f"{sign}!" for sign in written.signs))
 
 
 def equals(*members: Any) -> Chain:

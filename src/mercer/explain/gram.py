@@ -6,12 +6,26 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ..kernels import Chi2, Constant, Intersection, Kernel, Linear, Polynomial, Power, Precomputed, Product, Scaled, Sum
+from ..kernels import (
+    Chi2,
+    Constant,
+    FromFeatures,
+    Intersection,
+    Kernel,
+    Linear,
+    Polynomial,
+    Power,
+    Precomputed,
+    Product,
+    Scaled,
+    Sum,
+)
 from ..kernels import kernel as as_kernel
 from ..kernels.adaptive import Adaptive
-from .algebra import indefinite_witness, quadratic
-from .exact import NotByHandError, Rows, fraction, points
-from .formula import Call, Formula, Number, Quotient, combination, formula
+from . import letters
+from .exact import NotByHandError, Rows, fraction, points, sympy
+from .formula import Call, Chain, Formula, Inner, Number, Quotient, Symbol, combination, equals, formula
+from .formula import Product as Times
 from .formula import Sum as Plus
 
 POLYNOMIAL = (Linear, Polynomial, Constant, Sum, Product, Scaled, Power)
@@ -21,27 +35,30 @@ POLYNOMIAL = (Linear, Polynomial, Constant, Sum, Product, Scaled, Power)
 def read_kernel(kernel: Kernel | str, instead: str) -> Kernel:
     """The kernel, if its values are fractions; `instead` names what to use where they are not."""
     kernel = as_kernel(kernel)
-    for part in _all_parts(kernel):
+    if isinstance(kernel, FromFeatures):
+        return kernel
+    for part in all_parts(kernel):
         if not isinstance(part, (*POLYNOMIAL, Intersection, Chi2, Precomputed)):
             raise NotByHandError(
                 f"{type(part).__name__} has values that are no fractions, so there is no exact solution by hand: use "
                 f"{instead}, or one of linear, poly, intersection, chi2, precomputed and their sums and products."
             )
     require_numbers(kernel)
-    if isinstance(kernel, Precomputed) or not any(isinstance(part, Precomputed) for part in _all_parts(kernel)):
+    if isinstance(kernel, Precomputed) or not any(isinstance(part, Precomputed) for part in all_parts(kernel)):
         return kernel
     raise NotByHandError("Precomputed values cannot be mixed with other kernels here: give the finished Gram matrix.")
 
 
 def require_numbers(kernel: Kernel) -> None:
     """Raise where a parameter waits for data: what is found from data is no fraction that anybody would write."""
-    for part in _all_parts(kernel):
+    for part in all_parts(kernel):
         if isinstance(part, Adaptive) and isinstance(getattr(part, part.adapts), str):
             raise NotByHandError(f"{part!r} waits for data: give {part.adapts} as a number, such as 1/2.")
 
 
-def _all_parts(kernel: Kernel) -> list[Kernel]:
-    return [kernel, *(deep for part in kernel.parts() for deep in _all_parts(part))]
+def all_parts(kernel: Kernel) -> list[Kernel]:
+    """The kernel and all that it is made of."""
+    return [kernel, *(deep for part in kernel.parts() for deep in all_parts(part))]
 
 
 def is_linear(kernel: Kernel) -> bool:
@@ -51,7 +68,7 @@ def is_linear(kernel: Kernel) -> bool:
 
 def is_polynomial(kernel: Kernel) -> bool:
     """A polynomial in the coordinates, so that f(x) can be multiplied out."""
-    return all(isinstance(part, POLYNOMIAL) for part in _all_parts(kernel))
+    return all(isinstance(part, POLYNOMIAL) for part in all_parts(kernel))
 
 
 def value(kernel: Kernel, x: Sequence[Any], z: Sequence[Any]) -> Any:
@@ -64,7 +81,7 @@ def value(kernel: Kernel, x: Sequence[Any], z: Sequence[Any]) -> Any:
         case Constant(constant):
             return fraction(constant)
         case Intersection():
-            return sum((min(a, b) for a, b in zip(x, z, strict=True)), Fraction(0))
+            return sum((_least(a, b) for a, b in zip(x, z, strict=True)), Fraction(0))
         case Chi2():
             return sum((a * b / (a + b) for a, b in zip(x, z, strict=True) if a + b), Fraction(0))
         case Sum(left, right):
@@ -76,6 +93,13 @@ def value(kernel: Kernel, x: Sequence[Any], z: Sequence[Any]) -> Any:
         case Power(inner, exponent):
             return value(inner, x, z) ** int(exponent)
     raise TypeError(f"{kernel!r} has no exact values.")
+
+
+def _least(a: Any, b: Any) -> Any:
+    try:
+        return min(a, b)
+    except TypeError:  # of letters
+        return sympy().Min(a, b)
 
 
 def written(kernel: Kernel, x: Sequence[Fraction], z: Sequence[Fraction]) -> Formula:
@@ -125,25 +149,19 @@ def _chi2(a: Fraction, b: Fraction) -> Formula:
     return Quotient(Number(a) * Number(b), Number(a) + Number(b)) if a + b else Number(Fraction(0))
 
 
-def gram(kernel: Kernel, X: Any) -> tuple[Rows | None, Rows]:
-    """The points (None where only their Gram matrix is given) and the Gram matrix, proved positive semidefinite."""
-    given: Rows | None = points(X)
-    assert given is not None
-    if isinstance(kernel, Precomputed):
-        K, given = _precomputed(kernel, given), None
-    else:
-        _require_histograms(kernel, given)
-        K = tuple(tuple(value(kernel, x, z) for z in given) for x in given)
-    witness = indefinite_witness(K)
-    if witness is not None:
-        raise NotByHandError(
-            f"This Gram matrix is not positive semidefinite: c'Kc = {quadratic(K, witness)} < 0 for "
-            f"c = ({', '.join(map(str, witness))}). It belongs to no kernel, and stationary points need not be optimal."
-        )
-    return given, K
+def kernel_formula(kernel: Kernel) -> Chain:
+    """k(x, z) = its formula."""
+    x, z = Symbol("x", "j"), Symbol("z", "j")
+    sums: dict[str, Formula] = {
+        "min": letters.over(Call("min", (x, z)), "j"),
+        "chi2": letters.over(Times((x, z)) / (x + z), "j"),
+    }
+    body = general(kernel, Inner(letters.x, letters.z), lambda kind: sums[kind])
+    return equals(Call(letters.k, (letters.x, letters.z)), body)
 
 
-def _precomputed(kernel: Precomputed, given: Rows) -> Rows:
+def given_matrix(kernel: Precomputed, given: Rows) -> Rows:
+    """The Gram matrix that was given, in the kernel or in place of the points."""
     if kernel.matrix is None:
         K = given
     else:
@@ -159,8 +177,9 @@ def _precomputed(kernel: Precomputed, given: Rows) -> Rows:
     return K
 
 
-def _require_histograms(kernel: Kernel, given: Rows) -> None:
-    for part in _all_parts(kernel):
+def require_histograms(kernel: Kernel, given: Rows) -> None:
+    """Raise where a kernel of histograms would meet a negative entry."""
+    for part in all_parts(kernel):
         if isinstance(part, Intersection | Chi2) and any(entry < 0 for x in given for entry in x):
             least = min(entry for x in given for entry in x)
             raise ValueError(

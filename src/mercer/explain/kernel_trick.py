@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import comb
 from typing import Any
 
@@ -13,25 +15,76 @@ from . import footnotes, letters
 from .algebraic import from_sympy
 from .exact import NotByHandError, fraction, sympy
 from .features import Monomial, monomials
-from .formula import (
-    Call,
-    Formula,
-    Inner,
-    Number,
-    Symbol,
-    column,
-    combination,
-    equals,
-    point,
-    product,
-)
-from .gaussian_series import gaussian_series
+from .formula import Call, Formula, Inner, Number, Symbol, column, combination, equals, point, product
+from .gaussian_series import SeriesProblem
 from .gram import general, is_polynomial, require_numbers
-from .letters import coordinates, k
+from .gram import value as kernel_value
+from .letters import coordinates, k, named_as
 from .meaning import value
-from .steps import Section, Solution, Step, claims, say
+from .problem import Problem
+from .steps import Section, Solution, Step, say
+from .world import World
 
 _DIMENSION = 2
+_ONE = Number(Fraction(1))
+
+
+@dataclass(frozen=True)
+class TrickProblem(Problem):
+    """A kernel that is a polynomial, and two points: of numbers, or of letters."""
+
+    kernel: Kernel
+    left: tuple[Formula, ...]
+    right: tuple[Formula, ...]
+
+    def solve(self) -> Solution:
+        """See `kernel_trick`."""
+        return worked(self)
+
+    @property
+    def d(self) -> int:
+        """The number of coordinates."""
+        return len(self.left)
+
+    @cached_property
+    def found(self) -> list[Monomial]:
+        """The features."""
+        return monomials(self.kernel, self.d)
+
+    @cached_property
+    def x(self) -> tuple[Symbol, list[Symbol]]:
+        """The letter of the first point, and its coordinates: as asked for, or x."""
+        return named_as(self.left, "x")
+
+    @cached_property
+    def z(self) -> tuple[Symbol, list[Symbol]]:
+        """The letter of the second point, and its coordinates: as asked for, or z."""
+        found = named_as(self.right, "z")
+        return found if found[0] != self.x[0] else (letters.z, coordinates(self.d, "z"))
+
+    def world(self, scope: str) -> World:
+        """The points are letters, or the numbers that were given."""
+        sp = sympy()
+        left, right = (self.left, self.right) if scope == "given" else (self.x[1], self.z[1])
+        points = {self.x[0]: _vector(left), self.z[0]: _vector(right)}
+        factors = [sp.sqrt(sp.Rational(t.factor.numerator, t.factor.denominator)) for t in self.found]
+
+        def phi(v: Any) -> Any:
+            entries = tuple(v) if hasattr(v, "shape") else (v,)
+            powers = [sp.prod(u**m for u, m in zip(entries, term.exponents, strict=True)) for term in self.found]
+            features = [c * power for c, power in zip(factors, powers, strict=True)]
+            return sp.ImmutableMatrix(features) if len(features) > 1 else features[0]
+
+        def kernel(u: Any, v: Any) -> Any:
+            first, second = (tuple(p) if hasattr(p, "shape") else (p,) for p in (u, v))
+            return sp.sympify(kernel_value(self.kernel, first, second))
+
+        return World({**points, k: kernel}, functions={"φ": phi})
+
+
+def _vector(entries: Sequence[Formula]) -> Any:
+    found = [value(entry) for entry in entries]
+    return sympy().ImmutableMatrix(found) if len(found) > 1 else found[0]
 
 
 def kernel_trick(kernel: Kernel | str = Polynomial(), x: Any = None, z: Any = None, terms: int = 6) -> Solution:  # noqa: B008
@@ -51,17 +104,20 @@ def kernel_trick(kernel: Kernel | str = Polynomial(), x: Any = None, z: Any = No
         )
     require_numbers(kernel)
     if isinstance(kernel, Gaussian):
-        return gaussian_series(kernel, left, right, terms)
-    found = monomials(kernel, d)
-    sections = [_kernel(kernel, d, found), _maps(found, d), _folded(kernel, found, d)]
-    if all(isinstance(entry, Number) for entry in (*left, *right)):
-        sections.append(_numbers(kernel, found, left, right))
-    elif (left, right) != (coordinates(d), coordinates(d, "z")):
-        sections.append(_named(kernel, found, left, right))
-    answer = {"features": len(found), "value": value(_formula(kernel, left, right))}
-    return Solution(
-        f"The kernel trick: {_title(kernel)} in {d} dimension{'s' if d > 1 else ''}", tuple(sections), answer
-    )
+        return SeriesProblem(fraction(kernel.gamma, "gamma"), left, right, terms).solve()
+    return TrickProblem(kernel, left, right).solve()
+
+
+def worked(e: TrickProblem) -> Solution:
+    """The solution, from the data alone."""
+    sections = [_kernel(e), _maps(e), _folded(e)]
+    if all(isinstance(entry, Number) for entry in (*e.left, *e.right)):
+        sections.append(_numbers(e))
+    elif [*e.left, *e.right] != [*e.x[1], *e.z[1]]:
+        sections.append(_named(e))
+    answer = {"features": len(e.found), "value": value(_formula(e.kernel, e.left, e.right))}
+    title = f"The kernel trick: {_title(e.kernel)} in {e.d} dimension{'s' if e.d > 1 else ''}"
+    return Solution(title, tuple(sections), answer, None, e)
 
 
 def _title(kernel: Kernel) -> str:
@@ -79,14 +135,14 @@ def _dimension(x: Any, z: Any, otherwise: int) -> int:
     return sizes.pop() if sizes else otherwise
 
 
-def read_point(given: Any, d: int, letter: str) -> list[Formula]:
+def read_point(given: Any, d: int, letter: str) -> tuple[Formula, ...]:
     """Numbers, or symbols for names; the usual letters where nothing is given."""
     if given is None:
-        return list(coordinates(d, letter))
+        return tuple(coordinates(d, letter))
     entries = [given] if isinstance(given, str) or not hasattr(given, "__len__") else list(given)
     if not entries:
         raise ValueError(f"{letter} has no coordinates.")
-    return [_entry(entry, letter) for entry in entries]
+    return tuple(_entry(entry, letter) for entry in entries)
 
 
 def _entry(entry: Any, letter: str) -> Formula:
@@ -105,7 +161,11 @@ def _dot(x: Sequence[Formula], z: Sequence[Formula]) -> Formula:
 
 def _formula(kernel: Kernel, x: Sequence[Formula], z: Sequence[Formula]) -> Formula:
     """k(x, z) with <x, z> written out."""
-    return general(kernel, _dot(x, z), lambda kind: Number(Fraction(0)))
+    return _in_letters(kernel, _dot(x, z))
+
+
+def _in_letters(kernel: Kernel, inner: Formula) -> Formula:
+    return general(kernel, inner, lambda kind: Number(Fraction(0)))
 
 
 def _terms(found: list[Monomial], x: Sequence[Formula], z: Sequence[Formula]) -> Formula:
@@ -113,88 +173,72 @@ def _terms(found: list[Monomial], x: Sequence[Formula], z: Sequence[Formula]) ->
     return combination([term.factor for term in found], [product(term.of(x), term.of(z)) for term in found])
 
 
-def _kernel(kernel: Kernel, d: int, found: list[Monomial]) -> Section:
-    x, z = coordinates(d), coordinates(d, "z")
-    left = Call(k, (letters.x, letters.z))
-    folded = general(kernel, Inner(letters.x, letters.z), lambda kind: Number(Fraction(0)))
-    relation = equals(left, folded, _formula(kernel, x, z), _terms(found, x, z))
-    statement = say(
-        "With {} and {}, the kernel multiplied out is", equals(letters.x, point(x)), equals(letters.z, point(z))
-    )
-    return Section("The kernel", (Step(statement, (relation,), assertion=claims(relation)),))
+def _kernel(e: TrickProblem) -> Section:
+    (x, xs), (z, zs) = e.x, e.z
+    folded = _in_letters(e.kernel, Inner(x, z))
+    relation = equals(Call(k, (x, z)), folded, _formula(e.kernel, xs, zs), _terms(e.found, xs, zs))
+    statement = say("The kernel multiplied out is")
+    if e.d > 1:
+        statement = say("With {} and {}, the kernel multiplied out is", equals(x, point(xs)), equals(z, point(zs)))
+    notes = (footnotes.DEGREE,) if isinstance(e.kernel, Polynomial) else ()
+    return Section("The kernel", (Step(statement, (relation,), footnotes=notes, scope="letters"),))
 
 
-def _maps(found: list[Monomial], d: int) -> Section:
+def _maps(e: TrickProblem) -> Section:
     maps = []
-    for letter, symbol in (("x", letters.x), ("z", letters.z)):
-        names = coordinates(d, letter)
-        maps.append(equals(Call("φ", (symbol,)), column([term.feature(names) for term in found])))
-    x, z = coordinates(d), coordinates(d, "z")
-    halves = [equals(term.feature(x) * term.feature(z), _terms([term], x, z)) for term in found]
-    mixed = any(sum(map(bool, term.exponents)) > 1 for term in found)
-    statement = say(
-        f"Each of the {len(found)} terms is something of {{}} times the same thing of {{}}. These are the features:",
-        letters.x,
-        letters.z,
-    )
+    for letter, names in (e.x, e.z):
+        maps.append(equals(Call("φ", (letter,)), column([term.feature(names) for term in e.found])))
+    mixed = any(sum(map(bool, term.exponents)) > 1 for term in e.found)
+    words = "Each of these {} terms is something of {} times the same thing of {}. These are the features:"
+    statement = say(words, len(e.found), e.x[0], e.z[0])
+    if len(e.found) == 1:
+        statement = say("The term is something of {} times the same thing of {}. This is the feature:", e.x[0], e.z[0])
     reason = say("the factor of a term is shared out as its square root to both sides")
-    step = Step(statement, tuple(maps), reason, claims(*halves), (footnotes.ALL_CROSS_TERMS,) if mixed else ())
-    return Section("The feature map", (step,))
+    notes = (footnotes.ALL_CROSS_TERMS,) if mixed else ()
+    return Section("The feature map", (Step(statement, tuple(maps), reason, notes, "letters"),))
 
 
-def _folded(kernel: Kernel, found: list[Monomial], d: int) -> Section:
-    x, z = coordinates(d), coordinates(d, "z")
-    left = Inner(Call("φ", (letters.x,)), Call("φ", (letters.z,)))
-    members: list[Formula] = [_terms(found, x, z)]
-    if isinstance(kernel, Polynomial) and kernel.degree > 1:
-        members.append(_powers(kernel, _dot(x, z)))
-    members.append(_formula(kernel, x, z))
-    features_x, features_z = (column([term.feature(names) for term in found]) for names in (x, z))
-    relation = equals(left, *members, general(kernel, Inner(letters.x, letters.z), lambda kind: Number(Fraction(0))))
-    step = Step(
-        say("The inner product of the features, folded:"),
-        (relation,),
-        assertion=claims(equals(Inner(features_x, features_z), *members)),
-    )
-    count = Step(
-        say(
-            f"The features would cost {len(found)} products in a space of {len(found)} dimensions; the kernel needs an "
-            f"inner product in {d}, and one power. That is the trick."
-            if len(found) > d
-            else "Here the features are no more than the coordinates."
+def _folded(e: TrickProblem) -> Section:
+    (x, xs), (z, zs) = e.x, e.z
+    members: list[Formula] = [_terms(e.found, xs, zs)]
+    if isinstance(e.kernel, Polynomial) and e.kernel.degree > 1:
+        members.append(_powers(e.kernel, _dot(xs, zs)))
+    members += [_formula(e.kernel, xs, zs), _in_letters(e.kernel, Inner(x, z))]
+    relation = equals(Inner(Call("φ", (x,)), Call("φ", (z,))), *members)
+    step = Step(say("The inner product of the features, folded:"), (relation,), scope="letters")
+    count = say("Here the features are no more than the coordinates.")
+    if len(e.found) > e.d:
+        words = (
+            "The features would cost {} products in a space of {} dimensions; the kernel needs an inner product in {}, "
+            "and one power. That is the trick."
         )
-    )
-    return Section("Folded into the kernel", (step, count))
+        count = say(words, len(e.found), len(e.found), e.d)
+    return Section("Folded into the kernel", (step, Step(count)))
 
 
 def _powers(kernel: Polynomial, inner: Formula) -> Formula:
     """(c + gamma u)^p by the binomial theorem."""
     p, gamma, c = int(kernel.degree), fraction(kernel.gamma), fraction(kernel.coef0)
     factors = [comb(p, j) * c ** (p - j) * gamma**j for j in range(p + 1)]
-    powers: list[Formula] = [Number(Fraction(1)), inner, *(inner**j for j in range(2, p + 1))]
-    return combination(factors, powers)
+    return combination(factors, [_ONE, inner, *(inner**j for j in range(2, p + 1))])
 
 
-def _numbers(kernel: Kernel, found: list[Monomial], x: list[Formula], z: list[Formula]) -> Section:
-    phi_x, phi_z = ([from_sympy(value(term.feature(names))) for term in found] for names in (x, z))
-    maps = [equals(Call("φ", (point(names),)), column(features)) for names, features in ((x, phi_x), (z, phi_z))]
-    exact = from_sympy(value(_formula(kernel, x, z)))
-    inner = combination([1] * len(found), [a * b for a, b in zip(phi_x, phi_z, strict=True)])
-    long = equals(Inner(Call("φ", (letters.x,)), Call("φ", (letters.z,))), inner, exact)
-    short = equals(Call(k, (letters.x, letters.z)), _formula(kernel, x, z), exact)
-    step = Step(
-        say(
-            "With {} and {}, the long way and the short way:", equals(letters.x, point(x)), equals(letters.z, point(z))
-        ),
-        (*maps, long, short),
-        assertion=claims(long, short),
-    )
-    return Section("With numbers", (step,))
+def _numbers(e: TrickProblem) -> Section:
+    (x, _), (z, _) = e.x, e.z
+    phi_x, phi_z = ([from_sympy(value(term.feature(names))) for term in e.found] for names in (e.left, e.right))
+    maps = [equals(Call("φ", (point(p),)), column(features)) for p, features in ((e.left, phi_x), (e.right, phi_z))]
+    exact = from_sympy(value(_formula(e.kernel, e.left, e.right)))
+    inner = combination([1] * len(e.found), [a * b for a, b in zip(phi_x, phi_z, strict=True)])
+    long = equals(Inner(Call("φ", (x,)), Call("φ", (z,))), inner, exact)
+    short = equals(Call(k, (x, z)), _formula(e.kernel, e.left, e.right), exact)
+    words = "With {} and {}, the long way and the short way:"
+    statement = say(words, equals(x, point(e.left)), equals(z, point(e.right)))
+    return Section("With numbers", (Step(statement, (*maps, long, short), scope="given"),))
 
 
-def _named(kernel: Kernel, found: list[Monomial], x: list[Formula], z: list[Formula]) -> Section:
-    relation = equals(Call(k, (point(x), point(z))), _terms(found, x, z), _formula(kernel, x, z))
+def _named(e: TrickProblem) -> Section:
+    call = Call(k, (point(e.left), point(e.right)))
+    relation = equals(call, _terms(e.found, e.left, e.right), _formula(e.kernel, e.left, e.right))
     return Section(
-        "With these letters",
-        (Step(say("The same with the letters asked for:"), (relation,), assertion=claims(relation)),),
+        "With these letters", (Step(say("The same with the letters asked for:"), (relation,), scope="given"),)
     )

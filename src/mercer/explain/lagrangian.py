@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from . import footnotes
@@ -13,10 +14,10 @@ from .expression import Constraint, constraint, objective
 from .formula import (
     Call,
     Chain,
+    Decimal,
     Derivative,
     Formula,
     Listing,
-    Number,
     Product,
     Symbol,
     Words,
@@ -26,14 +27,44 @@ from .formula import (
     signed,
 )
 from .kkt import Candidate, Case, Outcome, Program
-from .lagrangian_answer import answer
+from .lagrangian_answer import answer, require_formulas
+from .lagrangian_proofs import Proofs
 from .letters import indices
-from .optimality import NoSolution
-from .steps import All, Assertion, Prose, Section, Solution, Step, Table, claims, say
+from .problem import Problem
+from .roots import is_implicit
+from .steps import Prose, Section, Solution, Step, Table, say
+from .world import World
 
 MOST_VARIABLES, MOST_INEQUALITIES, MOST_EQUALITIES, HIGHEST_DEGREE = 4, 5, 4, 6
 SECONDS = 20.0
 _Lambda, _f = Symbol("Lambda"), Symbol("f")
+
+
+@dataclass(frozen=True)
+class LagrangianProblem(Proofs, Problem):
+    """What is maximised or minimised, and under which constraints."""
+
+    sense: str
+    f: Any
+    constraints: tuple[Constraint, ...]
+
+    @cached_property
+    def program(self) -> Program:
+        """The same as a program, with its cases."""
+        return Program(self.sense, self.f, self.constraints)
+
+    def solve(self) -> Solution:
+        """See `lagrangian`."""
+        return within(SECONDS, "The algebra of this problem", lambda: worked(self))
+
+    def prove(self, step: Step) -> bool:
+        """See Problem; under the same limit of time."""
+        return within(SECONDS, "The check of this problem", lambda: super(LagrangianProblem, self).prove(step))
+
+    def world(self, scope: str) -> World:
+        """Letters are unknowns, but for the Lagrangian."""
+        whole = sympy().expand(self.program.lagrangian)
+        return World({_Lambda: lambda *_: whole}, functions={"Λ": lambda *_: whole})
 
 
 def lagrangian(objective_: Any, constraints: Any = (), sense: str | None = None) -> Solution:
@@ -42,20 +73,26 @@ def lagrangian(objective_: Any, constraints: Any = (), sense: str | None = None)
     Objective and constraints are texts, or SymPy's expressions (then give sense="max" or "min"). Constraints may be
     equations or inequalities.
     """
-    program = _read(objective_, constraints, sense)
-    return within(SECONDS, "The algebra of this problem", lambda: _solved(program))
+    return read_problem(objective_, constraints, sense).solve()
 
 
-def _read(objective_: Any, constraints: Any, sense: str | None) -> Program:
+def read_problem(objective_: Any, constraints: Any, sense: str | None = None) -> LagrangianProblem:
+    """The problem, from texts or SymPy's expressions, where it is small enough."""
     sp = sympy()
     if constraints is None or isinstance(constraints, str | sp.Basic):
         constraints = [] if constraints is None else [constraints]
     direction, f = objective(objective_, sense)
-    program = Program(direction, f, tuple(constraint(source) for source in constraints))
+    problem = LagrangianProblem(direction, f, tuple(constraint(source) for source in constraints))
+    require_small(problem.program)
+    return problem
+
+
+def require_small(program: Program) -> None:
+    """Raise where a problem is too large to work out by hand, before anything is computed."""
     n = len(program.variables)
     if not n:
         raise ValueError("There is no variable in this problem.")
-    degrees = [_degree(body, program.variables) for body in (f, *(c.body for c in program.constraints))]
+    degrees = [_degree(body, program.variables) for body in program.bodies()]
     sizes = {
         "variables": (n, MOST_VARIABLES),
         "inequalities": (len(program.inequalities), MOST_INEQUALITIES),
@@ -68,19 +105,23 @@ def _read(objective_: Any, constraints: Any, sense: str | None) -> Program:
                 f"{size} {what} is too much to work out by hand (at most {most}): use a numerical solver such as "
                 "scipy.optimize.minimize."
             )
-    return program
 
 
 def _degree(body: Any, variables: tuple[Any, ...]) -> int:
     return int(sympy().Poly(body, *variables).total_degree()) if body.is_polynomial(*variables) else 0
 
 
-def _solved(program: Program) -> Solution:
-    cases = program.cases()
-    verdict, values = answer(program, [candidate for case in cases for candidate in case.candidates])
+def worked(problem: LagrangianProblem) -> Solution:
+    """The solution, from the data alone."""
+    program = problem.program
+    require_small(program)
+    cases = program.cases
+    candidates = [candidate for case in cases for candidate in case.candidates]
+    require_formulas(candidates)
+    verdict, values = answer(program, candidates)
     words = "Maximise" if program.sense == "max" else "Minimise"
     sections = (_problem(program), _lagrangian(program), _stationarity(program), _cases(program, cases), verdict)
-    return Solution(f"{words} {_plain(program.f)}", sections, values)
+    return Solution(f"{words} {_plain(program.f)}", sections, values, None, problem)
 
 
 def _plain(body: Any) -> str:
@@ -90,36 +131,34 @@ def _plain(body: Any) -> str:
 
 
 def _written(c: Constraint) -> Chain:
-    left, sign, right = c.given
-    return condition(from_sympy(left), sign, from_sympy(right))
+    return condition(from_sympy(c.left), c.sign, from_sympy(c.right))
 
 
-def _standard(c: Constraint) -> Chain:
-    return condition(from_sympy(c.body), "=" if c.equality else "<=", 0)
-
-
-def _problem(program: Program) -> Section:
+def stated(program: Program) -> Formula:
+    """The problem as it was given."""
     words = Words("maximise  " if program.sense == "max" else "minimise  ")
     given: list[Formula] = [words, from_sympy(program.f)]
     if program.constraints:
         listed = Listing(tuple(_written(c) for c in program.constraints), ",  ")
         given += [Words("  subject to  "), listed]
-    first = Step(say("The problem is to"), (Listing(tuple(given), ""),))
+    return Listing(tuple(given), "")
+
+
+def _problem(program: Program) -> Section:
+    first = Step(say("The problem is to"), (stated(program),))
     if not program.constraints:
         return Section("The problem", (first,))
-    relations = [equals(_difference(c), from_sympy(c.body)) for c in program.constraints]
-    standard = Step(
-        say("With everything on one side:"),
-        tuple(_standard(c) for c in program.constraints),
-        assertion=claims(*relations),
-    )
-    return Section("The problem", (first, standard))
+    relations = tuple(_standard(c) for c in program.constraints)
+    return Section("The problem", (first, Step(say("With everything on one side:"), relations, scope="letters")))
 
 
-def _difference(c: Constraint) -> Formula:
-    left, sign, right = c.given
-    first, second = (right, left) if sign == ">=" else (left, right)
-    return from_sympy(first) - from_sympy(second)
+def _standard(c: Constraint) -> Chain:
+    """Everything on one side, and put together where there is something to put together."""
+    first, second = (c.right, c.left) if c.sign == ">=" else (c.left, c.right)
+    body, sign = from_sympy(c.body), "=!" if c.equality else "<=!"
+    if first - second == c.body:
+        return chain(body, sign, 0)
+    return chain(from_sympy(first) - from_sympy(second), "=", body, sign, 0)
 
 
 def _lagrangian(program: Program) -> Section:
@@ -131,127 +170,96 @@ def _lagrangian(program: Program) -> Section:
         term = Product((as_symbol(multiplier), inside))
         body = body + term if (program.sign > 0) != negative else body - term
     letters = tuple(as_symbol(v) for v in (*program.variables, *program.lambdas, *program.mus))
-    relation = equals(Call("Λ", letters), body)
     reason, statement = Prose(), say("Each constraint is moved into the function, with a multiplier:")
     if not program.constraints:
         statement = say("There is no constraint to move into the function:")
     if program.mus:
         sign = "plus" if program.sign > 0 else "minus"
         reason = say(f"the inequalities enter with a {sign}, so that their multipliers are at least 0 at the optimum")
-    proof = claims(equals(body - from_sympy(sympy().expand(program.lagrangian)), 0))
-    step = Step(statement, (relation,), reason, proof, (footnotes.GENERAL_DUAL,) if program.constraints else ())
+    notes = (footnotes.GENERAL_DUAL, footnotes.FEASIBLE) if program.constraints else ()
+    step = Step(statement, (equals(Call("Λ", letters), body),), reason, notes, "letters")
     return Section("The Lagrangian", (step,))
 
 
-def _gradient(program: Program) -> list[tuple[Symbol, Formula]]:
-    sp = sympy()
-    return [(as_symbol(v), from_sympy(sp.expand(sp.diff(program.lagrangian, v)))) for v in program.variables]
-
-
 def _stationarity(program: Program) -> Section:
-    gradient = _gradient(program)
-    whole = from_sympy(sympy().expand(program.lagrangian))
+    sp = sympy()
+    gradient = [(as_symbol(v), from_sympy(sp.expand(sp.diff(program.lagrangian, v)))) for v in program.variables]
     steps = [
         Step(
-            say("At an optimum the derivatives by the variables are zero:"),
-            tuple(condition(Derivative(_Lambda, v), "=", slope, "=", 0) for v, slope in gradient),
-            assertion=claims(*(equals(Derivative(_Lambda, v), slope) for v, slope in gradient), given={_Lambda: whole}),
+            say("At an optimum the derivatives with respect to the variables are zero:"),
+            tuple(chain(Derivative(_Lambda, v), "=", slope, "=!", 0) for v, slope in gradient),
+            scope="letters",
         )
     ]
     if program.equalities:
-        words = say("The derivatives by the multipliers give the equalities back:")
-        steps.append(Step(words, tuple(condition(from_sympy(h), "=", 0) for h in program.equalities)))
+        words = say("The derivatives with respect to the multipliers give the equalities back:")
+        pairs = zip(program.lambdas, program.equalities, strict=True)
+        shown = [chain(Derivative(_Lambda, as_symbol(m)), "=", from_sympy(h), "=!", 0) for m, h in pairs]
+        steps.append(Step(words, tuple(shown), scope="letters"))
     if program.inequalities:
         pairs = zip(program.mus, program.inequalities, strict=True)
         products = [condition(Product((as_symbol(m), signed(from_sympy(g))[1])), "=", 0) for m, g in pairs]
-        signs = Listing(tuple(chain(as_symbol(m), ">=", 0) for m in program.mus), ",  ")
+        signs = Listing(tuple(condition(as_symbol(m), ">=", 0) for m in program.mus), ",  ")
         words = say("An inequality that is not active has the multiplier 0, and no multiplier is negative:")
         steps.append(Step(words, (*products, signs)))
     return Section("The conditions", tuple(steps))
 
 
-def _cases(program: Program, cases: list[Case]) -> Section:
+def _cases(program: Program, cases: tuple[Case, ...]) -> Section:
     rows: list[tuple[Prose, ...]] = []
-    assertions: list[Assertion] = []
     for case in cases:
-        for candidate in case.candidates:
-            rows.append(_row(program, case, candidate))
-            assertions.append(_solves(program, case, candidate))
+        rows += [_row(program, case, candidate) for candidate in case.candidates]
         if not case.candidates:
             blank = (say("no real solution"), say(""), say("rejected: its equations have no real solution"))
             rows.append((say("{}", indices(case.active)), *blank) if program.mus else blank)
-            assertions.append(_unsolvable(program, case))
     header = [say("active")] if program.mus else []
     table = Table((*header, say("solution"), say("{}", _f), say("verdict")), tuple(rows))
-    count = len(cases)
-    text = (
-        f"Each inequality is active or not: {count} cases. In each the equations are solved; the other conditions then "
-        "accept or reject the solution:"
-        if program.mus
-        else "The equations are solved:"
-    )
-    step = Step(say(text), (table,), Prose(), All(tuple(assertions)) if assertions else None)
+    statement = say("The equations are solved:")
+    if program.mus:
+        statement = say(
+            "Each inequality is active or not: {} cases. In each the equations are solved; the other conditions then "
+            "accept or reject the solution:",
+            len(cases),
+        )
+    step = Step(statement, (table,), proof="cases")
     return Section("The cases" if program.mus else "The solution", (step,))
 
 
-def _values(program: Program, case: Case, candidate: Candidate) -> list[tuple[Symbol, Formula]]:
+def _row(program: Program, case: Case, candidate: Candidate) -> tuple[Prose, ...]:
     pairs = [*zip(program.variables, candidate.point, strict=True)]
     pairs += zip(program.lambdas, candidate.equality_multipliers, strict=True)
     pairs += [(program.mus[i], candidate.multipliers[i]) for i in case.active]
-    return [(as_symbol(name), from_sympy(value)) for name, value in pairs]
-
-
-def _row(program: Program, case: Case, candidate: Candidate) -> tuple[Prose, ...]:
-    values = _values(program, case, candidate)
-    solution = Listing(tuple(_any(name) if name == value else equals(name, value) for name, value in values), ", ")
+    solution = Listing(tuple(_valued(as_symbol(name), value) for name, value in pairs), ", ")
     first = (say("{}", indices(case.active)),) if program.mus else ()
     verdict = say("accepted: every condition holds")
     if candidate.outcome is Outcome.OPEN:
         verdict = say("a whole family, whose free variables decide whether the inequalities hold")
+    elif candidate.outcome is Outcome.EMPTY:
+        verdict = say("rejected: no values of the free variables satisfy all inequalities")
     elif candidate.outcome is not Outcome.ACCEPTED:
         verdict = say("rejected: {}", _violation(program, candidate))
-    return (*first, say("{}", solution), say("{}", from_sympy(program.value(candidate.point))), verdict)
+    return (*first, say("{}", solution), say("{}", number(program.value(candidate.point))), verdict)
 
 
-def _any(name: Symbol) -> Formula:
-    return Listing((name, Words(" arbitrary")), "")
+def number(value: Any) -> Formula:
+    """An exact number, or a rounded one where it is a root without a formula."""
+    return Decimal(f"{float(value):.6g}") if is_implicit(value) else from_sympy(value)
+
+
+def _valued(name: Symbol, value: Any) -> Formula:
+    if value.is_Symbol and as_symbol(value) == name:
+        return Listing((name, Words(" arbitrary")), "")
+    return condition(name, "~" if is_implicit(value) else "=", number(value))
 
 
 def _violation(program: Program, candidate: Candidate) -> Chain:
     if candidate.outcome is Outcome.SIGN:
-        multiplier = from_sympy(candidate.multipliers[candidate.place])
-        return chain(as_symbol(program.mus[candidate.place]), "=", multiplier, "<", 0)
+        found = candidate.multipliers[candidate.place]
+        sign = "~" if is_implicit(found) else "="
+        return condition(as_symbol(program.mus[candidate.place]), sign, number(found), "<", 0)
     g = program.inequalities[candidate.place]
     at = dict(zip(program.variables, candidate.point, strict=True))
-    return chain(from_sympy(g), "=", from_sympy(sympy().simplify(g.xreplace(at))), ">", 0)
-
-
-def _equations(program: Program, case: Case) -> list[Formula]:
-    """What must be 0 in a case."""
-    active = [program.inequalities[i] for i in case.active]
-    return [*(slope for _, slope in _gradient(program)), *map(from_sympy, (*program.equalities, *active))]
-
-
-def _unsolvable(program: Program, case: Case) -> Assertion:
-    sp = sympy()
-    off = {m: sp.Integer(0) for i, m in enumerate(program.mus) if i not in case.active}
-    slopes = [sp.expand(sp.diff(program.lagrangian, v)).xreplace(off) for v in program.variables]
-    bodies = [*slopes, *program.equalities, *(program.inequalities[i] for i in case.active)]
-    unknowns = [*program.variables, *program.lambdas, *(program.mus[i] for i in case.active)]
-    return NoSolution(tuple(map(from_sympy, bodies)), tuple(map(as_symbol, unknowns)))
-
-
-def _solves(program: Program, case: Case, candidate: Candidate) -> Assertion:
-    """The candidate solves the equations of its case, and violates what it is said to violate."""
-    given = {name: value for name, value in _values(program, case, candidate) if name != value}
-    given |= {as_symbol(m): Number(Fraction(0)) for i, m in enumerate(program.mus) if i not in case.active}
-    zero = _equations(program, case)
-    relations = [equals(body, 0) for body in zero if not isinstance(body, Number)]
-    if candidate.outcome is Outcome.ACCEPTED:
-        at = dict(zip(program.variables, candidate.point, strict=True))
-        slack = [g for g in program.inequalities if not sympy().simplify(g.xreplace(at)).free_symbols]
-        relations += [chain(from_sympy(g), "<=", 0) for g in slack]
-        relations += [chain(from_sympy(m), ">=", 0) for m in candidate.multipliers if not m.free_symbols]
-    elif candidate.outcome is not Outcome.OPEN:
-        relations.append(_violation(program, candidate))
-    return claims(*relations, given=given)
+    found = g.xreplace(at)
+    if is_implicit(found):
+        return condition(from_sympy(g), "~", number(found), ">", 0)
+    return condition(from_sympy(g), "=", from_sympy(sympy().simplify(found)), ">", 0)

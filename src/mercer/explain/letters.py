@@ -43,6 +43,13 @@ def coordinates(d: int, letter: str = "x") -> list[Symbol]:
     return [Symbol(letter)] if d == 1 else [Symbol(letter, str(j + 1)) for j in range(d)]
 
 
+def named_as(given: Sequence[Formula], otherwise: str) -> tuple[Symbol, list[Symbol]]:
+    """y and y_1 ... y_d where a point was given by these names; the usual letter otherwise."""
+    first = given[0]
+    name = first.name if isinstance(first, Symbol) and list(given) == coordinates(len(given), first.name) else otherwise
+    return Symbol(name, bold=True), coordinates(len(given), name)
+
+
 def over(body: Formula, index: str = "i") -> Series:
     """sum_i body."""
     return Series(body, index)
@@ -74,9 +81,9 @@ def about(body: Formula, digits: int = 4) -> Decimal | None:
     exact = value(body)
     if exact.is_Rational and (10**2 * exact).is_Integer:
         return None
-    return Decimal(
-        f"{float(exact):.{digits}g}" if abs(exact) >= sympy().Rational(1, 1000) else f"{float(exact):.{digits + 3}f}"
-    )
+    number = float(exact)
+    small, large = abs(number) < 10.0**-3, abs(number) >= 10.0**digits
+    return Decimal(f"{number:.{digits + 3}f}" if small else f"{number:.0f}" if large else f"{number:.{digits}g}")
 
 
 def root_of(square: Fraction) -> Formula:

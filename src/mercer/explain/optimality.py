@@ -1,4 +1,7 @@
-"""What proves that a stationary point is the optimum: convexity, or a bounded feasible set; or that there is none."""
+"""What proves that a stationary point is the optimum: convexity, a bounded feasible set, or a sum of the constraints.
+
+Also what proves that there is no optimum: a ray along which f has no bound, or constraints that contradict each other.
+"""
 
 from __future__ import annotations
 
@@ -8,37 +11,39 @@ from itertools import combinations
 from typing import Any
 
 from .algebra import ONE, ZERO, solve
-from .algebraic import as_symbol, from_sympy
 from .exact import Rows, Vector, sympy
-from .formula import Formula, Symbol, matrix
-from .kkt import Candidate, Program, solve_real
-from .meaning import value
-from .steps import Assertion
+from .farkas import contradiction
+from .kkt import Candidate, Program, is_affine
+from .roots import sign, solve_real
 
 
-@dataclass(frozen=True)
-class Convex(Assertion):
-    """body is convex along these directions, where the variables named are positive (and, by continuity, 0)."""
+def is_convex(program: Program) -> bool:
+    """Whether f (or -f, for a maximum) and all g are convex along the directions that keep the equalities."""
+    sp, variables = sympy(), program.variables
+    if not all(is_affine(h, variables) for h in program.equalities):
+        return False
+    directions = along(program)
+    logs = [a.args[0] for a in sp.Add(program.f, *program.inequalities).atoms(sp.log)]
+    logs += [p.base for p in program.f.atoms(sp.Pow) if p.exp.is_Rational and not p.exp.is_Integer]
+    bounds = [-g for g in program.inequalities]
+    positive = {v: sp.Symbol(v.name, positive=True) for v in variables if v in logs or v in bounds}
+    curved = [program.f * program.sign, *(g for g in program.inequalities if not is_affine(g, variables))]
+    return all(_is_convex(body, variables, directions, positive) for body in curved)
 
-    body: Formula
-    variables: tuple[Symbol, ...]
-    directions: Rows
-    positive: tuple[Symbol, ...] = ()
 
-    def check(self) -> bool:
-        """Every principal minor of the second derivatives is nowhere negative."""
-        sp = sympy()
-        variables = [sp.Symbol(v.key, real=True) for v in self.variables]
-        hessian = sp.hessian(value(self.body), variables)
-        N = sp.Matrix([[_exact(entry) for entry in direction] for direction in self.directions])
-        reduced = N * hessian * N.T
-        known = {sp.Symbol(v.key, real=True): sp.Symbol(v.key, positive=True) for v in self.positive}
-        size = len(self.directions)
-        return all(
-            _nowhere_negative(reduced.extract(list(chosen), list(chosen)).det().subs(known))
-            for k in range(1, size + 1)
-            for chosen in combinations(range(size), k)
-        )
+def _is_convex(body: Any, variables: tuple[Any, ...], directions: Rows, positive: dict[Any, Any]) -> bool:
+    """Every principal minor of the second derivatives is nowhere negative, where these variables are positive."""
+    sp = sympy()
+    if not directions:
+        return True
+    N = sp.Matrix([[_exact(entry) for entry in direction] for direction in directions])
+    reduced = N * sp.hessian(body, variables) * N.T
+    size = len(directions)
+    return all(
+        _nowhere_negative(reduced.extract(list(chosen), list(chosen)).det().subs(positive))
+        for k in range(1, size + 1)
+        for chosen in combinations(range(size), k)
+    )
 
 
 def _nowhere_negative(expression: Any) -> bool:
@@ -46,30 +51,30 @@ def _nowhere_negative(expression: Any) -> bool:
     return bool(expression.is_nonnegative) or bool(sp.factor(expression).is_nonnegative)
 
 
-@dataclass(frozen=True)
-class Bounded(Assertion):
-    """The points with bodies <= 0 (or = 0 where so marked) form a bounded set."""
+def along(program: Program) -> Rows:
+    """A basis of the directions that keep the affine equalities."""
+    variables = program.variables
+    if not program.equalities:
+        n = len(variables)
+        return tuple(tuple(ONE if i == j else ZERO for j in range(n)) for i in range(n))
+    rows = [[_fraction(sympy().diff(h, v)) for v in variables] for h in program.equalities]
+    return solve(rows, [ZERO] * len(rows)).directions
 
-    bodies: tuple[Formula, ...]
-    equalities: tuple[bool, ...]
-    variables: tuple[Symbol, ...]
 
-    def check(self) -> bool:
-        """One constraint is a ball of sorts, or the affine ones make a polytope."""
-        sp = sympy()
-        variables = [sp.Symbol(v.key, real=True) for v in self.variables]
-        rows: list[Vector] = []
-        for body, equality in zip(self.bodies, self.equalities, strict=True):
-            expression = value(body)
-            for side in (expression, -expression) if equality else (expression,):
-                if not side.is_polynomial(*variables):
-                    continue
-                poly = sp.Poly(side, *variables)
-                if poly.total_degree() == 1:
-                    rows.append(tuple(_fraction(sp.diff(side, v)) for v in variables))
-                elif _grows_everywhere(poly, variables):
-                    return True
-        return _positively_spanning(rows, len(variables))
+def is_bounded(program: Program) -> bool:
+    """Whether the feasible set is bounded and closed: a constraint is a ball of sorts, or affine ones a polytope."""
+    sp, variables = sympy(), program.variables
+    if not program.constraints or not all(body.is_polynomial(*variables) for body in program.bodies()):
+        return False
+    rows: list[Vector] = []
+    for c in program.constraints:
+        for side in (c.body, -c.body) if c.equality else (c.body,):
+            poly = sp.Poly(side, *variables)
+            if poly.total_degree() == 1:
+                rows.append(tuple(_fraction(sp.diff(side, v)) for v in variables))
+            elif _grows_everywhere(poly, list(variables)):
+                return True
+    return _positively_spanning(rows, len(variables))
 
 
 def _exact(number: Fraction) -> Any:
@@ -106,55 +111,17 @@ def _positively_spanning(rows: list[Vector], n: int) -> bool:
     return len(covered) == len(rows)
 
 
-def symbols_of(program: Program) -> tuple[Symbol, ...]:
-    """The variables as they are written."""
-    return tuple(as_symbol(v) for v in program.variables)
-
-
-def is_affine(body: Any, variables: tuple[Any, ...]) -> bool:
-    """Of degree one at most."""
-    return bool(body.is_polynomial(*variables)) and sympy().Poly(body, *variables).total_degree() <= 1
-
-
-def convexity(program: Program) -> tuple[Convex, ...] | None:
-    """The proofs that the problem is convex, or None."""
-    sp, variables = sympy(), program.variables
-    if not all(is_affine(h, variables) for h in program.equalities):
+def infeasible(program: Program) -> Vector | None:
+    """Weights of the affine constraints that add up to a positive number, which proves that no point satisfies them."""
+    affine = [is_affine(c.body, program.variables) for c in program.constraints]
+    chosen = [c for c, is_ in zip(program.constraints, affine, strict=True) if is_]
+    if not chosen:
         return None
-    directions = _along(list(program.equalities), variables)
-    if not directions:
-        return ()
-    logs = [a.args[0] for a in sp.Add(program.f, *program.inequalities).atoms(sp.log)]
-    logs += [p.base for p in program.f.atoms(sp.Pow) if p.exp.is_Rational and not p.exp.is_Integer]
-    bounds = [-g for g in program.inequalities]
-    positive = tuple(as_symbol(v) for v in variables if v in logs or v in bounds)
-    curved = [program.f * program.sign, *(g for g in program.inequalities if not is_affine(g, variables))]
-    proofs = tuple(Convex(from_sympy(sp.expand(body)), symbols_of(program), directions, positive) for body in curved)
-    return proofs if all(proof.check() for proof in proofs) else None
-
-
-def _along(equalities: list[Any], variables: tuple[Any, ...]) -> Rows:
-    """A basis of the directions that keep the affine equalities."""
-    sp = sympy()
-    if not equalities:
-        n = len(variables)
-        return tuple(tuple(ONE if i == j else ZERO for j in range(n)) for i in range(n))
-    rows = [[_fraction(sp.diff(h, v)) for v in variables] for h in equalities]
-    return solve(rows, [ZERO] * len(rows)).directions
-
-
-def boundedness(program: Program) -> Bounded | None:
-    """The proof that the feasible set is bounded and closed, or None."""
-    if not all(c.body.is_polynomial(*program.variables) for c in program.constraints):
+    weights = contradiction([c.body for c in chosen], [c.equality for c in chosen], list(program.variables))
+    if weights is None:
         return None
-    if not program.f.is_polynomial(*program.variables) or not program.constraints:
-        return None
-    proof = Bounded(
-        tuple(from_sympy(c.body) for c in program.constraints),
-        tuple(c.equality for c in program.constraints),
-        symbols_of(program),
-    )
-    return proof if proof.check() else None
+    own = iter(weights)
+    return tuple(next(own) if is_ else ZERO for is_ in affine)
 
 
 def irregular_points(program: Program) -> list[tuple[Any, ...]] | None:
@@ -165,83 +132,137 @@ def irregular_points(program: Program) -> list[tuple[Any, ...]] | None:
     sp, variables = sympy(), program.variables
     found: list[tuple[Any, ...]] = []
     g = program.inequalities
-    for size in range(len(g) + 1):
-        for active in combinations(range(len(g)), size):
-            bodies = [*program.equalities, *(g[i] for i in active)]
-            if all(is_affine(body, variables) for body in bodies):
-                continue
-            jacobian = sp.Matrix([[sp.diff(body, v) for v in variables] for body in bodies])
-            minors = []
-            if len(bodies) <= len(variables):
-                picks = combinations(range(len(variables)), len(bodies))
-                minors = [jacobian.extract(list(range(len(bodies))), list(pick)).det() for pick in picks]
-            for solution in solve_real([*bodies, *minors], list(variables)):
-                at = {v: solution.get(v, v) for v in variables}
-                if any(entry.free_symbols for entry in at.values()):
-                    return None
-                if all(sp.simplify(other.xreplace(at)).evalf(30) <= 0 for other in g):
-                    found.append(tuple(at[v] for v in variables))
+    for active in program.choices():
+        bodies = [*program.equalities, *(g[i] for i in active)]
+        if all(is_affine(body, variables) for body in bodies):
+            continue
+        jacobian = sp.Matrix([[sp.diff(body, v) for v in variables] for body in bodies])
+        minors = []
+        if len(bodies) <= len(variables):
+            picks = combinations(range(len(variables)), len(bodies))
+            minors = [jacobian.extract(list(range(len(bodies))), list(pick)).det() for pick in picks]
+        for solution in solve_real([*bodies, *minors], list(variables)):
+            at = {v: solution.get(v, v) for v in variables}
+            if any(entry.free_symbols for entry in at.values()):
+                return None
+            if all((sign(other.xreplace(at)) or 0) <= 0 for other in g):
+                found.append(tuple(at[v] for v in variables))
     return found
 
 
+def gradients(program: Program, at: tuple[Any, ...]) -> tuple[Any, list[tuple[int, Any]]]:
+    """The gradient of f at a point, and those of the active constraints, each with its place."""
+    sp, variables = sympy(), program.variables
+    here = dict(zip(variables, at, strict=True))
+    active = [i for i, c in enumerate(program.constraints) if sp.simplify(c.body.xreplace(here)) == 0]
+
+    def gradient(body: Any) -> Any:
+        return sp.Matrix([sp.simplify(sp.diff(body, v).xreplace(here)) for v in variables])
+
+    return gradient(program.f), [(i, gradient(program.constraints[i].body)) for i in active]
+
+
+def has_multipliers(program: Program, at: tuple[Any, ...]) -> bool:
+    """Whether the gradient of f is some combination of those of the active constraints."""
+    own, others = gradients(program, at)
+    rows = sympy().Matrix([list(g) for _, g in others])
+    return bool(rows.rank() == rows.col_join(own.T).rank())
+
+
 @dataclass(frozen=True)
-class Ray(Assertion):
-    """Along start + s direction, s >= some size, all constraints hold and f grows (or falls) without end."""
+class Bound:
+    """Weights of the constraints whose sum, without the even powers in it, is a polynomial in one variable alone.
 
-    f: Formula
-    bodies: tuple[Formula, ...]
-    equalities: tuple[bool, ...]
-    variables: tuple[Symbol, ...]
-    start: Vector
-    direction: Vector
-    sense: str
+    It is at most 0, which bounds the variable, and so f, by its outermost root.
+    """
 
-    def check(self) -> bool:
-        """By the leading terms in s."""
-        sp = sympy()
-        s = sp.Symbol("ray parameter")
-        names = [sp.Symbol(v.key, real=True) for v in self.variables]
-        at = {v: _exact(a) + s * _exact(d) for v, a, d in zip(names, self.start, self.direction, strict=True)}
-        growth = sp.Poly(value(self.f).subs(at), s)
-        if growth.degree() < 1 or (growth.LC() > 0) != (self.sense == "max"):
-            return False
-        for body, equality in zip(self.bodies, self.equalities, strict=True):
-            along = sp.Poly(value(body).subs(at), s)
-            if equality and not along.is_zero:
-                return False
-            if not equality and along.LC() > 0:
-                return False
-        return True
+    weights: Vector
+    total: Any
+    polynomial: Any
+    variable: Any
+    root: Any
 
 
-def unbounded_ray(program: Program, points: list[tuple[Any, ...]]) -> Ray | None:
-    """A direction in which the objective has no end, where a simple one is found."""
+def sum_bound(program: Program) -> Bound | None:
+    """A bound on f from a sum of constraints, where f is affine in one variable and depends on no other."""
+    sp = sympy()
+    names = sorted(program.f.free_symbols, key=str)
+    if len(names) != 1 or not is_affine(program.f, program.variables):
+        return None
+    if not all(body.is_polynomial(*program.variables) for body in program.bodies()):
+        return None
+    (u,) = names
+    upwards = (sp.diff(program.f, u) > 0) == (program.sense == "max")
+    for weights in _sums(program):
+        total = sp.expand(sum(_exact(w) * c.body for w, c in zip(weights, program.constraints, strict=True)))
+        rest = _without_even_powers(total, u, program.variables)
+        if rest is None or not rest.has(u):
+            continue
+        poly = sp.Poly(rest, u)
+        lead = poly.LC() if upwards or poly.degree() % 2 == 0 else -poly.LC()
+        roots = poly.real_roots()
+        if lead > 0 and roots:
+            return Bound(weights, total, rest, u, max(roots) if upwards else min(roots))
+    return None
+
+
+def _sums(program: Program) -> list[Vector]:
+    """Single constraints, and pairs of them with weights that cancel a term."""
+    sp, n = sympy(), len(program.constraints)
+    polys = [sp.Poly(c.body, *program.variables).as_dict() for c in program.constraints]
+    found = [tuple(ONE if i == j else ZERO for i in range(n)) for j in range(n)]
+    for i, j in combinations(range(n), 2):
+        for term in polys[i].keys() & polys[j].keys():
+            ratio = -_fraction(polys[i][term]) / _fraction(polys[j][term])
+            if sum(term) and ratio > 0:
+                found.append(tuple(ONE if k == i else ratio if k == j else ZERO for k in range(n)))
+    return found
+
+
+def _without_even_powers(total: Any, u: Any, variables: tuple[Any, ...]) -> Any | None:
+    """The part of the sum in u alone, where all else is at least 0: even powers with positive factors."""
+    sp = sympy()
+    rest: Any = sp.Integer(0)
+    place = variables.index(u)
+    for powers, factor in sp.Poly(total, *variables).terms():
+        others = [m for k, m in enumerate(powers) if k != place]
+        if not any(others):
+            rest += factor * u ** powers[place]
+        elif factor < 0 or any(m % 2 for m in powers):
+            return None
+    return rest
+
+
+def unbounded_ray(program: Program, points: list[tuple[Any, ...]]) -> tuple[Vector, Vector] | None:
+    """Start and direction in which the objective has no end, where a simple one is found."""
     variables = program.variables
-    bodies = [program.f, *(c.body for c in program.constraints)]
-    if not all(body.is_polynomial(*variables) for body in bodies):
+    if not all(body.is_polynomial(*variables) for body in program.bodies()):
         return None
     if not all(is_affine(h, variables) for h in program.equalities):
         return None
-    basis = list(_along(list(program.equalities), variables))
+    basis = list(along(program))
     tries = [*basis, *(tuple(a + b for a, b in zip(u, v, strict=True)) for u, v in combinations(basis, 2))]
     tries += [tuple(a - b for a, b in zip(u, v, strict=True)) for u, v in combinations(basis, 2)]
     starts = [tuple(_fraction(c) for c in p) for p in points if all(c.is_Rational for c in p)]
-    starts += _on_equalities(program)
-    for start in starts:
+    for start in [*starts, *_on_equalities(program)]:
         for direction in tries:
             for signed in (direction, tuple(-d for d in direction)):
-                ray = Ray(
-                    from_sympy(program.f),
-                    tuple(from_sympy(c.body) for c in program.constraints),
-                    tuple(c.equality for c in program.constraints),
-                    symbols_of(program),
-                    start,
-                    signed,
-                    program.sense,
-                )
-                if ray.check():
-                    return ray
+                s = sympy().Symbol("s", real=True)
+                line = [_exact(a) + s * _exact(d) for a, d in zip(start, signed, strict=True)]
+                if runs_away(program, line, s):
+                    return start, signed
     return None
+
+
+def runs_away(program: Program, line: list[Any], s: Any) -> bool:
+    """Whether along this line, for all large s, the constraints hold and f grows (or falls) without end."""
+    sp = sympy()
+    at = dict(zip(program.variables, line, strict=True))
+    growth = sp.Poly(program.f.xreplace(at), s)
+    if growth.degree() < 1 or (growth.LC() > 0) != (program.sense == "max"):
+        return False
+    sides = [(sp.Poly(c.body.xreplace(at), s), c.equality) for c in program.constraints]
+    return all(side.is_zero if equality else side.LC() <= 0 for side, equality in sides)
 
 
 def _on_equalities(program: Program) -> list[Vector]:
@@ -249,28 +270,19 @@ def _on_equalities(program: Program) -> list[Vector]:
     if not program.equalities:
         return [(ZERO,) * len(variables)]
     rows = [[_fraction(sp.diff(h, v)) for v in variables] for h in program.equalities]
-    right = [-_fraction(h.xreplace(dict.fromkeys(variables, sp.Integer(0)))) for h in program.equalities]
-    start = solve(rows, right).particular
+    constants = [
+        -_fraction(sp.sympify(h.xreplace(dict.fromkeys(variables, sp.Integer(0))))) for h in program.equalities
+    ]
+    start = solve(rows, constants).particular
     return [] if start is None else [start]
 
 
-@dataclass(frozen=True)
-class Curvature(Assertion):
-    """The matrix is "positive" or "negative" definite, or "indefinite"."""
-
-    matrix: Formula
-    shape: str
-
-    def check(self) -> bool:
-        """By SymPy's exact tests."""
-        exact = value(self.matrix)
-        whole = exact if hasattr(exact, "shape") else sympy().Matrix([[exact]])
-        tests = {"positive": "is_positive_definite", "negative": "is_negative_definite", "indefinite": "is_indefinite"}
-        return bool(getattr(whole, tests[self.shape]))
+SHAPES = {"positive": "is_positive_definite", "negative": "is_negative_definite", "indefinite": "is_indefinite"}
+"""Words for a matrix, and SymPy's exact test of each."""
 
 
-def second_order(program: Program, candidate: Candidate) -> Curvature | None:
-    """The curvature of the Lagrangian along the active constraints, where it decides what a point is."""
+def second_order(program: Program, candidate: Candidate) -> tuple[Any, str] | None:
+    """The second derivatives of the Lagrangian along the active constraints, and their shape, where it decides."""
     sp, variables = sympy(), program.variables
     if any(entry.free_symbols for entry in candidate.point):
         return None
@@ -288,20 +300,5 @@ def second_order(program: Program, candidate: Candidate) -> Curvature | None:
             return None
         N = sp.Matrix.hstack(*jacobian.nullspace())
     reduced = sp.simplify(N.T * sp.hessian(program.lagrangian, variables).xreplace(at) * N)
-    written = matrix([[from_sympy(entry) for entry in row] for row in reduced.tolist()])
-    return next((c for c in (Curvature(written, k) for k in ("positive", "negative", "indefinite")) if c.check()), None)
-
-
-@dataclass(frozen=True)
-class NoSolution(Assertion):
-    """The equations, each body = 0, have no real solution."""
-
-    bodies: tuple[Formula, ...]
-    unknowns: tuple[Symbol, ...]
-
-    def check(self) -> bool:
-        """Solve them anew."""
-        sp = sympy()
-        return not solve_real(
-            [value(body) for body in self.bodies], [sp.Symbol(u.key, real=True) for u in self.unknowns]
-        )
+    shape = next((word for word, test in SHAPES.items() if getattr(reduced, test)), None)
+    return None if shape is None else (reduced, shape)

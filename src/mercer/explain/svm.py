@@ -5,76 +5,86 @@ from __future__ import annotations
 from typing import Any
 
 from ..kernels import Kernel, Linear
-from .cases import Finding, State, Verdict
-from .exact import Vector, fraction, labels, refuse_many, sympy
-from .gram import gram, read_kernel
+from .exact import fraction, labels, refuse_many, require_few, sympy
 from .picture import Picture
-from .setting import Setting
-from .steps import Solution
-from .svm_answer import conditions, intercept, margin, multipliers, weights
+from .sample import read_sample
+from .steps import Section, Solution
+from .svm_answer import answer, conditions, intercept, margin, multipliers, weights
 from .svm_cases import cases, family, inseparable
 from .svm_dual import data, dual, elimination, gram_matrix
+from .svm_problem import SvmProblem
+from .svm_short import short
 
 MOST_POINTS_HARD, MOST_POINTS_SOFT = 10, 8
 
 
-def svm(X: Any, y: Any, C: Any = None, kernel: Kernel | str = Linear()) -> Solution:  # noqa: B008 - kernels never change
+def svm(
+    X: Any,
+    y: Any,
+    C: Any = None,
+    kernel: Kernel | str = Linear(),  # noqa: B008 - kernels never change
+    new: Any = None,
+    detail: str = "full",
+) -> Solution:
     """The support vector machine, worked out exactly: hard margin, or soft margin where C is given.
 
     X holds the points (numbers, or text such as "1/3"), or their Gram matrix with kernel="precomputed"; y two classes.
-    Kernels are those with rational values: linear, poly, intersection, chi2, and their sums and products.
+    Kernels are those with rational values: linear, poly, intersection, chi2, their sums and products, and features of
+    one's own. `new` is a point (or several) to classify. detail="short" gives seven steps, from G to the margin.
     """
     sympy()
-    e = _setting(X, y, C, kernel)
-    sections = (data(e), gram_matrix(e), dual(e), elimination(e), cases(e))
-    margin_kind = "hard margin" if e.C is None else f"soft margin, C = {e.C}"
-    title = f"Support vector machine, {margin_kind}: {e.n} points"
-    accepted = [verdict for verdict in e.verdicts if verdict.finding is Finding.OPTIMAL]
-    if not accepted:
-        return Solution(title, (*sections, inseparable(e)), {"separable": False}, Picture.of(e))
-    best, *ties = sorted(accepted, key=lambda v: (len(v.members(State.FREE)), v.alpha), reverse=True)
-    alpha, b = best.alpha, best.b
-    assert alpha is not None
-    assert b is not None
-    others = [verdict for verdict in ties if verdict.alpha != alpha]
-    rest = [
-        multipliers(e, alpha),
-        *([family(e, best, others)] if others else []),
-        weights(e, alpha),
-        intercept(e, best),
-        margin(e, alpha, b),
-        conditions(e, alpha, b),
-    ]
-    return Solution(title, (*sections, *rest), _answer(e, best, alpha, others), Picture.of(e, alpha, b))
-
-
-def _setting(X: Any, y: Any, C: Any, kernel: Kernel | str) -> Setting:
-    kernel = read_kernel(kernel, "mercer.SVC")
     bound = None if C is None or C in (float("inf"), "inf") else fraction(C, "C")
     refuse_many(X, MOST_POINTS_HARD if bound is None else MOST_POINTS_SOFT, "mercer.SVC")
     if bound is not None and bound <= 0:
         raise ValueError(f"C must be greater than 0, or None for the hard margin, not {C}.")
-    points, K = gram(kernel, X)
-    return Setting(points, labels(y, len(K)), K, bound, kernel)
+    fields = read_sample(X, kernel, "mercer.SVC", new)
+    rows = fields["gram"] if fields["points"] is None else fields["points"]
+    return SvmProblem(**fields, labels=labels(y, len(rows)), C=bound, detail=detail).solve()
 
 
-def _answer(e: Setting, best: Verdict, alpha: Vector, others: list[Verdict]) -> dict[str, Any]:
-    square = e.dual.squared_norm(alpha)
+def worked(e: SvmProblem) -> Solution:
+    """The solution, from the data alone."""
+    if e.detail not in ("full", "short"):
+        raise ValueError(f'detail must be "full" or "short", not {e.detail!r}.')
+    require_few(e.n, MOST_POINTS_HARD if e.C is None else MOST_POINTS_SOFT, "mercer.SVC")
+    margin_kind = "hard margin" if e.C is None else f"soft margin, C = {e.C}"
+    title = f"Support vector machine, {margin_kind}: {e.n} points"
+    if not e.optima:
+        sections = (*_beginning(e), cases(e), inseparable(e))
+        return Solution(title, sections, {"separable": False}, Picture.of(e, e.y), e)
+    sections = short(e) if e.detail == "short" else (*_beginning(e), cases(e), *_end(e))
+    picture = Picture.of(e, e.y, e.alpha, e.b, e.C, margins=True)
+    return Solution(title, sections, _values(e), picture, e)
+
+
+def _beginning(e: SvmProblem) -> tuple[Section, ...]:
+    return data(e), gram_matrix(e), dual(e), elimination(e)
+
+
+def _end(e: SvmProblem) -> tuple[Section, ...]:
+    ties = (family(e),) if len(e.optima) > 1 else ()
+    return multipliers(e), *ties, weights(e), intercept(e), margin(e), conditions(e), *answer(e)
+
+
+def _values(e: SvmProblem) -> dict[str, Any]:
+    square, best = e.squared_norm(e.beta(e.alpha)), e.optima[0]
     root = sympy().sqrt(sympy().Rational(square.numerator, square.denominator))
     values: dict[str, Any] = {"separable": True} if e.C is None else {}
     values |= {
-        "alpha": alpha,
-        "support": tuple(i for i, a in enumerate(alpha) if a),
-        "b": best.b,
-        "t": -best.b if best.b is not None else None,
+        "alpha": e.alpha,
+        "support": tuple(i for i, a in enumerate(e.alpha) if a),
+        "b": e.b,
+        "t": -e.b,
         "squared_norm": square,
         "margin": 1 / root if square else None,
-        "value": e.dual.dual_value(alpha),
+        "value": e.dual.dual_value(e.alpha),
     }
     if e.linear:
-        values["w"] = e.w(alpha)
+        values["w"] = e.weights(e.beta(e.alpha))
     if best.interval is not None:
         values["b_interval"] = best.interval
-    if others:
-        values["vertices"] = tuple(verdict.alpha for verdict in (best, *others))
+    if len(e.optima) > 1:
+        values["vertices"] = tuple(verdict.alpha for verdict in e.optima)
+    if e.new:
+        values["new"] = tuple(e.value_at(number) for number in range(len(e.new)))
     return values

@@ -5,186 +5,219 @@ from __future__ import annotations
 from fractions import Fraction
 
 from . import footnotes, letters
-from .cases import State, Verdict
+from .cases import State
 from .exact import Vector
-from .features import multiplied_out
 from .formula import (
     Call,
     Chain,
     Formula,
     Inner,
+    Listing,
     Norm,
     Number,
     Product,
     Root,
     Symbol,
     chain,
-    column,
     combination,
+    condition,
     equals,
-    matrix,
     point,
 )
-from .gram import is_polynomial
-from .letters import HALF, about, alpha, b, coordinates, f_of, over, root_of, t, w, x_, y_
-from .setting import Setting, added
-from .steps import Prose, Section, Step, Table, claims, say
-from .svm_cases import BALANCE, MARGIN
+from .letters import HALF, about, alpha, b, f_of, over, root_of, t, w, x_, y_
+from .sample_steps import Expansion, class_name, class_of, function_steps, new_points
+from .steps import Prose, Section, Step, Table, say
+from .svm_cases import BALANCE, MARGIN, needed_b
+from .svm_problem import SvmProblem, added
 
 _a, _xi = Symbol("alpha", "i"), Symbol("xi", "i")
 
 
-def multipliers(e: Setting, alpha_: Vector) -> Section:
+def multipliers(e: SvmProblem) -> Section:
     """The multipliers and what they say of the points."""
-    rows = []
-    for i, a in enumerate(alpha_):
-        role = "support vector" if a else "no influence"
-        if e.C is not None and a:
-            role = "free support vector" if a < e.C else "support vector at C"
-        rows.append((say("{}", x_(i)), say("{}", a), say(role)))
-    bounds = [chain(0, "<=", a) if e.C is None else chain(0, "<=", a, "<=", e.C) for a in alpha_]
-    step = Step(
-        say("Points with {} are the support vectors: they alone make up f.", chain(_a, ">", 0)),
-        (Table((say("point"), say("{}", _a), say("role")), tuple(rows)),),
-        assertion=claims(equals(e.balance(alpha_), 0), *bounds),
-    )
-    return Section("The support vectors", (step,))
+    rows = tuple((say("{}", x_(i)), say("{}", a), _role(e, i)) for i, a in enumerate(e.alpha))
+    table = Table((say("point"), say("{}", _a), say("role")), rows, "i")
+    statement = say("Points with {} are the support vectors: they alone make up f.", condition(_a, ">", 0))
+    return Section("The support vectors", (Step(statement, (table,), scope="solved"),))
 
 
-def weights(e: Setting, alpha_: Vector) -> Section:
+def _role(e: SvmProblem, i: int) -> Prose:
+    """What a point is for f, and the relation that says it."""
+    a = e.alpha[i]
+    if not a:
+        elsewhere = any(verdict.alpha is not None and verdict.alpha[i] for verdict in e.optima)
+        words = "not needed here, but a support vector in another optimum" if elsewhere else "no influence"
+        return say(f"{words}: {{}}", equals(alpha(i), 0))
+    if e.C is None:
+        return say("support vector: {}", chain(alpha(i), ">", 0))
+    if a < e.C:
+        return say("free support vector: {}", chain(0, "<", alpha(i), "<", letters.C))
+    return say("support vector at C: {}", equals(alpha(i), letters.C))
+
+
+def weights(e: SvmProblem) -> Section:
     """w, or f where w lives in feature space."""
-    beta = e.beta(alpha_)
+    beta = e.beta(e.alpha)
     in_general = over(Product((_a, y_("i"), e.mapped(x_("i")))))
     if e.linear:
-        in_letters = combination(beta, [x_(i) for i in range(e.n)])
-        in_numbers = combination(beta, [e.x(i) for i in range(e.n)])
-        relation = equals(w, in_general, in_letters, in_numbers, point(e.w(alpha_)))
-        if not any(beta):
-            relation = equals(w, in_general, point(e.w(alpha_)), point([Fraction(0)] * len(e.w(alpha_))))
-        step = Step(say("The derivative by {} gave", w), (relation,), Prose(), claims(relation), (footnotes.SIGN_IN_W,))
-        return Section("The weight vector", (step,))
+        return Section("The weight vector", (weight_vector(e),))
     kernels = [Call(letters.k, (x_(i), letters.x)) for i in range(e.n)]
     summed = over(Product((_a, y_("i"), Call(letters.k, (x_("i"), letters.x)))))
     score = equals(Inner(w, e.mapped(letters.x)), summed, combination(beta, kernels))
     statement = say("{} lies in feature space. It is needed in inner products only:", equals(w, in_general))
-    steps = [Step(statement, (score,), footnotes=(footnotes.LABELS_IN_F,))]
-    if e.points is not None and is_polynomial(e.kernel):
-        steps.append(multiplied_out(Inner(w, e.mapped(letters.x)), e.kernel, e.points, beta))
-    square = e.dual.squared_norm(alpha_)
-    shown = equals(Norm(w) ** 2, over(Product((_a, Symbol("alpha", "j"), Symbol("G", "ij"))), "ij"), square)
-    proof = equals(Inner(column(alpha_), matrix(e.signed_gram) * column(alpha_)), square)
-    steps.append(Step(say("Its length follows from the Gram matrix:"), (shown,), assertion=claims(proof)))
-    return Section("The function f", tuple(steps))
-
-
-def _scores_claim(e: Setting, alpha_: Vector) -> Chain:
-    """K times alpha_i y_i gives the scores <w, phi(x_i)> that the step uses."""
-    return equals(e.K_matrix * e.beta_column(alpha_), column(e.dual.scores(alpha_)))
-
-
-def intercept(e: Setting, best: Verdict) -> Section:
-    """b and t."""
-    alpha_, b_ = best.alpha, best.b
-    assert alpha_ is not None
-    assert b_ is not None
-    scores = e.dual.scores(alpha_)
-    other = equals(t, -b, Number(-b_))
-    convention = Step(
-        say("Some lectures write the boundary as {}; then {}.", equals(Inner(w, e.mapped(letters.x)) - t, 0), other),
-        assertion=claims(other, given={b: Number(b_)}),
+    shown = equals(
+        Norm(w) ** 2, over(Product((_a, Symbol("alpha", "j"), Symbol("G", "ij"))), "ij"), e.squared_norm(beta)
     )
+    return Section(
+        "The weight vector in feature space",
+        (
+            Step(statement, (score,), Prose(), (footnotes.LABELS_IN_F,), "solved"),
+            Step(say("Its length follows from the Gram matrix:"), (shown,), scope="solved"),
+        ),
+    )
+
+
+def weight_vector(e: SvmProblem) -> Step:
+    """w = sum alpha_i y_i x_i, in numbers."""
+    beta = e.beta(e.alpha)
+    in_general = over(Product((_a, y_("i"), e.mapped(x_("i")))))
+    members = [in_general, point(e.weights(beta))]
+    if any(beta):
+        in_letters = combination(beta, [e.mapped(x_(i)) for i in range(e.n)])
+        members[1:1] = [in_letters, combination(beta, [e.x(i) for i in range(e.n)])]
+    words = "Where the derivative with respect to {} is zero, we have"
+    return Step(say(words, w), (equals(w, *members),), Prose(), (footnotes.SIGN_IN_W,), "solved")
+
+
+def intercept(e: SvmProblem) -> Section:
+    """b and t."""
+    return Section("The intercept", (*_b(e), _other_sign(e)))
+
+
+def _other_sign(e: SvmProblem) -> Step:
+    boundary = condition(Inner(w, e.mapped(letters.x)) - t, "=", 0)
+    words = "Some lectures write the boundary as {}; then {}."
+    return Step(say(words, boundary, equals(t, -b, Number(-e.b))), scope="solved")
+
+
+def from_free(e: SvmProblem, free: tuple[int, ...]) -> tuple[Chain, ...]:
+    """b from each free support vector."""
+    scores = e.dual.scores(e.alpha)
+    return tuple(equals(b, needed_b(e, i), Number(Fraction(e.y[i])) - Number(scores[i]), e.b) for i in free)
+
+
+def _b(e: SvmProblem) -> list[Step]:
+    best = e.optima[0]
     free = best.members(State.FREE)
-    note = (footnotes.FREE_ONLY,) if e.C is not None else ()
+    notes = (footnotes.B_IS_NOT, *((footnotes.FREE_ONLY,) if e.C is not None else ()))
     if free:
-        shown = [
-            equals(b, y_(i) - Inner(w, e.mapped(x_(i))), Number(Fraction(e.y[i])) - Number(scores[i]), b_) for i in free
-        ]
-        step = Step(
-            say("Every free support vector has {}, which fixes b:", equals(MARGIN, 1)),
-            tuple(shown),
-            say("they must all agree, and they do") if len(free) > 1 else Prose(),
-            claims(*shown, _scores_claim(e, alpha_)),
-            note,
-        )
-        return Section("The intercept", (step, convention))
+        agree = say("they must all agree, and they do") if len(free) > 1 else Prose()
+        statement = say("Every free support vector has {}, which fixes b:", condition(MARGIN, "=", 1))
+        return [Step(statement, from_free(e, free), agree, notes, "solved")]
     assert best.interval is not None
-    low, high = best.interval
-    middle = equals(b, HALF * (Number(low) + Number(high)), b_)
-    what = "one value of b:" if low == high else "an interval. Each b in it is optimal, and the middle is taken:"
-    step = Step(
-        say(f"No multiplier is free, so b is bounded by the conditions of all points together. They leave {what}"),
-        (chain(low, "<=", b, "<=", high), middle),
+    scores = e.dual.scores(e.alpha)
+    ends = [Fraction(e.y[i]) - scores[i] for i in range(e.n)]
+    below = [i for i, state in enumerate(best.case) if (state is State.ZERO) == (e.y[i] > 0)]
+    above = [i for i in range(e.n) if i not in below]
+    rows = tuple(_end_row(e, i, ends[i], i in below) for i in range(e.n))
+    table = Table((say("point"), say("its condition"), say("so")), rows, "i")
+    derived = Step(
+        say("No multiplier is free, so b is bounded by the conditions of all points together:"),
+        (table,),
         say(
             "points with {} need {}, those with {} need {}",
-            equals(_a, 0),
-            chain(MARGIN, ">=", 1),
-            equals(_a, letters.C),
-            chain(MARGIN, "<=", 1),
+            condition(_a, "=", 0),
+            condition(MARGIN, ">=", 1),
+            condition(_a, "=", letters.C),
+            condition(MARGIN, "<=", 1),
         ),
-        claims(chain(low, "<=", high), middle, _scores_claim(e, alpha_)),
-        note,
+        notes,
+        "solved",
     )
-    return Section("The intercept", (step, convention))
+    return [derived, *_middle(e, [ends[i] for i in below], [ends[i] for i in above])]
 
 
-def margin(e: Setting, alpha_: Vector, b_: Fraction) -> Section:
-    """The margin, and f as it is used."""
-    square = e.dual.squared_norm(alpha_)
-    steps = []
-    if e.linear and e.points is not None:
-        names = coordinates(len(e.points[0]))
-        function = equals(f_of(letters.x), combination([*e.w(alpha_), b_], [*names, Number(Fraction(1))]))
-        steps.append(Step(say("The answer is {}. A new point belongs to the class of the sign of f.", function)))
-    if not square:
-        constant = say("Here {}: f is the constant b, and there is neither boundary nor margin.", equals(w, 0))
-        return Section("The margin", (*steps, Step(constant)))
-    inside: Formula = Number(square)
-    if e.linear and len(e.w(alpha_)) > 1:
-        inside = combination([1] * len(e.w(alpha_)), [Number(v) ** 2 for v in e.w(alpha_)])
-    exact = root_of(1 / square)
-    rounded = about(exact)
-    tail = () if rounded is None else ("~", rounded)
-    relation = chain(Symbol("m"), "=", 1 / Norm(w), "=", 1 / Root(inside), "=", exact, *tail)
-    nearest = "The nearest points of both classes have" if e.C is None else "The points with f = ±1 have"
-    steps.append(
-        Step(say(f"{nearest} this distance from the boundary, the margin:"), (relation,), assertion=claims(relation))
-    )
-    return Section("The margin", tuple(steps))
+def _end_row(e: SvmProblem, i: int, end: Fraction, below: bool) -> tuple[Prose, ...]:
+    reached = condition(y_(i) * f_of(x_(i)), ">=" if not e.alpha[i] else "<=", 1)
+    bound = chain(b, ">=" if below else "<=", needed_b(e, i), "=", end)
+    why = equals(alpha(i), 0) if not e.alpha[i] else equals(alpha(i), letters.C)
+    return say("{}", x_(i)), say("{}, since {}", reached, why), say("{}", bound)
 
 
-def conditions(e: Setting, alpha_: Vector, b_: Fraction) -> Section:
-    """Every KKT condition, and primal = dual."""
-    scores = e.dual.scores(alpha_)
-    reached = tuple(sign * (score + b_) for sign, score in zip(e.y, scores, strict=True))
-    slacks = tuple(max(Fraction(0), 1 - m) for m in reached)
-    relations = [_scores_claim(e, alpha_), equals(e.balance(alpha_), 0)]
-    rows = []
-    for i, (a, m, slack) in enumerate(zip(alpha_, reached, slacks, strict=True)):
-        relations.append(equals(e.y[i] * (Number(scores[i]) + Number(b_)), m))
-        relations.append(equals(Number(a) * (Number(m) - 1 + Number(slack)), 0))
-        if e.C is not None:
-            relations.append(equals((Number(e.C) - Number(a)) * Number(slack), 0))
-        condition, why = _condition(e, i, a)
-        relations.append(chain(m, condition.signs[0], 1))
-        slack_cell = () if e.C is None else (say("{}", slack),)
-        rows.append((say("{}", x_(i)), say("{}", a), say("{}", m), *slack_cell, say("{}, since {}", condition, why)))
-    header = [
-        say("point"),
-        say("{}", _a),
-        say("{}", MARGIN),
-        *([] if e.C is None else [say("{}", _xi)]),
-        say("condition"),
+def _middle(e: SvmProblem, lower: list[Fraction], upper: list[Fraction]) -> list[Step]:
+    """The largest lower end, the least upper one, and the b between them."""
+    low, high = max(lower), min(upper)
+    ends = tuple(_extreme(*end) for end in (("max", lower, low), ("min", upper, high)) if len(end[1]) > 1)
+    what = "one value of b:" if low == high else "an interval. Each b in it is optimal, and the middle is taken:"
+    middle = equals(b, HALF * (Number(low) + Number(high)), e.b)
+    words = f"The largest lower end and the least upper end leave {what}"
+    return [
+        Step(
+            say(words),
+            (*([Listing(ends, ",   ")] if ends else []), chain(low, "<=", b, "<=", high), middle),
+            scope="solved",
+        )
     ]
-    table = Step(
-        say("Every point satisfies its condition, every multiplier its bounds, and {}:", BALANCE),
-        (Table(tuple(header), tuple(rows)),),
-        say("for each point the multiplier, or what its constraint has to spare, is 0"),
-        claims(*relations),
+
+
+def _extreme(name: str, values: list[Fraction], which: Fraction) -> Chain:
+    return equals(Call(name, tuple(map(Number, values))), which)
+
+
+def margin(e: SvmProblem) -> Section:
+    """The margin."""
+    square = e.squared_norm(e.beta(e.alpha))
+    if not square:
+        words = "Here {}: f is the constant b, and there is neither a boundary nor a margin."
+        return Section("The margin", (Step(say(words, equals(w, 0)), scope="solved"),))
+    if e.linear and e.features is None:
+        nearest = "The nearest points of both classes have" if e.C is None else "The points with f = ±1 have"
+        return Section("The margin", (margin_step(e, say(f"{nearest} this distance from the boundary, the margin:")),))
+    nearest = "The images of the nearest points" if e.C is None else "The images of points with f = ±1"
+    words = (
+        f"{nearest} have this distance from the hyperplane in feature space, the margin. It is a distance between "
+        "images {}, not one in the picture of the points:"
     )
-    return Section("Check", (table, *_values(e, alpha_, slacks)))
+    return Section("The margin", (margin_step(e, say(words, Call("φ", (letters.x,)))),))
 
 
-def _condition(e: Setting, i: int, a: Fraction) -> tuple[Chain, Formula]:
+def margin_step(e: SvmProblem, statement: Prose) -> Step:
+    """m = 1 / |w|."""
+    beta = e.beta(e.alpha)
+    square = e.squared_norm(beta)
+    inside: Formula = Number(square)
+    if e.linear and len(e.weights(beta)) > 1:
+        inside = combination([1] * len(e.weights(beta)), [Number(v) ** 2 for v in e.weights(beta)])
+    shown = root_of(1 / square)
+    rounded = about(shown)
+    tail = () if rounded is None else ("~", rounded)
+    relation = chain(Symbol("m"), "=", 1 / Norm(w), "=", 1 / Root(inside), "=", shown, *tail)
+    return Step(statement, (relation,), scope="solved")
+
+
+def conditions(e: SvmProblem) -> Section:
+    """Every KKT condition, and primal = dual."""
+    scores = e.dual.scores(e.alpha)
+    reached = tuple(sign * (score + e.b) for sign, score in zip(e.y, scores, strict=True))
+    slacks = tuple(max(Fraction(0), 1 - m) for m in reached)
+    rows = []
+    for i, (a, m, slack) in enumerate(zip(e.alpha, reached, slacks, strict=True)):
+        relation, why = _condition(e, i, a)
+        slack_cell = () if e.C is None else (say("{}", slack),)
+        rows.append((say("{}", x_(i)), say("{}", a), say("{}", m), *slack_cell, say("{}, since {}", relation, why)))
+    slack_head = [] if e.C is None else [say("{}", _xi)]
+    header = (say("point"), say("{}", _a), say("{}", MARGIN), *slack_head, say("condition"))
+    balance = equals(*BALANCE.members)
+    table = Step(
+        say("Every point satisfies its condition, every multiplier its bounds, and {}:", balance),
+        (Table(header, tuple(rows), "i"),),
+        say("for each point its multiplier is 0, or its constraint holds with equality"),
+        scope="solved",
+    )
+    return Section("Check", (table, *_values(e, slacks)))
+
+
+def _condition(e: SvmProblem, i: int, a: Fraction) -> tuple[Chain, Formula]:
     body = y_(i) * f_of(x_(i))
     if a == 0:
         return chain(body, ">=", 1), equals(alpha(i), 0)
@@ -193,16 +226,30 @@ def _condition(e: Setting, i: int, a: Fraction) -> tuple[Chain, Formula]:
     return equals(body, 1), chain(alpha(i), ">", 0) if e.C is None else chain(0, "<", alpha(i), "<", letters.C)
 
 
-def _values(e: Setting, alpha_: Vector, slacks: Vector) -> tuple[Step, Step]:
-    half_square = HALF * Number(e.dual.squared_norm(alpha_))
-    best = e.dual.dual_value(alpha_)
+def _values(e: SvmProblem, slacks: Vector) -> tuple[Step, Step]:
+    half_square = HALF * Number(e.squared_norm(e.beta(e.alpha)))
+    best = e.dual.dual_value(e.alpha)
     if e.C is None:
         primal = equals(HALF * Norm(w) ** 2, half_square, best)
     else:
         with_slacks = half_square + Number(e.C) * added(slacks)
         primal = equals(HALF * Norm(w) ** 2 + letters.C * over(_xi), with_slacks, best)
-    dual = equals(over(_a) - HALF * Norm(w) ** 2, added(alpha_) - half_square, best)
+    dual = equals(over(_a) - HALF * Norm(w) ** 2, added(e.alpha) - half_square, best)
     return (
-        Step(say("The value of the primal is"), (primal,), assertion=claims(primal)),
-        Step(say("The value of the dual is the same, which proves both optimal:"), (dual,), assertion=claims(dual)),
+        Step(say("The value of the primal is"), (primal,), scope="solved"),
+        Step(say("The value of the dual is the same, which proves both optimal:"), (dual,), scope="solved"),
     )
+
+
+def answer(e: SvmProblem) -> list[Section]:
+    """f as it is used, and the classes of new points."""
+    beta = e.beta(e.alpha)
+    steps = function_steps(e, f_of(letters.x), beta, e.b, "solved")
+    if e.squared_norm(beta):
+        rule = say("A new point belongs to the class of the sign of f.")
+    elif e.b:
+        rule = Prose((f"f has the same sign everywhere: every point is put into class {class_name(e.labels, e.b)}.",))
+    else:
+        rule = say("f is 0 everywhere: it decides nothing.")
+    sections = [Section("The answer", (*steps, Step(rule)))]
+    return sections + new_points(e, Expansion(_a * y_("i"), beta, e.b, lambda f: class_of(e.labels, f)))

@@ -14,6 +14,8 @@ from .style import COLOURS, INK, class_name, colour, pyplot, shape
 _LINES = 13  # of the grid that shows how phi bends the plane
 _SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
 _SMOOTH = 80  # points of each line
+_FINE = 201  # places along each side, where f is computed for its boundary
+_C = 100.0  # of the machine that draws a line
 
 
 def feature_map(
@@ -22,6 +24,7 @@ def feature_map(
     y: Any = None,
     *,
     components: Sequence[int] | None = None,
+    boundary: bool = False,
     ax: Any = None,
     title: str | None = None,
 ) -> Any:
@@ -29,7 +32,9 @@ def feature_map(
 
     `components` chooses two or three of the features of phi. By default it is all of them where there are two. Where
     there are more, it is the two that tell the classes y apart best or, without y, the two directions of largest
-    variance of phi(X). Of points in the plane, a grid shows how phi bends it. `ax` is a pair of axes (the second with
+    variance of phi(X). Of points in the plane, a grid shows how phi bends it. With `boundary`, a support vector machine
+    draws its line between two classes in the two features shown, and beside it the curve that this line is before phi:
+    a classifier in feature space is one of the points too. `ax` is a pair of axes (the second with
     projection="3d" for three components); the pair is returned.
     """
     X = np.asarray(as_points(X), np.float64)
@@ -49,6 +54,8 @@ def feature_map(
                 *points[own].T, s=24, color=colour(number), marker=shape(number), edgecolors="white", linewidths=0.4,
                 label=name, **depth,
             )  # fmt: skip
+    if boundary:
+        _draw_boundary(left, right, X, after, codes, names)
     labels = before.labels if before else ("x₁", "x₂") if X.shape[1] == 2 else ("x", "")
     left.set(xlabel=labels[0], ylabel=labels[1], title="before")
     right.set(xlabel=after.labels[0], ylabel=after.labels[1], title=title or f"after {type(phi).__name__}")
@@ -151,6 +158,22 @@ def _draw_grid(left: Any, right: Any, X: Array, after: _Image) -> None:
                 axes.plot(*points.T, color=INK, alpha=0.18, linewidth=0.7, zorder=1)
 
 
+def _draw_boundary(left: Any, right: Any, X: Array, after: _Image, codes: Array, names: list[str]) -> None:
+    """The line f = 0 in the two features that are shown, and what it is in the plane of the points."""
+    from ..estimators import SVC
+
+    if len(names) != 2 or after.dimensions != 2 or X.shape[1] != 2:
+        raise ValueError("boundary=True draws a line between two classes of points in the plane, in two features.")
+    machine = SVC("linear", C=_C).fit(after(X), codes)
+    for axes, image in ((right, lambda places: places), (left, after)):
+        (left_, right_), (bottom, top) = low, high = axes.get_xlim(), axes.get_ylim()
+        u, v = np.meshgrid(np.linspace(left_, right_, _FINE), np.linspace(bottom, top, _FINE))
+        f = machine.decision_function(image(np.column_stack([u.ravel(), v.ravel()]))).reshape(u.shape)
+        axes.contour(u, v, f, [-1, 0, 1], colors=INK, linestyles=["dashed", "solid", "dashed"], linewidths=[1, 2, 1])
+        axes.contourf(u, v, f, [-np.inf, 0, np.inf], colors=[colour(0), colour(1)], alpha=0.1)
+        axes.set(xlim=low, ylim=high)
+
+
 def _separation(values: Array, codes: Array) -> Array:
     """Of each feature, the variance between the classes in parts of that within them; -1 where it is constant."""
     means = np.stack([values[codes == c].mean(axis=0) for c in np.unique(codes)])
@@ -163,6 +186,22 @@ def _separation(values: Array, codes: Array) -> Array:
 def _feature_names(phi: Any, count: int) -> list[str]:
     try:
         inputs = [f"x{_SUBSCRIPTS[j + 1]}" for j in range(phi.n_features_in_)] if phi.n_features_in_ <= 9 else None
-        return [str(name).replace("^2", "²").replace("^3", "³") for name in phi.get_feature_names_out(inputs)]
+        found = [str(name).replace("^2", "²").replace("^3", "³") for name in phi.get_feature_names_out(inputs)]
+        factors = getattr(phi, "coefficients_", np.ones(count))
+        return [_with_factor(factor, name) for factor, name in zip(factors.tolist(), found, strict=True)]
     except (AttributeError, ValueError, NotImplementedError):
         return [f"feature {number}" for number in range(count)]
+
+
+def _with_factor(factor: float, name: str) -> str:
+    """√2 x₁: a feature with the factor that phi gives it."""
+    square = factor**2
+    if abs(square - 1.0) < 1e-9:
+        return name
+    whole = round(square)
+    if abs(square - whole) > 1e-9 * square or not whole:
+        shown = f"{factor:.3g}"
+    else:
+        root = round(factor)
+        shown = str(root) if root**2 == whole else f"√{whole}"
+    return shown if name == "1" else f"{shown} {name}"

@@ -10,6 +10,7 @@ from ..types import Array
 from .style import axes, literal
 
 _LONGEST, _CROWDED = 18, 32  # characters of a label, and of all labels side by side
+_FEW = 10  # points whose values are written into the picture
 _MOST = 30  # classes that have room on an axis
 
 
@@ -39,9 +40,19 @@ def gram(K: Array, labels: Any = None, ax: Any = None, title: str | None = None)
     limits = {"vmin": -spread, "vmax": spread} if signed else {"vmin": 0, "vmax": spread}
     image = ax.imshow(K, cmap="RdBu_r" if signed else "viridis", interpolation="nearest", **limits)
     ax.figure.colorbar(image, ax=ax, label="$k(x_i, x_j)$", shrink=0.85)
+    if len(K) <= _FEW:
+        _write(ax, K, image)
     if title:
         ax.set_title(title)
     return ax
+
+
+def _write(ax: Any, K: Array, image: Any) -> None:
+    """The numbers of a small matrix, dark on light and light on dark."""
+    for (i, j), value in np.ndenumerate(K):
+        red, green, blue, _ = image.cmap(image.norm(value))
+        ink = "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
+        ax.text(j, i, f"{value:.4g}".replace("-", "\N{MINUS SIGN}"), ha="center", va="center", color=ink, fontsize=9)
 
 
 def _count(ax: Any) -> None:

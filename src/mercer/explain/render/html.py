@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from html import escape
 
 from ..steps import Block, Prose, Section, Solution, Step, Table
-from . import mathml, svg
-from .layout import Footnotes, verdict
+from . import json, mathml, svg
+from .layout import Reading
 
-STYLE = """
+_STYLE = """
 .mercer { color: #1d2433; background: #fff; font: 1.05rem/1.6 "Source Serif 4", "Charter", "Georgia", serif;
   max-width: 46rem; margin: 0 auto; padding: 1.5rem 1.2rem 3rem; }
 .mercer h1 { font-size: 1.7rem; line-height: 1.2; margin: 0.5rem 0 1.5rem; font-weight: 600; }
 .mercer h2 { font-size: 1.2rem; margin: 2.2rem 0 0.6rem; padding-top: 0.7rem; border-top: 1px solid #dfe4ec;
   font-weight: 600; }
+.mercer summary { cursor: pointer; list-style: none; } .mercer summary::-webkit-details-marker { display: none; }
+.mercer summary h2::after { content: "▾"; float: right; color: #8a94a6; font-size: 0.9rem; }
+.mercer details:not([open]) > summary h2::after { content: "▸"; }
 .mercer h2 .place { color: #8a94a6; font-weight: 400; margin-right: 0.5rem; }
 .mercer h3 { font-size: 1.05rem; margin: 1.4rem 0 0.4rem; }
 .mercer p { margin: 0.6rem 0; }
 .mercer .step { margin: 0.9rem 0 1.3rem; break-inside: avoid; }
-.mercer math { font-family: "STIX Two Math", "Cambria Math", "Latin Modern Math", "STIXGeneral", math;
+.mercer math { font-family: "STIX Two Math", "Cambria Math", "Latin Modern Math", "DejaVu Math TeX Gyre",
+  "STIXGeneral", math;
   font-size: 1.05em; }
 .mercer .formula { overflow-x: auto; overflow-y: hidden; padding: 0.35rem 0; margin: 0.35rem 0; }
 .mercer .formula math { padding: 0.1rem 0; }
@@ -43,21 +48,7 @@ STYLE = """
 .mercer figure { margin: 1rem auto; max-width: 27rem; }
 .mercer figcaption { font-size: 0.85rem; color: #5a6475; text-align: center; margin-top: 0.3rem; }
 .mercer .picture { width: 100%; height: auto; display: block; }
-.mercer .picture text { font-family: system-ui, sans-serif; fill: #1d2433; }
-.mercer .picture .tick { font-size: 9px; fill: #98a1b1; }
-.mercer .picture .name { font-size: 12.5px; paint-order: stroke; stroke: #fff; stroke-width: 3.5px;
-  stroke-linejoin: round; }
-.mercer .picture .grid { stroke: #edf0f5; stroke-width: 1; }
-.mercer .picture .axis { stroke: #c9d0dc; stroke-width: 1; }
-.mercer .picture .side { opacity: 0.5; } .mercer .picture .side.plus { fill: #e3ecfb; }
-.mercer .picture .side.minus { fill: #fdeee0; }
-.mercer .picture .boundary { stroke: #1d2433; stroke-width: 2.2; fill: none; stroke-linecap: round; }
-.mercer .picture .margin { stroke-width: 1.4; stroke-dasharray: 6 4; fill: none; }
-.mercer .picture .margin.plus { stroke: #2f5fc0; stroke-dasharray: none; opacity: 0.75; }
-.mercer .picture .margin.minus { stroke: #d1701c; stroke-dasharray: none; opacity: 0.75; }
-.mercer .picture .dot { stroke: #fff; stroke-width: 1.2; }
-.mercer .picture .dot.plus { fill: #2f5fc0; } .mercer .picture .dot.minus { fill: #d1701c; }
-.mercer .picture .ring { fill: none; stroke: #1d2433; stroke-width: 1.4; }
+__PICTURE__
 @media (max-width: 36rem) { .mercer { font-size: 1rem; padding: 1rem 0.9rem 2rem; } .mercer h1 { font-size: 1.4rem; }
   .mercer th, .mercer td { padding: 0.25rem 0.45rem; } }
 @media print { .mercer { max-width: none; font-size: 10.5pt; padding: 0; }
@@ -66,6 +57,7 @@ STYLE = """
   .mercer table { font-size: 9.5pt; }
   .mercer h2 { break-after: avoid; } .mercer * { print-color-adjust: exact; } @page { margin: 20mm; } }
 """
+STYLE = _STYLE.replace("__PICTURE__", svg.STYLE.strip())
 
 
 def prose(sentence: Prose) -> str:
@@ -91,47 +83,72 @@ def _block(body: Block) -> str:
     return _table(body) if isinstance(body, Table) else f'<div class="formula">{mathml.display(body)}</div>'
 
 
-def fragment(solution: Solution) -> str:
-    """The solution as a part of a page, with its style."""
-    notes = Footnotes()
-    out = [f'<article class="mercer"><style>{STYLE}</style>', f"<h1>{escape(solution.title)}</h1>"]
-    if solution.picture is not None:
-        margins = ", margins f = ±1" if solution.picture.margins else ""
-        drawn = f"Boundary f = 0 (dark){margins}; points with a multiplier are ringed"
-        caption = drawn if solution.picture.alpha is not None else "The data"
-        out.append(f"<figure>{svg.draw(solution.picture)}<figcaption>{caption}</figcaption></figure>")
+def fragment(solution: Solution, reveal: bool = False) -> str:
+    """The solution as a part of a page, with its style. Its footnotes have names that no other solution has."""
+    reading = Reading.of(solution)
+    name = sha256(json.document(solution, None).encode()).hexdigest()[:8]
+    out = [f'<article class="mercer" id="mercer-{name}"><style>{STYLE}</style>', f"<h1>{escape(solution.title)}</h1>"]
+    if reveal:
+        out.append('<p class="closing">Space, enter or → opens the next part; ← closes it again.</p>')
+    if solution.picture is not None and not reveal:
+        out.append(f"<figure>{svg.draw(solution.picture)}</figure>")
     for count, section in enumerate(solution.sections, 1):
-        out += _section(section, 2, f'<span class="place">{count}</span>', notes)
-    if notes.notes:
-        items = "".join(f'<li id="note{i}">{prose(note)}</li>' for i, note in enumerate(notes.notes, 1))
+        out += _section(section, f'<span class="place">{count}</span>', reading, name, reveal)
+    if solution.picture is not None and reveal:  # it would tell the answer
+        figure = f"<figure>{svg.draw(solution.picture)}</figure>"
+        out.append(f"<details><summary><h2>The picture</h2></summary>{figure}</details>")
+    if reading.notes:
+        items = "".join(f'<li id="note-{name}-{i}">{prose(note)}</li>' for i, note in enumerate(reading.notes, 1))
         out.append(f'<section class="notes"><h2>Where lecture notes often slip</h2><ol>{items}</ol></section>')
-    if verdict(solution):
-        bad = "" if all(step.checked for step in solution.steps()) else " bad"
-        out.append(f'<p class="verdict{bad}">{escape(verdict(solution))}</p>')
+    report = solution.check()
+    if report.line():
+        out.append(f'<p class="verdict{"" if report else " bad"}">{escape(report.line())}</p>')
+    if reveal:
+        out.append(f"<script>{_SCRIPT.replace('NAME', f'mercer-{name}')}</script>")
     return "\n".join([*out, "</article>"])
 
 
-def document(solution: Solution) -> str:
+_SCRIPT = """
+(() => {
+  const all = [...document.getElementById("NAME").querySelectorAll("details")];
+  document.addEventListener("keydown", event => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const on = [" ", "Enter", "ArrowRight", "n"].includes(event.key), back = ["ArrowLeft", "p"].includes(event.key);
+    const one = on ? all.find(part => !part.open) : back ? all.findLast(part => part.open) : null;
+    if (!one) return;
+    event.preventDefault();
+    one.open = on;
+    if (on) one.scrollIntoView({ behavior: "smooth", block: "start" });
+  });
+})();
+"""
+"""Opens the sections one after the other: space, enter, right or n; left or p closes the last one again."""
+
+
+def document(solution: Solution, reveal: bool = False) -> str:
     """The solution as a page of its own."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(solution.title)}</title>\n<style>body {{ margin: 0; background: #fff; }}</style>\n</head>\n"
-        f"<body>\n{fragment(solution)}\n</body>\n</html>\n"
+        f"<body>\n{fragment(solution, reveal)}\n</body>\n</html>\n"
     )
 
 
-def _section(section: Section, depth: int, place: str, notes: Footnotes) -> list[str]:
-    out = [f"<section><h{depth}>{place}{escape(section.title)}</h{depth}>"]
+def _section(section: Section, place: str, reading: Reading, name: str, reveal: bool) -> list[str]:
+    """A section that can be opened and closed."""
+    start = "<details>" if reveal else "<details open>"
+    out = [f"{start}<summary><h2>{place}{escape(section.title)}</h2></summary>"]
     for part in section.parts:
-        out += _section(part, depth + 1, "", notes) if isinstance(part, Section) else [_step(part, notes)]
-    return [*out, "</section>"]
+        out += _section(part, "", reading, name, reveal) if isinstance(part, Section) else [_step(part, reading, name)]
+    return [*out, "</details>"]
 
 
-def _step(step: Step, notes: Footnotes) -> str:
-    marks = "".join(f'<sup><a href="#note{number}">{number}</a></sup>' for number in notes.numbers(step))
+def _step(step: Step, reading: Reading, name: str) -> str:
+    links = [f'<a href="#note-{name}-{number}">{number}</a>' for number in reading.numbers(step)]
+    marks = f"<sup>{', '.join(links)}</sup>" if links else ""
     good = '<span class="check" title="checked by machine, exactly">✓ checked</span>'
-    check = {None: "", True: good, False: '<span class="wrong">✗ this does not hold</span>'}[step.mark]
+    check = {None: "", True: good, False: '<span class="wrong">✗ this does not hold</span>'}[reading.mark()]
     why = f"({prose(step.reason)})" if step.reason else ""
     closing = " ".join(part for part in (why, check) if part)
     blocks = "\n".join(_block(body) for body in step.mathematics)

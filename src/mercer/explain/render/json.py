@@ -1,29 +1,38 @@
-"""JSON: the whole tree, typed, and back. Relations carry their text and LaTeX too, for readers that want no tree."""
+"""JSON: the data and the whole tree, typed, and back. It carries no marks: whoever reads it checks it anew."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
 from ...kernels import Kernel
 from ...kernels import kernel as as_kernel
-from .. import cases, formula, optimality, picture, steps
+from .. import formula, steps
 from ..algebraic import from_sympy
+from ..exact import Labels
+from ..exercise import SheetProblem
+from ..expression import Constraint
+from ..gaussian_series import SeriesProblem
+from ..kernel_trick import TrickProblem
+from ..lagrangian import LagrangianProblem
 from ..meaning import value as meaning
-from ..perceptron import Look, Run
-from . import latex, text
+from ..perceptron import PerceptronProblem
+from ..picture import Picture
+from ..ridge import RidgeProblem
+from ..svm_problem import SvmProblem
 
 _FORMAT = "mercer worked solution"
+_PROBLEMS = (
+    SvmProblem, PerceptronProblem, RidgeProblem, TrickProblem, SeriesProblem, LagrangianProblem, SheetProblem,
+)  # fmt: skip
 _CLASSES: dict[str, Any] = {
     cls.__name__: cls
-    for module in (formula, steps, cases, optimality, picture)
-    for cls in vars(module).values()
-    if isinstance(cls, type) and is_dataclass(cls) and cls.__module__ == module.__name__
-} | {"Look": Look, "Run": Run}
-_SHOWN_ONLY = ("kind", "as_text", "as_latex", "checked")
+    for cls in (*vars(formula).values(), *vars(steps).values(), *_PROBLEMS, Labels, Constraint, Picture)
+    if isinstance(cls, type) and is_dataclass(cls)
+}
 
 
 def document(solution: steps.Solution, indent: int | None = 2) -> str:
@@ -37,7 +46,10 @@ def read(document: str) -> steps.Solution:
     if not isinstance(tree, dict) or tree.pop("format", None) != _FORMAT:
         raise ValueError("This is no worked solution: Solution.to_json() writes one.")
     solution = _decode(tree)
-    assert isinstance(solution, steps.Solution)
+    if not isinstance(solution, steps.Solution):
+        raise ValueError("This is no worked solution: Solution.to_json() writes one.")
+    if solution.problem is None:
+        raise ValueError("This worked solution holds no data, so that nothing in it can be checked.")
     return solution
 
 
@@ -46,17 +58,14 @@ def _encode(value: Any) -> Any:
         return value
     if isinstance(value, Fraction):
         return {"exact": str(value)}
+    if isinstance(value, formula.Number):
+        return {"number": str(value.value)}
     if isinstance(value, Kernel):
         return {"kernel": repr(value)}
-    if isinstance(value, cases.Verdict):
-        return {"verdict": _flat(value)}
     if is_dataclass(value):
-        shown: dict[str, Any] = {"kind": type(value).__name__}
-        if isinstance(value, formula.Chain):
-            shown |= {"as_text": text.in_line(value), "as_latex": latex.math(value)}
-        if isinstance(value, steps.Step) and value.mark is not None:
-            shown["checked"] = value.mark
-        return shown | {field.name: _encode(getattr(value, field.name)) for field in fields(value)}
+        own = [(entry, getattr(value, entry.name)) for entry in fields(value)]
+        told = {entry.name: _encode(part) for entry, part in own if not _is_default(entry, part)}
+        return {"kind": type(value).__name__, **told}
     if isinstance(value, Mapping):
         return {"map": {key: _encode(entry) for key, entry in value.items()}}
     if isinstance(value, tuple | list):
@@ -64,51 +73,39 @@ def _encode(value: Any) -> Any:
     return {"algebraic": _encode(from_sympy(value))}
 
 
+def _is_default(entry: Any, part: Any) -> bool:
+    """What is as it is unless said otherwise needs not be said."""
+    return entry.default is not MISSING and type(part) is type(entry.default) and part == entry.default
+
+
 def _decode(tree: Any) -> Any:
     if isinstance(tree, list):
         return tuple(_decode(entry) for entry in tree)
     if not isinstance(tree, dict):
         return tree
-    match tree:
-        case {"kind": kind} if kind in _CLASSES:
-            return _CLASSES[kind](**{key: _decode(part) for key, part in tree.items() if key not in _SHOWN_ONLY})
-        case {"exact": number}:
-            return Fraction(number)
-        case {"kernel": words}:
-            return as_kernel(words)
-        case {"verdict": flat}:
-            return _verdict(flat)
-        case {"map": entries}:
-            return {key: _decode(entry) for key, entry in entries.items()}
-        case {"algebraic": body}:
-            return meaning(_decode(body))
+    if tree.get("kind") in _CLASSES:
+        told = {key: _decode(part) for key, part in tree.items() if key != "kind"}
+        try:
+            return _CLASSES[tree["kind"]](**told)
+        except TypeError as error:
+            raise ValueError(f"A part of a worked solution is damaged: {error}.") from None
+    if len(tree) == 1:
+        match tree:
+            case {"number": number}:
+                return formula.Number(_fraction(number))
+            case {"exact": number}:
+                return _fraction(number)
+            case {"kernel": str(words)}:
+                return as_kernel(words)
+            case {"map": dict(entries)}:
+                return {key: _decode(entry) for key, entry in entries.items()}
+            case {"algebraic": body}:
+                return meaning(_decode(body))
     raise ValueError(f"An unknown part of a worked solution: {str(tree)[:80]}.")
 
 
-def _flat(verdict: cases.Verdict) -> str:
-    """A verdict in a line of its own: there may be thousands."""
-    vectors = (verdict.alpha, verdict.interval, verdict.contradiction)
-    return "|".join(
-        [
-            " ".join(state.value for state in verdict.case),
-            verdict.finding.name,
-            *(" ".join(map(str, vector)) if vector is not None else "-" for vector in vectors),
-            "-" if verdict.b is None else str(verdict.b),
-            " ".join(map(str, verdict.points)),
-        ]
-    )
-
-
-def _verdict(flat: str) -> cases.Verdict:
-    states, finding, alpha, interval, contradiction, b, points = flat.split("|")
-    vector = {
-        name: None if words == "-" else tuple(Fraction(word) for word in words.split())
-        for name, words in (("alpha", alpha), ("interval", interval), ("contradiction", contradiction))
-    }
-    return cases.Verdict(
-        tuple(cases.State(word) for word in states.split()),
-        cases.Finding[finding],
-        b=None if b == "-" else Fraction(b),
-        points=tuple(int(word) for word in points.split()),
-        **vector,  # type: ignore[arg-type]
-    )
+def _fraction(number: Any) -> Fraction:
+    try:
+        return Fraction(str(number))
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"A part of a worked solution is damaged: {number!r:.40} is no fraction.") from None

@@ -31,17 +31,18 @@ from ..formula import (
     signed,
 )
 from ..steps import Block, Prose, Section, Solution, Step, Table
-from . import text
+from . import text, tikz
 from .binding import ATOM, POWER, PRODUCT, binding, is_plain, is_tall, needed_in_product, starts_with_number
-from .layout import Footnotes, Line, lines, verdict
+from .layout import Line, Reading, lines
 from .text import measure
 
 WIDTH = 84
 _TABLE_WIDTH = 92
 _GREEK = {
-    "alpha", "beta", "gamma", "delta", "eta", "lambda", "mu", "xi", "pi", "sigma", "phi", "Phi", "Lambda",
+    "alpha", "beta", "gamma", "delta", "eta", "lambda", "mu", "xi", "pi", "sigma", "theta", "phi", "Phi", "Lambda",
 }  # fmt: skip
 _SIGNS = {"=": "=", "<": "<", "<=": r"\le", ">": ">", ">=": r"\ge", "!=": r"\ne", "~": r"\approx", ":=": ":="}
+_SIGNS |= {f"{sign}!": shown for sign, shown in _SIGNS.items()}
 _WORDS = {"φ": r"\varphi", "Λ": r"\Lambda", "exp": r"\exp", "log": r"\log", "min": r"\min", "max": r"\max"}
 
 
@@ -273,20 +274,20 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 
 def document(solution: Solution) -> str:
     """The whole solution as a document."""
-    notes = Footnotes()
-    body = [_section(section, 0, notes) for section in solution.sections]
-    colour = "checked" if all(step.checked for step in solution.steps()) else "wrong"
-    end = (
-        [rf"\bigskip\par\noindent\textcolor{{{colour}}}{{\small {escape(verdict(solution))}}}"]
-        if verdict(solution)
-        else []
-    )
+    reading = Reading.of(solution)
+    body = [_section(section, 0, reading) for section in solution.sections]
+    report = solution.check()
+    colour = "checked" if report else "wrong"
+    end = [rf"\bigskip\par\noindent\textcolor{{{colour}}}{{\small {escape(report.line())}}}"] if report.line() else []
     return "\n".join(
         [
-            _PREAMBLE + rf"\title{{{escape(solution.title)}}}",
+            _PREAMBLE
+            + (tikz.PREAMBLE if solution.picture is not None else "")
+            + rf"\title{{{escape(solution.title)}}}",
             r"\author{}\date{}",
             r"\begin{document}",
             r"\maketitle\vspace{-4em}",
+            *([tikz.draw(solution.picture)] if solution.picture is not None else []),
             *body,
             *end,
             r"\end{document}",
@@ -295,20 +296,22 @@ def document(solution: Solution) -> str:
     )
 
 
-def _section(section: Section, depth: int, notes: Footnotes) -> str:
+def _section(section: Section, depth: int, reading: Reading) -> str:
     out = [rf"\{'sub' * depth}section{{{escape(section.title)}}}"]
     for part in section.parts:
-        out.append(_section(part, depth + 1, notes) if isinstance(part, Section) else _step(part, notes))
+        out.append(_section(part, depth + 1, reading) if isinstance(part, Section) else _step(part, reading))
     return "\n\n".join(out)
 
 
-def _step(step: Step, notes: Footnotes) -> str:
-    known = len(notes.notes)
-    marks = ""
-    for number in notes.numbers(step):
-        marks += rf"\footnotemark[{number}]" if number <= known else rf"\footnote{{{prose(notes.notes[number - 1])}}}"
+def _step(step: Step, reading: Reading) -> str:
+    known = len(reading.notes)
+    notes = [
+        rf"\footnotemark[{number}]" if number <= known else rf"\footnote{{{prose(reading.notes[number - 1])}}}"
+        for number in reading.numbers(step)
+    ]
+    marks = r"\textsuperscript{,}".join(notes)
     out = [prose(step.statement) + marks, *(_block(body) for body in step.mathematics)]
-    check = {None: "", True: r"\checked", False: r"\fails"}[step.mark]
+    check = {None: "", True: r"\checked", False: r"\fails"}[reading.mark()]
     why = rf"\reason{{({prose(step.reason)})}}" if step.reason else ""
     closing = " ".join(part for part in (why, check) if part)
     if closing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ..formula import Chain, Formula, Listing, Sum, Words
@@ -67,10 +67,23 @@ def _broken(
 
 
 @dataclass
-class Footnotes:
-    """Numbers the footnotes as they come; one that comes again keeps its number."""
+class Reading:
+    """What is known while a solution is written from its beginning: the footnotes so far, the marks of what is to come.
 
+    A footnote that comes again keeps its number.
+    """
+
+    marks: Iterator[bool | None]
     notes: list[Prose] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, solution: Solution) -> Reading:
+        """At the beginning."""
+        return cls(iter(solution.marks))
+
+    def mark(self) -> bool | None:
+        """The mark of the next step: checked, wrong, or None where nothing is checked."""
+        return next(self.marks)
 
     def numbers(self, step: Step) -> list[int]:
         """The numbers of a step's footnotes."""
@@ -78,12 +91,3 @@ class Footnotes:
             if note not in self.notes:
                 self.notes.append(note)
         return [self.notes.index(note) + 1 for note in step.footnotes]
-
-
-def verdict(solution: Solution) -> str:
-    """One line about what was checked."""
-    count = len(solution.assertions())
-    wrong = sum(1 for step in solution.steps() if not step.checked)
-    if wrong:
-        return f"{wrong} of the {count} checked steps of this solution do NOT hold."
-    return f"All {count} assertions of this solution were checked by machine, in exact arithmetic." if count else ""

@@ -7,7 +7,8 @@ import re
 from ..formula import Formula
 from ..steps import Block, Prose, Section, Solution, Step, Table
 from . import latex
-from .layout import Footnotes, verdict
+from .drawing import Drawing
+from .layout import Reading
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|$])")
 
@@ -35,17 +36,19 @@ def _block(body: Block) -> str:
     return _table(body) if isinstance(body, Table) else f"$$\n{latex.display(body)}\n$$"
 
 
-def document(solution: Solution) -> str:
-    """The whole solution."""
-    notes = Footnotes()
+def document(solution: Solution, picture: str | None = None) -> str:
+    """The whole solution; `picture` is where its picture is."""
+    reading = Reading.of(solution)
     out = [f"# {_escape(solution.title)}"]
+    if picture is not None and solution.picture is not None:
+        out.append(f"![{_escape(Drawing(solution.picture).words)}]({picture})")
     for count, section in enumerate(solution.sections, 1):
-        out += _section(section, 2, f"{count}. ", notes)
-    if notes.notes:
+        out += _section(section, 2, f"{count}. ", reading)
+    if reading.notes:
         out.append("---")
-        out += [f"[^{count}]: {prose(note)}" for count, note in enumerate(notes.notes, 1)]
-    if verdict(solution):
-        out.append(f"*{verdict(solution)}*")
+        out += [f"[^{count}]: {prose(note)}" for count, note in enumerate(reading.notes, 1)]
+    if line := solution.check().line():
+        out.append(f"*{line}*")
     return "\n\n".join(out) + "\n"
 
 
@@ -58,17 +61,17 @@ def notebook(solution: Solution) -> str:
     return "\n\n".join(out)
 
 
-def _section(section: Section, depth: int, place: str, notes: Footnotes) -> list[str]:
+def _section(section: Section, depth: int, place: str, reading: Reading) -> list[str]:
     out = [f"{'#' * depth} {place}{_escape(section.title)}"]
     for part in section.parts:
-        out += _section(part, depth + 1, "", notes) if isinstance(part, Section) else _step(part, notes)
+        out += _section(part, depth + 1, "", reading) if isinstance(part, Section) else _step(part, reading)
     return out
 
 
-def _step(step: Step, notes: Footnotes) -> list[str]:
-    marks = "".join(f"[^{number}]" for number in notes.numbers(step))
+def _step(step: Step, reading: Reading) -> list[str]:
+    marks = "".join(f"[^{number}]" for number in reading.numbers(step))
     out = [prose(step.statement) + marks, *(_block(body) for body in step.mathematics)]
-    check = {None: "", True: "✓ checked", False: "**✗ this does not hold**"}[step.mark]
+    check = {None: "", True: "✓ checked", False: "**✗ this does not hold**"}[reading.mark()]
     why = f"*({prose(step.reason)})*" if step.reason else ""
     closing = " ".join(part for part in (why, check) if part)
     return [*out, closing] if closing else out

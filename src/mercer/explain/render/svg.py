@@ -1,171 +1,189 @@
-"""The picture: points, boundary f = 0, margins f = -1 and f = 1, multipliers. Inline SVG, drawn here."""
+"""The picture as SVG, drawn here: inside a page, or as a file of its own."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from html import escape
-from math import ceil, floor, log10
 
 from ..picture import Picture
+from .drawing import GRID, MINUS, PLUS, Arrow, Curve, Drawing, Mark, Place
 
-_SIZE, _PAD, _GRID = 420.0, 14.0, 60
-_LEVELS = {0.0: "boundary", 1.0: "margin plus", -1.0: "margin minus"}
+_SIZE, _PAD, _ROW = 420.0, 22.0, 18.0
+_PER_ROW = 4
+_BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
-Segment = tuple[float, float, float, float]
+STYLE = f"""
+.picture text {{ font-family: system-ui, sans-serif; fill: #1d2433; }}
+.picture .tick {{ font-size: 9px; fill: #8a94a6; }} .picture .legend {{ font-size: 11px; }}
+.picture .name {{ font-size: 12.5px; paint-order: stroke; stroke: #fff; stroke-width: 3.5px; stroke-linejoin: round; }}
+.picture .grid {{ stroke: #edf0f5; stroke-width: 1; }} .picture .axis {{ stroke: #c9d0dc; stroke-width: 1; }}
+.picture .side {{ opacity: 0.13; }} .picture .side.plus {{ fill: {PLUS}; }} .picture .side.minus {{ fill: {MINUS}; }}
+.picture .boundary {{ stroke: #1d2433; stroke-width: 2.2; fill: none; stroke-linecap: round; }}
+.picture .margin {{ stroke-width: 1.4; fill: none; stroke-dasharray: 6 4; }}
+.picture .margin.plus {{ stroke: {PLUS}; }} .picture .margin.minus {{ stroke: {MINUS}; }}
+.picture .slack {{ stroke: #1d2433; stroke-width: 1.2; stroke-dasharray: 2 3; fill: none; }}
+.picture .dot {{ stroke: #fff; stroke-width: 1.2; }} .picture .dot.plus {{ fill: {PLUS}; }}
+.picture .dot.minus {{ fill: {MINUS}; }} .picture .dot.new {{ fill: #1d2433; }}
+.picture .ring {{ fill: none; stroke: #1d2433; stroke-width: 1.4; }}
+.picture .arrow {{ stroke: #1d2433; stroke-width: 1.6; fill: #1d2433; }}
+"""
 
 
 def draw(picture: Picture) -> str:
     """The picture as an SVG element; its colours come from the classes of the style sheet."""
-    box = _Frame.around(picture)
-    parts = [box.ticks()]
-    if picture.alpha is not None:
-        values = [[picture.f(box.x(i), box.y(j)) for i in range(_GRID + 1)] for j in range(_GRID + 1)]
-        parts.append(_sides(values, box))
-        parts += [
-            _path(contour(values, level), box, kind) for level, kind in _LEVELS.items() if level == 0 or picture.margins
-        ]
-    parts += [_point(picture, i, box) for i in range(len(picture.points))]
-    label = escape(_caption(picture))
+    canvas = _Canvas(Drawing(picture))
+    label = escape(canvas.drawing.words)
+    size = f"0 0 {_SIZE:g} {canvas.height + canvas.legend_height:.1f}"
     return (
-        f'<svg class="picture" viewBox="0 0 {_SIZE:g} {box.height:g}" role="img" aria-label="{label}">'
-        f"<title>{label}</title>{''.join(parts)}</svg>"
+        f'<svg class="picture" viewBox="{size}" role="img" aria-label="{label}">'
+        f"<title>{label}</title>{canvas.whole()}</svg>"
     )
 
 
-def _caption(picture: Picture) -> str:
-    if picture.alpha is None:
-        return f"{len(picture.points)} points of two classes"
-    margins = " and the margins f = 1 and f = -1" if picture.margins else ""
-    return (
-        f"{len(picture.points)} points of two classes, the boundary f = 0{margins}; points with a multiplier are ringed"
-    )
+def document(picture: Picture) -> str:
+    """The picture as a file of its own."""
+    named = draw(picture).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    return named.replace("</title>", f"</title><style>{STYLE}</style>", 1) + "\n"
 
 
-class _Frame:
-    """The part of the plane that is drawn, in equal scales."""
+class _Canvas:
+    """Places of the plane on a page."""
 
-    def __init__(self, left: float, right: float, bottom: float, top: float) -> None:
-        self.left, self.right, self.bottom, self.top = left, right, bottom, top
-        self.scale = (_SIZE - 2 * _PAD) / (right - left)
-        self.height = (top - bottom) * self.scale + 2 * _PAD
+    def __init__(self, drawing: Drawing) -> None:
+        self.drawing, self.frame = drawing, drawing.frame
+        self.scale = (_SIZE - 2 * _PAD) / (self.frame.right - self.frame.left)
+        self.height = (self.frame.top - self.frame.bottom) * self.scale + 2 * _PAD
+        self.legend_height = _ROW * -(-len(drawing.legend) // _PER_ROW)
 
-    @classmethod
-    def around(cls, picture: Picture) -> _Frame:
-        """Around all points, with room; neither much wider than high nor the reverse."""
-        us, vs = ([float(x[j]) for x in picture.points] for j in (0, 1))
-        span = max(max(us) - min(us), max(vs) - min(vs)) or 1.0
-        half_u = max((max(us) - min(us)) / 2, 0.35 * span) + 0.3 * span
-        half_v = max((max(vs) - min(vs)) / 2, 0.25 * span) + 0.3 * span
-        u, v = (max(us) + min(us)) / 2, (max(vs) + min(vs)) / 2
-        return cls(u - half_u, u + half_u, v - half_v, v + half_v)
+    def at(self, place: Place) -> Place:
+        """Where a place of the plane stands on the page."""
+        return _PAD + (place[0] - self.frame.left) * self.scale, _PAD + (self.frame.top - place[1]) * self.scale
 
-    def x(self, i: float) -> float:
-        """The first coordinate of column i of the grid."""
-        return self.left + (self.right - self.left) * i / _GRID
-
-    def y(self, j: float) -> float:
-        """The second coordinate of row j of the grid."""
-        return self.bottom + (self.top - self.bottom) * j / _GRID
-
-    def place(self, u: float, v: float) -> tuple[float, float]:
-        """Where a point of the plane stands on the page."""
-        return _PAD + (u - self.left) * self.scale, _PAD + (self.top - v) * self.scale
-
-    def ticks(self) -> str:
-        """A light grid at round numbers, with the axes a little darker."""
-        step = _round_step(self.right - self.left)
-        parts = []
-        for k in range(ceil(self.left / step), floor(self.right / step) + 1):
-            x, _ = self.place(k * step, 0)
-            parts.append(_line(x, _PAD, x, self.height - _PAD, "axis" if k == 0 else "grid"))
-            parts.append(_text(x, self.height - 2, f"{k * step:g}".replace("-", "−"), "tick", "middle"))
-        for k in range(ceil(self.bottom / step), floor(self.top / step) + 1):
-            _, y = self.place(0, k * step)
-            parts.append(_line(_PAD, y, _SIZE - _PAD, y, "axis" if k == 0 else "grid"))
-            parts.append(_text(1, y + 3, f"{k * step:g}".replace("-", "−"), "tick", "start"))
+    def whole(self) -> str:
+        """All shapes, one above the other."""
+        parts = [self._sides(), self._axes(), *map(self._curve, self.drawing.curves)]
+        parts += [*map(self._arrow, self.drawing.arrows), *map(self._mark, self.drawing.marks)]
+        parts.append(self._names())
+        parts += [self._entry(place, *entry) for place, entry in enumerate(self.drawing.legend)]
         return "".join(parts)
 
+    def _axes(self) -> str:
+        us, vs = self.frame.ticks()
+        parts = []
+        for u in us:
+            x, _ = self.at((u, 0))
+            parts.append(_line((x, _PAD), (x, self.height - _PAD), "axis" if u == 0 else "grid"))
+            parts.append(_text(x, self.height - _PAD + 11, _number(u), "tick", "middle"))
+        for v in vs:
+            _, y = self.at((0, v))
+            parts.append(_line((_PAD, y), (_SIZE - _PAD, y), "axis" if v == 0 else "grid"))
+            parts.append(_text(_PAD - 4, y + 3, _number(v), "tick", "end"))
+        parts.append(_text(_SIZE - _PAD + 3, self.height - _PAD + 3, "x₁", "tick", "start"))
+        return "".join([*parts, _text(_PAD, _PAD - 8, "x₂", "tick", "middle")])
 
-def _round_step(span: float) -> float:
-    """1, 2 or 5 times a power of ten, so that some six steps fit."""
-    power = 10.0 ** floor(log10(span / 6))
-    return next(m * power for m in (1, 2, 5, 10) if m * power >= span / 6 * 0.999)
+    def _sides(self) -> str:
+        """Faint colour where f is positive and where it is negative, by strips of cells."""
+        values, frame, parts = self.drawing.values, self.frame, []
+        for j in range(GRID if values else 0):
+            start = 0
+            for i in range(1, GRID + 1):
+                if i == GRID or (_middle(values, i, j) < 0) != (_middle(values, start, j) < 0):
+                    x, y = self.at((frame.x(start), frame.y(j + 1)))
+                    right, bottom = self.at((frame.x(i), frame.y(j)))
+                    kind = "minus" if _middle(values, start, j) < 0 else "plus"
+                    size = f'width="{right - x:.1f}" height="{bottom - y:.1f}"'
+                    parts.append(f'<rect class="side {kind}" x="{x:.1f}" y="{y:.1f}" {size}/>')
+                    start = i
+        return "".join(parts)
+
+    def _curve(self, curve: Curve) -> str:
+        places = [self.at(place) for place in curve.places]
+        return f'<path class="{curve.kind}" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in places)}"/>'
+
+    def _arrow(self, arrow: Arrow) -> str:
+        start, end = self.at(arrow.start), self.at(arrow.end)
+        heads = _head(start, end) + (_head(end, start) if arrow.kind == "length" else "")
+        middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
+        return _line(start, end, "arrow") + heads + _text(middle[0] + 6, middle[1] + 12, arrow.name, "name", "start")
+
+    def _mark(self, mark: Mark) -> str:
+        x, y = self.at(mark.place)
+        rings = "".join(
+            f'<circle class="ring" cx="{x:.1f}" cy="{y:.1f}" r="{9.5 + 3 * k:g}"/>' for k in range(mark.rings)
+        )
+        return rings + _shape(mark.kind, x, y)
+
+    def _names(self) -> str:
+        """The names of the points, each at the first of four places where it covers nothing."""
+        taken = [(x - 7, y - 7, x + 7, y + 7) for x, y in (self.at(mark.place) for mark in self.drawing.marks)]
+        parts = []
+        for mark in self.drawing.marks:
+            x, y = self.at(mark.place)
+            name, colon, rest = mark.name.partition(":")
+            text = name.translate(_BELOW) + colon + rest
+            wide = 7.0 * len(text)
+            places = [(x + 14, y - 8), (x - 14 - wide, y - 8), (x + 14, y + 16), (x - 14 - wide, y + 16)]
+            boxes = [(u, v - 11, u + wide, v + 3) for u, v in places]
+            free = [box for box in boxes if box[0] >= 0 and box[2] <= _SIZE and not any(_meet(box, t) for t in taken)]
+            left, _, _, bottom = free[0] if free else boxes[0]
+            taken.append((left, bottom - 14, left + wide, bottom))
+            parts.append(_text(left, bottom - 3, text, "name", "start"))
+        return "".join(parts)
+
+    def _entry(self, place: int, kind: str, name: str) -> str:
+        """A line of the legend."""
+        x = _PAD + (_SIZE - 2 * _PAD) * (place % _PER_ROW) / _PER_ROW + 8
+        y = self.height + _ROW * (place // _PER_ROW) + 6
+        if kind in ("plus", "minus", "new"):
+            shape = _shape(kind, x, y)
+        elif kind in ("ring", "rings"):
+            shape = "".join(
+                f'<circle class="ring" cx="{x}" cy="{y}" r="{4 + 2.5 * k:g}"/>' for k in range(len(kind) - 3)
+            )
+        elif kind == "length":
+            shape = (
+                _line((x - 8, y), (x + 8, y), "arrow") + _head((x - 8, y), (x + 8, y)) + _head((x + 8, y), (x - 8, y))
+            )
+        else:
+            shape = f'<path class="{kind}" d="M{x - 9:.1f} {y:.1f}L{x + 9:.1f} {y:.1f}"/>'
+        return shape + _text(x + 14, y + 4, name, "legend", "start")
 
 
-def contour(values: list[list[float]], level: float) -> list[Segment]:
-    """The pieces of the curve f = level in the cells of a grid, each cut into two triangles; in grid coordinates."""
-    pieces: list[Segment] = []
-    for j in range(len(values) - 1):
-        for i in range(len(values[0]) - 1):
-            corners = [(i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)]
-            heights = [values[b][a] - level for a, b in corners]
-            for triangle in ((0, 1, 2), (0, 2, 3)):
-                crossed = []
-                for p, q in ((0, 1), (1, 2), (2, 0)):
-                    a, b = triangle[p], triangle[q]
-                    if (heights[a] < 0) != (heights[b] < 0):
-                        share = heights[a] / (heights[a] - heights[b])
-                        crossed.append(
-                            (
-                                corners[a][0] + share * (corners[b][0] - corners[a][0]),
-                                corners[a][1] + share * (corners[b][1] - corners[a][1]),
-                            )
-                        )
-                if len(crossed) == 2:
-                    pieces.append((*crossed[0], *crossed[1]))
-    return pieces
+def _meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _sides(values: list[list[float]], box: _Frame) -> str:
-    """Faint colour where f is positive and where it is negative, by strips of cells."""
-    parts = []
-    for j in range(_GRID):
-        start = 0
-        for i in range(1, _GRID + 1):
-            if i == _GRID or (_middle(values, i, j) < 0) != (_middle(values, start, j) < 0):
-                (x, y), (right, bottom) = box.place(box.x(start), box.y(j + 1)), box.place(box.x(i), box.y(j))
-                kind = "minus" if _middle(values, start, j) < 0 else "plus"
-                size = f'width="{right - x:.1f}" height="{bottom - y:.1f}"'
-                parts.append(f'<rect class="side {kind}" x="{x:.1f}" y="{y:.1f}" {size}/>')
-                start = i
-    return "".join(parts)
+def _ring(x: float, y: float, radius: float) -> str:
+    return f'<circle class="ring" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"/>'
+
+
+def _shape(kind: str, x: float, y: float) -> str:
+    """Circles for -1, squares for +1, as in mercer.plot; a diamond for a new point."""
+    if kind == "minus":
+        return f'<circle class="dot minus" cx="{x:.1f}" cy="{y:.1f}" r="5.8"/>'
+    turned = f' transform="rotate(45 {x:.1f} {y:.1f})"' if kind == "new" else ""
+    return f'<rect class="dot {kind}" x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10"{turned}/>'
+
+
+def _head(start: Place, end: Place) -> str:
+    """The head of an arrow."""
+    (a, b), (c, d) = start, end
+    size = max(((c - a) ** 2 + (d - b) ** 2) ** 0.5, 1e-9)
+    u, v = (c - a) / size, (d - b) / size
+    one, two = (c - 7 * u + 3 * v, d - 7 * v - 3 * u), (c - 7 * u - 3 * v, d - 7 * v + 3 * u)
+    return f'<path class="arrow" d="M{c:.1f} {d:.1f}L{one[0]:.1f} {one[1]:.1f}L{two[0]:.1f} {two[1]:.1f}Z"/>'
 
 
 def _middle(values: list[list[float]], i: int, j: int) -> float:
     return values[j][i] + values[j + 1][i] + values[j][i + 1] + values[j + 1][i + 1]
 
 
-def _path(pieces: list[Segment], box: _Frame, kind: str) -> str:
-    if not pieces:
-        return ""
-    steps = []
-    for a, b, c, d in pieces:
-        (x, y), (u, v) = box.place(box.x(a), box.y(b)), box.place(box.x(c), box.y(d))
-        steps.append(f"M{x:.1f} {y:.1f}L{u:.1f} {v:.1f}")
-    return f'<path class="{kind}" d="{"".join(steps)}"/>'
+def _number(value: float) -> str:
+    return f"{value:g}".replace("-", "−") if abs(value) > 1e-9 else "0"
 
 
-def _point(picture: Picture, i: int, box: _Frame) -> str:
-    u, v = (float(c) for c in picture.points[i])
-    x, y = box.place(u, v)
-    kind = "plus" if picture.signs[i] > 0 else "minus"
-    alpha = picture.alpha[i] if picture.alpha is not None else Fraction(0)
-    ring = f'<circle class="ring" cx="{x:.1f}" cy="{y:.1f}" r="10.5"/>' if alpha else ""
-    if kind == "plus":
-        mark = f'<circle class="dot plus" cx="{x:.1f}" cy="{y:.1f}" r="6"/>'
-    else:
-        mark = f'<rect class="dot minus" x="{x - 5.5:.1f}" y="{y - 5.5:.1f}" width="11" height="11"/>'
-    name = f"x{i + 1}".translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
-    same = [k for k in range(i) if picture.points[k] == picture.points[i]]
-    text = f"{name}: α = {alpha}" if alpha else name
-    return ring + mark + _text(x + 14, y - 8 - 15 * len(same), text, "name", "start" if x < 0.68 * _SIZE else "end", x)
-
-
-def _text(x: float, y: float, text: str, kind: str, anchor: str, around: float | None = None) -> str:
-    if anchor == "end" and around is not None:
-        x = around - 14
+def _text(x: float, y: float, text: str, kind: str, anchor: str) -> str:
     return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _line(x: float, y: float, u: float, v: float, kind: str) -> str:
-    return f'<line class="{kind}" x1="{x:.1f}" y1="{y:.1f}" x2="{u:.1f}" y2="{v:.1f}"/>'
+def _line(start: Place, end: Place, kind: str) -> str:
+    return f'<line class="{kind}" x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"/>'

@@ -34,13 +34,14 @@ from ..formula import (
 )
 from ..steps import Block, Prose, Section, Solution, Step, Table
 from .binding import ATOM, POWER, PRODUCT, binding, is_plain, needed_in_product, starts_with_number
-from .layout import Footnotes, Line, lines, verdict
+from .layout import Line, Reading, lines
 
 GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eta": "η", "lambda": "λ", "mu": "μ", "xi": "ξ", "pi": "π",
-    "sigma": "σ", "phi": "φ", "Phi": "Φ", "Lambda": "Λ", "infinity": "∞",
+    "sigma": "σ", "theta": "θ", "phi": "φ", "Phi": "Φ", "Lambda": "Λ", "infinity": "∞",
 }  # fmt: skip
 SIGNS = {"=": "=", "<": "<", "<=": "≤", ">": ">", ">=": "≥", "!=": "≠", "~": "≈", ":=": ":="}
+SIGNS |= {f"{sign}!": shown for sign, shown in SIGNS.items()}
 _BELOW = str.maketrans("0123456789+-ijkn", "₀₁₂₃₄₅₆₇₈₉₊₋ᵢⱼₖₙ")
 _ABOVE = str.maketrans("0123456789-kn", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵏⁿ")
 
@@ -252,6 +253,24 @@ def prose(sentence: Prose) -> str:
     return "".join(part if isinstance(part, str) else in_line(part) for part in sentence.parts)
 
 
+def glued(sentence: Prose) -> str:
+    """A sentence whose short formulas stay on one line."""
+    return "".join(part if isinstance(part, str) else _glued(part) for part in sentence.parts)
+
+
+def _glued(body: Formula) -> str:
+    text = in_line(body)
+    if len(text) <= _SHORT:
+        return text.replace(" ", "\N{NO-BREAK SPACE}")
+    if isinstance(body, Listing) and not body.braces:
+        return body.separator.join(map(_glued, body.items))
+    return text
+
+
+_SHORT = 28
+"""Characters of a formula that is not broken within a sentence."""
+
+
 def in_line(body: Formula) -> str:
     """A formula in a sentence; the rows of a matrix stand one after the other."""
     inside = box(body)
@@ -260,57 +279,75 @@ def in_line(body: Formula) -> str:
     return " ".join(row.strip() for row in inside.rows)
 
 
-def table(body: Table) -> list[str]:
-    """A table with aligned columns."""
-    cells = [[prose(cell) for cell in row] for row in (body.header, *body.rows)]
+def table(body: Table, width: int) -> list[str]:
+    """A table with aligned columns; where it would be too wide, the widest columns break their lines."""
+    cells = [[glued(cell) for cell in row] for row in (body.header, *body.rows)]
     widths = [max(len(row[j]) for row in cells) for j in range(len(body.header))]
-    text = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
-    return [text[0], "  ".join("─" * w for w in widths), *text[1:]]
+    room = width - 2 * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > _NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    lines = [_row([textwrap.wrap(c, w) or [""] for c, w in zip(row, widths, strict=True)], widths) for row in cells]
+    rule = "  ".join("─" * w for w in widths)
+    return [*lines[0], rule, *(line for row in lines[1:] for line in row)]
+
+
+_NARROWEST = 12
+
+
+def _row(cells: list[list[str]], widths: list[int]) -> list[str]:
+    """One row of a table, in as many lines as its longest cell has."""
+    height = max(map(len, cells))
+    filled = [cell + [""] * (height - len(cell)) for cell in cells]
+    return [
+        "  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in zip(*filled, strict=True)
+    ]
 
 
 def block(body: Block, width: int) -> list[str]:
     """A table or a displayed formula."""
-    return table(body) if isinstance(body, Table) else display(body, width)
+    return table(body, width) if isinstance(body, Table) else display(body, width)
 
 
 def document(solution: Solution, width: int = 100) -> str:
     """The whole solution."""
-    notes = Footnotes()
+    reading = Reading.of(solution)
     out = [solution.title, "═" * len(solution.title), ""]
     for count, section in enumerate(solution.sections, 1):
-        out += _section(section, f"{count}", width, notes)
-    if notes.notes:
+        out += _section(section, f"{count}", width, reading)
+    if reading.notes:
         out += ["Where lecture notes often slip", ""]
-        for count, note in enumerate(notes.notes, 1):
-            out += textwrap.wrap(f"[{count}] {prose(note)}", width, subsequent_indent="    ")
+        for count, note in enumerate(reading.notes, 1):
+            out += textwrap.wrap(f"[{count}] {glued(note)}", width, subsequent_indent="    ")
         out.append("")
-    out.append(verdict(solution))
-    return "\n".join(out).rstrip() + "\n"
+    out.append(solution.check().line())
+    return "\n".join(out).replace("\N{NO-BREAK SPACE}", " ").rstrip() + "\n"
 
 
-def _section(section: Section, place: str, width: int, notes: Footnotes) -> list[str]:
+def _section(section: Section, place: str, width: int, reading: Reading) -> list[str]:
     title = f"{place}. {section.title}"
     out = [title, "─" * len(title), ""]
     deeper = 0
     for part in section.parts:
         if isinstance(part, Section):
             deeper += 1
-            out += _section(part, f"{place}.{deeper}", width, notes)
+            out += _section(part, f"{place}.{deeper}", width, reading)
         else:
-            out += [*_step(part, width, notes), ""]
+            out += [*_step(part, width, reading), ""]
     return out
 
 
-def _step(step: Step, width: int, notes: Footnotes) -> list[str]:
-    marks = "".join(f" [{number}]" for number in notes.numbers(step))
-    out = textwrap.wrap(prose(step.statement) + marks, width)
+def _step(step: Step, width: int, reading: Reading) -> list[str]:
+    marks = "".join(f" [{number}]" for number in reading.numbers(step))
+    out = textwrap.wrap(glued(step.statement) + marks, width)
     for body in step.mathematics:
         out += ["", *("    " + row for row in block(body, width - 4))]
-    check = {None: "", True: "✓ checked", False: "✗ THIS DOES NOT HOLD"}[step.mark].replace(" ", "\N{NO-BREAK SPACE}")
-    why = f"({prose(step.reason)})" if step.reason else ""
+    check = {None: "", True: "✓ checked", False: "✗ THIS DOES NOT HOLD"}[reading.mark()].replace(
+        " ", "\N{NO-BREAK SPACE}"
+    )
+    why = f"({glued(step.reason)})" if step.reason else ""
     closing = " ".join(part for part in (why, check) if part)
     if closing and step.mathematics:
         out.append("")
     if closing:
         out += textwrap.wrap(closing, width, initial_indent="  ", subsequent_indent="  ")
-    return [row.rstrip().replace("\N{NO-BREAK SPACE}", " ") for row in out]
+    return [row.rstrip() for row in out]
