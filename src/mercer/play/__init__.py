@@ -1,0 +1,1 @@
+"""A page where kernel machines move."""
