@@ -1,7 +1,7 @@
 """A real browser for the tests of the page.
 
 Nothing but 127.0.0.1 is reached: every other request is refused, counted, and fails the test; so does any error in the
-console. The modules are served under http://127.0.0.1/assets/ straight from the package.
+console. The modules are served under http://127.0.0.1/assets/ straight from the package, what tests ask them under /probes/.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ from .tools import ADVICE, IN_CI, browser
 
 ASSETS = Path(__file__).parents[1] / "src" / "mercer" / "play" / "assets"
 FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+    "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+PROBES = Path(__file__).parent / "play"
 KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 BLANK = "http://127.0.0.1/assets/"
+
+
+def ask(name: str) -> str:
+    """A call of a function in tests/play/probes.js."""
+    return f"async (given) => (await import('/probes/probes.js')).{name}(given)"
 
 
 def require_browser() -> str:
@@ -65,7 +67,8 @@ def opened(chromium: Any, url: str = BLANK, **options: Any) -> Iterator[Any]:
             elsewhere.append(route.request.url)
             route.abort()
         elif place.port is None:
-            path = ASSETS / place.path.removeprefix("/assets/")
+            folder, _, name = place.path.removeprefix("/").partition("/")
+            path = {"assets": ASSETS, "probes": PROBES}[folder] / name
             body = path.read_text() if path.is_file() else "<!doctype html><title>blank</title>"
             route.fulfill(body=body, content_type=KINDS.get(path.suffix, "text/html"))
         else:
