@@ -1,7 +1,8 @@
 """A real browser for the tests of the page.
 
 Nothing but 127.0.0.1 is reached: every other request is refused, counted, and fails the test; so does any error in the
-console. The modules are served under http://127.0.0.1/assets/ straight from the package, what tests ask them under /probes/.
+console. The modules are served under http://127.0.0.1/assets/ straight from the package; what tests ask them, under
+/probes/.
 """
 
 from __future__ import annotations

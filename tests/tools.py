@@ -1,7 +1,7 @@
 """What the tests of the page need besides Python: a browser, and node with tsc and axe-core.
 
-`python tests/tools.py` installs what is missing, where it may: Debian's chromium for root, tsc and axe-core by npm. What
-it may not, it names in one line. Where CI=true, what is missing is an error.
+`python tests/tools.py` installs what is missing, where it may: Debian's chromium for root, tsc and axe-core by npm.
+What it may not, it names in one line. Where CI=true, what is missing is an error.
 """
 
 from __future__ import annotations

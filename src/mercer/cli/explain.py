@@ -132,7 +132,7 @@ def _solved(arguments: argparse.Namespace, explain: Any) -> Any:
         return explain.kernel_trick(kernel["kernel"], *points)
     if arguments.kind in ("soft", "xor"):
         raise UsageError(f"--kind {arguments.kind} is for --exercise; a soft margin is --C, another one --kernel.")
-    X, y = _points(first, arguments)
+    X, y = read_points(first, arguments)
     if arguments.kind == "ridge":
         return explain.ridge(X, y, arguments.lam, **kernel)
     labels = [_sign(label) for label in y]
@@ -141,7 +141,7 @@ def _solved(arguments: argparse.Namespace, explain: Any) -> Any:
     return explain.svm(X, labels, C=arguments.C, **kernel)
 
 
-def _points(text: str, arguments: argparse.Namespace) -> tuple[list[list[Any]], list[Any]]:
+def read_points(text: str, arguments: argparse.Namespace) -> tuple[list[list[Any]], list[Any]]:
     """Points and targets: written out, or from a table."""
     from ..io import DataError
     from .data import read

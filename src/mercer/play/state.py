@@ -59,13 +59,11 @@ class State:
 
     @property
     def y(self) -> Array | None:
-        """The targets or classes; None for one-class. The perceptron tells circles from the rest."""
+        """The targets or classes; None for one-class."""
         if self.settings["machine"] == "oneclass":
             return None
         if self.regression:
             return np.asarray(self.points[:, 1])
-        if self.settings["machine"] == "perceptron":
-            return np.where(self.labels == 1, 1, -1)
         return self.labels
 
     def to_plain(self) -> dict[str, Any]:
@@ -78,7 +76,9 @@ def read(given: Any) -> State:
     """The state of plain data; raises StateError for what is out of its range, or is no state at all."""
     if not isinstance(given, Mapping):
         raise StateError(f"A state is an object with points and settings, not {type(given).__name__}.")
-    settings = {name: _choice(name, given.get(name, start), known) for name, (known, start) in _CHOICES.items()}
+    settings: dict[str, Any] = {
+        name: _choice(name, given.get(name, start), known) for name, (known, start) in _CHOICES.items()
+    }
     settings |= {name: _number(name, given.get(name, row[2])) for name, row in RANGES.items()}
     text = given.get("text", TEXT)
     if not isinstance(text, str) or len(text) > LONGEST_TEXT:
@@ -130,13 +130,14 @@ def kernel_text(state: State) -> str:
     """The kernel, as `mercer.kernel` and the command line take it."""
     s = state.settings
     gamma = f"{s['gamma']:g}"
-    return {
+    texts: dict[str, str] = {
         "linear": "linear",
         "poly": f"poly(degree={s['degree']}, gamma={gamma}, coef0={s['coef0']})",
         "rbf": f"rbf(gamma={gamma})",
         "laplacian": f"laplacian(gamma={gamma})",
         "text": s["text"],
-    }[s["kernel"]]
+    }
+    return texts[s["kernel"]]
 
 
 def machine_of(state: State, tol: float = 1e-6) -> Any:
@@ -157,7 +158,34 @@ def machine_of(state: State, tol: float = 1e-6) -> Any:
     return estimators.KernelPerceptron(k, bias=True)
 
 
-def fitted(state: State, tol: float = 1e-6) -> Any:
+def fitted(state: State, tol: float = 1e-6, **settings: Any) -> Any:
     """The machine, trained on the points."""
-    machine = machine_of(state, tol)
+    machine = machine_of(state, tol).set_params(**settings)
     return machine.fit(state.X) if state.y is None else machine.fit(state.X, state.y)
+
+
+def of_points(X: Any, y: Any) -> State:
+    """Points of two columns and labels as a state: up to three classes, the first (or the positive) as circles."""
+    rows, labels = np.asarray([[_as_float(value) for value in row] for row in X], np.float64), [str(c) for c in y]
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise StateError("The page shows points of two columns, and a label: give other columns to --drop.")
+    names = sorted(set(labels), key=lambda name: (-_sign(name), labels.index(name)))
+    if len(names) > 3:
+        raise StateError(f"The page tells three classes apart, and here are {len(names)}.")
+    signs = [1, -1, 2] if len(names) != 1 or _sign(names[0]) >= 0 else [-1]
+    points = [[*map(float, row), signs[names.index(name)]] for row, name in zip(rows, labels, strict=True)]
+    few = len(points) <= 6
+    return read({"points": points, "kernel": "linear" if few else "rbf"})
+
+
+def _as_float(value: Any) -> float:
+    from fractions import Fraction
+
+    try:
+        return float(Fraction(str(value)))
+    except (ValueError, ZeroDivisionError):
+        raise StateError(f"{str(value)[:40]!r} is not a number.") from None
+
+
+def _sign(name: str) -> int:
+    return {"+": 1, "+1": 1, "1": 1, "1.0": 1, "-": -1, "-1": -1, "-1.0": -1}.get(name.strip(), 0)

@@ -63,8 +63,8 @@ function cloud(count) {
 const PLAIN = Object.freeze({ x: 0, y: 0, half: 2 });
 const XOR = [point(1, 1, 1), point(-1, -1, 1), point(1, -1, -1), point(-1, 1, -1)];
 const THREE = [point(1, 3, 1), point(2, 1, 1), point(0, 1, -1)];
-const LINE = [[-1.5, 0.4, 1], [-0.6, 1.3, 1], [0.3, 1.5, 1], [-1.1, 1.1, 1], [-0.2, 0.7, 1], [0.9, 1.7, 1],
-  [1.4, -0.3, -1], [0.6, -1.1, -1], [-0.3, -1.3, -1], [1.1, -0.9, -1], [0.2, -0.6, -1], [1.7, 0.3, -1]];
+const LINE = [[1.1, 2.2, 1], [1.7, 0.9, -1], [2.7, 0.6, -1], [2.4, 1.6, -1], [1.3, 1, -1], [1, 0.4, -1],
+  [3.2, 2.1, -1], [2.5, 3.1, 1], [1.1, 2.6, 1], [0.8, 2.4, 1], [0.3, 2, 1], [0.9, 3.2, 1]];
 
 /** @type {Record<string, () => State>} named in texts.js */
 export const EXAMPLES = {
@@ -74,8 +74,8 @@ export const EXAMPLES = {
   rings: () => makeState({ kernel: 'poly', degree: 2, coef0: 0 }, PLAIN, rings(60)),
   clouds: () => makeState({ C: 1 }, PLAIN, clouds(48)),
   wave: () => makeState({ machine: 'svr', C: 10, gamma: 1.5 }, PLAIN, wave(36)),
-  cloud: () => makeState({ machine: 'oneclass', gamma: 1, nu: 0.1 }, PLAIN, cloud(44)),
-  perceptron: () => makeState({ machine: 'perceptron', kernel: 'linear', step: 0 }, PLAIN, LINE.map(([x, y, label]) => point(x, y, label))),
+  cloud: () => makeState({ machine: 'oneclass', gamma: 0.6, nu: 0.2 }, PLAIN, cloud(44)),
+  perceptron: () => makeState({ machine: 'perceptron', kernel: 'linear', step: 0 }, { x: 1.5, y: 1.5, half: 2 }, LINE.map(([x, y, label]) => point(x, y, label))),
 };
 
 /** Points of a notebook or a file, in a square around them. @param {readonly Point[]} points @param {Record<string, unknown>} [settings] */

@@ -1,5 +1,5 @@
 // The mathematics, no DOM: a machine that follows a changing state, and knows how good its answer is.
-import { product } from './algebra.js';
+import { dot, product, sum } from './algebra.js';
 import { Descent, relativeGap } from './descent.js';
 import { addOverGrid, gram, isRegression, kernelKey, kernelOf, slopeAt } from './kernel.js';
 import { marginBounds, perceptron } from './perceptron.js';
@@ -11,6 +11,8 @@ import { certifyRidge, ridge } from './ridge.js';
 /** @typedef {import('./descent.js').Problem} Problem */
 /** @typedef {{readonly classes: readonly number[], readonly rows: readonly number[], readonly beta: Float64Array, readonly F: Float64Array, readonly bias: number}} Part
  *   one function f = sum beta k + bias over some of the points; positive for classes[0] */
+/** @typedef {{parts: Part[], primal: number, dual: number, relative: number, fields: Float64Array[], K: Float64Array[], mistakes: number, passes: number}} Answer
+ *   a machine that was fitted elsewhere; fields: f of each part on the grid, in regression its one row */
 /** @typedef {Certificate & {free: number, bound: number, errors: number, margin: number, mistakes: number, passes: number}} Summary */
 
 export const CLASSES = /** @type {const} */ ([1, -1, 2]);
@@ -18,17 +20,23 @@ export const CLASSES = /** @type {const} */ ([1, -1, 2]);
 /** The classes that have points, in the order circle, square, triangle. @param {readonly Point[]} points */
 export const classesOf = (points) => CLASSES.filter((label) => points.some((p) => p.label === label));
 
-/** Why there is no machine yet: 'points', 'classes', or nothing. @param {State} state */
+/** 1 for the first of the two classes, -1 for the other. @param {readonly Point[]} points */
+export function signs(points) {
+  const [first] = classesOf(points);
+  return points.map((p) => (p.label === first ? 1 : -1));
+}
+
+/** Why there is no machine yet: 'points', 'classes' (one is missing), 'two' (one too many), or nothing. @param {State} state */
 export function lacks({ machine, points }) {
   if (points.length === 0) return 'points';
-  if (machine === 'svc') return classesOf(points).length < 2 ? 'classes' : '';
-  if (machine === 'perceptron') return points.some((p) => p.label === 1) && points.some((p) => p.label !== 1) ? '' : 'classes';
-  return '';
+  if (machine !== 'svc' && machine !== 'perceptron') return '';
+  const classes = classesOf(points).length;
+  return classes < 2 ? 'classes' : classes > 2 && machine === 'perceptron' ? 'two' : '';
 }
 
 /** The problem of some points, in the one currency. @param {State} state @param {readonly Point[]} points
  * @param {number} [first] the class with y = 1 @returns {Problem} */
-export function problemOf(state, points, first = 1) {
+export function problemOf(state, points, first = classesOf(points)[0]) {
   const { machine, C, epsilon, nu } = state, n = points.length;
   const full = (/** @type {number} */ value) => new Float64Array(n).fill(value);
   const common = { points, k: kernelOf(state), key: kernelKey(state) };
@@ -49,6 +57,7 @@ export class Machine {
   steps = 0;
   /** @type {Summary | null} */ summary = null;
   /** @type {{alpha: Float64Array, count: number, passes: number, done: boolean} | null} */ run = null;
+  /** @type {Answer | null} what Python found */ answer = null;
 
   /** @param {State} next */
   follow(next) {
@@ -56,8 +65,9 @@ export class Machine {
     const last = this.state;
     this.state = next;
     this.summary = null;
+    this.answer = null;
     if (last && last.machine !== next.machine) { this.descents = []; this.parts = []; }
-    if (lacks(next)) { this.descents = []; this.parts = []; this.K = gram(next.points, kernelOf(next)); this.#key = ''; return; }
+    if (lacks(next) || next.kernel === 'text') { this.#clear(next); return; }
     const pairs = this.#pairs();
     if (next.machine !== 'ridge' && next.machine !== 'perceptron') {
       if (this.descents.length !== pairs.length) this.descents = pairs.map(() => new Descent());
@@ -66,9 +76,41 @@ export class Machine {
     if (this.descents.length === 1) { this.K = this.descents[0].K; this.#key = ''; } else this.#wholeGram(next);
   }
 
+  /** @param {State} next */
+  #clear(next) {
+    this.descents = []; this.parts = []; this.#key = '';
+    this.K = next.kernel === 'text' ? [] : gram(next.points, kernelOf(next));
+  }
+
+  /** Show a step on the way instead of the answer. @param {State} next @param {import('./steps.js').Step} step */
+  showStep(next, { beta, F, bias, primal, dual, relative, event }) {
+    if (this.state?.points !== next.points || kernelKey(this.state) !== kernelKey(next)) this.K = gram(next.points, kernelOf(next));
+    this.state = next;
+    this.descents = []; this.answer = null; this.#key = '';
+    const rows = [...next.points.keys()];
+    const classes = classesOf(next.points);
+    this.parts = [{ classes: classes.length === 2 ? classes : [1, -1], rows, beta, F, bias }];
+    const count = beta.reduce((total, b) => total + Math.abs(b), 0);
+    this.run = { alpha: beta.map(Math.abs), count, passes: 0, done: false };
+    this.steps++;
+    this.summary = { ...this.#counted(), mistakes: count, passes: event.kind === 'mistake' ? event.count : 0, primal, dual, relative, gap: Math.max(0, primal - dual), bias };
+  }
+
+  /** Show what Python found. @param {State} next @param {Answer} answer */
+  showAnswer(next, answer) {
+    this.state = next;
+    this.descents = []; this.#key = '';
+    this.answer = answer;
+    this.parts = answer.parts;
+    this.K = answer.K;
+    this.steps++;
+    const { primal, dual, relative, mistakes, passes } = answer;
+    this.summary = { ...this.#counted(), primal, dual, relative, mistakes, passes, gap: Math.max(0, primal - dual), bias: answer.parts[0].bias };
+  }
+
   #pairs() {
     const { machine, points } = /** @type {State} */ (this.state), all = [...points.keys()], classes = classesOf(points);
-    if (machine !== 'svc') return [{ classes: [1, -1], rows: all }];
+    if (machine !== 'svc') return [{ classes: classes.length === 2 ? classes : [1, -1], rows: all }];
     return classes.flatMap((a, i) => classes.slice(i + 1).map((b) => ({
       classes: [a, b], rows: classes.length === 2 ? all : all.filter((k) => points[k].label === a || points[k].label === b) })));
   }
@@ -86,7 +128,7 @@ export class Machine {
   }
 
   /** Whether there is something to show. */
-  get alive() { return this.state !== null && !lacks(this.state); }
+  get alive() { return this.state !== null && !lacks(this.state) && (this.state.kernel !== 'text' || this.answer !== null); }
 
   /** Descend until the relative gap is reached or the time is up. @param {number} target @param {number} budget milliseconds */
   descend(target, budget) {
@@ -115,12 +157,12 @@ export class Machine {
   }
 
   #perceptron() {
-    const { points } = /** @type {State} */ (this.state), y = points.map((p) => (p.label === 1 ? 1 : -1));
+    const { points } = /** @type {State} */ (this.state), y = signs(points);
     const { alpha, F, count, passes, done } = perceptron(this.K, y);
     this.run = { alpha, count, passes, done };
     this.steps++;
     const beta = alpha.map((value, k) => value * y[k]);
-    this.parts = [{ classes: [1, -1], rows: [...points.keys()], beta, F, bias: beta.reduce((s, b) => s + b, 0) }];
+    this.parts = [{ classes: classesOf(points), rows: [...points.keys()], beta, F, bias: sum(beta) }];
   }
 
   /** @returns {Summary} */
@@ -130,22 +172,29 @@ export class Machine {
 
   /** @returns {Summary} */
   #summarise() {
-    const state = /** @type {State} */ (this.state), { points, machine } = state;
-    const out = this.#nothing();
+    const { points, machine } = /** @type {State} */ (this.state), out = this.#counted();
     const certificates = this.#certificates();
     for (const c of certificates) { out.primal += c.primal; out.dual += c.dual; out.gap += c.gap; out.norm2 += c.norm2; }
     out.relative = certificates.length === 1 ? certificates[0].relative : relativeGap(out.primal, out.dual);
     out.bias = this.parts[0].bias;
-    const kinds = points.map((_, k) => this.kind(k));
-    out.free = kinds.filter((kind) => kind === 'free').length;
-    out.bound = kinds.filter((kind) => kind === 'bound').length;
-    out.margin = this.parts.length === 1 && out.norm2 > 0 ? 1 / Math.sqrt(out.norm2) : NaN;
     if (machine === 'perceptron' && this.run) {
-      const y = points.map((p) => (p.label === 1 ? 1 : -1)), { lower, upper } = marginBounds(y, this.run.alpha, this.parts[0].F);
+      const { lower, upper } = marginBounds(signs(points), this.run.alpha, this.parts[0].F);
       Object.assign(out, { primal: upper, dual: lower, gap: upper - lower, relative: upper > 0 ? (upper - Math.max(lower, 0)) / upper : 1,
         margin: lower, mistakes: this.run.count, passes: this.run.passes });
     }
-    for (let k = 0; k < points.length; k++) if (this.isWrong(k)) out.errors++;
+    return out;
+  }
+
+  /** What can be counted: points by kind, points on the wrong side, the margin. @returns {Summary} */
+  #counted() {
+    const out = this.#nothing(), n = /** @type {State} */ (this.state).points.length;
+    for (let k = 0; k < n; k++) {
+      const kind = this.kind(k);
+      if (kind === 'free') out.free++; else if (kind === 'bound') out.bound++;
+      if (this.isWrong(k)) out.errors++;
+    }
+    const [{ beta, F }] = this.parts, square = this.parts.length === 1 ? dot(beta, F) : NaN;
+    out.margin = square > 0 ? 1 / Math.sqrt(square) : NaN;
     return out;
   }
 
@@ -196,7 +245,7 @@ export class Machine {
   sideOf(k) {
     const { machine, points } = /** @type {State} */ (this.state), f = this.scoreOf(k);
     if (isRegression({ machine })) return points[k].y - f;
-    return machine === 'oneclass' || this.parts.length > 1 || points[k].label === 1 ? f : -f;
+    return machine === 'oneclass' || this.parts.length > 1 || points[k].label === this.parts[0].classes[0] ? f : -f;
   }
 
   /** @param {number} k */
@@ -227,13 +276,14 @@ export class Machine {
     this.parts.forEach(({ rows, beta, bias }, k) => {
       const weighted = rows.map((row, at) => ({ x: points[row].x, y: points[row].y, beta: beta[at] }));
       if (!isRegression(state)) {
-        fields[k].fill(bias);
-        addOverGrid(state, weighted, xs, ys, fields[k]);
+        if (this.answer) fields[k].set(this.answer.fields[k]);
+        else { fields[k].fill(bias); addOverGrid(state, weighted, xs, ys, fields[k]); }
         if (machine === 'oneclass' || machine === 'perceptron') scale(fields[k], this.#typical(k));
         return;
       }
       const curve = new Float64Array(side).fill(bias), unit = machine === 'svr' ? state.epsilon : view.half / 3;
-      addOverGrid(state, weighted.map(({ x, beta: weight }) => ({ x, y: 0, beta: weight })), xs, new Float64Array(1), curve);
+      if (this.answer) curve.set(this.answer.fields[k]);
+      else addOverGrid(state, weighted.map(({ x, beta: weight }) => ({ x, y: 0, beta: weight })), xs, new Float64Array(1), curve);
       for (let j = 0; j < side; j++) for (let i = 0; i < side; i++) fields[k][j * side + i] = (ys[j] - curve[i]) / unit;
     });
   }
@@ -250,7 +300,7 @@ export class Machine {
    * @returns {[Point, {x: number, y: number}][]} */
   slacks() {
     const state = /** @type {State} */ (this.state), { points, machine, view, epsilon } = state;
-    if (!this.alive || this.parts.length !== 1 || machine === 'perceptron') return [];
+    if (!this.alive || this.parts.length !== 1 || machine === 'perceptron' || (state.kernel === 'text' && !isRegression(state))) return [];
     const { beta, bias } = this.parts[0], wanted = machine === 'oneclass' ? 0 : 1;
     /** @type {[Point, {x: number, y: number}][]} */ const ways = [];
     const weighted = points.map((p, k) => ({ x: p.x, y: p.y, beta: beta[k] }));
@@ -262,7 +312,7 @@ export class Machine {
         continue;
       }
       if (side > wanted - 0.005 * (machine === 'oneclass' ? Math.abs(bias) : 1)) continue;
-      const goal = machine === 'oneclass' ? 0 : p.label === 1 ? 1 : -1;
+      const goal = machine === 'oneclass' ? 0 : p.label === this.parts[0].classes[0] ? 1 : -1;
       const end = this.#climb(weighted, bias, p, goal, view.half);
       if (end) ways.push([p, end]);
     }
@@ -299,19 +349,18 @@ function scale(values, factor) { for (let k = 0; k < values.length; k++) values[
 /** The class that wins most pairs at a place, as Mercer counts: votes, then by how much. @param {readonly (readonly number[])[]} pairs
  * @param {readonly number[]} scores of the pairs, positive for the first */
 export function winner(pairs, scores) {
-  /** @type {Map<number, number[]>} */ const tally = new Map();
-  const add = (/** @type {number} */ label, /** @type {number} */ vote, /** @type {number} */ margin) => {
-    const [won, by] = tally.get(label) ?? [0, 0];
-    tally.set(label, [won + vote, by + margin]);
-  };
-  pairs.forEach(([a, b], k) => {
-    add(a, scores[k] >= 0 ? 1 : 0, scores[k]);
-    add(b, scores[k] >= 0 ? 0 : 1, -scores[k]);
-  });
   let best = 0, most = -Infinity;
-  for (const [label, [won, by]] of tally) {
+  for (const label of CLASSES) {
+    let won = 0, by = 0, known = false;
+    for (let k = 0; k < pairs.length; k++) {
+      const first = pairs[k][0] === label;
+      if (!first && pairs[k][1] !== label) continue;
+      known = true;
+      if (scores[k] >= 0 === first) won++;
+      by += first ? scores[k] : -scores[k];
+    }
     const value = won + by / (3 * (Math.abs(by) + 1));
-    if (value > most) { most = value; best = label; }
+    if (known && value > most) { most = value; best = label; }
   }
   return best;
 }

@@ -4,7 +4,7 @@ import { Descent, relativeGap } from './descent.js';
 import { uniforms } from './examples.js';
 import { gram, kernelOf } from './kernel.js';
 import { marginBounds, perceptron } from './perceptron.js';
-import { classesOf, lacks, problemOf } from './solve.js';
+import { classesOf, lacks, problemOf, signs } from './solve.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {{kind: 'start' | 'mistake' | 'pair' | 'subgradient' | 'stochastic' | 'end', points: number[], size: number, rise: number,
@@ -37,7 +37,7 @@ export function stepsOf(state) {
 
 /** @param {State} state @returns {Step[]} */
 function perceptronSteps(state) {
-  const y = state.points.map((p) => (p.label === 1 ? 1 : -1)), K = gram(state.points, kernelOf(state));
+  const y = signs(state.points), K = gram(state.points, kernelOf(state));
   const { mistakes, count, done } = perceptron(K, y, MOST_STEPS - 1);
   const n = y.length, alpha = new Float64Array(n), F = new Float64Array(n);
   const step = (/** @type {Event} */ what) => {
