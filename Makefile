@@ -6,6 +6,11 @@ OLDEST_PYTHON ?= $(or $(shell command -v python3.11),$(PYTHON))
 OLDEST := .venv-oldest/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 
+# A browser for the tests of the page, tsc and axe-core: installed where that may be done, else named in one line.
+.venv/tools: .venv/ready package.json tests/tools.py
+	$(BIN)/python tests/tools.py
+	touch $@
+
 .PHONY: demo test test-plain test-oldest bench clean
 .DELETE_ON_ERROR:
 
@@ -25,7 +30,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 demo: .venv/ready
 	$(BIN)/python examples/demo.py
 
-test: .venv/ready
+test: .venv/ready .venv/tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -1,7 +1,9 @@
 // What the tests ask the page's modules, in the browser.
 import { kernelPca } from '/assets/algebra.js';
 import { EXAMPLES, moons, uniforms } from '/assets/examples.js';
+import { toCsv } from '/assets/csv.js';
 import { gram, kernelOf } from '/assets/kernel.js';
+import { toPython, toShell } from '/assets/share.js';
 import { Machine, winner } from '/assets/solve.js';
 import * as S from '/assets/state.js';
 import { stepsOf } from '/assets/steps.js';
@@ -63,4 +65,35 @@ export function steps(settings) {
 export function pca(kernel) {
   const state = makeState({ kernel }, { x: 0, y: 0, half: 2 }, moons(40, 0.3)), { values, x, y } = kernelPca(gram(state.points, kernelOf(state)));
   return { state: toPlain(state), values, x: Array.from(x), y: Array.from(y) };
+}
+
+export function links() {
+  const odd = makeState({ machine: 'svr', kernel: 'text', text: 'rbf(gamma=0.5) + 2*linear**2', C: 12.34, gamma: 0.05, epsilon: 0.125, method: 'stochastic', step: 3 },
+    { x: 0.5, y: -1, half: 2.25 }, [point(0.125, -1.5, 2), point(-1, 0, -1), point(1e-7, 2, 1)]);
+  return [...Object.values(EXAMPLES).map((make) => S.toHash(make())), S.toHash(odd)];
+}
+
+/** What the page gives to take along, and what it found itself. */
+export function taken(name) {
+  const state = name === 'ridge' ? S.set(EXAMPLES.wave(), 'machine', 'ridge') : S.set(EXAMPLES[name](), 'step', -1), machine = new Machine();
+  machine.follow(state);
+  return { link: S.toHash(state), python: toPython(state), shell: toShell(state), csv: toCsv(state.points), primal: machine.descend(1e-8, 4000).primal };
+}
+
+/** The widget in a page without a notebook: a model that keeps what it is told, and says what it was asked. */
+export async function mount([code, style, state]) {
+  const { default: widget } = await import(URL.createObjectURL(new Blob([code], { type: 'text/javascript' })));
+  const listeners = {}, kept = { state }, all = (event, message) => listeners[event]?.forEach((act) => act(message));
+  const model = window.model = {
+    listeners, saved: 0, sent: [],
+    get: (name) => kept[name],
+    set: (name, value) => { kept[name] = value; all(`change:${name}`); },
+    save_changes() { this.saved++; },
+    send(message) { this.sent.push(message); },
+    tell: (message) => all('msg:custom', message),
+    on: (event, act) => { (listeners[event] ??= []).push(act); },
+    off: (event, act) => { listeners[event] = listeners[event].filter((other) => other !== act); },
+  };
+  document.head.append(Object.assign(document.createElement('style'), { textContent: style }));
+  window.end = widget.render({ model, el: document.body });
 }

@@ -37,7 +37,7 @@ def record(state: State, path: str | Path, frames: int = 60, pace: float = 0.5) 
         from PIL import Image
 
         images = [Image.fromarray(picture).quantize(128) for picture in pictures]
-        times = {"duration": round(1000 * pace), "loop": 0}
+        times: dict[str, Any] = {"duration": round(1000 * pace), "loop": 0}
         images[0].save(place, save_all=True, append_images=images[1:], optimize=True, **times)
     else:
         from matplotlib.image import imsave

@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any
 
 from .answers import answer
-from .export import document, policy
+from .export import document
 from .state import State, StateError, read
 from .worked import worked
 
@@ -99,18 +99,14 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             state = read(json.loads(self.rfile.read(length)))
             with self.server.lock:
-                reply = answer(state) if place == "fit" else self._worked(state)
+                reply: dict[str, Any] = answer(state) if place == "fit" else self._worked(state)
         except (StateError, ValueError, RecursionError) as error:
-            self._reply({"error": str(error)}, HTTPStatus.UNPROCESSABLE_ENTITY)
-        else:
-            self._reply(reply, HTTPStatus.OK)
+            reply = {"error": str(error)}  # an answer like any other: the page shows it
+        self._send(HTTPStatus.OK, json.dumps(reply).encode(), "application/json", "default-src 'none'")
 
     def _worked(self, state: State) -> dict[str, str]:
         solution = worked(state)
         return {"url": f"worked/{self.server.keep(solution.html)}", "latex": solution.latex}
-
-    def _reply(self, value: dict[str, Any], status: HTTPStatus) -> None:
-        self._send(status, json.dumps(value).encode(), "application/json", "default-src 'none'")
 
     def _refuse(self, status: HTTPStatus) -> None:
         self._send(status, b"", "text/plain", "default-src 'none'")
@@ -134,6 +130,3 @@ def _headers_of(page: bytes) -> str:
     """The policy that the page itself carries."""
     head = page.partition(b'Content-Security-Policy" content="')[2]
     return head.partition(b'"')[0].decode()
-
-
-__all__ = ["PlayServer", "policy"]

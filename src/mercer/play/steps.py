@@ -10,12 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..kernels import kernel
+from ..ties import first_largest
 from ..types import Array
 from .state import State, StateError, kernel_text
 
 MOST_STEPS = 400
 _SMALLEST_CURVATURE = 1e-12
 _CLOSED = 1e-6
+_TIE = 1e-10
 
 
 @dataclass(frozen=True)
@@ -114,23 +116,26 @@ def _perceptron(K: Array, y: Array) -> list[Step]:
     return steps
 
 
-def _choose(t: _Terms, beta: Array, F: Array) -> tuple[int, int, float] | None:
-    """The steepest way up, the partner that promises most, and how far."""
+def _choose(t: _Terms, beta: Array, F: Array) -> tuple[int, int, float, tuple[float, float]] | None:
+    """The steepest way up, the partner that promises most, how far, and where the two are then."""
     v = t.q - F
     up = np.where(beta < t.hi, v - np.where(beta >= 0, t.eps, -t.eps), -np.inf)
-    i = int(np.argmax(up))
+    i = first_largest(up, _TIE)
     rise = up[i] - v + np.where(beta > 0, t.eps, -t.eps)
     curvature = np.maximum(t.K[i, i] + t.K.diagonal() - 2 * t.K[i], _SMALLEST_CURVATURE)
     able = (rise > 0) & (beta > t.lo)
     able[i] = False
     if not np.isfinite(up[i]) or not able.any():
         return None
-    j = int(np.argmax(np.where(able, rise * rise / curvature, -1.0)))
+    promised = np.where(able, rise * rise / curvature, -1.0)
+    j = first_largest(promised, _TIE * float(promised.max()))
     if rise[j] < 1e-12 * max(1.0, float(np.abs(v).max())):
         return None
     top = 0.0 if t.eps > 0 and beta[i] < 0 else float(t.hi[i])
     bottom = 0.0 if t.eps > 0 and beta[j] > 0 else float(t.lo[j])
-    return i, j, min(float(rise[j] / curvature[j]), top - float(beta[i]), float(beta[j]) - bottom)
+    size = min(float(rise[j] / curvature[j]), top - float(beta[i]), float(beta[j]) - bottom)
+    ends = (top if size == top - beta[i] else beta[i] + size, bottom if size == beta[j] - bottom else beta[j] - size)
+    return i, j, size, ends
 
 
 def _pairs(t: _Terms) -> list[Step]:
@@ -146,8 +151,7 @@ def _pairs(t: _Terms) -> list[Step]:
         pair = _choose(t, beta, F)
         if pair is None or primal - dual <= _CLOSED * max(abs(primal), abs(dual)):
             break
-        i, j, size = pair
-        beta[i], beta[j] = min(beta[i] + size, t.hi[i]), max(beta[j] - size, t.lo[j])
+        i, j, size, (beta[i], beta[j]) = pair
         F += size * (t.K[i] - t.K[j])
         changed = (i, j)
     return steps

@@ -19,6 +19,7 @@ const MOST_FREE = 200;   // free multipliers solved for at once
 const NEWTON_STEPS = 64; // at most, after each round of pairs; each but the last meets a bound
 const ROUGH = 1e-5;      // above this gap, F may carry the rounding of its updates
 const TRIFLE = 1e-13;    // of the largest value that 1/2 beta'K beta could have
+const TIE = 1e-10;        // of values that differ by less, the first is chosen: no choice hangs on the last bits
 const IDLE = 1e-12;      // a pair that promises less, in parts of the largest value, gains nothing
 
 /** @param {number} primal @param {number} dual */
@@ -115,12 +116,12 @@ export class Descent {
   /** The pair that a step would change and by how much: the steepest way up, and the partner that promises the largest gain. */
   choosePair() {
     const { K, F, beta, n } = this, { q, lo, hi, eps } = /** @type {Problem} */ (this.problem);
-    let i = -1, best = -Infinity, size = 0;
+    let i = -1, best = -1e300, size = 0;
     for (let k = 0; k < n; k++) {
       const v = q[k] - F[k];
       size = Math.max(size, Math.abs(v));
       const rise = v - (beta[k] >= 0 ? eps : -eps);
-      if (rise > best && beta[k] < hi[k]) { best = rise; i = k; }
+      if (rise > best + TIE && beta[k] < hi[k]) { best = rise; i = k; }
     }
     if (i < 0) return null;
     const Ki = K[i], kii = Ki[i];
@@ -130,7 +131,7 @@ export class Descent {
       if (difference > 0 && beta[k] > lo[k] && k !== i) {
         const curvature = Math.max(kii + K[k][k] - 2 * Ki[k], SMALLEST_CURVATURE);
         const promised = difference * difference / curvature;
-        if (promised > gain) { gain = promised; j = k; rise = difference; bend = curvature; }
+        if (promised > gain * (1 + TIE)) { gain = promised; j = k; rise = difference; bend = curvature; }
       }
     }
     if (j < 0 || rise < IDLE * Math.max(1, size)) return null;

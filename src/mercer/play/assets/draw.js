@@ -190,7 +190,7 @@ export class Plane {
     seen.points.length = Math.min(seen.points.length, points.length);
     while (marks.length < points.length) {
       const mark = /** @type {SVGGElement} */ (svg('g', { class: 'point', role: 'button', tabindex: -1 }, this.points));
-      svg('path', {}, mark); svg('path', { class: 'ring' }, mark); svg('text', { x: 9, y: -8 }, mark);
+      svg('path', {}, mark); svg('path', { class: 'ring' }, mark);
       marks.push(mark);
     }
     const betas = points.map((_, k) => Math.abs(machine.betaOf(k))), largest = betas.reduce((most, b) => Math.max(most, b), 1e-300);
@@ -209,14 +209,14 @@ export class Plane {
       body.setAttribute('d', shape(label, bound ? r * 0.75 : r));
       body.setAttribute('class', `mark ${tint(label)}${weight > 0 ? '' : ' mute'}`);
       ring.setAttribute('d', bound ? shape(label, r + 1.5) : '');
-      number.textContent = numbered ? String(k + 1) : '';
+      if (numbered) (number ?? svg('text', { x: 9, y: -8 }, marks[k])).textContent = String(k + 1); else number?.remove();
     });
   }
 
   /** Names of the points for those who hear them: written at rest only. @param {Scene} scene */
-  #namePoints({ state, machine }) {
+  #namePoints({ state, machine, numbered }) {
     state.points.forEach((p, k) => {
-      const name = pointName(p, machine.kind(k), machine.betaOf(k), state.machine);
+      const name = pointName(p, machine.kind(k), machine.betaOf(k), state.machine, numbered ? k + 1 : 0);
       if (this.marks[k].getAttribute('aria-label') !== name) this.marks[k].setAttribute('aria-label', name);
     });
   }

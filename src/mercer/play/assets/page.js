@@ -3,8 +3,8 @@ import { Plane } from './draw.js';
 import { EXAMPLES } from './examples.js';
 import { drawBar, drawControls, drawFigures, drawHeadings, drawSentence, drawSteps, makeSliders, LOGARITHMIC } from './figures.js';
 import { listenToKeys, listenToPointer } from './gestures.js';
-import { WorkedView, listenToMenus } from './menus.js';
-import { Machine } from './solve.js';
+import { MOST_BY_HAND, WorkedView, listenToMenus } from './menus.js';
+import { Machine, classesOf } from './solve.js';
 import * as S from './state.js';
 import { Stepper } from './stepper.js';
 import { stepsOf, whyNoSteps } from './steps.js';
@@ -55,6 +55,7 @@ export class Page {
     /** @type {State | null} what Python has answered or refused */ this.answered = null;
     this.trouble = '';
     this.view = 'gram';
+    this.framed = '';
     this.plane = new Plane(root, this.part);
     this.gram = new GramView(root, this.part);
     this.features = new FeatureView(root, this.part);
@@ -175,12 +176,22 @@ export class Page {
     const step = at && machine.summary ? stepSentence(Math.min(state.step, this.steps.length - 1), this.steps.length - 1, machine.summary, state.machine) : '';
     const busy = this.remote && this.answered !== state ? TEXTS.remoteBusy : this.remote ? this.trouble : step;
     drawSentence(part, state, machine, settled, changed || this.held, busy);
-    drawHeadings(part, state);
-    drawControls(part, state, { example: this.example, canUndo: this.at > 0, canRedo: this.at < this.past.length - 1, picked, adds: this.adds, python: Boolean(this.options.python) });
-    drawSteps(part, state, this.steps, why, this.stepper.playing);
+    this.#drawFrame(why);
     if (this.view === 'gram') this.gram.draw(state, machine, hover, changed);
     else if (settled || state.points.length <= 80) this.features.draw(state, machine, hover, changed || settled);
-    this.worked.draw(state);
+    if (settled || state.points.length <= MOST_BY_HAND + 1) this.worked.draw(state);
+  }
+
+  /** What stands around the picture and mostly stays while a point is dragged. @param {string} why there are no steps */
+  #drawFrame(why) {
+    const { part, state, picked } = this, chosen = picked >= 0 && picked < state.points.length;
+    const scene = { example: this.example, canUndo: this.at > 0, canRedo: this.at < this.past.length - 1, picked: chosen ? picked : -1, adds: this.adds, python: Boolean(this.options.python) };
+    const key = JSON.stringify([Object.keys(S.SETTINGS).map((name) => state[/** @type {S.Setting} */ (name)]), { ...scene, picked: chosen }, classesOf(state.points), why, this.stepper.playing]);
+    if (key === this.framed && state.step < 0) return;
+    this.framed = key;
+    drawHeadings(part, state);
+    drawControls(part, state, scene);
+    drawSteps(part, state, this.steps, why, this.stepper.playing);
   }
 
   // ---- Changes ------------------------------------------------------------------------------

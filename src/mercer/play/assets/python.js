@@ -26,7 +26,7 @@ export function askPython() {
   const ask = async (what, state) => {
     const reply = await fetch(what, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(toPlain(state)) });
     const answer = await reply.json();
-    if (!reply.ok) throw new Error(String(answer.error ?? reply.status));
+    if (answer.error) throw new Error(String(answer.error));
     return answer;
   };
   return { fit: async (state) => readAnswer(await ask('fit', state)), worked: async (state) => ask('worked', state) };

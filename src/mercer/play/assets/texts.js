@@ -72,11 +72,11 @@ export const FORMULAS = {
 export const shapeName = (label) => SHAPES[label];
 
 /** The name of a point for those who hear it. @param {{x: number, y: number, label: import('./state.js').Label}} p @param {'none' | 'free' | 'bound'} kind
- * @param {number} beta @param {import('./state.js').MachineName} machine */
-export function pointName(p, kind, beta, machine) {
+ * @param {number} beta @param {import('./state.js').MachineName} machine @param {number} number 0 where none is shown */
+export function pointName(p, kind, beta, machine, number) {
   const name = machine === 'svc' || machine === 'perceptron' ? SHAPES[p.label] : 'point';
   const role = kind === 'none' ? 'no influence' : kind === 'bound' ? 'at the bound' : `weight ${short(Math.abs(beta))}`;
-  return `${name[0].toUpperCase()}${name.slice(1)} at ${p.x}, ${p.y}, ${role}`;
+  return `${number ? `${number}: ` : ''}${number ? name[0] : name[0].toUpperCase()}${name.slice(1)} at ${p.x}, ${p.y}, ${role}`;
 }
 
 /** @param {{x: number, y: number, label: import('./state.js').Label} | undefined} p */
