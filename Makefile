@@ -47,12 +47,13 @@ test-oldest: .venv-oldest/ready
 	$(OLDEST)/python -m pytest -n 2 $(OLD_TESTS)
 
 # DATA may be a folder with load.py and the data sets that benchmarks/svm.py names.
-bench: .venv/ready
+bench: .venv/ready .venv/tools
 	$(BIN)/python $(PIP) --editable '.[bench]'
 	$(BIN)/python benchmarks/first.py
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/svm.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/linear.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/perceptron.py $(if $(DATA),--data $(DATA))
 	$(if $(DATA),$(BIN)/python benchmarks/ridge.py --data $(DATA))
 

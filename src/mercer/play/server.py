@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 from collections import OrderedDict
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -42,6 +43,11 @@ class PlayServer(ThreadingHTTPServer):
     def url(self) -> str:
         """Where the page is."""
         return f"http://127.0.0.1:{self.server_port}/{self.token}/"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A page that is closed while it waits is no error; all others are told on stderr, as usual."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     def keep(self, html: str) -> str:
         """Keep a worked solution; the name under which it can be had."""

@@ -194,7 +194,7 @@ export class Plane {
       marks.push(mark);
     }
     const betas = points.map((_, k) => Math.abs(machine.betaOf(k))), largest = betas.reduce((most, b) => Math.max(most, b), 1e-300);
-    const small = (size < 420 ? 0.85 : 1) * (points.length > 120 ? 0.7 : 1), limit = machine.bound;
+    const small = (size < 420 ? 0.85 : 1) * (points.length > 600 ? 0.45 : points.length > 120 ? 0.7 : 1), limit = machine.bound;
     this.points.classList.toggle('many', points.length > 120);
     points.forEach((p, k) => {
       const weight = betas[k], bound = limit > 0 && weight >= limit, label = plain ? 1 : p.label;

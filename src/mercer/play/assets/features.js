@@ -42,7 +42,7 @@ export function camera(coordinates, turn) {
     const [a, b, d = 0] = v.map((value, k) => (value - centre[k]) / size);
     if (width < 3) return /** @type {[number, number, number]} */ ([a * 0.85, b * 0.85, 0]);
     const across = c * a - s * b, away = s * a + c * b;
-    return /** @type {[number, number, number]} */ ([across * 0.7, (ct * d + st * away) * 0.7, ct * away - st * d]);
+    return /** @type {[number, number, number]} */ ([across * 0.62, (ct * d + st * away) * 0.62, ct * away - st * d]);
   };
   return { place, centre, size };
 }

@@ -101,6 +101,7 @@ export class WorkedView {
     }
     page.part('worked-note').hidden = true;
     page.wake();
+    requestAnimationFrame(() => page.part('worked').scrollIntoView({ block: 'nearest' }));
   }
 
   /** @param {{key: string, worked: Worked}} what */

@@ -24,15 +24,15 @@ function settings({ machine, C, epsilon, nu, lambda }) {
 export function toPython(state) {
   const { points, machine } = state, regression = isRegression(state), name = CLASSES[machine];
   const rows = points.map((p) => (regression ? `[${p.x}]` : `[${p.x}, ${p.y}]`));
-  const target = machine === 'oneclass' ? '' : `y = np.array([${points.map((p) => (regression ? p.y : p.label)).join(', ')}])\n`;
+  const target = machine === 'oneclass' ? '' : `y = np.array([\n${wrapped(points.map((p) => String(regression ? p.y : p.label)), 20)}])\n`;
   return 'import numpy as np\n' + `from mercer import ${name}\n\n` + `X = np.array([\n${wrapped(rows)}])\n${target}`
     + `machine = ${name}(${[JSON.stringify(kernelText(state)), ...settings(state)].join(', ')}).fit(X${target ? ', y' : ''})\n` + 'print(machine.certificate_)\n';
 }
 
-/** Several to a line. @param {string[]} items */
-function wrapped(items) {
+/** Several to a line. @param {string[]} items @param {number} [wide] */
+function wrapped(items, wide = 5) {
   let out = '';
-  for (let k = 0; k < items.length; k += 6) out += `    ${items.slice(k, k + 6).join(', ')},\n`;
+  for (let k = 0; k < items.length; k += wide) out += `    ${items.slice(k, k + wide).join(', ')},\n`;
   return out;
 }
 

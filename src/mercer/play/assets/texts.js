@@ -20,7 +20,7 @@ export const TEXTS = /** @type {Record<string, string>} */ ({
   titleSvr: 'Drag a point. The curve and its proof follow.',
   titleRidge: 'Drag a point. The curve and its proof follow.',
   titleOneclass: 'Drag a point. The edge of the data follows.',
-  titlePerceptron: 'Drag a point. The perceptron learns anew.',
+  titlePerceptron: 'Drag a point, and it learns anew.',
   introSvc: 'and the widest margin between them.',
   introSvr: 'A curve with a tube around it: points inside cost nothing.',
   introRidge: 'A smooth curve: every distance to it costs its square.',

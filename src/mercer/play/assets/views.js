@@ -45,6 +45,7 @@ export class GramView {
   #paint(K, order) {
     const n = order.length, [low, zero, high] = this.colours;
     if (this.canvas.width !== n) this.canvas.width = this.canvas.height = n;
+    this.canvas.classList.toggle('fine', n > this.canvas.clientWidth);
     const picture = this.pen.createImageData(n, n), data = picture.data;
     let most = 1e-300;
     for (let i = 0; i < n; i++) for (let j = 0, row = K[i]; j < n; j++) if (Math.abs(row[j]) > most) most = Math.abs(row[j]);
