@@ -62,7 +62,7 @@ def opened(chromium: Any, url: str = BLANK, **options: Any) -> Iterator[Any]:
 
     def answer(route: Any) -> None:
         place = urlsplit(route.request.url)
-        if place.scheme in ("file", "blob", "data"):
+        if place.scheme in ("file", "blob", "data", "about"):
             route.continue_()
         elif place.hostname != "127.0.0.1":
             elsewhere.append(route.request.url)

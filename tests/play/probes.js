@@ -43,7 +43,7 @@ export function follow(settings) {
     const cold = new Machine();
     warm.follow(state); cold.follow(state);
     const a = warm.descend(1e-7, 4000), b = cold.descend(1e-7, 4000);
-    worst.push([a.relative, Math.abs(a.dual - b.dual) / Math.max(1e-9, Math.abs(b.dual))]);
+    worst.push([a.relative, Math.abs(a.dual - b.dual) / Math.max(1e-6, Math.abs(b.dual))]);
   }
   return worst;
 }

@@ -121,10 +121,10 @@ def _serve(arguments: argparse.Namespace, state: Any) -> None:
     from ..play.server import PlayServer
 
     with PlayServer(arguments.port, state) as server:
-        print(json.dumps({"url": server.url}) if arguments.json else server.url, flush=True)
-        if not arguments.no_browser:
-            webbrowser.open(server.url)
         try:
+            print(json.dumps({"url": server.url}) if arguments.json else server.url, flush=True)
+            if not arguments.no_browser:
+                webbrowser.open(server.url)
             server.serve_forever(poll_interval=0.1)
         except KeyboardInterrupt:
             return
