@@ -1,7 +1,7 @@
 // State to picture: the plane with its field, lines and points. Nothing from the state becomes markup.
 import { Contours } from './contour.js';
 import { isRegression } from './kernel.js';
-import { winner } from './solve.js';
+import { CLASSES } from './solve.js';
 import { TEXTS, pointName, short } from './texts.js';
 
 /** @typedef {import('./state.js').State} State */
@@ -47,7 +47,8 @@ export class Plane {
     this.image = this.pen.createImageData(SIDE, SIDE);
     this.pixels = new Uint32Array(this.image.data.buffer);
     this.values = Array.from({ length: 3 }, () => new Float64Array(SIDE * SIDE));
-    this.winners = new Int8Array(SIDE * SIDE);
+    this.narrowest = Array.from({ length: 3 }, () => new Float64Array(SIDE * SIDE));
+    this.margin = new Float64Array(SIDE * SIDE);
     this.contours = new Contours(SIDE);
     const group = (/** @type {Record<string, string>} */ attributes) => svg('g', attributes, this.picture);
     this.axes = group({ 'aria-hidden': 'true' });
@@ -126,26 +127,34 @@ export class Plane {
     }
   }
 
-  /** The winner of the vote, as deep as its narrowest victory over another class. @param {Machine} machine */
+  /** The class that wins, as deep as its narrowest victory. That is the winner of the vote wherever one class wins all
+   * its pairs; between, where each wins one, it is the one that loses least. @param {Machine} machine */
   #paintClasses({ parts }) {
-    const { values, pixels, shades, winners } = this, half = SHADES / 2, pairs = parts.map((part) => part.classes), scores = parts.map(() => 0);
+    const { values, pixels, shades, narrowest } = this, half = SHADES / 2;
+    CLASSES.forEach((label, c) => {
+      narrowest[c].fill(Infinity);
+      for (let p = 0; p < parts.length; p++) {
+        const sign = parts[p].classes[0] === label ? 1 : parts[p].classes[1] === label ? -1 : 0;
+        if (sign) for (let k = 0, f = values[p], out = narrowest[c]; k < f.length; k++) out[k] = Math.min(out[k], sign * f[k]);
+      }
+      if (!parts.some(({ classes }) => classes.includes(label))) narrowest[c].fill(-Infinity);
+    });
+    const [first, second, third] = narrowest;
     for (let k = 0; k < pixels.length; k++) {
-      for (let p = 0; p < parts.length; p++) scores[p] = values[p][k];
-      const label = winner(pairs, scores);
-      let least = Infinity;
-      for (let p = 0; p < parts.length; p++) if (pairs[p][0] === label) least = Math.min(least, scores[p]); else if (pairs[p][1] === label) least = Math.min(least, -scores[p]);
-      winners[k] = label;
-      pixels[k] = shades[label === 1 ? 1 : label === -1 ? 2 : 3][(half + half * Math.max(0, least) / Math.sqrt(1 + least * least)) | 0];
+      const c = first[k] >= second[k] ? (first[k] >= third[k] ? 0 : 2) : second[k] >= third[k] ? 1 : 2, depth = Math.max(0, narrowest[c][k]);
+      pixels[k] = shades[c + 1][(half + half * depth / Math.sqrt(1 + depth * depth)) | 0];
     }
   }
 
-  /** Each pair's boundary, where the two have won on its sides. @param {Machine} machine @param {number} cell */
+  /** Where two classes win alike, and the third does not win: f = 0 of their pair, but for places where each wins one.
+   * @param {Machine} machine @param {number} cell */
   #traceClasses({ parts }, cell) {
-    const { winners } = this;
-    this.zero.setAttribute('d', parts.map(({ classes: [a, b] }, p) => this.contours.trace(this.values[p], 0, cell, (c) => {
-      const around = [winners[c], winners[c + 1], winners[c + SIDE], winners[c + SIDE + 1]];
-      return around.includes(a) && around.includes(b);
-    })).join(''));
+    const { narrowest, margin } = this;
+    this.zero.setAttribute('d', parts.map(({ classes }) => {
+      const [a, b] = classes.map((label) => narrowest[CLASSES.findIndex((other) => other === label)]), c = narrowest.find((other) => other !== a && other !== b);
+      for (let k = 0; k < margin.length; k++) margin[k] = a[k] - b[k];
+      return this.contours.trace(margin, 0, cell, (k) => !c || Math.max(a[k], b[k]) > c[k]);
+    }).join(''));
     this.ones.setAttribute('d', '');
   }
 

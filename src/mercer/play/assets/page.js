@@ -174,7 +174,8 @@ export class Page {
     }
     if (changed || settled) { drawBar(part, state, machine); drawFigures(part, state, machine, this.spent); }
     const step = at && machine.summary ? stepSentence(Math.min(state.step, this.steps.length - 1), this.steps.length - 1, machine.summary, state.machine) : '';
-    const busy = this.remote && this.answered !== state ? TEXTS.remoteBusy : this.remote ? this.trouble : step;
+    const alone = state.kernel === 'text' && !this.options.python ? TEXTS.textAlone : step;
+    const busy = this.remote && this.answered !== state ? TEXTS.remoteBusy : this.remote ? this.trouble : alone;
     drawSentence(part, state, machine, settled, changed || this.held, busy);
     this.#drawFrame(why);
     if (this.view === 'gram') this.gram.draw(state, machine, hover, changed);
