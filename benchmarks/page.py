@@ -1,6 +1,6 @@
 """From the pointer's event to the painted frame, in a real browser on one core: prints one line per case.
 
-A point is dragged across both moons, 240 moves. `python benchmarks/page.py`; a browser is found as in the tests.
+A point is dragged across both moons, 240 moves. `python benchmarks/page.py [svc svr oneclass ridge]`; a browser is found as in the tests.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.tools import ADVICE, browser  # noqa: E402
 
 from mercer.play.export import document  # noqa: E402
 
-CASES = list(itertools.product(("svc", "svr"), (60, 250), (10, 1000), (0.16, 0.35)))
+CASES = list(itertools.product(sys.argv[1:] or ("svc", "svr"), (60, 250), (10, 1000), (0.16, 0.35)))
 MOVES = 240
 
 

@@ -47,26 +47,33 @@ export function addOverGrid(of, points, xs, ys, field) {
     for (let j = 0; j < ys.length; j++) for (let i = 0; i < side; i++) field[j * side + i] += wx * xs[i] + wy * ys[j];
     return;
   }
-  const stretch = kernel === 'laplacian' ? Math.abs : (/** @type {number} */ t) => t * t;
+  if (kernel !== 'poly') { addProducts(of, points.filter((p) => p.beta !== 0), xs, ys, field); return; }
   for (const p of points) {
     if (p.beta === 0) continue;
-    if (kernel === 'poly') for (let i = 0; i < side; i++) across[i] = gamma * xs[i] * p.x;
-    else for (let i = 0; i < side; i++) across[i] = Math.exp(-gamma * stretch(xs[i] - p.x));
+    for (let i = 0; i < side; i++) across[i] = gamma * xs[i] * p.x;
     for (let j = 0; j < ys.length; j++) {
-      const at = j * side;
-      if (kernel === 'poly') {
-        const down = gamma * ys[j] * p.y + coef0;
-        for (let i = 0; i < side; i++) {
-          const base = across[i] + down;
-          let power = base;
-          for (let d = 1; d < degree; d++) power *= base;
-          field[at + i] += p.beta * power;
-        }
-      } else {
-        const down = p.beta * Math.exp(-gamma * stretch(ys[j] - p.y));
-        if (Math.abs(down) < 1e-9) continue;
-        for (let i = 0; i < side; i++) field[at + i] += down * across[i];
+      const at = j * side, down = gamma * ys[j] * p.y + coef0;
+      for (let i = 0; i < side; i++) {
+        const base = across[i] + down;
+        let power = base;
+        for (let d = 1; d < degree; d++) power *= base;
+        field[at + i] += p.beta * power;
       }
+    }
+  }
+}
+
+/** Kernels that are products of a function of x and one of y: four points at a time, so that the field is read and written
+ * a quarter as often. @param {Choice} of @param {readonly Weighted[]} points @param {Float64Array} xs @param {Float64Array} ys @param {Float64Array} field */
+function addProducts({ kernel, gamma }, points, xs, ys, field) {
+  const side = xs.length, value = kernel === 'laplacian' ? (/** @type {number} */ t) => Math.exp(-gamma * Math.abs(t)) : (/** @type {number} */ t) => Math.exp(-gamma * t * t);
+  const four = Array.from({ length: 4 }, () => new Float64Array(side)), [a, b, c, d] = four;
+  for (let k = 0; k < points.length; k += 4) {
+    four.forEach((across, m) => { const p = points[k + m]; for (let i = 0; i < side; i++) across[i] = p ? value(xs[i] - p.x) : 0; });
+    for (let j = 0; j < ys.length; j++) {
+      const [wa, wb, wc, wd] = [0, 1, 2, 3].map((m) => { const p = points[k + m]; return p ? p.beta * value(ys[j] - p.y) : 0; });
+      if (Math.abs(wa) + Math.abs(wb) + Math.abs(wc) + Math.abs(wd) < 1e-9) continue;
+      for (let i = 0, at = j * side; i < side; i++) field[at + i] += wa * a[i] + wb * b[i] + wc * c[i] + wd * d[i];
     }
   }
 }

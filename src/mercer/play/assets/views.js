@@ -8,6 +8,9 @@ import { TEXTS, gramNote, pcaNote } from './texts.js';
 /** @typedef {import('./solve.js').Machine} Machine */
 /** @typedef {import('./draw.js').Part} Part */
 
+const SHADES = 256;
+const WIDE = 224; // pixels of the Gram matrix, as in page.css: to ask for it would lay out the page in every frame
+
 /** The order of the Gram matrix: class by class. @param {State} state */
 export const gramOrder = (state) => [...state.points.keys()].sort((a, b) => isRegression(state) ? state.points[a].x - state.points[b].x || a - b
   : rank(state.points[a].label) - rank(state.points[b].label) || a - b);
@@ -21,10 +24,17 @@ export class GramView {
     this.part = part;
     this.canvas = part('gram-field');
     this.pen = this.canvas.getContext('2d');
-    this.colours = /** @type {number[][]} */ ([]);
+    this.shades = new Uint32Array(2 * SHADES + 1);
   }
 
-  readColours() { this.colours = ['--gram-minus', '--zero', '--gram-plus'].map((name) => colourOf(this.root, name)); }
+  /** From the most negative value to the most positive. */
+  readColours() {
+    const [low, zero, high] = ['--gram-minus', '--zero', '--gram-plus'].map((name) => colourOf(this.root, name));
+    for (let s = -SHADES; s <= SHADES; s++) {
+      const end = s < 0 ? low : high, [r, g, b] = zero.map((value, c) => Math.round(value + Math.abs(s) / SHADES * (end[c] - value)));
+      this.shades[s + SHADES] = 0xff000000 | b << 16 | g << 8 | r;
+    }
+  }
 
   /** @param {State} state @param {Machine} machine @param {number} hover @param {boolean} repaint */
   draw(state, machine, hover, repaint) {
@@ -43,22 +53,13 @@ export class GramView {
 
   /** @param {Float64Array[]} K @param {number[]} order */
   #paint(K, order) {
-    const n = order.length, [low, zero, high] = this.colours;
+    const n = order.length, { shades } = this;
     if (this.canvas.width !== n) this.canvas.width = this.canvas.height = n;
-    this.canvas.classList.toggle('fine', n > this.canvas.clientWidth);
-    const picture = this.pen.createImageData(n, n), data = picture.data;
+    this.canvas.classList.toggle('fine', n > WIDE);
+    const picture = this.pen.createImageData(n, n), pixels = new Uint32Array(picture.data.buffer);
     let most = 1e-300;
     for (let i = 0; i < n; i++) for (let j = 0, row = K[i]; j < n; j++) if (Math.abs(row[j]) > most) most = Math.abs(row[j]);
-    for (let i = 0, at = 0; i < n; i++) {
-      const row = K[order[i]];
-      for (let j = 0; j < n; j++) {
-        const value = row[order[j]] / most, end = value < 0 ? low : high, part = Math.abs(value);
-        data[at++] = zero[0] + part * (end[0] - zero[0]);
-        data[at++] = zero[1] + part * (end[1] - zero[1]);
-        data[at++] = zero[2] + part * (end[2] - zero[2]);
-        data[at++] = 255;
-      }
-    }
+    for (let i = 0, at = 0; i < n; i++) for (let j = 0, row = K[order[i]]; j < n; j++) pixels[at++] = shades[(SHADES + 0.5 + SHADES * row[order[j]] / most) | 0];
     this.pen.putImageData(picture, 0, 0);
   }
 }
