@@ -1,6 +1,7 @@
 """From the pointer's event to the painted frame, in a real browser on one core: prints one line per case.
 
-A point is dragged across both moons, 240 moves. `python benchmarks/page.py [svc svr oneclass ridge]`; a browser is found as in the tests.
+A point is dragged across both moons, 240 moves.
+`python benchmarks/page.py [svc svr oneclass ridge]`; a browser is found as in the tests.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import pytest
 
 from mercer.play.export import document
 from mercer.play.link import from_link
-from mercer.play.state import of_points
+from mercer.play.state import fitted, of_points
 from mercer.play.worked import worked
 
 from .browser import chromium, opened  # noqa: F401 - a fixture
@@ -372,6 +372,24 @@ def test_axe_finds_nothing(chromium, url, scheme, width):  # noqa: F811
             )
             assert found == []
         assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+
+
+def test_many_points_are_solved_in_a_worker(chromium, url):  # noqa: F811
+    """Without Python too: the page stays quick, and the answer is proved like any other."""
+    rows = [(x / 13 - 1, y / 13 - 1) for x in range(25) for y in range(25)]
+    odd = [(7 * k) % 5 == 0 for k in range(len(rows))]
+    labels = ["p" if x * x + y * y + 0.2 * flip < 0.5 else "n" for (x, y), flip in zip(rows, odd, strict=True)]
+    pts = "".join(f"{x:.3f},{y:.3f}{label}" for (x, y), label in zip(rows, labels, strict=True))
+    with opened(chromium, f"{url}#C=1&v=0,0,2&pts={pts}") as page:
+        at_rest(page)
+        assert len(page.workers) == 1
+        value = float(page.locator("[data-part=primal]").inner_text())
+        assert value == pytest.approx(
+            fitted(from_link(page.evaluate("() => location.hash"))).certificate_.primal, rel=1e-5
+        )
+        key_focus(page, ["ArrowRight", "Delete"])
+        at_rest(page)
+        assert len(points(page, lambda rows: len(rows) == 624)) == 624
 
 
 def test_motion_is_reduced_where_that_is_asked_for(chromium, url):  # noqa: F811

@@ -35,23 +35,26 @@ def browser() -> str | None:
     return own if Path(own).exists() else None
 
 
+def _from_debian(*packages: str) -> None:
+    """Install packages where that may be done: by root, with apt-get."""
+    if shutil.which("apt-get") is None or getattr(os, "geteuid", lambda: 1)() != 0:
+        return
+    quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *packages]):
+        subprocess.run(["apt-get", *command], check=False, env=quiet)
+
+
 def _install() -> list[str]:
     """Install what is missing; what is still missing then, each with its advice."""
-    missing = []
-    if browser() is None and shutil.which("apt-get") and getattr(os, "geteuid", lambda: 1)() == 0:
-        subprocess.run(["apt-get", "update", "-qq"], check=False)
-        quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-        subprocess.run(
-            ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"], check=False, env=quiet
-        )
-        browser.cache_clear()
     if browser() is None:
-        missing.append(f"no browser: {ADVICE}")
-    npm = shutil.which("npm")
-    if npm and not (TSC.exists() and AXE.exists()):
-        subprocess.run(
-            [npm, "install", "--no-package-lock", "--no-audit", "--no-fund", "--silent"], cwd=ROOT, check=False
-        )
+        _from_debian("chromium")
+        browser.cache_clear()
+    if shutil.which("npm") is None and IN_CI:
+        _from_debian("nodejs", "npm")
+    if npm := shutil.which("npm"):
+        options = ["--no-package-lock", "--no-audit", "--no-fund", "--silent"]
+        subprocess.run([npm, "install", *options], cwd=ROOT, check=False)
+    missing = [] if browser() else [f"no browser: {ADVICE}"]
     if not (shutil.which("node") and TSC.exists() and AXE.exists()):
         missing.append("no node, tsc or axe-core: install node and npm, then run npm install --no-package-lock")
     return missing

@@ -22,12 +22,12 @@ def digest(text: str) -> str:
 
 
 def policy(scripts: str, styles: list[str], *, server: bool = False) -> str:
-    """Only this script and these styles; pictures made by the page itself; a server only where there is one."""
+    """Only this script and these styles; pictures and workers made by the page itself; a server where there is one."""
     own = "connect-src 'self'; frame-src 'self'; " if server else ""
     allowed = " ".join(digest(style) for style in styles)
     return (
-        f"default-src 'none'; script-src {digest(scripts)}; style-src {allowed}; img-src data: blob:; {own}"
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {digest(scripts)}; style-src {allowed}; img-src data: blob:; "
+        f"worker-src blob:; {own}base-uri 'none'; form-action 'none'"
     )
 
 

@@ -3,9 +3,7 @@ import { Page } from './page.js';
 import { askPython } from './python.js';
 import { fromHash } from './state.js';
 import { workedKey } from './menus.js';
-
-const root = /** @type {HTMLElement} */ (document.querySelector('.mercer-play'));
-const given = fromHash(location.hash);
+import { serve, startWorker } from './worker.js';
 
 /** What `mercer play --export` has left in the page. */
 function exported() {
@@ -15,7 +13,13 @@ function exported() {
   return read && html ? { key: workedKey(read.state), worked: { html, latex }, state: read.state } : read && { key: '', worked: null, state: read.state };
 }
 
-const kept = exported(), python = document.documentElement.dataset.python === 'yes' ? askPython() : null;
-const page = new Page(root, { state: given?.state ?? kept?.state, mended: given?.mended, address: true, python,
-  worked: kept?.worked ? { key: kept.key, worked: kept.worked } : null });
-page.wake();
+function open() {
+  const root = /** @type {HTMLElement} */ (document.querySelector('.mercer-play')), given = fromHash(location.hash);
+  const kept = exported(), python = document.documentElement.dataset.python === 'yes' ? askPython() : null;
+  const worker = startWorker(document.querySelector('script[type=module]')?.textContent ?? '');
+  const page = new Page(root, { state: given?.state ?? kept?.state, mended: given?.mended, address: true, python, worker,
+    worked: kept?.worked ? { key: kept.key, worked: kept.worked } : null });
+  page.wake();
+}
+
+if (typeof document === 'undefined') serve(globalThis); else open(); // the same text is the worker's

@@ -14,12 +14,12 @@ import { FeatureView, GramView, gramOrder } from './views.js';
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./solve.js').Answer} Answer */
 /** @typedef {{fit: (state: State) => Promise<Answer>, worked: (state: State) => Promise<import('./menus.js').Worked>}} Python */
-/** @typedef {{state?: State, mended?: number, address?: boolean, python?: Python | null, worked?: {key: string, worked: import('./menus.js').Worked} | null,
+/** @typedef {{state?: State, mended?: number, address?: boolean, python?: Python | null, worker?: Pick<Python, 'fit'> | null, worked?: {key: string, worked: import('./menus.js').Worked} | null,
  *   changed?: (state: State) => void}} Options  address: the state is kept in the address; changed: told of every finished gesture */
 
 const WHILE_MOVING = { gap: 1e-3, budget: 60 }; // a frame with news: good enough, soon enough
 const AT_REST = { gap: 1e-6, budget: 12 };      // a frame without: in slices, until proved
-const LARGE = 500;                              // points from which on Python solves, where it is there
+const LARGE = 500;                              // points from which on Python solves, or else a worker
 const MOST_NUMBERED = 40;                       // points that carry their numbers while steps are shown
 
 let instances = 0;
@@ -106,9 +106,10 @@ export class Page {
     requestAnimationFrame(() => this.#frame());
   }
 
-  /** Whether Python solves this state. */
+  /** Whether somebody else solves this state: Python, or a worker. */
   get remote() {
-    return Boolean(this.options.python) && this.state.step < 0 && (this.state.kernel === 'text' || this.state.points.length > LARGE);
+    const { python, worker } = this.options, { step, kernel, points } = this.state;
+    return step < 0 && (kernel === 'text' ? Boolean(python) : points.length > LARGE && Boolean(python ?? worker));
   }
 
   #frame() {
@@ -131,7 +132,7 @@ export class Page {
   #solve() {
     const { machine, state } = this, fresh = machine.state !== state;
     if (state.step >= 0 && !whyNoSteps(state)) return this.#solveStep(fresh);
-    if (this.remote) { if (fresh && this.answered !== state) this.#ask(); return { fresh: false, open: false, stuck: false }; }
+    if (this.remote) { if (this.answered !== state) this.#ask(); return { fresh: false, open: false, stuck: false }; }
     const rule = fresh ? WHILE_MOVING : AT_REST, before = machine.steps, open = !fresh && (machine.summary?.relative ?? 1) > AT_REST.gap && state.machine !== 'perceptron';
     if (fresh) machine.follow(state);
     if (fresh || open) machine.descend(rule.gap, rule.budget);
@@ -147,20 +148,23 @@ export class Page {
     return { fresh, open: false, stuck: false };
   }
 
-  /** One question to Python at a time; what has changed meanwhile is asked next. */
+  /** One question at a time; what has changed meanwhile is asked next, and what is still open is asked again. */
   async #ask() {
-    if (this.asked || !this.options.python) return;
+    const solver = this.options.python ?? this.options.worker;
+    if (this.asked || !solver) return;
     const asked = this.asked = this.state, begun = performance.now();
+    let open = false;
     try {
-      const answer = await this.options.python.fit(asked);
+      const answer = await solver.fit(asked);
       this.trouble = '';
-      if (this.state === asked) { this.machine.showAnswer(asked, answer); this.spent = performance.now() - begun; }
+      open = answer.open;
+      if (this.state === asked) { this.spent = performance.now() - begun + (this.machine.state === asked ? this.spent : 0); this.machine.showAnswer(asked, answer); }
     } catch (error) {
       this.trouble = `${TEXTS.remoteFailed} ${error instanceof Error ? error.message : ''}`;
       if (this.state === asked) { this.machine.follow(asked); this.machine.descend(AT_REST.gap, AT_REST.budget); }
     }
     this.asked = null;
-    if (this.state === asked) this.answered = asked;
+    if (this.state === asked && !open) this.answered = asked;
     this.stale = true;
     this.wake();
   }
@@ -175,8 +179,8 @@ export class Page {
     if (changed || settled) { drawBar(part, state, machine); drawFigures(part, state, machine, this.spent); }
     const step = at && machine.summary ? stepSentence(Math.min(state.step, this.steps.length - 1), this.steps.length - 1, machine.summary, state.machine) : '';
     const alone = state.kernel === 'text' && !this.options.python ? TEXTS.textAlone : step;
-    const busy = this.remote && this.answered !== state ? TEXTS.remoteBusy : this.remote ? this.trouble : alone;
-    drawSentence(part, state, machine, settled, changed || this.held, busy);
+    const waits = this.remote && this.answered !== state;
+    drawSentence(part, state, machine, settled, changed || this.held || waits, this.remote ? this.trouble : alone);
     this.#drawFrame(why);
     if (this.view === 'gram') this.gram.draw(state, machine, hover, changed);
     else if (settled || state.points.length <= 80) this.features.draw(state, machine, hover, changed || settled);

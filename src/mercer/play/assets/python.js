@@ -16,7 +16,7 @@ export function readAnswer(reply) {
   return {
     parts: reply.parts.map((/** @type {any} */ part) => ({ classes: part.classes, rows: part.rows, beta: numbers(part.beta), F: numbers(part.F), bias: part.bias })),
     fields: reply.fields.map(numbers), K: Array.from({ length: n }, (_, i) => K.slice(i * n, (i + 1) * n)),
-    primal: reply.primal ?? Infinity, dual: reply.dual ?? -Infinity, relative: reply.relative ?? 1, mistakes: reply.mistakes ?? 0, passes: reply.passes ?? 0,
+    primal: reply.primal ?? Infinity, dual: reply.dual ?? -Infinity, relative: reply.relative ?? 1, mistakes: reply.mistakes ?? 0, passes: reply.passes ?? 0, open: false,
   };
 }
 

@@ -11,8 +11,8 @@ import { certifyRidge, ridge } from './ridge.js';
 /** @typedef {import('./descent.js').Problem} Problem */
 /** @typedef {{readonly classes: readonly number[], readonly rows: readonly number[], readonly beta: Float64Array, readonly F: Float64Array, readonly bias: number}} Part
  *   one function f = sum beta k + bias over some of the points; positive for classes[0] */
-/** @typedef {{parts: Part[], primal: number, dual: number, relative: number, fields: Float64Array[], K: Float64Array[], mistakes: number, passes: number}} Answer
- *   a machine that was fitted elsewhere; fields: f of each part on the grid, in regression its one row */
+/** @typedef {{parts: Part[], primal: number, dual: number, relative: number, fields: Float64Array[], K: Float64Array[], mistakes: number, passes: number, open: boolean}} Answer
+ *   a machine that was fitted elsewhere; fields: f of each part on the grid, in regression its one row; open: more can be gained */
 /** @typedef {Certificate & {free: number, bound: number, errors: number, margin: number, mistakes: number, passes: number}} Summary */
 
 export const CLASSES = /** @type {const} */ ([1, -1, 2]);
@@ -266,24 +266,27 @@ export class Machine {
     return this.parts.map(({ rows, beta, bias }) => rows.reduce((f, row, at) => (beta[at] === 0 ? f : f + beta[at] * k(state.points[row], place)), bias));
   }
 
-  /** f of each part on a grid of size x size cell centres that covers the view and one ring of cells around it; in
-   * regression the height above f in parts of epsilon. Rows from the top.
+  /** f of each part on a grid of size x size cell centres that covers the view and one ring of cells around it, rows from
+   * the top; in regression the first row holds f, which is the same in all. @param {number} size @param {Float64Array[]} fields */
+  fillRaw(size, fields) {
+    const state = /** @type {State} */ (this.state), { points } = state, { xs, ys } = gridOf(state, size), flat = isRegression(state);
+    this.parts.forEach(({ rows, beta, bias }, k) => {
+      if (this.answer) { fields[k].set(this.answer.fields[k]); return; }
+      fields[k].fill(bias);
+      const weighted = rows.map((row, at) => ({ x: points[row].x, y: flat ? 0 : points[row].y, beta: beta[at] }));
+      addOverGrid(state, weighted, xs, flat ? new Float64Array(1) : ys, fields[k]);
+    });
+  }
+
+  /** The same as it is shown: in regression the height above f in parts of epsilon, without margins in parts of the usual |f|.
    * @param {number} size @param {Float64Array[]} fields each of (size + 2)^2 values */
   fill(size, fields) {
-    const state = /** @type {State} */ (this.state), { view, points, machine } = state, side = size + 2, cell = 2 * view.half / size;
-    const xs = Float64Array.from({ length: side }, (_, i) => view.x - view.half + (i - 0.5) * cell);
-    const ys = Float64Array.from({ length: side }, (_, i) => view.y + view.half - (i - 0.5) * cell);
-    this.parts.forEach(({ rows, beta, bias }, k) => {
-      const weighted = rows.map((row, at) => ({ x: points[row].x, y: points[row].y, beta: beta[at] }));
-      if (!isRegression(state)) {
-        if (this.answer) fields[k].set(this.answer.fields[k]);
-        else { fields[k].fill(bias); addOverGrid(state, weighted, xs, ys, fields[k]); }
-        if (machine === 'oneclass' || machine === 'perceptron') scale(fields[k], this.#typical(k));
-        return;
-      }
-      const curve = new Float64Array(side).fill(bias), unit = machine === 'svr' ? state.epsilon : view.half / 3;
-      if (this.answer) curve.set(this.answer.fields[k]);
-      else addOverGrid(state, weighted.map(({ x, beta: weight }) => ({ x, y: 0, beta: weight })), xs, new Float64Array(1), curve);
+    const state = /** @type {State} */ (this.state), { view, machine, epsilon } = state, { ys } = gridOf(state, size), side = size + 2;
+    this.fillRaw(size, fields);
+    this.parts.forEach((_, k) => {
+      if (machine === 'oneclass' || machine === 'perceptron') scale(fields[k], this.#typical(k));
+      if (!isRegression(state)) return;
+      const curve = fields[k].slice(0, side), unit = machine === 'svr' ? epsilon : view.half / 3;
       for (let j = 0; j < side; j++) for (let i = 0; i < side; i++) fields[k][j * side + i] = (ys[j] - curve[i]) / unit;
     });
   }
@@ -341,6 +344,12 @@ export class Machine {
     state.points.forEach((p, k) => { x += this.parts[0].beta[k] * p.x; y += this.parts[0].beta[k] * p.y; });
     return { x, y: isRegression(state) ? 0 : y };
   }
+}
+
+/** The middles of the cells and of a ring around them. @param {State} state @param {number} size */
+function gridOf({ view }, size) {
+  const cell = 2 * view.half / size, places = Float64Array.from({ length: size + 2 }, (_, i) => (i - 0.5) * cell - view.half);
+  return { xs: places.map((place) => view.x + place), ys: places.map((place) => view.y - place) };
 }
 
 /** @param {Float64Array} values @param {number} factor */

@@ -42,7 +42,7 @@ export const TEXTS = /** @type {Record<string, string>} */ ({
   boundary: 'boundary, f = 0', margins: 'margins, f = ±1', slack: 'slack, to its margin', mute: 'no influence, α = 0', support: 'support vector, size by α', bound: 'at the bound, α = C',
   curve: 'the curve f', tube: 'the tube, f ± ε', residual: 'what costs, to the tube', residualRidge: 'what costs, to the curve', edge: 'edge of the data, f = 0', stranger: 'how far outside', boundOne: 'at the bound, α = 1', mistakes: 'mistakes on it, by size', muteBeta: 'no influence, β = 0', supportBeta: 'weight β, by size', boundBeta: 'at the bound, |β| = C',
   supportCount: 'Support vectors', boundCount: 'of these at the bound', margin: 'Margin 1/‖w‖', wrong: 'On the wrong side', outside: 'Outside the tube', strangers: 'Strangers', line: 'f(x)', time: 'Solved in', mistakeCount: 'Mistakes', passes: 'Passes over the points',
-  views: 'Views', gram: 'Gram matrix', features: 'Feature space', gramImage: 'Gram matrix, sorted by class', gramHint: 'Point at a row to find its point.', gramAway: 'The Gram matrix is not shown here.', turn: 'Turn',
+  views: 'Views', gram: 'Gram matrix', features: 'Feature space', gramImage: 'Gram matrix, sorted by class', gramHint: 'Point at a row to find its point.', gramAway: 'The Gram matrix is not shown for so many points.', turn: 'Turn',
   featurePlane: 'φ(x) = x: the feature space of the linear kernel is the plane itself, and w is a direction in it.',
   featureSpace: 'φ(x) has three coordinates. In this space the boundary is a plane. Drag to turn it.',
   featureSpaceCurve: 'φ(x) = (x, x², …): the curve is flat up here.',
@@ -55,7 +55,7 @@ export const TEXTS = /** @type {Record<string, string>} */ ({
   take: 'Take it along', data: 'Data', link: 'Copy link', png: 'Picture (PNG)', svg: 'Picture (SVG)', csv: 'Table (CSV)', python: 'Python', shell: 'Command line', close: 'Close', copy: 'Copy', copied: 'Copied', linkCopied: 'The link is copied.', linkHere: 'The link is in the address bar.',
   paste: 'Rows of two numbers and a label', pasteHint: '1, 3, +1', useRows: 'Use these rows', openFile: 'Open a CSV file', clear: 'Remove all points', theme: 'Dark',
   emptyPoints: 'Click anywhere to place a point.', emptyClasses: 'Now add the other class: a boundary needs both. (Shift-click)', emptyTwo: 'This perceptron knows two classes: relabel or delete one of the three.',
-  remoteBusy: 'Python is solving…', remoteFailed: 'Python could not solve this:', picked: 'Point',
+  remoteFailed: 'Python could not solve this:', picked: 'Point',
 });
 
 /** @type {Record<string, string>} */

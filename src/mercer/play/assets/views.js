@@ -44,7 +44,7 @@ export class GramView {
     const row = known ? order.indexOf(hover) : -1, width = 100 / n;
     const [across, down] = [this.part('gram-across'), this.part('gram-down')];
     across.style.display = down.style.display = row < 0 ? 'none' : 'block';
-    const note = known ? gramNote(state.points[hover]) : n ? TEXTS.gramAway : '';
+    const note = known ? gramNote(state.points[hover]) : n > 1 && state.kernel !== 'text' ? TEXTS.gramAway : '';
     if (this.part('gram-note').textContent !== note) this.part('gram-note').textContent = note;
     if (row < 0) return;
     across.style.top = down.style.left = `${row * width}%`;
