@@ -77,7 +77,7 @@ def opened(chromium: Any, url: str = BLANK, **options: Any) -> Iterator[Any]:
 
     context.route("**/*", answer)
     page = context.new_page()
-    page.set_default_timeout(8_000)
+    page.set_default_timeout(20_000)
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(url)

@@ -17,7 +17,7 @@ const seven = (value) => !Number.isFinite(value) ? short(value)
 /** A number whose digits that agree with the other stand out. @param {HTMLElement} output @param {string} own @param {string} other */
 function agree(output, own, other) {
   let same = 0;
-  while (same < own.length && own[same] === other[same]) same++;
+  if (own.indexOf('.') === other.indexOf('.')) while (same < own.length && own[same] === other[same]) same++;
   const rest = document.createElement('span');
   rest.className = 'differs';
   rest.textContent = own.slice(same);

@@ -19,6 +19,7 @@ import { FeatureView, GramView, gramOrder } from './views.js';
 
 const WHILE_MOVING = { gap: 1e-3, budget: 60 }; // a frame with news: good enough, soon enough
 const AT_REST = { gap: 1e-6, budget: 12 };      // a frame without: in slices, until proved
+const LONGEST = 2000;                           // milliseconds of work at rest: then the bar stays as open as it is
 const LARGE = 500;                              // points from which on Python solves, or else a worker
 const MOST_NUMBERED = 40;                       // points that carry their numbers while steps are shown
 
@@ -133,10 +134,11 @@ export class Page {
     const { machine, state } = this, fresh = machine.state !== state;
     if (state.step >= 0 && !whyNoSteps(state)) return this.#solveStep(fresh);
     if (this.remote) { if (this.answered !== state) this.#ask(); return { fresh: false, open: false, stuck: false }; }
-    const rule = fresh ? WHILE_MOVING : AT_REST, before = machine.steps, open = !fresh && (machine.summary?.relative ?? 1) > AT_REST.gap && state.machine !== 'perceptron';
+    const rule = fresh ? WHILE_MOVING : AT_REST, before = machine.steps, tired = !fresh && this.spent > LONGEST;
+    const open = !fresh && !tired && (machine.summary?.relative ?? 1) > AT_REST.gap && state.machine !== 'perceptron';
     if (fresh) machine.follow(state);
     if (fresh || open) machine.descend(rule.gap, rule.budget);
-    return { fresh, open, stuck: open && (machine.steps === before || state.machine === 'ridge' && state.points.length <= 400) };
+    return { fresh, open, stuck: tired || open && (machine.steps === before || state.machine === 'ridge' && state.points.length <= 400) };
   }
 
   /** @param {boolean} fresh */

@@ -109,8 +109,8 @@ function perceptronSentence(held, s) {
   return `${told} Now none is on the wrong side. Its margin is ${short(s.dual)}; the mistakes prove that no machine has more than ${short(s.primal)}.`;
 }
 
-/** @param {{free: number, bound: number}} s @param {number} n @param {string} what */
-const carried = ({ free, bound }, n, what) => (free + bound === n ? `Every point holds ${what}.`
+/** Only of an answer that is near the best. @param {{free: number, bound: number, relative: number}} s @param {number} n @param {string} what */
+const carried = ({ free, bound, relative }, n, what) => (relative > 1e-2 ? 'This is as far as it got.' : free + bound === n ? `Every point holds ${what}.`
   : `${count(free + bound, 'point')} ${free + bound === 1 ? 'holds' : 'hold'} ${what}; without the others it would be the same.`);
 
 /** Where the steps have got to. @param {number} at @param {number} last @param {import('./solve.js').Summary} s @param {import('./state.js').MachineName} machine */
