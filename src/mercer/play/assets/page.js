@@ -119,7 +119,7 @@ export class Page {
     if (fresh) this.spent = 0;
     if (fresh || open) this.spent += solved - begun;
     const relative = machine.summary?.relative ?? 0, waits = this.remote && this.answered !== state;
-    const stepping = state.step >= 0 || state.machine === 'perceptron' || this.remote;
+    const stepping = (state.step >= 0 && !whyNoSteps(state)) || state.machine === 'perceptron' || this.remote;
     const settled = !this.held && !fresh && !waits && (relative <= AT_REST.gap || stuck || stepping);
     this.#draw(settled, fresh || open || this.stale);
     this.stale = false;
@@ -159,8 +159,8 @@ export class Page {
     try {
       const answer = await solver.fit(asked);
       this.trouble = '';
-      open = answer.open;
       if (this.state === asked) { this.spent = performance.now() - begun + (this.machine.state === asked ? this.spent : 0); this.machine.showAnswer(asked, answer); }
+      open = answer.open && this.spent < 10 * LONGEST;
     } catch (error) {
       this.trouble = `${TEXTS.remoteFailed} ${error instanceof Error ? error.message : ''}`;
       if (this.state === asked) { this.machine.follow(asked); this.machine.descend(AT_REST.gap, AT_REST.budget); }
