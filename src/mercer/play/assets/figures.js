@@ -1,7 +1,7 @@
 // State to words and numbers: headline, bar, figures, settings, legend, steps. Only differences are written.
 import { isRegression } from './kernel.js';
 import { classesOf, lacks } from './solve.js';
-import { FORMULAS, TEXTS, positionText, sentence, short, stepText } from './texts.js';
+import { FORMULAS, TEXTS, partOf, positionText, sentence, short, stepText } from './texts.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./solve.js').Machine} Machine */
@@ -50,7 +50,7 @@ export function drawFigures(part, state, machine, spent) {
   /** @type {[string, string][]} */ const rows = [];
   const support = s ? s.free + s.bound : 0, add = (/** @type {string} */ key, /** @type {string} */ value) => rows.push([TEXTS[key], alive ? value : '–']);
   if (state.machine === 'perceptron') { add('mistakeCount', String(s?.mistakes)); if (state.step < 0) add('passes', String(s?.passes)); }
-  else if (state.machine !== 'ridge') { add('supportCount', `${support} of ${n}`); add('boundCount', String(s?.bound)); }
+  else if (state.machine !== 'ridge') { add('supportCount', partOf(support, n)); add('boundCount', String(s?.bound)); }
   if (state.machine === 'svc' && !Number.isNaN(s?.margin)) add('margin', short(s?.margin ?? NaN));
   const wrong = { svc: 'wrong', perceptron: 'wrong', svr: 'outside', oneclass: 'strangers', ridge: '' }[state.machine];
   if (wrong) add(wrong, String(s?.errors));

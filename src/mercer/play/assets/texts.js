@@ -128,6 +128,9 @@ export const mendedNote = (mended) => (mended ? `${count(mended, 'part')} of the
 export const tableNote = ({ points, skipped, left }) => (points.length ? count(points.length, 'point') + ' read.' : 'No row has two numbers in it.')
   + (skipped > 0 ? ` ${count(skipped, 'row')} left out: no two numbers.` : '') + (left > 0 ? ` ${count(left, 'row')} beyond the first 2,000 left out.` : '');
 
+/** @param {number} some @param {number} all */
+export const partOf = (some, all) => `${some} of ${all}`;
+
 /** @param {number} at @param {number} last */
 export const positionText = (at, last) => `step ${at} of ${last}`;
 
