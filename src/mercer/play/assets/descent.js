@@ -18,6 +18,7 @@ const SMALLEST_CURVATURE = 1e-12;
 const MOST_FREE = 200;   // free multipliers solved for at once
 const NEWTON_STEPS = 64; // at most, after each round of pairs; each but the last meets a bound
 const ROUGH = 1e-5;      // above this gap, F may carry the rounding of its updates
+const LEAST_ROUNDS = 6;  // of a frame with news: on a busy machine the time may be up before any work is done
 const TRIFLE = 1e-13;    // of the largest value that 1/2 beta'K beta could have
 const TIE = 1e-10;        // of values that differ by less, the first is chosen: no choice hangs on the last bits
 const IDLE = 1e-12;      // a pair that promises less, in parts of the largest value, gains nothing
@@ -96,13 +97,15 @@ export class Descent {
     const end = performance.now() + budget;
     let now = this.certify();
     if (now.relative > target) { this.#newton(); now = this.certify(); } // a warm start mostly has the right free set
-    for (let exact = target > ROUGH; ;) {
-      if (now.relative <= target || performance.now() >= end) {
+    for (let exact = target > ROUGH, rounds = 0; ;) {
+      const late = performance.now() >= end && (target <= ROUGH || rounds >= LEAST_ROUNDS);
+      if (now.relative <= target || late) {
         if (exact || now.relative > target) break;
         this.refresh(); // what is called proved is computed afresh
         exact = true;
       } else {
         let moving = true;
+        rounds++;
         exact = target > ROUGH;
         for (let s = 0; s < Math.max(20, this.n / 4) && moving; s++) moving = this.pairStep() !== null;
         this.#newton();
