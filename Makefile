@@ -6,6 +6,11 @@ OLDEST_PYTHON ?= $(or $(shell command -v python3.11),$(PYTHON))
 OLDEST := .venv-oldest/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 
+# A browser for the tests of the page, tsc and axe-core: installed where that may be done, else named in one line.
+.venv/tools: .venv/ready package.json tests/tools.py
+	$(BIN)/python tests/tools.py
+	touch $@
+
 .PHONY: demo test test-plain test-oldest sanitize wheel bench clean
 .DELETE_ON_ERROR:
 
@@ -28,7 +33,7 @@ NATIVE := CMakeLists.txt $(wildcard backend/*.py src/mercer/_core/*.hpp src/merc
 demo: .venv/ready
 	$(BIN)/python examples/demo.py
 
-test: .venv/ready
+test: .venv/ready .venv/tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -55,12 +60,13 @@ wheel: .venv/ready
 	$(BIN)/python -m build --wheel
 
 # DATA may be a folder with load.py and the data sets that benchmarks/svm.py names.
-bench: .venv/ready
+bench: .venv/ready .venv/tools
 	$(BIN)/python $(PIP) --editable '.[bench]'
 	$(BIN)/python benchmarks/first.py
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/svm.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/linear.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/perceptron.py $(if $(DATA),--data $(DATA))
 	$(if $(DATA),$(BIN)/python benchmarks/ridge.py --data $(DATA))
 

@@ -43,6 +43,9 @@ def run(document: str, folder: Path | None = None) -> dict:
 
 
 if __name__ == "__main__":
+    from mercer.play.export import document as page
+
+    (ROOT / "docs" / "play.html").write_text(page(), encoding="utf-8")
     os.chdir(tempfile.mkdtemp())  # what the documents save is not kept
     for document in DOCUMENTS:
         run(document, ROOT / "docs")

@@ -12,6 +12,7 @@ import pytest
 import mercer
 from mercer.cli import main
 from mercer.kernels import REGISTRY
+from mercer.play.export import document as page
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
@@ -38,16 +39,30 @@ def test_document(document, tmp_path, monkeypatch, capsys):
         assert (tmp_path / Path(picture).name).stat().st_size > 5000
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/command_line.md"])
+def interrupted(*_, **__):
+    """What a server does that somebody ends with Ctrl-C at once."""
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/command_line.md", "docs/teaching.md"])
 def test_lines_of_shell(document, tmp_path, monkeypatch, capsys):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / "points.csv").write_text("a,b,label\n1,2,x\n0,1,y\n")
+    monkeypatch.setattr("mercer.play.server.PlayServer.serve_forever", interrupted)
+    monkeypatch.setattr("webbrowser.open", lambda url: url.startswith("http://127.0.0.1:"))
     monkeypatch.chdir(tmp_path)
     lines = re.findall(r"(?m)^mercer .*", (ROOT / document).read_text())
     assert len(lines) >= 5
     for line in lines:
         assert main(shlex.split(line, comments=True)[1:]) == 0, line
-    written = {name for line in lines for name in re.findall(r"(?:-o|--picture) (\S+)", line)}
+    written = {name for line in lines for name in re.findall(r"(?:-o|--picture|--export|--record) (\S+)", line)}
     assert written <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_the_page_to_download_is_the_page_of_today():
+    """`python docs/draw.py` writes it."""
+    assert (ROOT / "docs" / "play.html").read_text(encoding="utf-8") == page()
+    assert (ROOT / "docs" / "play.gif").stat().st_size < 1_000_000
 
 
 NUMBER = r"\d+(?:\.\d+)?(?:e[+-]\d+)?"

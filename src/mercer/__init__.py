@@ -4,7 +4,7 @@ from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import estimators, explain, features, gram, io, kernels, losses, plot, solvers
+    from . import estimators, explain, features, gram, io, kernels, losses, play, plot, solvers
     from .driver import solve
     from .estimators import (
         SVC,
@@ -48,6 +48,7 @@ __all__ = [
     "kernels",
     "load",
     "losses",
+    "play",
     "plot",
     "save",
     "show",

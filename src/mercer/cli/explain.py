@@ -153,7 +153,7 @@ def _solved(arguments: argparse.Namespace, explain: Any) -> Any:
         return explain.kernel_trick(kernel["kernel"], *points)
     if arguments.kind in ("soft", "xor"):
         raise UsageError(f"--kind {arguments.kind} is for --exercise; a soft margin is --C, another one --kernel.")
-    X, y = _points(first, arguments)
+    X, y = read_points(first, arguments)
     options: dict[str, Any] = {**kernel, "new": new_points(arguments.new)}
     if arguments.kind == "ridge":
         return explain.ridge(X, y, arguments.lam, **options)
@@ -162,7 +162,7 @@ def _solved(arguments: argparse.Namespace, explain: Any) -> Any:
     return explain.svm(X, y, C=arguments.C, detail=arguments.detail, **options)
 
 
-def _points(text: str, arguments: argparse.Namespace) -> tuple[list[list[Any]], list[Any]]:
+def read_points(text: str, arguments: argparse.Namespace) -> tuple[list[list[Any]], list[Any]]:
     """Points and targets: written out, or from a table."""
     from .data import read
     from .points import written

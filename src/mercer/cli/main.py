@@ -22,11 +22,13 @@ VERBS = {
     "tune": "find C and gamma by cross-validation",
     "gram": "is a kernel positive definite on this data? its Gram matrix as a picture",
     "explain": "an exercise solved step by step, in exact fractions",
+    "play": "a page in the browser where kernel machines move",
     "plot": "pictures of a machine or of data",
     "inspect": "what is in a model file",
     "convert": "model files to and from other programs",
 }
 _EXAMPLES = """\
+  mercer play                                     a page where machines move: drag a point
   mercer train iris.csv -o iris.mercer            train on the last column, print certificate and scores
   mercer predict iris.mercer new.csv > out.csv    predictions
   mercer tune iris.csv --picture grid.png         which C, which gamma?

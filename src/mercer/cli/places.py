@@ -40,6 +40,7 @@ KINDS: dict[str, Callable[[Path], bool]] = {
     "picture": _begins(
         rb"\x89PNG|%PDF|%!PS|%% Creator: Matplotlib|\xff\xd8|II\*\0|MM\0\*|RIFF....WEBP|GIF8|\s*(<\?xml.*)?<svg"
     ),
+    "page": _begins(rb"<!doctype html>.*Content-Security-Policy.*script-src"),
     "worked solution": _begins(
         rb'[^\n]+\n(\xe2\x95\x90)+\n|# [^\n]+\n\n## 1\. |.*<article class="mercer">|\{\s*"format": "mercer worked'
         rb"|\\documentclass.*\\newcommand\{\\checked\}"
