@@ -49,8 +49,7 @@ def examine(
 
     With `scores`, those are not recomputed but checked on a sample. With `weights`, the answer is f = Z w + b for the
     explicit features Z of K, and beta a dual point alone. Where the rounding of float32 values would be too
-    much for a relative gap of `tol`, float64 it is. With K beta `near`ly known, float64 only where it matters; where
-    that is nearly everywhere and float32 would do (`single`), what is known, checked on a sample.
+    much for a relative gap of `tol`, float64 it is. With K beta `near`ly known, float64 only where it matters.
     """
     if b and not problem.bias:
         raise ValueError(f"This problem has no bias, so b must be 0, not {b!r}.")
@@ -64,8 +63,6 @@ def examine(
     known = None if near is None else where_it_matters(problem, beta, near)
     if known is not None:
         products = Products(known, known)
-    elif near is not None and single:  # float32 values would be the same once more
-        products = Products(near.scores, near.scores, exact=False)
     elif weights is None:
         products = recomputed(problem, beta, other, single, scores)
     else:
