@@ -13,6 +13,9 @@ Array: TypeAlias = NDArray[Any]
 Points: TypeAlias = Any
 """A set of points: a float array with a row per point, a CSR matrix, or a list of objects (see kernels/points.py)."""
 
+DType: TypeAlias = np.dtype[Any]
+"""A precision: float32 or float64."""
+
 Index: TypeAlias = NDArray[np.intp]
 """Row numbers."""
 

@@ -4,40 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..kernels.base import raise_to
 from ..types import Array, Index, Points
-from .way import Way
+from .way import AnyWay, Ready, Way
 
 
 @dataclass(frozen=True, eq=False)
 class Several:
     """The same points, ready for each part."""
 
-    parts: tuple[Any, ...]
+    parts: tuple[Ready, ...]
     count: int
 
 
 class Combined(Way[Several]):
     """A kernel made of others, value by value."""
 
-    def __init__(self, parts: Sequence[Way[Any]]) -> None:
+    def __init__(self, parts: Sequence[AnyWay]) -> None:
         self.parts, self.dtype = tuple(parts), parts[0].dtype
         self.cost = sum(part.cost for part in parts) + 1.0
         self.bytes_a_point = sum(part.bytes_a_point for part in parts)
         self.tiles = 1 + max(part.tiles for part in parts)
 
-    def prepared(self, X: Points) -> Any:
+    def prepared(self, X: Points) -> Points:
         return tuple(part.prepared(X) for part in self.parts)
 
-    def rows(self, X: Any, index: Index) -> Several:
+    def rows(self, X: Points, index: Index) -> Several:
         ready = tuple(part.rows(own, index) for part, own in zip(self.parts, X, strict=True))
         return Several(ready, index.size)
 
-    def columns(self, X: Any, index: Index) -> Several:
+    def columns(self, X: Points, index: Index) -> Several:
         ready = tuple(part.columns(own, index) for part, own in zip(self.parts, X, strict=True))
         return Several(ready, index.size)
 
@@ -74,54 +74,58 @@ class Multiplied(Combined):
         out[slots] *= other
 
 
-class Changed(Way[Any]):
+class Changed(Way[Ready]):
     """A number times a kernel, or a power of it."""
 
-    def __init__(self, inner: Way[Any], factor: float = 1.0, exponent: int = 1) -> None:
+    def __init__(self, inner: AnyWay, factor: float = 1.0, exponent: int = 1) -> None:
         self.inner, self.factor, self.exponent = inner, factor, exponent
         self.dtype, self.cost, self.bytes_a_point = inner.dtype, inner.cost + 1.0, inner.bytes_a_point
         self.tiles = 2 + inner.tiles
 
-    def prepared(self, X: Points) -> Any:
+    def prepared(self, X: Points) -> Points:
         return self.inner.prepared(X)
 
-    def rows(self, X: Any, index: Index) -> Any:
-        return self.inner.rows(X, index)
+    def rows(self, X: Points, index: Index) -> Ready:
+        ready: Ready = self.inner.rows(X, index)
+        return ready
 
-    def columns(self, X: Any, index: Index) -> Any:
-        return self.inner.columns(X, index)
+    def columns(self, X: Points, index: Index) -> Ready:
+        ready: Ready = self.inner.columns(X, index)
+        return ready
 
-    def fill(self, rows: Any, columns: Any, slots: Index, out: Array) -> None:
+    def fill(self, rows: Ready, columns: Ready, slots: Index, out: Array) -> None:
         self.inner.fill(rows, columns, slots, out)
         values = out[slots]
         raise_to(values, self.exponent)
         values *= self.dtype.type(self.factor)
         out[slots] = values
 
-    def add(self, rows: Any, columns: Any, V: Array, out: Array) -> None:
+    def add(self, rows: Ready, columns: Ready, V: Array, out: Array) -> None:
         if self.exponent == 1:
             self.inner.add(rows, columns, self.factor * V, out)
         else:
             super().add(rows, columns, V, out)
 
 
-class Rounded(Way[Any]):
+class Rounded(Way[Ready]):
     """The values of a more precise way."""
 
-    def __init__(self, inner: Way[Any], dtype: Any) -> None:
+    def __init__(self, inner: AnyWay, dtype: DTypeLike) -> None:
         self.inner, self.dtype = inner, np.dtype(dtype)
         self.cost, self.bytes_a_point, self.tiles = inner.cost + 2.0, inner.bytes_a_point, 2 + inner.tiles
 
-    def prepared(self, X: Points) -> Any:
+    def prepared(self, X: Points) -> Points:
         return self.inner.prepared(X)
 
-    def rows(self, X: Any, index: Index) -> Any:
-        return self.inner.rows(X, index)
+    def rows(self, X: Points, index: Index) -> Ready:
+        ready: Ready = self.inner.rows(X, index)
+        return ready
 
-    def columns(self, X: Any, index: Index) -> Any:
-        return self.inner.columns(X, index)
+    def columns(self, X: Points, index: Index) -> Ready:
+        ready: Ready = self.inner.columns(X, index)
+        return ready
 
-    def fill(self, rows: Any, columns: Any, slots: Index, out: Array) -> None:
+    def fill(self, rows: Ready, columns: Ready, slots: Index, out: Array) -> None:
         every, values = np.arange(rows.count), np.empty((rows.count, columns.count), self.inner.dtype)
         self.inner.fill(rows, columns, every, values)
         out[slots] = values

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..kernels import Kernel
 from ..kernels.pairwise import require_no_overflow
@@ -19,7 +19,7 @@ from .columns import SCRATCH, pieces, sizes
 _WORTH_A_THREAD = 100_000  # values
 
 
-def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence[int], dtype: Any) -> Array:
+def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence[int], dtype: DTypeLike) -> Array:
     """sum_j k(x_i, z_j) V_jc in float64 over each part of the z_j, from one edge to the next: (parts, columns c, i).
 
     Kernel values are of this dtype. Sums over the z_j keep their order, whatever the number of threads.

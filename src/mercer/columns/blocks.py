@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..kernels import Kernel
 from ..kernels.points import count, is_sparse, take
@@ -26,17 +26,17 @@ class Some:
 class Blocks(Way[Some]):
     """k(x, z) as the kernel defines it."""
 
-    def __init__(self, kernel: Kernel, X: Points, dtype: Any, cost: float) -> None:
+    def __init__(self, kernel: Kernel, X: Points, dtype: DTypeLike, cost: float) -> None:
         self.kernel, self.dtype, self.cost = kernel, np.dtype(dtype), cost
         self.tiles = 1 + kernel.tiles
         self.bytes_a_point = 4.0 * kernel.scratch_width(X) * self.dtype.itemsize
 
-    def prepared(self, X: Points) -> Any:
+    def prepared(self, X: Points) -> Points:
         if getattr(getattr(X, "dtype", None), "kind", "") != "f":
             return X
         return X.astype(self.dtype, copy=False) if is_sparse(X) else np.ascontiguousarray(X, self.dtype)
 
-    def rows(self, X: Any, index: Index) -> Some:
+    def rows(self, X: Points, index: Index) -> Some:
         return Some(take(X, index), index.size)
 
     columns = rows

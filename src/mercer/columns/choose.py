@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import log2, sqrt
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .._core.forms import Form, Map
 from .._core.forms import Way as Sums
@@ -33,7 +33,7 @@ from .algebra import Added, Changed, Multiplied, Rounded
 from .blocks import Blocks
 from .dense import Bits, Tiles
 from .sparse import Inverted
-from .way import Way
+from .way import AnyWay
 
 _LOG2E = log2(np.e)
 _DENSE = 2.5e8  # bytes; smaller sets of sparse points are packed as dense ones, where that is more precise
@@ -43,7 +43,7 @@ _PYTHON = 1e4  # multiply-adds that a call of a Python function costs
 _MATERN = {0.5: Map.MATERN12, 1.5: Map.MATERN32, 2.5: Map.MATERN52}
 
 
-def way_of(kernel: Kernel, sets: Sequence[Points], dtype: Any) -> Way[Any]:
+def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike) -> AnyWay:
     """How k is computed in this precision between points of these sets; the first gives their centre."""
     X = sets[0]
     if isinstance(kernel, Sum | Product):
@@ -73,7 +73,7 @@ def way_of(kernel: Kernel, sets: Sequence[Points], dtype: Any) -> Way[Any]:
     return Tiles(form, np.zeros(width(X)), 0.0, dtype)
 
 
-def _is_far(form: Form, sets: Sequence[Points], dtype: Any) -> bool:
+def _is_far(form: Form, sets: Sequence[Points], dtype: DTypeLike) -> bool:
     """Whether distances of sparse points would lose digits, as differences of what each point alone adds to them."""
     if form.way not in (Sums.SQUARES, Sums.DISTANCES, Sums.CHI2_DISTANCES):
         return False
@@ -108,7 +108,7 @@ def _form(kernel: Kernel) -> Form | None:
     return None
 
 
-def _sparse(kernel: Kernel, form: Form, X: Points, dtype: Any) -> Way[Any]:
+def _sparse(kernel: Kernel, form: Form, X: Points, dtype: DTypeLike) -> AnyWay:
     """Sparse points by an inverted index; what one point alone adds to the sum is its level."""
     if form.way == Sums.SQUARES:
         if form.map != Map.EXPONENTIAL:

@@ -15,17 +15,17 @@ from copy import copy
 from functools import cached_property
 from itertools import combinations_with_replacement, product
 from math import inf
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..deadline import now
 from ..kernels import Kernel
 from ..kernels.points import count
 from ..parallel import for_each
-from ..types import Array, Index, Points
+from ..types import Array, DType, Index, Points
 from .choose import way_of
-from .way import Way, core
+from .way import AnyWay, Ready, core
 
 BLOCK = 96  # rows that native loops add up before they reach a sum: batches of any number of blocks give the same bits
 BATCH = 10 * BLOCK  # rows made ready at a time, at most
@@ -52,7 +52,7 @@ class Counted:
 
     def __init__(self) -> None:
         self.values = 0
-        self.precise: Way[Any] | None = None  # the way of float64, once it was asked for
+        self.precise: AnyWay | None = None  # the way of float64, once it was asked for
 
 
 class Columns:
@@ -62,16 +62,16 @@ class Columns:
     take no more than `scratch` bytes.
     """
 
-    dtype: np.dtype[Any]
+    dtype: DType
     matrix: Array | None = None
     """All values, where they are there; perhaps wider and longer than n."""
 
     def __init__(
-        self, kernel: Kernel, X: Points, dtype: Any, threads: int = 1, room: float = inf, scratch: float = SCRATCH
+        self, kernel: Kernel, X: Points, dtype: DTypeLike, threads: int = 1, room: float = inf, scratch: float = SCRATCH
     ) -> None:
         self.kernel, self.X, self.dtype, self.threads = kernel, X, np.dtype(dtype), threads
         self.room, self.scratch = room, scratch
-        self.way: Way[Any] = way_of(kernel, (X,), self.dtype)
+        self.way: AnyWay = way_of(kernel, (X,), self.dtype)
         self.cheap, self.dear = self.way.cost <= CHEAP, self.way.cost > DEAR
         self.counted = Counted()
         self._own = self.way.prepared(X)
@@ -99,11 +99,14 @@ class Columns:
         held = at.size * self.way.bytes_a_point <= self.room
         self._ready = [self.way.columns(self._own, at[part]) for part in self.parts] if held else None
 
-    def _columns(self, number: int) -> Any:
+    def _columns(self, number: int) -> Ready:
         """One piece of the columns, ready."""
+        ready: Ready
         if self._ready is not None:
-            return self._ready[number]
-        return self.way.columns(self._own, self.at[self.parts[number]])
+            ready = self._ready[number]
+        else:
+            ready = self.way.columns(self._own, self.at[self.parts[number]])
+        return ready
 
     @cached_property
     def diag(self) -> Array:
@@ -121,7 +124,7 @@ class Columns:
         return inf if self._ready is None else self.way.error(self._ready)
 
     @property
-    def precise(self) -> Way[Any]:
+    def precise(self) -> AnyWay:
         """The way of float64."""
         if self.counted.precise is None:
             double = self.dtype == np.float64
@@ -148,7 +151,7 @@ class Columns:
         for part in pieces(rows.size, self.batch):
             ready = self.way.rows(self._own, rows[part])
 
-            def task(number: int, ready: Any = ready, slots: Index = slots[part]) -> None:
+            def task(number: int, ready: Ready = ready, slots: Index = slots[part]) -> None:
                 self.way.fill(ready, self._columns(number), slots, out[:, self.parts[number]])
 
             for_each(range(len(self.parts)), task, self.threads)
@@ -159,7 +162,7 @@ class Columns:
         for part in pieces(rows.size, self.batch):
             ready = self.way.rows(self._own, rows[part])
 
-            def task(number: int, ready: Any = ready, v: Array = v[part]) -> None:
+            def task(number: int, ready: Ready = ready, v: Array = v[part]) -> None:
                 self.way.add(ready, self._columns(number), v.reshape(-1, 1), out[None, self.parts[number]])
 
             for_each(range(len(self.parts)), task, self.threads)
@@ -199,7 +202,7 @@ class Columns:
 
             weights = np.ascontiguousarray(V[part])
 
-            def task(piece: slice, ready: Any = ready, weights: Array = weights) -> None:
+            def task(piece: slice, ready: Ready = ready, weights: Array = weights) -> None:
                 columns = self.precise.columns(X, others[piece])
                 self.precise.add(ready, columns, weights, out[:, own:][:, piece])
 
@@ -207,7 +210,7 @@ class Columns:
         self.counted.values += rows.size * others.size
         return out.T
 
-    def products(self, rows: Index, V: Array, at: Index, dtype: Any) -> Array:
+    def products(self, rows: Index, V: Array, at: Index, dtype: DTypeLike) -> Array:
         """sum_i V_i k(row_i, .) at some points; rows and points by their places among the columns.
 
         In float64, and then by symmetry where it is worth it; or of values of these columns, at all of them.
@@ -251,7 +254,7 @@ class Columns:
         return total
 
 
-def sizes(way: Way[Any], scratch: float) -> tuple[int, int]:
+def sizes(way: AnyWay, scratch: float) -> tuple[int, int]:
     """How many rows and how many columns at a time have temporaries of no more than so many bytes."""
     point = max(way.bytes_a_point, 1.0)
     piece = PANEL * int(min(max(PIECE, _IN_CACHE / point), max(PANEL, scratch / 3.0 / point)) // PANEL)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, log, sqrt
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .._core.forms import Form, Map
 from .._core.forms import Way as Sums
@@ -32,7 +32,7 @@ class Packed:
 class Tiles(Way[Packed]):
     """A form of packed points. `centre` is subtracted; a level is `factor` times the squared length of what is left."""
 
-    def __init__(self, form: Form, centre: Array, factor: float, dtype: Any) -> None:
+    def __init__(self, form: Form, centre: Array, factor: float, dtype: DTypeLike) -> None:
         self.form, self.centre, self.factor, self.dtype = form, centre, float(factor), np.dtype(dtype)
         self.cost = centre.size * (1.0 if form.way == Sums.PRODUCTS else 2.0) + _CURVED
         self.panel = PANEL * 4 // self.dtype.itemsize
@@ -91,7 +91,7 @@ class Bits(Tiles):
     A bit for each coordinate, in whole numbers of the size of the dtype.
     """
 
-    def __init__(self, form: Form, words: int, dtype: Any) -> None:
+    def __init__(self, form: Form, words: int, dtype: DTypeLike) -> None:
         super().__init__(form, np.zeros(words), 0.0, dtype)
         self.cost = 2.0 * words + _CURVED
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .._core.forms import Form
 from .._core.forms import Way as Sums
@@ -32,7 +32,7 @@ class Inverted(Way[Entries]):
     entries.
     """
 
-    def __init__(self, form: Form, factor: float, X: Points, dtype: Any) -> None:
+    def __init__(self, form: Form, factor: float, X: Points, dtype: DTypeLike) -> None:
         self.form, self.factor, self.dtype = form, float(factor), np.dtype(dtype)
         frequency = np.bincount(X.indices, minlength=X.shape[1]) / X.shape[0]
         self.cost = (
@@ -40,18 +40,18 @@ class Inverted(Way[Entries]):
         )  # an addition somewhere costs as much as 20 in order
         self.bytes_a_point = X.nnz / X.shape[0] * (4.0 + self.dtype.itemsize) + self.dtype.itemsize
 
-    def prepared(self, X: Points) -> Any:
+    def prepared(self, X: Points) -> Points:
         return X.astype(self.dtype, copy=False)
 
-    def rows(self, X: Any, index: Index) -> Entries:
+    def rows(self, X: Points, index: Index) -> Entries:
         part = X[index]
         return self._entries(part, part, index.size)
 
-    def columns(self, X: Any, index: Index) -> Entries:
+    def columns(self, X: Points, index: Index) -> Entries:
         part = X[index]
         return self._entries(part, part.tocsc(), index.size)
 
-    def _entries(self, points: Any, by: Any, count: int) -> Entries:
+    def _entries(self, points: Points, by: Points, count: int) -> Entries:
         levels = np.zeros(-(-count // PANEL) * PANEL, self.dtype)
         if self.factor:
             own = points.multiply(points) if self.form.way == Sums.PRODUCTS else abs(points)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import inf
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from .._core.core import CHOICE
-from ..types import Array, Index, Points
+from ..types import Array, DType, Index, Points
 
 core = CHOICE.functions
 
@@ -33,7 +33,7 @@ Set = TypeVar("Set", bound=Ready)
 class Way(ABC, Generic[Set]):
     """k(a_i, z_t) for rows a_i and columns z_t."""
 
-    dtype: np.dtype[Any]
+    dtype: DType
     cost: float
     """What a value costs, in multiply-adds: about the number of coordinates."""
     bytes_a_point: float = 0.0
@@ -45,16 +45,16 @@ class Way(ABC, Generic[Set]):
         """By how much a value of points that are ready may differ from k; infinite, where nobody has proved a bound."""
         return inf
 
-    def prepared(self, X: Points) -> Any:
+    def prepared(self, X: Points) -> Points:
         """A set of points as `rows` and `columns` take it."""
         return X
 
     @abstractmethod
-    def rows(self, X: Any, index: Index) -> Set:
+    def rows(self, X: Points, index: Index) -> Set:
         """Some of the points, as rows."""
 
     @abstractmethod
-    def columns(self, X: Any, index: Index) -> Set:
+    def columns(self, X: Points, index: Index) -> Set:
         """Some of the points, as columns."""
 
     @abstractmethod
@@ -82,3 +82,7 @@ class Way(ABC, Generic[Set]):
         every, values = np.arange(rows.count), np.empty((rows.count, columns.count), self.dtype)
         self.fill(rows, columns, every, values)
         return every, values
+
+
+AnyWay: TypeAlias = Way[Any]
+"""A way, whatever its ready sets are."""

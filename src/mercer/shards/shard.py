@@ -12,7 +12,6 @@ smooth part of the dual. What a solver sees; it asks and tells:
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from .._core.core import CHOICE
 from ..columns import FEW, Columns, GivenColumns, Kept, padded
 from ..losses import Terms
 from ..parallel import for_each
-from ..types import Array, Index
+from ..types import Array, DType, Index
 
 core = CHOICE.functions
 _WORTH_THREADS = 2_000_000  # values; smaller sums stay in one thread
@@ -70,7 +69,7 @@ class Shard:
         return GivenColumns(K, columns.n, columns.counted, columns.error)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> DType:
         """The precision of the rows."""
         return self.whole.dtype
 
