@@ -42,7 +42,8 @@ KINDS: dict[str, Callable[[Path], bool]] = {
     ),
     "page": _begins(rb"<!doctype html>.*Content-Security-Policy.*script-src"),
     "worked solution": _begins(
-        rb'[^\n]+\n(\xe2\x95\x90)+\n|# [^\n]+\n\n## 1\. |.*<article class="mercer">|\{\s*"format": "mercer worked'
+        rb"[^\n]+\n(\xe2\x95\x90)+\n|# [^\n]+\n\n(!\[[^\n]+\n\n)?## 1\. "
+        rb'|.*<article class="mercer"[ >]|\{\s*"format": "mercer worked'
         rb"|\\documentclass.*\\newcommand\{\\checked\}"
     ),
     "LIBSVM model": _begins(rb"svm_type "),
