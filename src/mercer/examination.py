@@ -61,6 +61,7 @@ def examine(
     if near is not None and (other is not beta or problem.n <= _LEAST or not np.isfinite(near.error)):
         near = None
     known = None if near is None else where_it_matters(problem, beta, near)
+    single = single and not (near is not None and known is None and _too_rough(problem, beta, near.scores, tol))
     if known is not None:
         products = Products(known, known)
     elif weights is None:
@@ -130,6 +131,14 @@ def where_it_matters(problem: Problem, beta: Array, near: Near) -> Array | None:
         exact[new] = problem.gram.recompute(beta, new)
         known, b, reach = matters, problem.best_bias(exact), error
     return None
+
+
+def _too_rough(problem: Problem, beta: Array, scores: Array, tol: float) -> bool:
+    """Whether float32 values, of which these scores are sums, would be too much for a relative gap of `tol`."""
+    b = problem.best_bias(scores)
+    primal = problem.primal(beta, b, scores)
+    rounding = rounding_of_scores(problem, beta, b, beta, scores, scores, primal)
+    return rounding > _SHARE * tol * abs(primal)
 
 
 def _may_have_loss(problem: Problem, f: Array, error: float) -> Array:

@@ -13,8 +13,7 @@ Kernel values are float32 where the Gram matrix says so; F is float64, and exact
 sent in. Where float32 values stop helping, float64 ones take over.
 
 Once the violation is small, the points that are optimal by a wide margin leave the game (shrinking). They come back
-when the others are nearly solved: with the K beta of a certificate, where the gap seems small enough for one, else with
-their F brought up to date by what has moved meanwhile.
+when the others are nearly solved, with their F brought up to date by what has moved meanwhile.
 
 Without a bias there is no equality; then a phantom point with a zero row and no bounds takes what the others give.
 
@@ -204,7 +203,7 @@ class _Descent:
         """Coefficients and K beta of all points."""
         shard = self.shard
         gap, scores = None if self.hard else shard.gap(), shard.scores()
-        done, partial = self._at_floor(), shard.stale and not self._nearly_solved()
+        done, partial = not shard.stale and self._at_floor(), shard.stale
         return Iterate(
             shard.all_beta, scores, shard.middle, self.dual, partial=partial, done=done, gap=gap, work=self.work,
             error=np.inf if shard.stale else shard.error,
@@ -215,12 +214,6 @@ class _Descent:
     def round(self) -> None:
         """Choose a working set, solve for it, and take its coefficients."""
         shard = self.shard
-        if shard.stale and self._nearly_solved():
-            shard.restore()
-            self.rejoin_at = -1.0
-            self._shrink()
-            if self._at_floor():
-                return
         W = self._working_set()
         if W.size == 0:  # nobody can move
             self._rise(0.0, 0.0)
@@ -232,8 +225,10 @@ class _Descent:
         self._rise(*shard.move(W, small.beta[: W.size]))
         if self.hard:
             self._scale()
-        if not (shard.stale and self._nearly_solved()):
-            self._shrink()
+        if shard.stale and self._nearly_solved():
+            shard.restore()
+            self.rejoin_at = -1.0
+        self._shrink()
 
     def _working_set(self) -> Index:
         """All points, where they are few; else half of the last set, and the worst of the others."""
