@@ -241,6 +241,8 @@ def test_the_short_solution_has_the_seven_steps_of_the_lecture():
     assert places == sorted(places)
     assert solution.answer == SOLUTIONS["svm"]().answer
     assert explain.svm(XOR, XOR_LABELS, kernel="poly", detail="short").check()
+    asked = explain.svm([[1, 3], [2, 1], [0, 1]], [1, 1, -1], detail="short", new=[1, 2])
+    assert len(asked.sections) == 8 and asked.check() and asked.answer["new"] == (Fraction(1, 2),)
     with pytest.raises(ValueError, match="detail"):
         explain.svm([[0], [1]], [1, -1], detail="long")
 

@@ -30,7 +30,8 @@ def svm(
 
     X holds the points (numbers, or text such as "1/3"), or their Gram matrix with kernel="precomputed"; y two classes.
     Kernels are those with rational values: linear, poly, intersection, chi2, their sums and products, and features of
-    one's own. `new` is a point (or several) to classify. detail="short" gives seven steps, from G to the margin.
+    one's own. `new` is a point (or several) to classify. detail="short" gives seven steps, from G to the margin, and
+    the new points.
     """
     sympy()
     bound = None if C is None or C in (float("inf"), "inf") else fraction(C, "C")
@@ -52,7 +53,7 @@ def worked(e: SvmProblem) -> Solution:
     if not e.optima:
         sections = (*_beginning(e), cases(e), inseparable(e))
         return Solution(title, sections, {"separable": False}, Picture.of(e, e.y), e)
-    sections = short(e) if e.detail == "short" else (*_beginning(e), cases(e), *_end(e))
+    sections = (*short(e), *answer(e)[1:]) if e.detail == "short" else (*_beginning(e), cases(e), *_end(e))
     picture = Picture.of(e, e.y, e.alpha, e.b, e.C, margins=True)
     return Solution(title, sections, _values(e), picture, e)
 
