@@ -264,7 +264,7 @@ def test_features_are_computed_once_where_time_is_short(counted):
 
     X, y = data(3000)
     with pytest.warns(ConvergenceWarning):
-        machine = SVC(FromFeatures(phi), C=10.0, tol=1e-12, time_limit=0.3).fit(X, y)
+        machine = SVC(FromFeatures(phi), C=10.0, tol=1e-15, time_limit=0.3).fit(X, y)
     assert isinstance(machine.solution_.solver, InFeatures) and explained(machine, X, y) > 0.9
 
 
