@@ -32,17 +32,17 @@ template <Way way, class Real> inline vec<Real> term(vec<Real> s, Real number, v
   if constexpr (way == Way::chi2) return a * (z / larger(a + z, least)) + s;
   if constexpr (way == Way::chi2_distances) return e * (e / larger(a + z, least)) + s;
   if constexpr (way == Way::counts) {  // how many bits differ, byte by byte
-    ivec<Real> x = (ivec<Real>)a ^ (ivec<Real>)z;
+    bits_of<Real> x = (bits_of<Real>)a ^ (bits_of<Real>)z;
+    using word = typename Number<Real>::word;
 #ifdef __AVX512VPOPCNTDQ__
-    for (int l = 0; l < LANES<Real>; l++) x[l] = sizeof(Real) == 4 ? __builtin_popcount(unsigned(x[l])) : __builtin_popcountll(x[l]);
-    return (vec<Real>)((ivec<Real>)s + x);
-#endif
-    using whole = typename Number<Real>::whole;
-    constexpr whole ones = whole(0x5555555555555555), twos = whole(0x3333333333333333), fours = whole(0x0F0F0F0F0F0F0F0F);
+    for (int l = 0; l < LANES<Real>; l++) x[l] = word(sizeof(Real) == 4 ? __builtin_popcount(unsigned(x[l])) : __builtin_popcountll(x[l]));
+#else
+    constexpr word ones = word(0x5555555555555555), twos = word(0x3333333333333333), fours = word(0x0F0F0F0F0F0F0F0F);
     x = x - ((x >> 1) & ones);
     x = (x & twos) + ((x >> 2) & twos);
     x = (x + (x >> 4)) & fours;
-    return (vec<Real>)((ivec<Real>)s + x);
+#endif
+    return (vec<Real>)((bits_of<Real>)s + x);
   }
 }
 
@@ -50,15 +50,14 @@ template <Way way, class Real> inline vec<Real> term(vec<Real> s, Real number, v
 template <Way way, class Real> inline vec<Real> total(vec<Real> s) {
   if constexpr (way != Way::counts) return s;
   else {
-    using whole = typename Number<Real>::whole;
-    ivec<Real> x = (ivec<Real>)s;
-#ifdef __AVX512VPOPCNTDQ__
-    return __builtin_convertvector(x, vec<Real>);
-#endif
-    x = (x & whole(0x00FF00FF00FF00FF)) + ((x >> 8) & whole(0x00FF00FF00FF00FF));
+    using word = typename Number<Real>::word;
+    bits_of<Real> x = (bits_of<Real>)s;
+#ifndef __AVX512VPOPCNTDQ__
+    x = (x & word(0x00FF00FF00FF00FF)) + ((x >> 8) & word(0x00FF00FF00FF00FF));
     x = x + (x >> 16);
     if constexpr (sizeof(Real) == 8) x = x + (x >> 32);
-    return __builtin_convertvector(x & whole(0xFFFF), vec<Real>);
+#endif
+    return __builtin_convertvector((ivec<Real>)(x & word(0xFFFF)), vec<Real>);
   }
 }
 

@@ -26,10 +26,12 @@ inline int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
 template <class Real> struct Number;
 template <> struct Number<float> {
   using whole = int32_t;
+  using word = uint32_t;
   static constexpr int mantissa = 23, lowest = -126;  // bits; the least exponent of a normal number
 };
 template <> struct Number<double> {
   using whole = int64_t;
+  using word = uint64_t;
   static constexpr int mantissa = 52, lowest = -1022;
 };
 
@@ -38,9 +40,11 @@ template <class Real> struct Vector {
   typedef Real type __attribute__((vector_size(BYTES)));
   typedef Real anywhere __attribute__((vector_size(BYTES), aligned(sizeof(Real)), may_alias));
   typedef typename Number<Real>::whole whole __attribute__((vector_size(BYTES)));
+  typedef typename Number<Real>::word word __attribute__((vector_size(BYTES)));
 };
 template <class Real> using vec = typename Vector<Real>::type;
 template <class Real> using ivec = typename Vector<Real>::whole;
+template <class Real> using bits_of = typename Vector<Real>::word;
 
 template <class Real> inline vec<Real> load(const Real *p) { return *reinterpret_cast<const typename Vector<Real>::anywhere *>(p); }
 template <class Real> inline void store(Real *p, vec<Real> v) { *reinterpret_cast<typename Vector<Real>::anywhere *>(p) = v; }
