@@ -74,13 +74,12 @@ class Multiplied(Combined):
         out[slots] *= other
 
 
-class Changed(Way[Ready]):
-    """A number times a kernel, or a power of it."""
+class _Around(Way[Ready]):
+    """Another way, whose points are made ready as it makes them."""
 
-    def __init__(self, inner: AnyWay, factor: float = 1.0, exponent: int = 1) -> None:
-        self.inner, self.factor, self.exponent = inner, factor, exponent
-        self.dtype, self.cost, self.bytes_a_point = inner.dtype, inner.cost + 1.0, inner.bytes_a_point
-        self.tiles = 2 + inner.tiles
+    def __init__(self, inner: AnyWay, dtype: DTypeLike) -> None:
+        self.inner, self.dtype = inner, np.dtype(dtype)
+        self.cost, self.bytes_a_point, self.tiles = inner.cost + 1.0, inner.bytes_a_point, 2 + inner.tiles
 
     def prepared(self, X: Points) -> Points:
         return self.inner.prepared(X)
@@ -92,6 +91,14 @@ class Changed(Way[Ready]):
     def columns(self, X: Points, index: Index) -> Ready:
         ready: Ready = self.inner.columns(X, index)
         return ready
+
+
+class Changed(_Around):
+    """A number times a kernel, or a power of it."""
+
+    def __init__(self, inner: AnyWay, factor: float = 1.0, exponent: int = 1) -> None:
+        super().__init__(inner, inner.dtype)
+        self.factor, self.exponent = factor, exponent
 
     def fill(self, rows: Ready, columns: Ready, slots: Index, out: Array) -> None:
         self.inner.fill(rows, columns, slots, out)
@@ -107,23 +114,8 @@ class Changed(Way[Ready]):
             super().add(rows, columns, V, out)
 
 
-class Rounded(Way[Ready]):
+class Rounded(_Around):
     """The values of a more precise way."""
-
-    def __init__(self, inner: AnyWay, dtype: DTypeLike) -> None:
-        self.inner, self.dtype = inner, np.dtype(dtype)
-        self.cost, self.bytes_a_point, self.tiles = inner.cost + 2.0, inner.bytes_a_point, 2 + inner.tiles
-
-    def prepared(self, X: Points) -> Points:
-        return self.inner.prepared(X)
-
-    def rows(self, X: Points, index: Index) -> Ready:
-        ready: Ready = self.inner.rows(X, index)
-        return ready
-
-    def columns(self, X: Points, index: Index) -> Ready:
-        ready: Ready = self.inner.columns(X, index)
-        return ready
 
     def fill(self, rows: Ready, columns: Ready, slots: Index, out: Array) -> None:
         every, values = np.arange(rows.count), np.empty((rows.count, columns.count), self.inner.dtype)
