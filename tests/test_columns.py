@@ -11,7 +11,6 @@ from mercer.kernels import Gaussian
 from mercer.kernels.columns import Bits, Dense, TabledBits, fast_columns
 from mercer.kernels.evaluate import (
     Prepared,
-    add_up_all,
     add_up_own_rows,
     fill_rows,
     fill_square,
@@ -62,25 +61,6 @@ def test_rows_and_sums(name, dtype, rows):
     for width in ((), (1,), (3,)):
         w = GENERATOR.normal(size=(rows, *width))
         assert_allclose(stream_product(kernel, X, X[index], w, dtype), expected.T @ w, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("part", [0.05, 0.6, 1.0])
-def test_sums_over_all_points_use_symmetry(name, dtype, part, monkeypatch):
-    """Few rows, many, and all of them; enough memory, and too little of it."""
-    X = SETS[name][0].astype(dtype)
-    n = X.shape[0]
-    monkeypatch.setattr("mercer.kernels.evaluate._WORTH_SYMMETRY", 1)
-    columns = Gaussian(0.5 / X.shape[1]).prepare(X, dtype)
-    index = np.sort(GENERATOR.choice(n, int(part * n), replace=False))
-    v = GENERATOR.normal(size=index.size)
-    expected = np.asarray(Gaussian(0.5 / X.shape[1])(X, X[index]), np.float64) @ v
-    close = {"rtol": 1e-4, "atol": 1e-4} if dtype == np.float32 else {"rtol": 1e-10, "atol": 1e-11}
-    sums = add_up_all(columns, columns, index, v)
-    assert_allclose(sums, expected, **close)
-    assert_array_equal(add_up_all(columns, columns, index, v), sums)
-    assert_allclose(add_up_all(columns, columns, index, v, scratch=100_000), expected, **close)
 
 
 def test_points_prepared_alike_are_packed_as_rows_once():

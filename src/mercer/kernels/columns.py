@@ -76,8 +76,6 @@ class GaussianColumns(NamedTuple):
 class _Panels(_Fast):
     """Points packed in panels: no pass through memory between distances and exponentials."""
 
-    adds_up_once = True
-
     columns: Packed
     gaussian: Any
     centre: Any = None  # what the points are taken from

@@ -30,8 +30,6 @@ SCRATCH_PER_THREAD = 10_000_000
 LEAST_SIDE = 16  # of a tile, in points: with less, overhead is all there is
 _SYMMETRIC_SIDE = 512  # of a tile that is used twice
 _DIAGONAL = 1024  # points whose diagonal is computed at a time
-_WORTH_SYMMETRY = 4_000_000  # values, for their symmetry to save time,
-_OFTEN = 0.1  # and the part of the columns that must be rows too
 _LEAST_ROWS = 256  # of a square that are a piece of work
 _PIECES = 8  # of work for each thread: cores are not always equally fast
 _WORTH_A_THREAD = 100_000  # values; smaller blocks are one tile in the caller's thread
@@ -250,33 +248,6 @@ def add_up_own_rows(columns: Prepared, source: Prepared, index: Any, v: Array, s
     return total
 
 
-def add_up_all(columns: Prepared, source: Prepared, index: Any, v: Array, scratch: int = SCRATCH) -> Array:
-    """As `add_up_own_rows`, where the columns are all points of the source: k(a_i, a_j) of two rows is computed once.
-
-    Each strip of these rows has a sum of its own, so that the same input gives the same bits.
-    """
-    n, threads = len(index), thread_count()
-    strips = _slices(n, max(_SYMMETRIC_SIDE, ceil(n / (_PIECES * threads))))
-    worth = columns.adds_up_once and n * columns.n >= _WORTH_SYMMETRY and n >= _OFTEN * columns.n
-    if not worth or 2 * columns.nbytes + 8 * n * len(strips) > scratch:
-        return add_up_own_rows(columns, source, index, v, scratch)
-    others = np.delete(np.arange(columns.n), index)
-    blocks = [columns.columns_of(index[strip]) for strip in strips]
-    sums, matrix = np.zeros((len(strips), n, 1)), v.reshape(-1, 1)
-
-    def work(number: int) -> None:
-        rows, total = strips[number], sums[number]
-        for strip, block in zip(strips[number:], blocks[number:], strict=True):
-            block.both_ways(blocks[number], matrix[strip], matrix[rows], total[rows], total[strip])
-
-    out = np.empty(columns.n)
-    for_each(range(len(strips)), work, threads)
-    out[index] = sums.sum(axis=0)[:, 0]
-    if others.size:
-        out[others] = add_up_own_rows(columns.columns_of(others), source, index, v, scratch)
-    return out
-
-
 def prepared(kernel: Kernel, Z: Points, dtype: Any, room: float, rows: float = inf) -> Prepared:
     """The points as the kernel likes them, if that takes no more memory than there is room for, and is worth its while
     for blocks of so many rows.
@@ -296,8 +267,7 @@ class Prepared:
 
     cheap = False  # True where to compute a value again costs no more than to keep it,
     cheapest = False  # and less than to read it from memory
-    adds_up = False  # whether there is `add_up`,
-    adds_up_once = False  # and whether `both_ways` is as fast
+    adds_up = False  # whether there is `add_up`
     gaussian: Any = None  # what compiled loops over a Gaussian take
     unit = 1  # a part of the columns had better be a multiple of this
 

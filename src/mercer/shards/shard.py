@@ -47,7 +47,7 @@ class Shard:
     left_out: list[tuple[Index, Array]]  # and all of beta at that time
 
     def __init__(self, columns: Columns, terms: Terms, bias: bool, beta: Array, memory: float) -> None:
-        self.whole, self.all_terms, self.bias, self.memory = columns, terms, bias, memory
+        self.whole, self.all_terms, self.bias = columns, terms, bias
         self.all_beta, self.all_F = beta, terms.q - terms.r * beta
         self.scratch: Array = np.empty(0, columns.dtype)
         self.kept: Kept | None = None
