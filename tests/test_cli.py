@@ -574,7 +574,7 @@ THREE = "1,3:+ 2,1:+ 0,1:-"
 
 def test_explain_new_points_short_and_labels_as_text(run, files):
     code, out, _ = run("explain", THREE, "--new", "1,2", "--detail", "short")
-    assert code == 0 and "7. The margin m" in out and "8." not in out
+    assert code == 0 and "7. The margin m" in out and "8. A new point" in out and "9." not in out
     code, out, _ = run("explain", THREE, "--new", "1,2", "--new", "1/2,0")
     assert code == 0 and "f(𝐱) > 0: class +1" in out and "f(𝐱) < 0: class −1" in out
     for labels in (("0", "1"), ("1", "2")):

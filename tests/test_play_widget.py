@@ -43,6 +43,7 @@ def test_points_and_settings_are_shared(chromium, playground):  # noqa: F811
         assert playground.y.tolist() == ["yes", "yes", "no"]
         assert playground.certificate.relative_gap <= 1e-6
         value = playground.certificate.primal
+        at_rest(page)
         assert float(page.locator("[data-part=primal]").inner_text()) == pytest.approx(value, rel=1e-5)
         playground.X = [[1, 3], [2, 2], [0, 1]]
         playground.set_params(C=0.5)
