@@ -28,6 +28,7 @@ from .types import Array
 
 _ROUNDS = 2_000  # full ones: the most work, where no number of rounds is given
 _AIM = 0.7  # of the tolerance: rounding in the values of a solver takes some
+_SMALL, _FINE, _POLISH = 100, 1e-13, 10  # so few points are worth this gap, if so many rounds reach it
 _SINGLE_FROM = 1e-5  # tolerances of at least this allow float32 kernel values in the certificate
 _PROMPT = 0.3  # seconds that a certificate may take after Ctrl-C
 _BETTER = 0.99  # an earlier iterate is given back where its objective was below this part of the last one's
@@ -66,12 +67,15 @@ def solve(
         raise TypeError(f"solve takes a Problem, such as Problem.of(kernel, X, y), not {type(problem).__name__}.")
     _require_limits(tol, max_iter, time_limit, callback)
     chosen, reason = choose(problem) if solver is None else (as_solver(solver), "")
+    whole = problem.gram if problem.gram.whole is None else problem.gram.whole
+    fine = solver is None and max_iter is None and whole.n <= _SMALL
     chosen.check(problem)
     _require_in_range(problem)
     beta = start.beta if isinstance(start, Solution) else start
     limit, alone = within(time_limit), not heeded()  # alone: nobody else looks whether Ctrl-C has come
     with until(NEVER), interruptible() as interrupt:  # the solver has a deadline, what is done with its answer not
         run = _Run(problem, tol, max_iter, limit, callback, interrupt)
+        run.polish = _POLISH if fine else 0
         share = run.first_share(chosen)
         if share > 0.0:
             run.follow(chosen, beta, share)
@@ -126,7 +130,8 @@ class _Run:
         self.work, self.values_before = 0.0, problem.gram.values
         self.last: Iterate | None = None  # the best answer, should time run out in the middle of a round
         self.history: list[Step] = []
-        self.aim = _AIM * tol  # what the solver's own gap must be before a certificate is worth its while
+        self.aim = _AIM * tol  # what the solver's own gap must be before a certificate is worth its while;
+        self.polish = 0  # rounds in which it is almost that of rounding, for one answer whatever the tolerance
         self.beta, self.b, self.scale = np.zeros(problem.n), 0.0, 1.0
         self.dual_beta: Array | None = None
         self.weights: Array | None = None
@@ -222,7 +227,8 @@ class _Run:
             self.best_primal, self.best_beta = step.primal, kept.beta
         stop = self._why_stop(step, iterate)
         hopeless = may_be_inseparable(self.problem, iterate.beta, iterate.scores)
-        good = step.relative_gap <= self.aim and not iterate.partial
+        aim = _FINE if len(self.history) < self.polish else self.aim
+        good = step.relative_gap <= aim and not iterate.partial
         if not (stop or iterate.done or hopeless or good):
             return None
         if stop is None and self.deadline.limited and self._certificate_seconds(iterate) > self.deadline.left():

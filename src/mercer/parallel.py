@@ -169,10 +169,10 @@ class _Crew:
 @contextmanager
 def helpers_kept() -> Iterator[None]:
     """A context in which BLAS has one thread, and the threads of `for_each` wait for its next call in this thread."""
+    if _place.crew is not None and _place.crew.process == os.getpid():
+        yield
+        return
     with one_blas_thread():
-        if _place.crew is not None and _place.crew.process == os.getpid():
-            yield
-            return
         _place.crew = crew = _Crew()
         try:
             yield
@@ -185,6 +185,8 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) 
     """Run `work` on every task, on so many threads; the first error (or Ctrl-C, or the deadline) stops the rest and is
     raised.
     """
+    tasks = list(tasks)
+    threads = min(threads, len(tasks))
     if threads <= 1:
         for task in tasks:
             look()

@@ -8,6 +8,7 @@
 #include "levels.hpp"
 #include "packing.hpp"
 #include "points.hpp"
+#include "whole.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -162,6 +163,17 @@ template <class Real> static void define_rows(nb::module_ &m, const LoopsOf<Real
     }
     return std::make_tuple(steps, violation);
   }, "K"_a.noconvert(), "diag"_a.noconvert(), "F"_a.noconvert(), "beta"_a.noconvert(), "lo"_a.noconvert(), "hi"_a.noconvert(), "eps"_a.noconvert(), "tol"_a, "most"_a);
+  m.def("settle", [&loops](In<Real, 2> K, In<double, 1> r, In<double, 1> eps, In<double, 1> lo, In<double, 1> hi, Out<double, 1> beta, Out<double, 1> F, bool bias, double dual, double goal, int64_t most) {
+    const int64_t n = length(beta), width = length(K);
+    require(width > n && width % CHUNK == 0 && length(K, 1) == width && width < int64_t(1) << 24, "settle", "K must be square, and padded to whole chunks with room for one more point");
+    require(length(r) == n && length(eps) == n && length(lo) == n && length(hi) == n && length(F) == n, "settle", "all arrays must be of one length");
+    Settled s;
+    {
+      nb::gil_scoped_release release;
+      s = settle(loops, K.data(), width, {n, F.data(), beta.data(), r.data(), eps.data(), lo.data(), hi.data()}, beta.data(), F.data(), bias, dual, goal, most);
+    }
+    return std::make_tuple(s.done, s.steps, s.free, s.dual, s.gap, s.top, s.bottom, s.travel);
+  }, "K"_a.noconvert(), "r"_a.noconvert(), "eps"_a.noconvert(), "lo"_a.noconvert(), "hi"_a.noconvert(), "beta"_a.noconvert(), "F"_a.noconvert(), "bias"_a, "dual"_a, "goal"_a, "most"_a);
 }
 
 using Vector64 = In<double, 1>;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,17 +21,15 @@ from ..kernels.pairwise import squared_norms
 from ..kernels.points import Domain, count, is_sparse, nbytes, take, width
 from ..losses import HardMargin, Loss
 from ..memory import format_bytes, parse_bytes
-from ..parallel import for_each, thread_count
+from ..parallel import for_each, helpers_kept, thread_count
 from ..problem import Problem
 from ..progress import Watch
 from ..solution import Solution, Status, Step
 from ..solvers import Solver
 from ..solvers.base import WHOLE, feasible_start
-from ..solvers.decomposition import Decomposition
 from ..types import Array, Index, Points
 
 _PRECISE = 1500  # up to so many points, kernel values are float64 from the start
-_SMALL, _FINE, _ROUNDS = 100, 1e-13, 10  # so few points are worth this gap, if so many rounds reach it
 _WORTH_THREADS = 300  # points of a problem; with fewer, threads would only wait for each other
 _WORTH_THREADS_LINEAR = 200_000  # the same for linear machines, in entries of a dense X
 _SMALL_ENOUGH = 6000  # problems of so many points are solved several at a time
@@ -141,8 +140,6 @@ def fit_machines(
                 return watch.round(number, step)
 
         solution = solve(problem, solver, tol=tol, max_iter=max_iter, time_limit=left, start=start, callback=told)
-        if solver is None and gram.n <= _SMALL:
-            solution = polished(problem, solution)
         solutions[number] = solution
         with lock:
             done += 1
@@ -156,27 +153,13 @@ def fit_machines(
     else:
         busy = sum(len(tasks[number].y) for number in small) > _WORTH_THREADS * len(small)
     threads = thread_count() if busy and len(small) > 1 else 1
-    with interruptible() as interrupt:
+    crew = nullcontext() if linear or (solver is not None and solver.factors) else helpers_kept()
+    with crew, interruptible() as interrupt:
         for number in range(len(tasks)):
             if number not in small:
                 work(number)  # on all cores
         for_each(sorted(small), work, threads)  # several at a time, each on one core
     return [solution for solution in solutions if solution is not None]
-
-
-def polished(problem: Problem, solution: Solution) -> Solution:
-    """The answer to a small problem, improved almost to rounding: that costs a few milliseconds.
-
-    Points that are repeated, and points with that weight, then give one answer, whatever the tolerance.
-    """
-    if not solution.certificate.converged:
-        return solution
-    exact = Decomposition() if problem.loss.quadratic else None
-    finer = solve(problem, exact, tol=_FINE, max_iter=_ROUNDS, start=solution)
-    if not finer.certificate.relative_gap < solution.certificate.relative_gap:
-        return solution
-    certificate = replace(finer.certificate, status=Status.CONVERGED)
-    return replace(solution, beta=finer.beta, b=finer.b, certificate=certificate, dual_beta=finer.dual_beta)
 
 
 class _Constants:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from .._core.core import CHOICE
 from ..columns import FEW, Columns, GivenColumns, padded
 from ..deadline import deadline, require
 from ..kernels import Kernel, Precomputed
@@ -16,6 +18,8 @@ from ..kernels.points import Domain, common_dtype, count, take
 from ..parallel import thread_count
 from ..types import Array, Index, Points
 from .base import Gram, Part, as_factor, as_index
+
+core = CHOICE.functions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,10 +87,15 @@ class DenseGram(Gram):
         return self.matrix.dtype
 
     def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
-        """See Gram.recompute; what was given is all there is."""
-        if self.kernel.domain is not Domain.VALUES:
+        """See Gram.recompute; what was given is all there is, and what was computed in float64 stays as it was."""
+        if not self._stands(dtype):
             return super().recompute(v, rows, dtype)
-        return self @ v if rows is None else np.asarray(self.matrix[as_index(rows, self.n)] @ v)
+        return _product(self.matrix, as_factor(v, self.n), None if rows is None else as_index(rows, self.n))
+
+    def _stands(self, dtype: Any) -> bool:
+        """Whether the values that are held are as good as any; those of <x, z> are not, far from the origin."""
+        given = self.kernel.domain is Domain.VALUES
+        return given or (self.dtype == dtype == np.float64 and self.kernel.symmetric and self.kernel.bounded)
 
     def columns(self, dtype: Any) -> Columns:
         """See Gram.columns; a matrix of another precision is computed anew."""
@@ -127,19 +136,40 @@ class DensePart(Part):
         return self.whole.block(self.index[index])
 
     def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
-        if self.kernel.domain is not Domain.VALUES:
+        if not self.whole._stands(dtype):
             return super().recompute(v, rows, dtype)
-        own = self.index if rows is None else self.places(rows)
-        return np.asarray(self.whole.entries(own, self.index).astype(np.float64) @ np.asarray(as_factor(v, self.n)))
+        own = self._own[:, : self.n]
+        return _product(own, as_factor(v, self.n), None if rows is None else as_index(rows, self.n))
+
+    @cached_property
+    def _own(self) -> Array:
+        """The matrix of these points; padded for solvers, where it is small."""
+        n, K = self.n, self.whole.matrix
+        out = np.zeros((padded(n) if n <= FEW else n,) * 2, K.dtype)
+        core.gather(K, self.index, self.index, K[:0], out)
+        return out
 
     def __matmul__(self, v: Array) -> Array:
         return DenseGram(self.rows(slice(None)), self.kernel, take(self.whole.points, self.index)) @ v
 
     def columns(self, dtype: Any) -> Columns:
-        return _given(self.astype(np.dtype(dtype)).rows(slice(None)))
+        if self.dtype != dtype:
+            return self.astype(dtype).columns(dtype)
+        return GivenColumns(self._own, self.n)
 
     def astype(self, dtype: Any) -> DensePart:
         return DensePart(self.whole.astype(dtype), self.index)
+
+
+def _product(K: Array, v: Array, rows: Any) -> Array:
+    """Some rows of K v for a symmetric K; sums keep their order."""
+    used = np.flatnonzero(v if v.ndim == 1 else v.any(axis=1))
+    weights = np.ascontiguousarray(v[used].reshape(used.size, -1).T, np.float64)
+    part = K if rows is None else np.ascontiguousarray(K[:, rows])
+    out = np.zeros((len(weights), part.shape[1]))
+    for sums, own in zip(out, weights, strict=True):
+        core.add_rows(part, used, own, sums)
+    return out.T.reshape(-1, *v.shape[1:])
 
 
 def _given(matrix: Array) -> GivenColumns:

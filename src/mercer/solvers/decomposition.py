@@ -52,6 +52,7 @@ _TURNS = 16  # where that does not suffice, Newton steps and fewer pair steps ta
 _NEWTON_WORK = 5e9  # until about so many multiplications are done
 _INNER = 0.1  # a working set is solved until its violation is this part of the violation of all points;
 _INNER_WHOLE = 0.01  # the same, where the working set is everything
+_GOAL, _FINER = 5e-5, 1e-4  # what is one working set is solved to this relative gap at once, then to this part of it
 _SHRINK_FROM = 0.6  # points leave once the violation is this part of the first,
 _SHRINK_MARGIN = 1.0  # if they are optimal by more than this many times the violation,
 _SHRINK_TO = 0.7  # and if fewer than this part of the points remain;
@@ -123,6 +124,7 @@ class _Descent:
         self.hard = isinstance(problem.loss, HardMargin)
         self.size = float(np.abs(problem.gram.diag()).max())
         self.best_gap, self.failures, self.exhausted = np.inf, 0, False
+        self.goal, self.plain = _GOAL, not self.hard
         self.idle, self.tried, self.work_before = 0, False, 0.0
         self._take(np.dtype(np.float64) if self._too_coarse() else problem.gram.dtype, beta)
         self.first = self.shard.violation
@@ -214,6 +216,9 @@ class _Descent:
     def round(self) -> None:
         """Choose a working set, solve for it, and take its coefficients."""
         shard = self.shard
+        if self.plain and shard.held is not None:
+            self._settle()
+            return
         W = self._working_set()
         if W.size == 0:  # nobody can move
             self._rise(0.0, 0.0)
@@ -229,6 +234,13 @@ class _Descent:
             shard.restore()
             self.rejoin_at = -1.0
         self._shrink()
+
+    def _settle(self) -> None:
+        """A problem of one working set, as far as steps of pairs alone are fast."""
+        shard = self.shard
+        few = shard.dtype == np.float64 and shard.n <= WHOLE
+        self.plain, dual = shard.settle(self.dual, self.goal, _MANY * shard.n if few else _STEPS)
+        self.goal, self.dual = self.goal * _FINER, dual
 
     def _working_set(self) -> Index:
         """All points, where they are few; else half of the last set, and the worst of the others."""

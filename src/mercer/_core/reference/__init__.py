@@ -25,3 +25,4 @@ from .tiles import add_both as add_both
 from .tiles import fill as fill
 from .tiles import finish_rows as finish_rows
 from .tiles import square as square
+from .whole import settle as settle
