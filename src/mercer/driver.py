@@ -29,7 +29,7 @@ from .types import Array
 _ROUNDS = 2_000  # full ones: the most work, where no number of rounds is given
 _AIM = 0.7  # of the tolerance: rounding in the values of a solver takes some
 _SMALL, _FINE, _POLISH = 100, 1e-13, 10  # so few points are worth this gap, if so many rounds reach it
-_SINGLE_FROM = 1e-5  # tolerances of at least this allow float32 kernel values in the certificate
+_SINGLE_FROM = 1e-5  # tolerances of at least this allow sums of float32 kernel values in the certificate
 _PROMPT = 0.3  # seconds that a certificate may take after Ctrl-C
 _BETTER = 0.99  # an earlier iterate is given back where its objective was below this part of the last one's
 _RESERVE = 0.2  # of the time limit, at most, is kept for the certificate
@@ -139,8 +139,6 @@ class _Run:
         self.doubt: str | None = None
         self.best_primal, self.best_beta = np.inf, self.beta
         self.probed_seconds, self.probed_support = 0.0, 0
-        # A float64 pass over rows that were computed in float32 takes more than a quarter of the time of the fit.
-        self.single = tol >= _SINGLE_FROM
 
     def first_share(self, solver: Solver) -> float:
         """The share of the time that a solver may take for its first answer: none, where it would not suffice, as far
@@ -335,10 +333,13 @@ class _Run:
         if (stop or iterate.done) and held is None and self._was_better(stop):
             # An earlier f was better; the latest bound is the best.
             beta, dual_beta, weights = self.best_beta, iterate.beta if dual_beta is None else dual_beta, None
-        near = Near(iterate.scores, iterate.error) if iterate.scores is not None and beta is iterate.beta else None
+        gram = self.problem.gram
+        near = None
+        if iterate.scores is not None and beta is iterate.beta and gram.design is None:
+            near = Near(iterate.scores, iterate.error, self.tol >= _SINGLE_FROM and gram.dtype == np.float32)
         tol = np.inf if sudden else self.tol  # what rounding leaves open is said; there is no time to compute it again
         certificate, scores, b = examine(
-            self.problem, beta, None, dual_beta, single=self.single, scores=held, weights=weights, tol=tol,
+            self.problem, beta, None, dual_beta, scores=held, weights=weights, tol=tol,
             near=None if held is not None else near,
         )  # fmt: skip
         if stop is Status.OUT_OF_TIME and self.problem.nothing[1] <= certificate.primal < np.inf:
@@ -359,8 +360,6 @@ class _Run:
             certificate, scores, b = examine(
                 self.problem, beta, None, dual_beta, status=certificate.status, scores=products
             )
-        if near is None or not np.isfinite(near.error):
-            self.single = self.single and certificate.rounding > 0.0
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
         self.dual_beta = None if dual_beta is None else dual_beta.copy()
         self.weights = None if weights is None else weights.copy()

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ._core.core import CHOICE
-from .kernels import Linear
-from .kernels.points import width
 from .losses import HardMargin, Logistic
 from .rounding import rounding_of_scores
 from .solution import Certificate, Inseparable, Status
@@ -23,8 +21,8 @@ if TYPE_CHECKING:
 
 _NOTHING = 1e-15  # values below this part of the terms that they are sums of are rounding
 _TINY = 1e-300  # objectives below this are zero
-_SHARE = 0.05  # of the tolerance, that the rounding of float32 values may take; predictions may take as much
-_LEAST, _QUICK = 512, 4_000_000  # points, or numbers to multiply; for fewer, all is float64
+_SHARE = 0.3  # of the tolerance, that the rounding of float32 values may take; predictions may take some, too
+_LEAST = 2500  # points; for fewer, all is float64
 _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
 _REACH = 3.0  # times the error of K beta: b is found from it, too
 _MOST, _LOOKS = 0.5, 4  # of the points may matter, for float64 to be worth it; and so often others may turn out to
@@ -38,7 +36,6 @@ def examine(
     b: float | None = None,
     dual_beta: Array | None = None,
     *,
-    single: bool = False,
     status: Status = Status.EXAMINED,
     scores: Array | None = None,
     weights: Array | None = None,
@@ -48,8 +45,8 @@ def examine(
     """The certificate, K beta and b; see Problem.certify.
 
     With `scores`, those are not recomputed but checked on a sample. With `weights`, the answer is f = Z w + b for the
-    explicit features Z of K, and beta a dual point alone. Where the rounding of float32 values would be too
-    much for a relative gap of `tol`, float64 it is. With K beta `near`ly known, float64 only where it matters.
+    explicit features Z of K, and beta a dual point alone. K beta that is `near`ly known is checked on a sample too; but
+    where its rounding would be too much for a relative gap of `tol`, float64 it is, if possible only where it matters.
     """
     if b and not problem.bias:
         raise ValueError(f"This problem has no bias, so b must be 0, not {b!r}.")
@@ -58,16 +55,17 @@ def examine(
     if not np.isfinite(beta).all() or not np.isfinite(other).all():
         bad = Certificate(np.inf, -np.inf, 0.0, np.inf, np.inf, status, np.full(problem.n, np.inf))
         return bad, np.full(problem.n, np.nan), 0.0
-    if near is not None and (other is not beta or problem.n <= _LEAST or not np.isfinite(near.error)):
+    if near is not None and (other is not beta or problem.n <= _LEAST):
         near = None
-    known = None if near is None else where_it_matters(problem, beta, near)
-    single = single and not (near is not None and known is None and _too_rough(problem, beta, near.scores, tol))
-    if known is not None:
-        products = Products(known, known)
-    elif weights is None:
-        products = recomputed(problem, beta, other, single, scores)
-    else:
+    rough = near is not None and near.sampled
+    if weights is not None:
         products = Products(problem.gram.design.dots(weights), problem.gram.recompute(other))
+    elif scores is not None and problem.n > _LEAST:
+        products = Products(*_columns(scores), exact=False)
+    elif near is not None and rough:
+        products = Products(near.scores, near.scores, exact=False)
+    else:
+        products = recomputed(problem, beta, other, near)
     bias = problem.best_bias(products.scores) if b is None else float(b)
     found = accounts(problem, beta, bias, other, products)
     primal, dual = found.primal, found.dual
@@ -76,8 +74,8 @@ def examine(
     rounding = 0.0
     if not products.exact:
         rounding = rounding_of_scores(problem, beta, bias, other, products.scores, products.dual_scores, primal)
-    if scores is None and rounding > _SHARE * tol * max(abs(primal), abs(dual)):
-        return examine(problem, beta, b, dual_beta, status=status)
+    if near is not None and rough and rounding > _SHARE * tol * max(abs(primal), abs(dual)):
+        return examine(problem, beta, b, status=status, near=near._replace(sampled=False))
     if _is_nothing(problem, beta, other, primal, dual):
         primal = dual = 0.0  # all of it is rounding: 0/0 := 0
     proof = _inseparable(problem, other) if _nearly_inseparable(problem, other, products) else None
@@ -106,20 +104,30 @@ def _coefficients(problem: Problem, beta: Array, name: str) -> Array:
 
 
 class Near(NamedTuple):
-    """K beta as a solver believes it to be, and by how much it is wrong at most: a bound that is proved."""
+    """K beta as a solver believes it to be; by how much it is wrong at most, a bound that is proved, or infinite; and
+    whether a sample of float64 values may vouch for it.
+    """
 
     scores: Array
     error: float
+    sampled: bool
+
+
+def recomputed(problem: Problem, beta: Array, other: Array, near: Near | None) -> Products:
+    """K beta and K other from the points, in float64."""
+    exact = None if near is None or not np.isfinite(near.error) else where_it_matters(problem, beta, near)
+    if exact is not None:
+        return Products(exact, exact)
+    return Products(*_columns(problem.gram.recompute(beta if other is beta else np.column_stack([beta, other]))))
 
 
 def where_it_matters(problem: Problem, beta: Array, near: Near) -> Array | None:
     """K beta in float64 at the support vectors and wherever there may be a loss; elsewhere it changes no objective, and
     is as it was. None, where that would be most points.
     """
-    scores, error = near
     if isinstance(problem.loss, HardMargin):
         return None
-    exact, b, reach = scores.copy(), problem.best_bias(scores), _REACH * error
+    exact, b, reach = near.scores.copy(), problem.best_bias(near.scores), _REACH * near.error
     matters, known = beta != 0.0, np.zeros(problem.n, bool)
     for _ in range(_LOOKS):
         matters = matters | _may_have_loss(problem, exact + b, reach)
@@ -129,16 +137,8 @@ def where_it_matters(problem: Problem, beta: Array, near: Near) -> Array | None:
         if new.size == 0:
             return exact
         exact[new] = problem.gram.recompute(beta, new)
-        known, b, reach = matters, problem.best_bias(exact), error
+        known, b, reach = matters, problem.best_bias(exact), near.error
     return None
-
-
-def _too_rough(problem: Problem, beta: Array, scores: Array, tol: float) -> bool:
-    """Whether float32 values, of which these scores are sums, would be too much for a relative gap of `tol`."""
-    b = problem.best_bias(scores)
-    primal = problem.primal(beta, b, scores)
-    rounding = rounding_of_scores(problem, beta, b, beta, scores, scores, primal)
-    return rounding > _SHARE * tol * abs(primal)
 
 
 def _may_have_loss(problem: Problem, f: Array, error: float) -> Array:
@@ -153,19 +153,6 @@ class Products(NamedTuple):
     scores: Array
     dual_scores: Array
     exact: bool = True
-
-
-def recomputed(problem: Problem, beta: Array, other: Array, single: bool, scores: Array | None) -> Products:
-    """K beta and K other from the points; or `scores`, which are K beta already, and to be checked."""
-    gram = problem.gram
-    both = beta if other is beta else np.column_stack([beta, other])
-    linear = gram.design is not None or isinstance(gram.kernel, Linear)  # float64 anyway
-    single = single and gram.dtype == np.float32 and not linear
-    if single and scores is None:
-        single = int(np.count_nonzero(beta)) * problem.n * width(gram.points) > _QUICK
-    if problem.n <= _LEAST or not (single or scores is not None):
-        return Products(*_columns(gram.recompute(both)))
-    return Products(*_columns(gram.recompute(both, dtype=np.float32) if scores is None else scores), exact=False)
 
 
 def _columns(products: Array) -> tuple[Array, Array]:

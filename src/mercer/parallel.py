@@ -77,26 +77,32 @@ class _OneBlasThread:
         self.lock = threading.Lock()
         self.inside = 0
         self.threads_before = 1
-        self.limit: Any = None
+        self.before: list[int] = []  # the threads of each library
 
     def enter(self) -> None:
         with self.lock:
             if self.inside == 0:
                 self.threads_before = thread_count()
-                self.limit = _blas().limit(limits=1)
+                self.before = [library.num_threads for library in _blas().lib_controllers]
+                self._set([1] * len(self.before))
             self.inside += 1
 
     def leave(self) -> None:
         with self.lock:
             self.inside -= 1
             if self.inside == 0:
-                self.limit.restore_original_limits()
+                self._set(self.before)
 
     def after_fork(self) -> None:
         """In a child: its parent's threads are gone, and a lock that one of them held must not stay shut."""
         if self.inside:
-            self.limit.restore_original_limits()
+            self._set(self.before)
         self.__init__()  # type: ignore[misc]
+
+    def _set(self, threads: list[int]) -> None:
+        """So many for each library; by hand, because threadpoolctl's own context takes a tenth of a millisecond."""
+        for library, number in zip(_blas().lib_controllers, threads, strict=True):
+            library.set_num_threads(number)
 
 
 _one_blas_thread = _OneBlasThread()

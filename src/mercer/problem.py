@@ -208,13 +208,11 @@ class Problem:
         b: float | None = None,
         dual_beta: Array | None = None,
         *,
-        single: bool = False,
         status: Status = Status.EXAMINED,
     ) -> Certificate:
-        """What is true of an answer, recomputed from the kernel and the data.
+        """What is true of an answer, recomputed from the kernel and the data, all in float64.
 
-        dual_beta is a feasible dual point, beta itself if none is given. Everything is float64; with `single`, where K
-        is float32, kernel values are float32 too, and the rounding is measured on a sample.
+        dual_beta is a feasible dual point, beta itself if none is given.
         """
-        certificate, _, _ = examine(self, beta, b, dual_beta, single=single, status=status)
+        certificate, _, _ = examine(self, beta, b, dual_beta, status=status)
         return certificate

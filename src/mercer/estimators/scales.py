@@ -62,10 +62,11 @@ def _far_apart(X: Points) -> tuple[tuple[int, float], tuple[int, float]] | None:
     """
     if count(X) > _ROWS:
         X = take(X, np.linspace(0, count(X) - 1, _ROWS).astype(int))
-    deviations, ranges = _measured(X)
+    ranges = _ranges(X)
     moving = np.flatnonzero(ranges > 0)
-    if moving.size < 2:
+    if moving.size < 2 or not ranges.max() > APART * ranges[moving].min():
         return None
+    deviations = _deviations(X)
     large = moving[deviations[moving].argmax()]
     with np.errstate(all="ignore"):
         below = np.minimum(deviations[large] / deviations[moving], ranges[large] / ranges[moving])
@@ -74,20 +75,26 @@ def _far_apart(X: Points) -> tuple[tuple[int, float], tuple[int, float]] | None:
     return pair if below.max() > APART else None
 
 
-def _measured(X: Points) -> tuple[Array, Array]:
-    """The standard deviation and the range of each column; 0 where a column is constant but for rounding."""
+@np.errstate(all="ignore")  # what overflows is no scale to speak of, and others say so
+def _ranges(X: Points) -> Array:
+    """The range of each column; 0 where it is constant but for rounding."""
     rounding = 1000.0 * float(np.finfo(X.dtype).eps)
-    with np.errstate(all="ignore"):  # what overflows is no scale to speak of, and others say so
-        if is_sparse(X):
-            low, high = (part.toarray().ravel().astype(np.float64) for part in (X.min(axis=0), X.max(axis=0)))
-            mean, square = (np.asarray(part.mean(axis=0), np.float64).ravel() for part in (X, X.multiply(X)))
-            deviations = np.sqrt(np.maximum(square - mean * mean, 0.0))
-        else:
-            low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
-            deviations = X.std(axis=0, dtype=np.float64)
-        ranges = high - low
-        ranges[~(ranges > rounding * np.maximum(np.abs(low), np.abs(high)))] = 0.0
-    return deviations, ranges
+    low, high = X.min(axis=0), X.max(axis=0)
+    if is_sparse(X):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    low, high = low.astype(np.float64), high.astype(np.float64)
+    ranges = high - low
+    ranges[~(ranges > rounding * np.maximum(np.abs(low), np.abs(high)))] = 0.0
+    return np.asarray(ranges)
+
+
+@np.errstate(all="ignore")
+def _deviations(X: Points) -> Array:
+    """The standard deviation of each column."""
+    if not is_sparse(X):
+        return np.asarray(X.std(axis=0, dtype=np.float64))
+    mean, square = (np.asarray(part.mean(axis=0), np.float64).ravel() for part in (X, X.multiply(X)))
+    return np.sqrt(np.maximum(square - mean * mean, 0.0))
 
 
 def _name(machine: Any, column: int) -> str:
