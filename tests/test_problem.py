@@ -159,13 +159,13 @@ def test_a_certificate_is_recomputed():
 
 
 def test_scores_that_are_not_true_are_found_out():
-    X, y = two_classes(2200)
+    X, y = two_classes(2600)
     problem = Problem.of(Gaussian(0.3), X, y, C=1e-3)
     solution = solve(problem, tol=1e-6)
     true = problem.gram.product64(solution.beta)
-    good, _, _ = examine(problem, solution.beta, single=True, scores=true)
+    good, _, _ = examine(problem, solution.beta, scores=true)
     assert good.rounding <= 1e-12 and good.relative_gap <= 1e-6
-    false, _, _ = examine(problem, solution.beta, single=True, scores=true + 0.01 * y)
+    false, _, _ = examine(problem, solution.beta, scores=true + 0.01 * y)
     assert false.rounding >= 0.5 * abs(false.primal - false.dual - (good.primal - good.dual))
     assert false.relative_gap > 1e-4
 
@@ -175,18 +175,24 @@ def test_scores_that_are_not_true_are_found_out():
 )
 @pytest.mark.parametrize("seed", range(3))
 def test_rounding_covers_what_float32_changes(loss, seed):
-    X, y = curve(2100, seed) if isinstance(loss, EpsilonInsensitive | Squared) else two_classes(2100, seed)
+    X, y = curve(2600, seed) if isinstance(loss, EpsilonInsensitive | Squared) else two_classes(2600, seed)
     X = 3 * X.astype(np.float32)
     if loss == HardMargin():
         y = np.where(X[:, 0] > 0, 1.0, -1.0)
     problem = Problem.of(Gaussian(0.1), X, y, loss, 10.0)
+
+    def examined(beta, dual_beta=None):
+        both = beta if dual_beta is None else np.column_stack([beta, dual_beta])
+        exact = problem.certify(beta, dual_beta=dual_beta)
+        single, _, _ = examine(problem, beta, None, dual_beta, scores=problem.gram.recompute(both, dtype=np.float32))
+        return exact, single
+
     beta = feasible(problem, seed) if loss != HardMargin() else 0.02 * y
-    exact, single = problem.certify(beta), problem.certify(beta, single=True)
+    exact, single = examined(beta)
     assert exact.rounding == 0.0
     assert 0.0 < single.rounding <= 1e-3 * abs(single.primal)
     assert single.gap >= exact.gap * (1 - 1e-12)
-    other = feasible(problem, seed + 1)
-    exact, single = problem.certify(beta, dual_beta=other), problem.certify(beta, dual_beta=other, single=True)
+    exact, single = examined(beta, feasible(problem, seed + 1))
     assert single.gap >= exact.gap * (1 - 1e-12)
 
 

@@ -28,7 +28,7 @@ class Combined(Way[Several]):
         self.parts, self.dtype = tuple(parts), parts[0].dtype
         self.cost = sum(part.cost for part in parts) + 1.0
         self.bytes_a_point = sum(part.bytes_a_point for part in parts)
-        self.tiles = 1 + max(part.tiles for part in parts)
+        self.tiles = 2 + max(part.tiles for part in parts)
 
     def prepared(self, X: Points) -> Points:
         return tuple(part.prepared(X) for part in self.parts)
@@ -79,7 +79,7 @@ class _Around(Way[Ready]):
 
     def __init__(self, inner: AnyWay, dtype: DTypeLike) -> None:
         self.inner, self.dtype = inner, np.dtype(dtype)
-        self.cost, self.bytes_a_point, self.tiles = inner.cost + 1.0, inner.bytes_a_point, 2 + inner.tiles
+        self.cost, self.bytes_a_point, self.tiles = inner.cost + 1.0, inner.bytes_a_point, 3 + inner.tiles
 
     def prepared(self, X: Points) -> Points:
         return self.inner.prepared(X)

@@ -28,7 +28,7 @@ class Blocks(Way[Some]):
 
     def __init__(self, kernel: Kernel, X: Points, dtype: DTypeLike, cost: float) -> None:
         self.kernel, self.dtype, self.cost = kernel, np.dtype(dtype), cost
-        self.tiles = 1 + kernel.tiles
+        self.tiles = 2 + kernel.tiles
         self.bytes_a_point = 4.0 * kernel.scratch_width(X) * self.dtype.itemsize
 
     def prepared(self, X: Points) -> Points:

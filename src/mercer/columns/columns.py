@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from copy import copy
 from functools import cached_property
-from itertools import combinations_with_replacement, product
 from math import inf
 
 import numpy as np
@@ -33,9 +32,9 @@ PIECE = 1536  # columns of one task: whole panels of every precision,
 _IN_CACHE = 200_000  # or as many as take so many bytes
 PANEL = 48
 SCRATCH = 32_000_000  # bytes of temporaries, over all threads
-_PIECES = 8  # of work for each thread
+_PIECES = 3  # of work for each thread
 _SIDE = 5 * BLOCK  # points of a block of a square
-_MIRRORED = 100.0  # multiply-adds: to mirror a value costs more
+_MIRRORED = 64.0  # multiply-adds: to mirror a value costs more
 _FEW = 512  # rows; sums over so few are those of predictions, to the last bit
 _SYMMETRIC = 6e6  # bytes of temporaries of a thread that uses values twice
 _STRIPS = 16  # of a symmetric product, at most: each has sums of its own
@@ -170,23 +169,25 @@ class Columns:
 
     def square(self, rows: Index, out: Array) -> None:
         """out <- k(rows, rows), into the upper left corner; half of it by symmetry, where that costs less."""
-        parts = pieces(rows.size, min(_SIDE, self.batch))
-        across = [self.way.rows(self._own, rows[part]) for part in parts]
-        down = [self.way.columns(self._own, rows[part]) for part in parts]
         half = self.way.cost > _MIRRORED
+        side = min(_SIDE, self.batch)
+        wide = side if half else PANEL * int(max(side, min(PIECE, _IN_CACHE / max(self.way.bytes_a_point, 1.0))) // PANEL)
+        tops, lefts = pieces(rows.size, side if half else side // 2), pieces(rows.size, wide)
+        down = [self.way.columns(self._own, rows[left]) for left in lefts]
 
-        def task(pair: tuple[int, int]) -> None:
-            i, j = pair
-            if half and i == j:
-                self.way.square(across[i], down[i], out[parts[i], parts[i]])
-            else:
-                self.way.fill(across[i], down[j], np.arange(across[i].count), out[parts[i], parts[j]])
+        def task(top: slice) -> None:
+            across = self.way.rows(self._own, rows[top])
+            every = np.arange(across.count)
+            for left, ready in zip(lefts, down, strict=True):
+                if half and left == top:
+                    self.way.square(across, ready, out[top, top])
+                elif not half or left.start > top.start:
+                    self.way.fill(across, ready, every, out[top, left])
 
-        several = combinations_with_replacement(range(len(parts)), 2) if half else product(range(len(parts)), repeat=2)
-        for_each([(i, j) for i, j in several], task, self.threads)
-        if half and len(parts) > 1:
-            for_each(parts[1:], lambda strip: core.mirror(out, strip.start, strip.stop), self.threads)
-        self.counted.values += rows.size * (rows.size + _SIDE) // 2 if half else rows.size**2
+        for_each(tops, task, self.threads)
+        if half and len(tops) > 1:
+            for_each(tops[1:], lambda strip: core.mirror(out, strip.start, strip.stop), self.threads)
+        self.counted.values += rows.size * (rows.size + side) // 2 if half else rows.size**2
 
     def product(self, rows: Index, V: Array, at: Index) -> Array:
         """sum_i V_i k(row_i, .) at some points, in float64; where these begin with the rows, by symmetry."""
@@ -258,7 +259,7 @@ def sizes(way: AnyWay, scratch: float) -> tuple[int, int]:
     """How many rows and how many columns at a time have temporaries of no more than so many bytes."""
     point = max(way.bytes_a_point, 1.0)
     piece = PANEL * int(min(max(PIECE, _IN_CACHE / point), max(PANEL, scratch / 3.0 / point)) // PANEL)
-    tile = (way.tiles + 1) * piece * way.dtype.itemsize
+    tile = max(way.tiles * piece * way.dtype.itemsize, 1)
     batch = BLOCK * int(min(BATCH, max(BLOCK, scratch / 3.0 / point, 0.0)) // BLOCK)
     return max(BLOCK, min(batch, BLOCK * int(scratch / 3.0 / tile // BLOCK))), piece
 

@@ -32,6 +32,8 @@ class Packed:
 class Tiles(Way[Packed]):
     """A form of packed points. `centre` is subtracted; a level is `factor` times the squared length of what is left."""
 
+    tiles = 0
+
     def __init__(self, form: Form, centre: Array, factor: float, dtype: DTypeLike) -> None:
         self.form, self.centre, self.factor, self.dtype = form, centre, float(factor), np.dtype(dtype)
         self.cost = centre.size * (1.0 if form.way == Sums.PRODUCTS else 2.0) + _CURVED

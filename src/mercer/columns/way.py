@@ -38,7 +38,7 @@ class Way(ABC, Generic[Set]):
     """What a value costs, in multiply-adds: about the number of coordinates."""
     bytes_a_point: float = 0.0
     """The memory of a point that is ready, beside the point itself."""
-    tiles: int = 0
+    tiles: int = 1
     """Temporaries of the size of a block of values."""
 
     def error(self, ready: Sequence[Set]) -> float:

@@ -30,6 +30,9 @@ class DenseGram(Gram):
     kernel: Kernel
     points: Points
     reason: str = "dense: asked for"
+    computed: bool = False
+    """Whether the matrix was computed here, from the kernel and the points."""
+
     given = True
 
     @classmethod
@@ -51,7 +54,7 @@ class DenseGram(Gram):
         np.fill_diagonal(matrix, diagonal(kernel, X, dtype))
         if not kernel.bounded:
             require_no_overflow(matrix)
-        return cls(matrix, kernel, X, reason)
+        return cls(matrix, kernel, X, reason, computed=True)
 
     @classmethod
     def of_matrix(cls, matrix: Array, reason: str = "dense: the values were given") -> DenseGram:
@@ -95,7 +98,7 @@ class DenseGram(Gram):
     def _stands(self, dtype: Any) -> bool:
         """Whether the values that are held are as good as any; those of <x, z> are not, far from the origin."""
         given = self.kernel.domain is Domain.VALUES
-        return given or (self.dtype == dtype == np.float64 and self.kernel.symmetric and self.kernel.bounded)
+        return given or (self.computed and self.dtype == dtype == np.float64 and self.kernel.bounded)
 
     def columns(self, dtype: Any) -> Columns:
         """See Gram.columns; a matrix of another precision is computed anew."""
@@ -164,7 +167,7 @@ class DensePart(Part):
 def _product(K: Array, v: Array, rows: Any) -> Array:
     """Some rows of K v for a symmetric K; sums keep their order."""
     used = np.flatnonzero(v if v.ndim == 1 else v.any(axis=1))
-    weights = np.ascontiguousarray(v[used].reshape(used.size, -1).T, np.float64)
+    weights = np.ascontiguousarray(v[used].reshape(used.size, v[0].size).T, np.float64)
     part = K if rows is None else np.ascontiguousarray(K[:, rows])
     out = np.zeros((len(weights), part.shape[1]))
     for sums, own in zip(out, weights, strict=True):
