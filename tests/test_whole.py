@@ -8,7 +8,14 @@ from mercer.columns import padded
 from .cores import CORES, FUSED, NATIVE
 
 every_core = pytest.mark.parametrize("core", CORES.values(), ids=CORES)
-SETTINGS = [{}, {"bias": False}, {"eps": 0.1}, {"r": 0.5}, {"C": 30.0, "bias": False}, {"eps": 0.2, "r": 0.1, "C": 10.0}]
+SETTINGS = [
+    {},
+    {"bias": False},
+    {"eps": 0.1},
+    {"r": 0.5},
+    {"C": 30.0, "bias": False},
+    {"eps": 0.2, "r": 0.1, "C": 10.0},
+]
 
 
 def posed(n, dtype, seed=0, eps=0.0, r=0.0, C=1.0, bias=True):

@@ -171,7 +171,9 @@ class Columns:
         """out <- k(rows, rows), into the upper left corner; half of it by symmetry, where that costs less."""
         half = self.way.cost > _MIRRORED
         side = min(_SIDE, self.batch)
-        wide = side if half else PANEL * int(max(side, min(PIECE, _IN_CACHE / max(self.way.bytes_a_point, 1.0))) // PANEL)
+        wide = (
+            side if half else PANEL * int(max(side, min(PIECE, _IN_CACHE / max(self.way.bytes_a_point, 1.0))) // PANEL)
+        )
         tops, lefts = pieces(rows.size, side if half else side // 2), pieces(rows.size, wide)
         down = [self.way.columns(self._own, rows[left]) for left in lefts]
 
