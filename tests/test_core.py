@@ -16,7 +16,7 @@ from scipy.sparse import csc_array, csr_array
 from mercer import LinearSVC
 from mercer._core import distances, exponential, gaussian, logistic, sparse, sums
 from mercer.gram import Design
-from mercer.interrupt import ctrl_c_held
+from mercer.limits import ctrl_c_held
 
 generator = np.random.default_rng(0)
 DTYPES = [np.float32, np.float64]

@@ -35,12 +35,11 @@ from mercer import (
     evidence,
     solve,
 )
-from mercer.deadline import look, looking
 from mercer.features import Nystrom, RandomFourier, SpectralMap
 from mercer.features import base as features
 from mercer.gram import DenseGram, PointsGram
-from mercer.interrupt import StoppedError, interruptible
 from mercer.kernels import FromFunction, Gaussian
+from mercer.limits import StoppedError, interruptible, look, looking
 from mercer.parallel import apart, for_each
 from mercer.solution import Status
 from mercer.solvers import Iterate, Solver, StochasticSubgradient, triangular
@@ -342,7 +341,7 @@ class Astray(Solver):
 def test_what_is_known_of_an_answer_is_not_computed_again(monkeypatch):
     """A constant takes the place of an answer that costs more; the bound is that of the answer, checked on a sample."""
     clock = [0.0]
-    monkeypatch.setattr("mercer.deadline.clock", lambda: clock[0])
+    monkeypatch.setattr("mercer.limits.clock", lambda: clock[0])
     monkeypatch.setattr(sys.modules["mercer.gram.evidence"], "_LOOK", 100)
 
     def nearly_one(x, z):

@@ -13,8 +13,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer.driver import solve
-from mercer.interrupt import interruptible
 from mercer.kernels import Gaussian, Linear
+from mercer.limits import interruptible
 from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, OneClass, SquaredHinge
 from mercer.problem import Problem
 from mercer.solution import Status

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from itertools import pairwise
 from numbers import Integral, Real
@@ -11,10 +11,24 @@ from typing import Any
 
 import numpy as np
 
+from . import limits
 from .arithmetic import by_default
-from .deadline import NEVER, Deadline, OutOfTimeError, flop_seconds, looking, now, until, within
 from .examination import Near, examine, may_be_inseparable
-from .interrupt import Interrupt, StoppedError, heeded, interruptible
+from .limits import (
+    NEVER,
+    Deadline,
+    Interrupt,
+    OutOfTimeError,
+    StoppedError,
+    flop_seconds,
+    heeded,
+    interruptible,
+    looking,
+    now,
+    until,
+    within,
+)
+from .losses import HardMargin
 from .parallel import helpers_kept
 from .problem import Problem
 from .solution import Certificate, Solution, Status, Step
@@ -41,6 +55,7 @@ _GRACE = 0.05  # of the time limit, a certificate may end later
 _FIRST = 0.5  # of the time limit is what a first answer may take; then a cheaper method has the rest,
 _SURELY = 0.1  # unless it seemed to need no more than this part
 _PARTS = (0.2 ** np.arange(1.0, 6.0)).tolist()  # of an answer that is worse than none, one of which may be better
+_NO_LIMIT = nullcontext()
 _AGAIN = 0.9  # a round is begun only if there is time for this part of what the shorter of the last two took
 
 
@@ -125,9 +140,10 @@ class _Run:
     ) -> None:
         self.problem, self.tol, self.max_iter, self.callback = problem, tol, max_iter, callback
         self.interrupt = interrupt
-        self.began, self.deadline = now(), deadline
+        self.began, self.deadline, self.limited = now(), deadline, deadline.limited
         self.status: Status | None = None
-        self.work, self.values_before = 0.0, problem.gram.values
+        self.work, self.values_before, self.full = 0.0, problem.gram.values, full_round(problem.n)
+        self.hard = isinstance(problem.loss, HardMargin)
         self.last: Iterate | None = None  # the best answer, should time run out in the middle of a round
         self.history: list[Step] = []
         self.aim = _AIM * tol  # what the solver's own gap must be before a certificate is worth its while;
@@ -151,7 +167,7 @@ class _Run:
         except StoppedError:  # f is a constant now, whose gap holds with any kernel
             self.break_off()
             return 1.0
-        if not self.deadline.limited:
+        if not self.limited:
             return 1.0
         values, flops = solver.first_work(self.problem)
         if self._is_trifle(values) and flops <= _TRIFLE:
@@ -174,7 +190,7 @@ class _Run:
         with nullcontext() if solver.factors else helpers_kept(), looking(self.interrupt.look):
             while self.status is None:
                 try:
-                    with until(first if self.last is None else self.deadline.earlier(self._reserve(self.last))):
+                    with self._in_time(first) if self.limited else _NO_LIMIT:
                         iterate = self._with_scores(generator.send(scores))
                     scores = self.take(iterate)
                 except StopIteration:
@@ -189,6 +205,10 @@ class _Run:
                     self.judge(self.last, Status.OUT_OF_TIME)
                 except StoppedError:
                     self.break_off()
+
+    def _in_time(self, first: Deadline) -> AbstractContextManager[Any]:
+        """A context with the deadline of a round: of the first one, or of those that follow."""
+        return until(first if self.last is None else self.deadline.earlier(self._reserve(self.last)))
 
     def break_off(self) -> None:
         """Ctrl-C in the middle of a round: the answer of the one before counts, or none at all (a constant f)."""
@@ -216,7 +236,7 @@ class _Run:
     def take(self, iterate: Iterate) -> Array | None:
         """Look at an iterate; K beta is given back where it was recomputed."""
         step = self._measure(iterate)
-        self.work = step.iteration * full_round(self.problem.n) if iterate.work is None else iterate.work
+        self.work = step.iteration * self.full if iterate.work is None else iterate.work
         self.history.append(step)
         kept = _copied(iterate)
         if iterate.beta.any():
@@ -224,12 +244,12 @@ class _Run:
         if step.primal < self.best_primal and not iterate.partial:
             self.best_primal, self.best_beta = step.primal, kept.beta
         stop = self._why_stop(step, iterate)
-        hopeless = may_be_inseparable(self.problem, iterate.beta, iterate.scores)
+        hopeless = self.hard and may_be_inseparable(self.problem, iterate.beta, iterate.scores)
         aim = _FINE if len(self.history) < self.polish else self.aim
         good = step.relative_gap <= aim and not iterate.partial
         if not (stop or iterate.done or hopeless or good):
             return None
-        if stop is None and self.deadline.limited and self._certificate_seconds(iterate) > self.deadline.left():
+        if stop is None and self.limited and self._certificate_seconds(iterate) > self.deadline.left():
             stop = Status.OUT_OF_TIME
         scores = self.judge(iterate, stop)
         seen = step.relative_gap  # below 0, where rounding hides it from the solver
@@ -260,22 +280,22 @@ class _Run:
         return self._step(iterate, primal, dual)
 
     def _step(self, iterate: Iterate, primal: float, dual: float) -> Step:
-        seconds = now() - self.began
+        seconds = limits.clock() - self.began
         return Step(len(self.history) + 1, primal, dual, int(np.count_nonzero(iterate.beta)), seconds)
 
     def _why_stop(self, step: Step, iterate: Iterate) -> Status | None:
         told = self.callback is not None and self.callback(step) is True
         if told or self.interrupt.asked:
             return Status.INTERRUPTED
-        rounds = self.work / full_round(self.problem.n) if self.max_iter is None else step.iteration
+        rounds = self.work / self.full if self.max_iter is None else step.iteration
         if rounds >= (self.max_iter or _ROUNDS):
             return Status.OUT_OF_ITERATIONS
-        if self.deadline.limited and self.last is not None:
-            if self._reserve(iterate) + _AGAIN * self._round_seconds() >= self.deadline.left():
-                return Status.OUT_OF_TIME
-        elif self.deadline.passed():
-            return Status.OUT_OF_TIME
-        return None
+        if not self.limited:
+            return None
+        if self.last is None:
+            return Status.OUT_OF_TIME if self.deadline.passed() else None
+        late = self._reserve(iterate) + _AGAIN * self._round_seconds() >= self.deadline.left()
+        return Status.OUT_OF_TIME if late else None
 
     def _is_trifle(self, values: float) -> bool:
         """Whether so few kernel values are soon computed: a clock would rather see what else the machine does."""
@@ -289,7 +309,7 @@ class _Run:
 
     def _reserve(self, iterate: Iterate) -> float:
         """The time that is kept for the certificate."""
-        if not self.deadline.limited:
+        if not self.limited:
             return 0.0
         seconds = self._certificate_seconds(iterate)
         if seconds <= _RESERVE * self.deadline.seconds:
@@ -325,7 +345,7 @@ class _Run:
         sudden = stop in (Status.INTERRUPTED, Status.OUT_OF_TIME) and self.problem.gram.design is None
         if sudden and iterate.scores is not None:  # with features, a certificate is two passes
             left = _PROMPT
-            if stop is Status.OUT_OF_TIME and self.deadline.limited:
+            if stop is Status.OUT_OF_TIME and self.limited:
                 left = max(self.deadline.left(), _GRACE * self.deadline.seconds)
             if self._certificate_seconds(iterate) > left:
                 held, iterate = self._cheaply_checked(iterate)

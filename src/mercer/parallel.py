@@ -9,6 +9,7 @@ limits Mercer too.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -17,8 +18,7 @@ from functools import cache, partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from .deadline import look
-from .interrupt import ctrl_c_held
+from .limits import ctrl_c_held, look
 
 _GLANCE = 0.05  # seconds between two looks of who waits
 
@@ -26,9 +26,14 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-@cache
 def _blas() -> Any:
-    """The BLAS libraries of this process (a scan of what is loaded: done once)."""
+    """The BLAS libraries of this process: NumPy's, and SciPy's, which may be loaded later."""
+    return _scanned("scipy.linalg._fblas" in sys.modules)
+
+
+@cache
+def _scanned(with_scipy: bool) -> Any:
+    """What is loaded: a scan that is done once for each."""
     import numpy  # noqa: F401  its BLAS must be loaded before the scan
     from threadpoolctl import ThreadpoolController
 
@@ -77,32 +82,32 @@ class _OneBlasThread:
         self.lock = threading.Lock()
         self.inside = 0
         self.threads_before = 1
-        self.before: list[int] = []  # the threads of each library
+        self.before: list[tuple[Any, int]] = []  # each library, and its threads
 
     def enter(self) -> None:
         with self.lock:
             if self.inside == 0:
                 self.threads_before = thread_count()
-                self.before = [library.num_threads for library in _blas().lib_controllers]
-                self._set([1] * len(self.before))
+                self.before = [(library, library.num_threads) for library in _blas().lib_controllers]
+                for library, _ in self.before:  # by hand: threadpoolctl's own context takes a tenth of a millisecond
+                    library.set_num_threads(1)
             self.inside += 1
 
     def leave(self) -> None:
         with self.lock:
             self.inside -= 1
             if self.inside == 0:
-                self._set(self.before)
+                self._restore()
 
     def after_fork(self) -> None:
         """In a child: its parent's threads are gone, and a lock that one of them held must not stay shut."""
         if self.inside:
-            self._set(self.before)
+            self._restore()
         self.__init__()  # type: ignore[misc]
 
-    def _set(self, threads: list[int]) -> None:
-        """So many for each library; by hand, because threadpoolctl's own context takes a tenth of a millisecond."""
-        for library, number in zip(_blas().lib_controllers, threads, strict=True):
-            library.set_num_threads(number)
+    def _restore(self) -> None:
+        for library, threads in self.before:
+            library.set_num_threads(threads)
 
 
 _one_blas_thread = _OneBlasThread()
@@ -126,14 +131,32 @@ def one_blas_thread() -> Iterator[None]:
 
 
 class _Job:
-    """Something that a helper does, once."""
+    """Something that whoever has time joins in, until it is closed."""
 
     def __init__(self, work: Callable[[], None]) -> None:
-        self.work, self.done = work, False
+        self.work, self.lock = work, threading.Lock()
+        self.inside, self.closed = 0, False
+
+    def join(self) -> bool:
+        """Do a part of the work, unless it is closed already; whether it was not."""
+        with self.lock:
+            if self.closed:
+                return False
+            self.inside += 1
+        try:
+            self.work()
+        finally:
+            with self.lock:
+                self.inside -= 1
+        return True
 
 
 class _Crew:
-    """Threads that wait for work. Each is told by a lock of its own: there is no faster way to wake it up."""
+    """Threads that wait for work. Each is told by a lock of its own: there is no faster way to wake it up.
+
+    Who wakes up late finds the job closed: nobody waits for a helper that has not begun, and so nobody waits for ever,
+    whenever Ctrl-C comes.
+    """
 
     def __init__(self) -> None:
         self.process = os.getpid()
@@ -141,25 +164,24 @@ class _Crew:
         self.threads: list[threading.Thread] = []
         self.finished: SimpleQueue[None] = SimpleQueue()
 
-    def call(self, number: int, job: _Job) -> None:
-        """Let one of the helpers do this job."""
-        if number == len(self.jobs):
-            self.jobs.append(SimpleQueue())
-            self.threads.append(threading.Thread(target=self._serve, args=(self.jobs[number],), daemon=True))
-            self.threads[number].start()
-        self.jobs[number].put(job)
+    def ready(self, number: int) -> list[SimpleQueue[_Job | None]]:
+        """The queues of so many helpers."""
+        while len(self.jobs) < number:
+            jobs: SimpleQueue[_Job | None] = SimpleQueue()
+            thread = threading.Thread(target=self._serve, args=(jobs,), daemon=True)
+            thread.start()
+            self.threads.append(thread)
+            self.jobs.append(jobs)
+        return self.jobs[:number]
 
-    def wait(self, jobs: list[_Job]) -> None:
-        """Until these are done; what is put into `finished` only wakes it up, so that Ctrl-C cannot confuse a count."""
-        while not all(job.done for job in jobs):
+    def wait(self, job: _Job) -> None:
+        """Until nobody is inside; what is put into `finished` only wakes it up, so that no count can be confused."""
+        while job.inside:
             self.finished.get()
 
     def _serve(self, jobs: SimpleQueue[_Job | None]) -> None:
         while (job := jobs.get()) is not None:
-            try:
-                job.work()
-            finally:
-                job.done = True
+            if job.join():
                 self.finished.put(None)
 
     def dismiss(self) -> None:
@@ -187,7 +209,7 @@ def helpers_kept() -> Iterator[None]:
             crew.dismiss()
 
 
-def for_each(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) -> None:
+def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -> None:
     """Run `work` on every task, on so many threads; the first error (or Ctrl-C, or the deadline) stops the rest and is
     raised.
     """
@@ -198,45 +220,41 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) 
             look()
             work(task)
         return
-    queue = iter(tasks)
-    lock = threading.Lock()
+    if _place.crew is None or _place.crew.process != os.getpid():
+        with helpers_kept():
+            for_each(tasks, work, threads)
+        return
+    left = iter(tasks)  # each is taken by one thread: `next` of a list is a single operation
     errors: list[BaseException] = []
 
     def worker() -> None:
         before, _place.in_task = _place.in_task, True
         try:
-            work_on_tasks()
+            for task in left:
+                look()
+                work(task)
+                if errors:
+                    return
         except BaseException as error:
             errors.append(error)
         finally:
             _place.in_task = before
 
-    def work_on_tasks() -> None:
-        while not errors:
-            with lock:
-                task = next(queue, queue)
-            if task is queue:  # no task is the queue itself: nothing is left
-                return
-            look()
-            work(task)  # type: ignore[arg-type]
-
-    # Each helper sees the caller's context, such as NumPy's error state.
-    jobs = [_Job(partial(copy_context().run, worker)) for _ in range(threads - 1)]
-    with helpers_kept():
-        crew = _place.crew
-        assert crew is not None
+    crew, context = _place.crew, copy_context()
+    job = _Job(lambda: context.copy().run(worker))  # a helper sees the caller's context, such as NumPy's error state
+    try:
+        for jobs in crew.ready(threads - 1):
+            jobs.put(job)
+        worker()
+    except BaseException as error:  # Ctrl-C between two tasks
+        errors.append(error)
+    with job.lock:
+        job.closed = True
+    while job.inside:
         try:
-            with ctrl_c_held():
-                for number, job in enumerate(jobs):
-                    crew.call(number, job)
-            worker()
-        except BaseException as error:  # Ctrl-C between two tasks
+            crew.wait(job)
+        except BaseException as error:  # Ctrl-C: the helpers end with what they are at
             errors.append(error)
-        while not all(job.done for job in jobs):
-            try:
-                crew.wait(jobs)
-            except BaseException as error:  # Ctrl-C: the helpers end with what they are at
-                errors.append(error)
     if errors:
         raise errors[0]
 

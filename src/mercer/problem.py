@@ -9,7 +9,7 @@ negative: C_i loss(y_i, f_i) + h_i(beta_i) + beta_i f_i.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -50,6 +50,8 @@ class Problem:
     C: Any = 1.0
     bias: bool = True
     mass: float = 0.0
+    n: int = field(init=False, repr=False)
+    """The number of points."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.gram, Gram):
@@ -59,6 +61,7 @@ class Problem:
         if not isinstance(self.loss, Loss):
             raise TypeError(f"The loss must be an object of mercer.losses, such as Hinge(), not {self.loss!r}.")
         n = self.gram.n
+        object.__setattr__(self, "n", n)
         y, C = np.array(self.y, np.float64), np.array(self.C, np.float64)
         if y.shape != (n,) or not np.isfinite(y).all():
             what = f"its shape is {y.shape}" if y.shape != (n,) else "some are NaN or infinite"
@@ -96,11 +99,6 @@ class Problem:
     ) -> Problem:
         """The problem of a kernel on points X."""
         return cls(gram_of(kernel, X, memory), y, loss, C, **rest)
-
-    @property
-    def n(self) -> int:
-        """The number of points."""
-        return self.gram.n
 
     @cached_property
     def terms(self) -> Terms:

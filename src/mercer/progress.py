@@ -15,6 +15,9 @@ _EVERY = 2.0  # seconds between plain lines
 class Watch:
     """Looks on while problems are solved; an answer of True stops them."""
 
+    idle: bool = False
+    """Whether nobody needs to be told of rounds."""
+
     def round(self, number: int, step: Step) -> bool:
         """Called after each round on the problem with this number."""
         return False
@@ -28,7 +31,8 @@ class Watches(Watch):
     """Several at once; any of them may stop the fit."""
 
     def __init__(self, watches: Sequence[Watch]) -> None:
-        self.watches = watches
+        self.watches = [watch for watch in watches if not watch.idle]
+        self.idle = not self.watches
 
     def round(self, number: int, step: Step) -> bool:
         return any([watch.round(number, step) for watch in self.watches])  # noqa: C419 (all of them are told)

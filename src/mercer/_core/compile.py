@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numba
 
-from ..interrupt import ctrl_c_held
+from ..limits import ctrl_c_held
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -3,7 +3,7 @@
 from .between import sums_between as sums_between
 from .columns import SCRATCH as SCRATCH
 from .columns import Columns as Columns
+from .columns import padded as padded
 from .given import FEW as FEW
 from .given import GivenColumns as GivenColumns
-from .given import padded as padded
 from .kept import Kept as Kept

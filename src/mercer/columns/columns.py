@@ -11,23 +11,27 @@ counted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import repeat
 from math import inf
+from operator import call
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..deadline import now
+from .._core.reference import CHUNK
 from ..kernels import Kernel
 from ..kernels.points import count
+from ..limits import now
 from ..parallel import for_each
 from ..types import Array, DType, Index, Points
 from .choose import way_of
-from .way import AnyWay, Ready, core
+from .way import AnyWay, Ready, Task, core
 
 BLOCK = 96  # rows that native loops add up before they reach a sum: batches of any number of blocks give the same bits
-BATCH = 10 * BLOCK  # rows made ready at a time, at most
+BATCH = 22 * BLOCK  # rows made ready at a time, at most
 PIECE = 1536  # columns of one task: whole panels of every precision,
 _IN_CACHE = 200_000  # or as many as take so many bytes
 PANEL = 48
@@ -98,15 +102,6 @@ class Columns:
         held = at.size * self.way.bytes_a_point <= self.room
         self._ready = [self.way.columns(self._own, at[part]) for part in self.parts] if held else None
 
-    def _columns(self, number: int) -> Ready:
-        """One piece of the columns, ready."""
-        ready: Ready
-        if self._ready is not None:
-            ready = self._ready[number]
-        else:
-            ready = self.way.columns(self._own, self.at[self.parts[number]])
-        return ready
-
     @cached_property
     def diag(self) -> Array:
         """k(x, x) of all points, in float64."""
@@ -148,45 +143,46 @@ class Columns:
     def fill(self, rows: Index, out: Array, slots: Index) -> None:
         """out[slots] <- k(rows, columns)."""
         for part in pieces(rows.size, self.batch):
-            ready = self.way.rows(self._own, rows[part])
-
-            def task(number: int, ready: Ready = ready, slots: Index = slots[part]) -> None:
-                self.way.fill(ready, self._columns(number), slots, out[:, self.parts[number]])
-
-            for_each(range(len(self.parts)), task, self.threads)
-        self.counted.values += rows.size * self.n
+            outs = [out[:, columns] for columns in self.parts]
+            self._each(self.way.filling, rows[part], slots[part], outs)
 
     def add(self, rows: Index, v: Array, out: Array) -> None:
         """out += sum_i v_i k(row_i, columns)."""
         for part in pieces(rows.size, self.batch):
-            ready = self.way.rows(self._own, rows[part])
+            outs = [out[None, columns] for columns in self.parts]
+            self._each(self.way.adding, rows[part], v[part].reshape(-1, 1), outs)
 
-            def task(number: int, ready: Ready = ready, v: Array = v[part]) -> None:
-                self.way.add(ready, self._columns(number), v.reshape(-1, 1), out[None, self.parts[number]])
-
-            for_each(range(len(self.parts)), task, self.threads)
+    def _each(
+        self, verb: Callable[[Ready, Ready, Array, Array], Task], rows: Index, what: Array, outs: list[Array]
+    ) -> None:
+        """A verb of the way on each piece of the columns, which are made ready first where they are not."""
+        ready = self.way.rows(self._own, rows)
         self.counted.values += rows.size * self.n
+        if self._ready is not None:
+            for_each(list(map(verb, repeat(ready), self._ready, repeat(what), outs)), call, self.threads)
+            return
+
+        def first_ready(number: int) -> None:
+            verb(ready, self.way.columns(self._own, self.at[self.parts[number]]), what, outs[number])()
+
+        for_each(range(len(outs)), first_ready, self.threads)
 
     def square(self, rows: Index, out: Array) -> None:
         """out <- k(rows, rows), into the upper left corner; half of it by symmetry, where that costs less."""
-        half = self.way.cost > _MIRRORED
+        half, way = self.way.cost > _MIRRORED, self.way
         side = min(_SIDE, self.batch)
-        wide = (
-            side if half else PANEL * int(max(side, min(PIECE, _IN_CACHE / max(self.way.bytes_a_point, 1.0))) // PANEL)
-        )
+        wide = side if half else PANEL * int(max(side, min(PIECE, _IN_CACHE / max(way.bytes_a_point, 1.0))) // PANEL)
         tops, lefts = pieces(rows.size, side if half else side // 2), pieces(rows.size, wide)
-        down = [self.way.columns(self._own, rows[left]) for left in lefts]
-
-        def task(top: slice) -> None:
-            across = self.way.rows(self._own, rows[top])
-            every = np.arange(across.count)
+        tasks: list[Task] = []
+        down = list(map(way.columns, repeat(self._own), [rows[left] for left in lefts]))
+        for top in tops:
+            across, every = way.rows(self._own, rows[top]), np.arange(top.stop - top.start)
             for left, ready in zip(lefts, down, strict=True):
                 if half and left == top:
-                    self.way.square(across, ready, out[top, top])
+                    tasks.append(partial(way.square, across, ready, out[top, top]))
                 elif not half or left.start > top.start:
-                    self.way.fill(across, ready, every, out[top, left])
-
-        for_each(tops, task, self.threads)
+                    tasks.append(way.filling(across, ready, every, out[top, left]))
+        for_each(tasks, call, self.threads)
         if half and len(tops) > 1:
             for_each(tops[1:], lambda strip: core.mirror(out, strip.start, strip.stop), self.threads)
         self.counted.values += rows.size * (rows.size + side) // 2 if half else rows.size**2
@@ -269,3 +265,10 @@ def sizes(way: AnyWay, scratch: float) -> tuple[int, int]:
 def pieces(stop: int, size: int, start: int = 0) -> list[slice]:
     """From start to stop, cut into pieces of at most a size."""
     return [slice(left, min(left + size, stop)) for left in range(start, stop, size)]
+
+
+def padded(n: int) -> int:
+    """The length of the arrays of n points and one more: an odd number of chunks, since rows a power of two apart would
+    meet in the same few lines of cache.
+    """
+    return -(-(n + 1) // CHUNK) * CHUNK | CHUNK

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf, log, sqrt
 
 import numpy as np
@@ -15,7 +16,7 @@ from .._core.reference import GROUP, HEAVY, PANEL, SPAN
 from ..kernels.pairwise import dense
 from ..kernels.points import is_sparse
 from ..types import Array, Index, Points
-from .way import Way, core
+from .way import Task, Way, core
 
 _CURVED = 4.0  # multiply-adds that an exponential or a root costs beside the sum
 
@@ -69,16 +70,22 @@ class Tiles(Way[Packed]):
     def _pack(self, X: Points, index: Index, size: int) -> Packed:
         out = np.empty((-(-index.size // size), self.centre.size, size), self.dtype)
         levels = np.empty(len(out) * size, self.dtype)
-        if is_sparse(X):  # only what is packed is made dense
+        if not isinstance(X, np.ndarray):  # sparse: only what is packed is made dense
             X, index = X[index].toarray(), np.arange(index.size)
         core.pack(X, index, self.centre, self.factor, out, levels)
         return Packed(out, levels, index.size)
 
+    def filling(self, rows: Packed, columns: Packed, slots: Index, out: Array) -> Task:
+        return partial(core.fill, rows.values, rows.levels, columns.values, columns.levels, self.form, slots, out)
+
+    def adding(self, rows: Packed, columns: Packed, V: Array, out: Array) -> Task:
+        return partial(core.add, rows.values, rows.levels, columns.values, columns.levels, self.form, V, out)
+
     def fill(self, rows: Packed, columns: Packed, slots: Index, out: Array) -> None:
-        core.fill(rows.values, rows.levels, columns.values, columns.levels, self.form, slots, out)
+        self.filling(rows, columns, slots, out)()
 
     def add(self, rows: Packed, columns: Packed, V: Array, out: Array) -> None:
-        core.add(rows.values, rows.levels, columns.values, columns.levels, self.form, V, out)
+        self.adding(rows, columns, V, out)()
 
     def add_both(self, rows: Packed, columns: Packed, v: Array, w: Array, below: Array, above: Array) -> None:
         core.add_both(rows.values, rows.levels, columns.values, columns.levels, self.form, v, w, below, above)

@@ -6,19 +6,11 @@ from copy import copy
 
 import numpy as np
 
-from .._core.reference import CHUNK
 from ..types import Array, Index
 from .columns import Columns, Counted
 from .way import core
 
 FEW = 2500  # points, of which all values are computed, by symmetry, and held
-
-
-def padded(n: int) -> int:
-    """The length of the arrays of n points and one more: an odd number of chunks, since rows a power of two apart would
-    meet in the same few lines of cache.
-    """
-    return -(-(n + 1) // CHUNK) * CHUNK | CHUNK
 
 
 class GivenColumns(Columns):

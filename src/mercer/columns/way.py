@@ -7,7 +7,8 @@ the way's own affair; it has a length, `count`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import inf
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -28,6 +29,7 @@ class Ready(Protocol):
 
 
 Set = TypeVar("Set", bound=Ready)
+Task: TypeAlias = Callable[[], None]
 
 
 class Way(ABC, Generic[Set]):
@@ -60,6 +62,14 @@ class Way(ABC, Generic[Set]):
     @abstractmethod
     def fill(self, rows: Set, columns: Set, slots: Index, out: Array) -> None:
         """out[slots[i], t] <- k(a_i, z_t)."""
+
+    def filling(self, rows: Set, columns: Set, slots: Index, out: Array) -> Task:
+        """`fill`, as something to be called by any thread."""
+        return partial(self.fill, rows, columns, slots, out)
+
+    def adding(self, rows: Set, columns: Set, V: Array, out: Array) -> Task:
+        """`add`, as something to be called by any thread."""
+        return partial(self.add, rows, columns, V, out)
 
     def add(self, rows: Set, columns: Set, V: Array, out: Array) -> None:
         """out[m, t] += sum_i V[i, m] k(a_i, z_t), in float64."""

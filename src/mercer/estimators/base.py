@@ -25,14 +25,13 @@ from sklearn.utils.validation import (
 
 from ..arithmetic import DefaultArithmetic
 from ..columns import sums_between
-from ..deadline import Deadline, OutOfTimeError, looking, now, until
 from ..gram import Gram, LinearGram, PointsGram, unformed
-from ..interrupt import Interrupt, StoppedError
 from ..kernels import Kernel, Linear, Polynomial
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import admit_both
 from ..kernels.pairwise import linear_scores, linear_weights
 from ..kernels.points import Domain, common_dtype, count, objects, row_weights, take
+from ..limits import Deadline, Interrupt, OutOfTimeError, StoppedError, looking, now, until
 from ..memory import parse_bytes
 from ..params import RebuildsParameters
 from ..progress import Line, Watches

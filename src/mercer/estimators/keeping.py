@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..interrupt import Interrupt, StoppedError, interruptible
+from ..limits import Interrupt, StoppedError, interruptible
 
 
 @contextmanager

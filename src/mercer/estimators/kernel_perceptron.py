@@ -7,14 +7,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from ..deadline import NEVER, Deadline
 from ..gram import unformed
-from ..interrupt import ctrl_c_held
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import block as kernel_block
 from ..kernels.evaluate import diagonal, product
 from ..kernels.points import Domain, common_dtype, count, stack, take
+from ..limits import NEVER, Deadline, ctrl_c_held
 from ..losses import HardMargin
 from ..online import Dual, Held, MarginCertificate, margin_certificate, one_pass
 from ..online.rows import rows_of

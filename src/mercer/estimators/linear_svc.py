@@ -9,8 +9,8 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import validate_data
 
 from ..gram import Gram, LinearGram
-from ..interrupt import ctrl_c_held
 from ..kernels import Kernel, Linear
+from ..limits import ctrl_c_held
 from ..losses import Hinge, Logistic, Loss, SquaredHinge
 from ..problem import Problem
 from ..solution import Solution

@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..deadline import Deadline
 from ..driver import solve
 from ..examination import examine
 from ..gram import DenseGram, Gram, LinearGram, PointsGram, unformed
-from ..interrupt import interruptible
 from ..kernels import Kernel, Linear
 from ..kernels.evaluate import SCRATCH
 from ..kernels.pairwise import squared_norms
 from ..kernels.points import Domain, count, is_sparse, nbytes, take, width
+from ..limits import Deadline, interruptible
 from ..losses import HardMargin, Loss
 from ..memory import format_bytes, parse_bytes
 from ..parallel import for_each, helpers_kept, thread_count
@@ -139,7 +138,10 @@ def fit_machines(
             with lock:
                 return watch.round(number, step)
 
-        solution = solve(problem, solver, tol=tol, max_iter=max_iter, time_limit=left, start=start, callback=told)
+        solution = solve(
+            problem, solver, tol=tol, max_iter=max_iter, time_limit=left, start=start,
+            callback=None if watch.idle else told,
+        )  # fmt: skip
         solutions[number] = solution
         with lock:
             done += 1

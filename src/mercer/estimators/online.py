@@ -14,9 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ..arithmetic import DefaultArithmetic
-from ..deadline import Deadline
 from ..kernels import Kernel
 from ..kernels.points import take
+from ..limits import Deadline
 from ..online import INSEPARABLE, Learner, MarginCertificate, Outcome, Update, train
 from ..progress import Line, Watches
 from ..solution import Inseparable, Solution, Status

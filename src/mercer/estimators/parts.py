@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..deadline import Deadline
 from ..gram import DenseGram
 from ..gram.base import as_index
 from ..kernels import Precomputed
+from ..limits import Deadline
 from ..progress import Watch
 from ..solution import Solution
 from ..types import Array, Index

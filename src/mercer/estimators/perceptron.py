@@ -10,11 +10,10 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..deadline import Deadline
-from ..interrupt import ctrl_c_held
 from ..kernels import Linear
 from ..kernels.pairwise import squared_norms
 from ..kernels.points import is_sparse
+from ..limits import Deadline, ctrl_c_held
 from ..online import MarginCertificate, Primal, margin_certificate, one_pass
 from ..solution import Inseparable, Status
 from ..types import Array, Points

@@ -12,12 +12,12 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from ..deadline import Deadline, until
 from ..features.base import random_generator
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import linear_weights
 from ..kernels.points import Domain, count, objects, take
+from ..limits import Deadline, until
 from ..memory import parse_bytes
 from ..params import suggestion
 from ..progress import Line, Watch, Watches

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..deadline import NEVER, OutOfTimeError, deadline, flop_seconds, looking, now, require, until
 from ..gram import DenseGram, Gram, unformed
 from ..kernels import Kernel, Linear, Precomputed
 from ..kernels.evaluate import block, stream_product, value_seconds
 from ..kernels.points import Domain, count, take
+from ..limits import NEVER, OutOfTimeError, deadline, flop_seconds, looking, now, require, until
 from ..memory import BudgetError, format_bytes
 from ..parallel import one_blas_thread, thread_count
 from ..solution import Solution, Status

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..deadline import look
 from ..kernels.points import count
+from ..limits import look
 from ..parallel import eigh
 from ..solvers.streams import Piece
 from ..solvers.triangular import Factor

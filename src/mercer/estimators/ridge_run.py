@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..deadline import NEVER, Deadline, OutOfTimeError, looking, now, until
-from ..interrupt import Interrupt, StoppedError, interruptible
+from ..limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, interruptible, looking, now, until
 from ..progress import Watch
 from ..solution import Solution, Status, Step
 from ..solvers.linear import Block, RidgeSolver, System, working

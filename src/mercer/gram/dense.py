@@ -10,11 +10,11 @@ import numpy as np
 
 from .._core.core import CHOICE
 from ..columns import FEW, Columns, GivenColumns, padded
-from ..deadline import deadline, require
 from ..kernels import Kernel, Precomputed
 from ..kernels.evaluate import admit_both, diagonal, fill_block
 from ..kernels.pairwise import require_no_overflow
 from ..kernels.points import Domain, common_dtype, count, take
+from ..limits import deadline, require
 from ..parallel import thread_count
 from ..types import Array, Index, Points
 from .base import Gram, Part, as_factor, as_index

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..deadline import NEVER, deadline, until
 from ..kernels import Kernel
 from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import dense
 from ..kernels.points import Domain, admit, count, vectors
+from ..limits import NEVER, deadline, until
 from ..memory import BudgetError, format_bytes, parse_bytes
 from ..parallel import eigh
 from ..types import Points

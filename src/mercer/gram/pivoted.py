@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..deadline import look
 from ..kernels import Kernel
 from ..kernels.evaluate import diagonal, fill_block
 from ..kernels.points import count, take
+from ..limits import look
 from ..types import Array, Points
 
 _TOGETHER = 100  # pivots drawn at a time, at most

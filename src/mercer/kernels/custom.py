@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..deadline import look
+from ..limits import look
 from ..types import Array, Points
 from .base import Kernel
 from .pairwise import dense, dot, squared_norms

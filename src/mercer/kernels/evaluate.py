@@ -16,7 +16,7 @@ import numpy as np
 
 from .._core import is_small
 from .._core.small import part_of
-from ..deadline import look, now
+from ..limits import look, now
 from ..parallel import for_each, thread_count
 from ..types import Array, Points
 from .pairwise import overflow_checked_later, require_no_overflow

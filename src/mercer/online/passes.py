@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..deadline import Deadline, now
-from ..interrupt import interruptible
+from ..limits import Deadline, interruptible, now
 from ..parallel import helpers_kept
 from ..progress import Watch
 from ..solution import Inseparable, Status, Step

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from .._core.core import CHOICE
-from ..deadline import NEVER, Deadline
 from ..kernels import Kernel
 from ..kernels.evaluate import (
     SCRATCH,
@@ -23,6 +22,7 @@ from ..kernels.evaluate import (
     value_seconds,
 )
 from ..kernels.points import Domain, common_dtype, count, stack, take
+from ..limits import NEVER, Deadline
 from ..parallel import for_each, thread_count
 from ..types import Array, Index, Points
 

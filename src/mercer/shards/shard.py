@@ -19,7 +19,7 @@ from .._core.core import CHOICE
 from ..columns import FEW, Columns, GivenColumns, Kept, padded
 from ..losses import Terms
 from ..parallel import for_each
-from ..types import Array, DType, Index
+from ..types import Array, Index
 
 core = CHOICE.functions
 _WORTH_THREADS = 2_000_000  # values; smaller sums stay in one thread
@@ -38,17 +38,23 @@ class Shard:
     terms: Terms
     beta: Array
     F: Array
-    top: float
-    bottom: float
+    n: int  # how many are in play
+    everyone: bool  # whether all are
+    top: float  # the largest slope of what may rise,
+    bottom: float  # and the smallest of what may sink:
+    violation: float  # by how much the first is above the second
+    middle: float  # the bias: the middle of what the slopes leave for it
     free: int  # the number of coefficients between their bounds
     last: Index  # the last working set
-    held: Array | None  # K of all in play, padded, where it is there
+    given: Array | None  # K of everyone, padded, where it is there and everyone in play
+    held: Array | None  # the same, or the last block where that was of all in play
     stale: bool  # whether F of those left out is out of date
     left_out: list[tuple[Index, Array]]  # and all of beta at that time
 
     def __init__(self, columns: Columns, terms: Terms, bias: bool, beta: Array, memory: float) -> None:
         self.whole, self.all_terms, self.bias = columns, terms, bias
         self.all_beta, self.all_F = beta, terms.q - terms.r * beta
+        self.dtype = columns.dtype
         self.scratch: Array = np.empty(0, columns.dtype)
         self.kept: Kept | None = None
         few = columns.n <= FEW and padded(columns.n) ** 2 * columns.dtype.itemsize <= memory
@@ -68,42 +74,17 @@ class Shard:
         columns.square(columns.at, K)
         return GivenColumns(K, columns.n, columns.counted, columns.error)
 
-    @property
-    def dtype(self) -> DType:
-        """The precision of the rows."""
-        return self.whole.dtype
-
-    @property
-    def n(self) -> int:
-        """How many are in play."""
-        return int(self.beta.size)
-
-    @property
-    def everyone(self) -> bool:
-        """Whether all are in play."""
-        return self.n == self.all_beta.size
-
-    @property
-    def error(self) -> float:
-        """By how much F may be wrong at any point."""
-        return float(self.travel * self.whole.error)
-
-    @property
-    def violation(self) -> float:
-        """By how much the largest slope that may rise is above the smallest that may sink."""
-        return self.top - self.bottom
-
-    @property
-    def middle(self) -> float:
-        """The bias: the middle of what the slopes leave for it."""
-        return 0.5 * (self.top + self.bottom) if self.bias else 0.0
-
     def look(self) -> None:
         """The extremes of the slopes, and how many coefficients are free."""
         t = self.terms
         self.top, self.bottom, self.free = core.extremes(self.F, self.beta, t.eps, t.lo, t.hi)
         if not self.bias:
             self.top, self.bottom = max(self.top, 0.0), min(self.bottom, 0.0)
+        self._between()
+
+    def _between(self) -> None:
+        self.violation = self.top - self.bottom
+        self.middle = 0.5 * (self.top + self.bottom) if self.bias else 0.0
 
     # One round.
 
@@ -140,7 +121,7 @@ class Shard:
         K[W.size :] = 0.0
         K[:, W.size :] = 0.0
         self.work += float(W.size) ** 2
-        self.held = K if everything else self._given()
+        self.held = K if everything else self.given
         return K
 
     def move(self, W: Index, beta: Array) -> tuple[float, float]:
@@ -195,6 +176,7 @@ class Shard:
         done, steps, self.free, dual, _, self.top, self.bottom, travel = core.settle(
             K, t.r, t.eps, t.lo, t.hi, self.beta, self.F, self.bias, dual, goal, most
         )
+        self._between()
         self.travel += travel
         self.work += 2.0 * steps * len(K)
         return done, dual
@@ -261,20 +243,17 @@ class Shard:
         self._play(np.arange(self.all_beta.size), self.whole)
 
     def _play(self, active: Index, columns: Columns) -> None:
-        t, everyone = self.all_terms, active.size == self.all_beta.size
+        t, self.n, self.everyone = self.all_terms, int(active.size), active.size == self.all_beta.size
         self.active, self.columns, self.stale = active, columns, False
         self.terms, self.beta, self.F = t, self.all_beta, self.all_F
-        if not everyone:
+        if not self.everyone:
             self.terms = Terms(t.q[active], t.r[active], t.eps[active], t.lo[active], t.hi[active])
             self.beta, self.F = self.beta[active], self.F[active]
         self.last = np.empty(0, np.int64)
-        self.held = self._given()
-        self.look()
-
-    def _given(self) -> Array | None:
-        """K of everyone, where it is there and padded, and everyone is in play."""
         K = self.whole.matrix
-        return K if K is not None and self.everyone and len(K) == padded(self.n) else None
+        self.given = K if K is not None and self.everyone and len(K) == padded(self.n) else None
+        self.held = self.given
+        self.look()
 
     def write(self) -> None:
         """beta and F of those in play, into those of all."""

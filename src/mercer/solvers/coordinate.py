@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..deadline import deadline, flop_seconds
 from ..gram import Design
+from ..limits import deadline, flop_seconds
 from ..losses import HardMargin
 from ..problem import Problem
 from ..types import Array

@@ -31,8 +31,7 @@ import numpy as np
 
 from .._core.core import CHOICE
 from .._core.reference import CHUNK
-from ..columns import padded
-from ..deadline import look
+from ..limits import look
 from ..losses import HardMargin
 from ..params import require_integer
 from ..problem import Problem
@@ -204,11 +203,11 @@ class _Descent:
     def iterate(self) -> Iterate:
         """Coefficients and K beta of all points."""
         shard = self.shard
+        done, work = not shard.stale and self._at_floor(), self.work
         gap, scores = None if self.hard else shard.gap(), shard.scores()
-        done, partial = not shard.stale and self._at_floor(), shard.stale
         return Iterate(
-            shard.all_beta, scores, shard.middle, self.dual, partial=partial, done=done, gap=gap, work=self.work,
-            error=np.inf if shard.stale else shard.error,
+            shard.all_beta, scores, shard.middle, self.dual, partial=shard.stale, done=done, gap=gap, work=work,
+            error=np.inf if shard.stale else shard.travel * shard.whole.error,
         )  # fmt: skip
 
     # One round.
@@ -216,14 +215,15 @@ class _Descent:
     def round(self) -> None:
         """Choose a working set, solve for it, and take its coefficients."""
         shard = self.shard
-        if self.plain and shard.held is not None:
+        if self.plain and shard.held is not None and shard.n <= max(WHOLE, self.working_set):
             self._settle()
             return
         W = self._working_set()
         if W.size == 0:  # nobody can move
             self._rise(0.0, 0.0)
             return
-        K, small = shard.block(W), self._small(W)
+        K = shard.block(W)
+        small = self._small(W, len(K))
         small.diag[: W.size] += K.diagonal()[: W.size]
         tol = max((_INNER_WHOLE if W.size == shard.n else _INNER) * shard.violation, self.floor)
         self._descend(K, small, tol)
@@ -255,9 +255,9 @@ class _Descent:
         """The most points of a working set, for its K to be within the memory that is left for it."""
         return max(2, isqrt(self.problem.gram.room // self.shard.dtype.itemsize) - CHUNK)
 
-    def _small(self, W: Index) -> _Small:
+    def _small(self, W: Index, width: int) -> _Small:
         """F, beta and the terms of the working set (diag holds r only); padded with points that cannot move."""
-        shard, size, width = self.shard, W.size, padded(W.size)
+        shard, size = self.shard, W.size
         t = shard.terms
         diag, F = np.zeros(width, shard.dtype), np.zeros(width, shard.dtype)
         beta, lo, hi, eps = (np.zeros(width) for _ in range(4))

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..deadline import now
+from ..limits import now
 from ..problem import Problem
 from ..types import Array, inner
 from .base import Iterate

@@ -16,9 +16,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..deadline import deadline, now
 from ..gram import Gram, LowRankGram
 from ..gram.pivoted import pivoted_cholesky
+from ..limits import deadline, now
 from ..losses import HardMargin
 from ..problem import Problem
 from ..solution import Status, relative

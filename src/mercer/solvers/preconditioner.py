@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..deadline import deadline, flop_seconds, look
 from ..gram import Design
+from ..limits import deadline, flop_seconds, look
 from ..parallel import for_each, thread_count
 from ..types import Array, inner
 

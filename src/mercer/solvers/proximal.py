@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..deadline import deadline, flop_seconds, look, require
 from ..gram import Design
+from ..limits import deadline, flop_seconds, look, require
 from ..parallel import for_each, thread_count
 from ..types import Array, inner
 

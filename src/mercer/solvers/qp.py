@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..deadline import deadline
+from ..limits import deadline
 from ..losses import EpsilonInsensitive, HardMargin
 from ..problem import Problem
 from ..solution import relative

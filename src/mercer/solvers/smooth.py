@@ -22,8 +22,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..deadline import look
 from ..gram import Design
+from ..limits import look
 from ..problem import Problem
 from ..types import Array, inner
 from .base import Iterate

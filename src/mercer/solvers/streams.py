@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..deadline import look
 from ..kernels import Kernel
 from ..kernels.columns import Dense
 from ..kernels.evaluate import cut, fill_rows
 from ..kernels.points import count, is_sparse, take
+from ..limits import look
 from ..parallel import for_each, thread_count
 from ..types import Array, Points
 

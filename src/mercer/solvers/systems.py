@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..deadline import look
 from ..gram import Gram
 from ..kernels.points import is_sparse
+from ..limits import look
 from ..parallel import for_each, thread_count
 from ..types import Array
 from .base import Work

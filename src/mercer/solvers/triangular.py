@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..deadline import look
+from ..limits import look
 from ..parallel import one_blas_thread
 from ..types import Array
 

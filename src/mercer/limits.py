@@ -1,0 +1,238 @@
+"""When work has to end: at a deadline, by one clock; or because somebody asks for it, by Ctrl-C.
+
+`until(deadline)` sets a deadline for all that is called inside, in helper threads too, as NumPy's error state is set.
+Loops call `look()` between two bounded pieces of work: it raises OutOfTimeError once the deadline has passed, and lets
+whoever is `looking` raise, as for Ctrl-C. What cannot be broken off (a call of LAPACK, a user's function of all points)
+is not begun unless `require(seconds)` finds time for it: counted work times a rate that was measured on a small piece.
+Whoever has something to give back catches the error. Without a deadline all of this does nothing.
+
+Ctrl-C is a request: the first one asks a fit to end with what it has, the second one raises KeyboardInterrupt. Whoever
+opens the outermost context decides what becomes of a request: an estimator keeps its answer and then raises, `solve`
+returns what it has, and the command line writes a file. While something is compiled, Ctrl-C waits (`ctrl_c_held`).
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+
+clock = time.perf_counter  # the one clock of all limits; tests put another one here
+_PROBE, _PROBES = 384, 3  # rows of the matrices whose product is timed, and how often
+
+
+def now() -> float:
+    """Seconds of the clock."""
+    return clock()
+
+
+class OutOfTimeError(Exception):
+    """The deadline has passed, or would pass before a piece of work is done."""
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """From `began` to `at`, in seconds of the clock; `at` is infinite where there is no limit."""
+
+    began: float = -inf
+    at: float = inf
+
+    @classmethod
+    def after(cls, seconds: float | None) -> Deadline:
+        """So many seconds from now; None: never."""
+        return cls() if seconds is None else cls(now(), now() + seconds)
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a limit."""
+        return self.at < inf
+
+    @property
+    def seconds(self) -> float:
+        """From the beginning to the end."""
+        return self.at - self.began
+
+    def left(self) -> float:
+        """Seconds until it passes; 0 afterwards."""
+        return max(0.0, self.at - now()) if self.limited else inf
+
+    def passed(self) -> bool:
+        """Whether it has."""
+        return self.limited and now() >= self.at
+
+    def part(self, share: float) -> Deadline:
+        """From now on, with this share of what is left."""
+        return Deadline(now(), now() + share * self.left()) if self.limited else self
+
+    def earlier(self, seconds: float) -> Deadline:
+        """The same, ending so many seconds before."""
+        return Deadline(self.began, self.at - seconds)
+
+
+NEVER = Deadline()
+_current: ContextVar[Deadline] = ContextVar("deadline", default=NEVER)
+_looker: ContextVar[Callable[[], None] | None] = ContextVar("looker", default=None)
+
+
+def deadline() -> Deadline:
+    """The deadline that holds here."""
+    return _current.get()
+
+
+@contextmanager
+def until(end: Deadline) -> Iterator[Deadline]:
+    """A context with this deadline, whatever holds outside."""
+    token = _current.set(end)
+    try:
+        yield end
+    finally:
+        _current.reset(token)
+
+
+def within(seconds: float | None) -> Deadline:
+    """A deadline in so many seconds, and no later than the one that holds here."""
+    own, outer = Deadline.after(seconds), deadline()
+    return own if own.at <= outer.at else Deadline(now(), outer.at)
+
+
+@contextmanager
+def looking(at: Callable[[], None] | None) -> Iterator[None]:
+    """A context in which `at` is called, too, between two pieces of work: it may raise to end them. None: nobody is."""
+    token = _looker.set(at)
+    try:
+        yield
+    finally:
+        _looker.reset(token)
+
+
+def look() -> None:
+    """Raise where the deadline has passed, or where whoever is looking does."""
+    end = _current.get().at
+    if end < inf and clock() >= end:
+        raise OutOfTimeError
+    at = _looker.get()
+    if at is not None:
+        at()
+
+
+def require(seconds: float) -> None:
+    """Raise where there are fewer seconds left."""
+    if seconds > _current.get().left():
+        raise OutOfTimeError
+
+
+def flop_seconds() -> float:
+    """Seconds of a multiplication in a product of matrices, measured: the best of some."""
+    A = np.ones((_PROBE, _PROBE))
+    taken = []
+    for _ in range(_PROBES):
+        began = now()
+        A @ A
+        taken.append(now() - began)
+    return min(taken) / _PROBE**3
+
+
+# Ctrl-C.
+
+
+class StoppedError(Exception):
+    """A piece of work that is given up, since somebody has asked to stop; whoever began the work catches it."""
+
+
+class Interrupt:
+    """Whether somebody has asked to stop. `before` is the signal handler whose place it takes."""
+
+    def __init__(self, before: Callable[[int, Any], Any] = signal.default_int_handler) -> None:
+        self.asked, self.before = False, before
+
+    def ask(self, number: int, frame: Any) -> None:
+        """The signal handler: a first KeyboardInterrupt is remembered, a second one raised.
+
+        A handler that makes something else of Ctrl-C has its way.
+        """
+        if self.asked:
+            self.close()  # first of all: from here on nothing is certain to run to its end
+            raise KeyboardInterrupt
+        try:
+            self.before(number, frame)
+        except KeyboardInterrupt:
+            self.asked = True
+        else:
+            self.asked = _task_is_cancelled()
+
+    def close(self) -> None:
+        """Give the signal back to its handler."""
+        global _heeding
+        if _heeding is self:
+            _heeding = None
+        if signal.getsignal(signal.SIGINT) == self.ask:  # else it is done, or somebody has taken it meanwhile
+            signal.signal(signal.SIGINT, self.before)
+
+    def look(self) -> None:
+        """Raise where somebody has asked: for pieces of work that can be given up."""
+        if self.asked:
+            raise StoppedError
+
+
+_heeding: Interrupt | None = None
+
+
+def heeded() -> bool:
+    """Whether a context is open already, so that somebody further out looks whether Ctrl-C has come."""
+    return _heeding is not None
+
+
+@contextmanager
+def interruptible() -> Iterator[Interrupt]:
+    """A context in which Ctrl-C is a request; nested ones share it. Outside the main thread, Ctrl-C never arrives."""
+    global _heeding
+    before = signal.getsignal(signal.SIGINT)
+    main = threading.current_thread() is threading.main_thread()
+    if not main or _heeding is not None or not callable(before):  # not callable: the system's own way, or ignored
+        yield _heeding if _heeding is not None else Interrupt()
+        return
+    interrupt = Interrupt(before)
+    signal.signal(signal.SIGINT, interrupt.ask)
+    _heeding = interrupt
+    try:
+        yield interrupt
+    finally:
+        interrupt.close()
+
+
+def _task_is_cancelled() -> bool:
+    """Whether asyncio's handler has cancelled the task that runs here, which would hear of it only when we end."""
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None:
+        return False
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no loop runs here
+        return False
+    return task is not None and task.cancelling() > 0
+
+
+@contextmanager
+def ctrl_c_held() -> Iterator[None]:
+    """A context in which Ctrl-C waits until the end: raised inside LLVM's callbacks, it would be lost, or worse."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    held: list[Any] = []
+    signal.signal(signal.SIGINT, lambda *call: held.append(call))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        for call in held:
+            before(*call)
