@@ -259,3 +259,15 @@ def test_default_settings_end_with_bounded_work(name):
     assert 0.0 < solution.work <= 2_100 * full_round(len(X))
     if certificate.status is Status.STALLED:
         assert "scale the data, or raise tol" in str(certificate)
+
+
+@pytest.mark.parametrize("seed", [1, 3, 8, 14])
+def test_pairs_take_over_where_steps_in_few_features_stall(seed):
+    """Values from 1e-3 to 1e8, C = 1000: the features of the kernel lead nowhere, and the kernel itself does."""
+    generator = np.random.default_rng(seed)
+    X = np.round(generator.uniform(-2.2, 2.2, size=(30, 2)), 2)
+    y = np.where(generator.random(30) < 0.5, 1, -1)
+    machine = SVC("poly(degree=5, gamma=5, coef0=0)", C=1000).fit(X, y)
+    assert machine.certificate_.converged
+    pairs = SVC("poly(degree=5, gamma=5, coef0=0)", C=1000, solver="decomposition").fit(X, y)
+    assert machine.certificate_.primal <= pairs.certificate_.primal * (1 + 1e-4)

@@ -45,7 +45,7 @@ from .certificates import worst
 from .checks import require_limits
 from .definite import doubted
 from .elsewhere import tells_where
-from .expanded import SOLVER, Expanded, expanded_points
+from .expanded import SOLVER, Expanded, better, expanded_points, worth_another
 from .functions import Functions, functions_of
 from .keeping import Keeps, keeping
 from .machines import COPY, Task, fit_machines, training_gram
@@ -114,26 +114,36 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         if centre is not None:
             posed = replace(posed, points=posed.points - centre)
         expansion, Z = self._expansion(posed)
-        if expansion is not None:
-            posed = replace(posed, kernel=Linear(), points=Z)
-        with keeping(self) as interrupt:
-            gram = self._formed(posed, deadline, interrupt)
-            deadline = _for_solvers(deadline, training.kernel)
-            with ExitStack() as stack:
-                line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
-                solver = self._solver() if expansion is None else SOLVER
-                solutions = fit_machines(
-                    gram, posed.tasks, solver, tol=self.tol, max_iter=self.max_iter, deadline=deadline,
-                    watch=Watches([hooks, *line]),
-                )  # fmt: skip
-            solutions = doubted(gram, solutions)
+        with keeping(self) as interrupt, ExitStack() as stack:
+            line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
+            watch = Watches([hooks, *line])
+            if expansion is None:
+                gram, solutions = self._solved_on(posed, self._solver(), deadline, interrupt, watch)
+            else:
+                expanded = replace(posed, kernel=Linear(), points=Z)
+                gram, solutions = self._solved_on(expanded, SOLVER, deadline, interrupt, watch)
+            if expansion is not None and not interrupt.asked and worth_another(solutions):
+                again = self._solved_on(posed, None, deadline, interrupt, watch)
+                if better(again[1], solutions):
+                    expansion, (gram, solutions) = None, again
             spread = solutions if once is None else [once.spread(solutions[0])]
-            expanded = None if expansion is None else Expanded.of(expansion, gram, posed.tasks, solutions)
-            self._keep(training, spread, gram, centre, expanded)
+            features = None if expansion is None else Expanded.of(expansion, gram, posed.tasks, solutions)
+            self._keep(training, spread, gram, centre, features)
             if not interrupt.asked:
                 self._warn()
             hooks.close()
         return self
+
+    def _solved_on(
+        self, posed: Training, solver: Solver | None, deadline: Deadline, interrupt: Interrupt, watch: Watches
+    ) -> tuple[Gram, list[Solution]]:
+        """The Gram matrix, and the answers to all problems on it."""
+        gram = self._formed(posed, deadline, interrupt)
+        solutions = fit_machines(
+            gram, posed.tasks, solver, tol=self.tol, max_iter=self.max_iter,
+            deadline=_for_solvers(deadline, posed.kernel), watch=watch,
+        )  # fmt: skip
+        return gram, doubted(gram, solutions)
 
     # What a machine writes.
 

@@ -18,8 +18,9 @@ from ..kernels import Kernel, Polynomial
 from ..kernels.expansion import MOST, Expansion, expansion_of
 from ..kernels.points import count
 from ..losses import HardMargin
-from ..solution import Solution
+from ..solution import Solution, Status
 from ..solvers import CoordinateDescent
+from ..solvers.base import WHOLE
 from ..types import Array, Points
 from .machines import Task
 
@@ -79,3 +80,15 @@ def expanded_points(
         size = float(np.einsum("ij,ij->i", Z, Z).mean())
     hard = np.isfinite(size) and any(float(task.C.mean()) * size > _HARD for task in tasks)
     return (found, Z) if hard else (None, None)
+
+
+def worth_another(solutions: Sequence[Solution]) -> bool:
+    """Whether steps in the features of few points have stalled, where steps of pairs may not."""
+    few = all(solution.beta.size <= WHOLE for solution in solutions)
+    return few and any(solution.status is Status.STALLED for solution in solutions)
+
+
+def better(some: Sequence[Solution], others: Sequence[Solution]) -> bool:
+    """Whether the worst gap of some answers is smaller than that of the others."""
+    worst, other = (max(solution.certificate.relative_gap for solution in both) for both in (some, others))
+    return worst < other
