@@ -73,18 +73,15 @@ def test_three_classes_vote_as_mercer_does(blank):
     assert np.array_equal(np.array(found["labels"])[clear], model.predict(np.array(found["places"]))[clear])
 
 
-@pytest.mark.parametrize("kernel_name", KERNELS)
-def test_subgradient_steps_are_those_of_mercer(blank, kernel_name):
-    found = blank.evaluate(ask("steps"), {"method": "subgradient", "kernel": kernel_name, "C": 1})
-    state = read(found["state"])
-    rounds = 12
-    with pytest.warns(match="max_iter"):
-        model = SVC(kernel_text(state), C=1, solver=Subgradient(InverseTime()), tol=1e-12, max_iter=rounds).fit(
-            state.X, state.y
-        )
-    steps = found["steps"][:rounds]
-    assert min(step["primal"] for step in steps) == pytest.approx(model.certificate_.primal, rel=1e-6)
-    assert max(step["dual"] for step in steps) == pytest.approx(model.certificate_.dual, rel=1e-6)
+@pytest.mark.filterwarnings("ignore:.*max_iter")
+def test_subgradient_steps_are_those_of_mercer(blank):
+    """The same 80 problems, C = 1000 and near-ties among them: after 12 steps primal and dual are those of Mercer."""
+    rounds, settings = 12, {"solver": Subgradient(InverseTime()), "tol": 1e-12, "max_iter": 12}
+    for found in blank.evaluate(ask("walks"), {"method": "subgradient", "after": rounds}):
+        state = read(found["state"])
+        model = SVC(kernel_text(state), C=state.settings["C"], **settings).fit(state.X, state.y)
+        best = model.certificate_
+        assert found["some"] == pytest.approx([best.primal, best.dual], rel=1e-6), state.settings
 
 
 @pytest.mark.parametrize("method", ["pairs", "subgradient", "stochastic"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .state import State, StateError, kernel_text
@@ -28,7 +28,7 @@ def worked(state: State) -> Worked:
         raise StateError("Worked solutions need SymPy: pip install 'mercer[explain]'.") from None
     except (ValueError, TypeError, NotImplementedError) as error:
         raise StateError(str(error)) from error
-    return Worked(solution.to_html(), solution.to_latex())
+    return Worked(replace(solution, picture=None).to_html(), solution.to_latex())  # beside the page's own picture
 
 
 def _solve(state: State) -> Any:

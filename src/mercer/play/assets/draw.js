@@ -1,7 +1,7 @@
 // State to picture: the plane with its field, lines and points. Nothing from the state becomes markup.
 import { Contours } from './contour.js';
 import { isRegression } from './kernel.js';
-import { CLASSES } from './solve.js';
+import { CELLS, CLASSES } from './solve.js';
 import { TEXTS, pointName, short } from './texts.js';
 
 /** @typedef {import('./state.js').State} State */
@@ -10,7 +10,6 @@ import { TEXTS, pointName, short } from './texts.js';
 /** @typedef {(name: string) => any} Part  the element of a name */
 /** @typedef {{state: State, machine: Machine, hover: number, picked: number, hint: boolean, settled: boolean, numbered: boolean, acting: readonly number[]}} Scene */
 
-export const CELLS = 112; // the field of values has this many cells on a side, and a ring around them
 const SIDE = CELLS + 2;
 const PALE = 0.25; // in regression colours only say above and below
 const SHADES = 1024; // colours run over f / sqrt(1 + f^2), so that no value is beyond them
@@ -48,7 +47,8 @@ export class Plane {
     this.pixels = new Uint32Array(this.image.data.buffer);
     this.values = Array.from({ length: 3 }, () => new Float64Array(SIDE * SIDE));
     this.narrowest = Array.from({ length: 3 }, () => new Float64Array(SIDE * SIDE));
-    this.margin = new Float64Array(SIDE * SIDE);
+    this.ahead = new Float64Array(SIDE * SIDE);
+    this.inside = new Float64Array(SIDE * SIDE);
     this.contours = new Contours(SIDE);
     const group = (/** @type {Record<string, string>} */ attributes) => svg('g', attributes, this.picture);
     this.axes = group({ 'aria-hidden': 'true' });
@@ -149,11 +149,11 @@ export class Plane {
   /** Where two classes win alike, and the third does not win: f = 0 of their pair, but for places where each wins one.
    * @param {Machine} machine @param {number} cell */
   #traceClasses({ parts }, cell) {
-    const { narrowest, margin } = this;
+    const { narrowest, ahead, inside } = this, of = (/** @type {number} */ label) => narrowest[CLASSES.findIndex((other) => other === label)];
     this.zero.setAttribute('d', parts.map(({ classes }) => {
-      const [a, b] = classes.map((label) => narrowest[CLASSES.findIndex((other) => other === label)]), c = narrowest.find((other) => other !== a && other !== b);
-      for (let k = 0; k < margin.length; k++) margin[k] = a[k] - b[k];
-      return this.contours.trace(margin, 0, cell, (k) => !c || Math.max(a[k], b[k]) > c[k]);
+      const [a, b] = classes.map(of), c = of(CLASSES.find((label) => !classes.includes(label)) ?? 0);
+      for (let k = 0; k < ahead.length; k++) { ahead[k] = a[k] - b[k]; inside[k] = Math.max(a[k], b[k]) - c[k]; }
+      return this.contours.trace(ahead, 0, cell, inside);
     }).join(''));
     this.ones.setAttribute('d', '');
   }
@@ -195,6 +195,7 @@ export class Plane {
   /** @param {Scene} scene */
   #drawPoints({ state, machine, picked, numbered }) {
     const { points, view } = state, { marks, seen, size } = this, plain = isRegression(state) || state.machine === 'oneclass';
+    this.picture.setAttribute('tabindex', points.length ? '-1' : '0'); // the first point is added by keyboard too
     while (marks.length > points.length) marks.pop()?.remove();
     seen.points.length = Math.min(seen.points.length, points.length);
     while (marks.length < points.length) {

@@ -1,7 +1,7 @@
 // Events to new states. One animation frame solves and draws what changed.
 import { Plane } from './draw.js';
 import { EXAMPLES } from './examples.js';
-import { drawBar, drawControls, drawFigures, drawHeadings, drawSentence, drawSteps, makeSliders, LOGARITHMIC } from './figures.js';
+import { drawBar, drawControls, drawFigures, drawHeadings, drawSentence, drawSteps, makeSliders, setBusy, LOGARITHMIC } from './figures.js';
 import { listenToKeys, listenToPointer } from './gestures.js';
 import { MOST_BY_HAND, WorkedView, listenToMenus } from './menus.js';
 import { Machine, classesOf } from './solve.js';
@@ -162,7 +162,7 @@ export class Page {
       if (this.state === asked) { this.spent = performance.now() - begun + (this.machine.state === asked ? this.spent : 0); this.machine.showAnswer(asked, answer); }
       open = answer.open && this.spent < 10 * LONGEST;
     } catch (error) {
-      this.trouble = `${TEXTS.remoteFailed} ${error instanceof Error ? error.message : ''}`;
+      this.trouble = `${this.options.python ? TEXTS.remoteFailed : TEXTS.workerFailed} ${error instanceof Error ? error.message : ''}`;
       if (this.state === asked) { this.machine.follow(asked); this.machine.descend(AT_REST.gap, AT_REST.budget); }
     }
     this.asked = null;
@@ -181,8 +181,7 @@ export class Page {
     if (changed || settled) { drawBar(part, state, machine); drawFigures(part, state, machine, this.spent); }
     const step = at && machine.summary ? stepSentence(Math.min(state.step, this.steps.length - 1), this.steps.length - 1, machine.summary, state.machine) : '';
     const alone = state.kernel === 'text' && !this.options.python ? TEXTS.textAlone : step;
-    const waits = this.remote && this.answered !== state;
-    drawSentence(part, state, machine, settled, changed || this.held || waits, this.remote ? this.trouble : alone);
+    drawSentence(part, state, machine, settled, this.remote ? this.trouble : alone);
     this.#drawFrame(why);
     if (this.view === 'gram') this.gram.draw(state, machine, hover, changed);
     else if (settled || state.points.length <= 80) this.features.draw(state, machine, hover, changed || settled);
@@ -209,6 +208,7 @@ export class Page {
     if (next.points !== this.state.points) this.example = '';
     this.state = next;
     this.hint = false;
+    setBusy(this.part('sentence'), true);
     this.cause ??= event?.timeStamp ?? null;
     this.wake();
   }
@@ -230,6 +230,7 @@ export class Page {
   replace(next) {
     if (next === this.state) return;
     this.past[this.at] = this.state = next;
+    setBusy(this.part('sentence'), true);
     if (this.options.address) history.replaceState(history.state, '', S.toHash(next));
     this.options.changed?.(next);
     this.wake();

@@ -14,7 +14,7 @@
 
 export const MOST_POINTS = 2000;
 export const FARTHEST = 1e4; // coordinates beyond are refused
-export const LONGEST_TEXT = 200;
+const LONGEST_TEXT = 200;
 
 /** The settings that travel in the address: name there, kind, range, default. One table reads and writes them. */
 export const SETTINGS = /** @type {const} */ ({
@@ -99,7 +99,7 @@ export function viewOf(points) {
 
 /** A setting parsed into its range, or its default; whether it had to be mended.
  * @param {Setting} name @param {unknown} given @returns {{value: string | number, mended: boolean}} */
-export function setting(name, given) {
+function setting(name, given) {
   const row = SETTINGS[name];
   if ('choices' in row) {
     const found = /** @type {readonly string[]} */ (row.choices).find((choice) => choice === given);

@@ -12,8 +12,8 @@ import { classesOf, lacks, problemOf, signs } from './solve.js';
  *   points: who changes; size: by how much; count: the step's number, or of points; before: f or y f before it */
 /** @typedef {{beta: Float64Array, F: Float64Array, bias: number, primal: number, dual: number, relative: number, event: Event}} Step */
 
-export const MOST_STEPS = 400;
-export const MOST_POINTS_IN_STEPS = 400;
+const MOST_STEPS = 400;
+const MOST_POINTS_IN_STEPS = 400;
 
 /** @param {Partial<Event> & {kind: Event['kind']}} given @returns {Event} */
 const event = (given) => ({ points: [], size: 0, rise: 0, count: 0, before: 0, stop: '', pushes: false, ...given });

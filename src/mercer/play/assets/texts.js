@@ -26,7 +26,7 @@ export const TEXTS = /** @type {Record<string, string>} */ ({
   introRidge: 'A smooth curve: every distance to it costs its square.',
   introOneclass: 'No labels: where is the data, and which points are strangers?',
   introPerceptron: 'and a line that learns from its mistakes.',
-  circles: 'Blue circles', squares: 'orange squares', triangles: 'green triangles', comma: ', ', and: ' and ',
+  circles: 'Blue circles', squares: 'orange squares', triangles: 'green triangles', comma: ', ',
   examples: 'Start from', machine: 'Machine', kernel: 'Kernel', legend: 'How to read it', words: 'In words', figures: 'This machine',
   svc: 'Support vector machine', svr: 'Support vector regression', oneclass: 'One-class: find strangers', ridge: 'Kernel ridge regression', perceptron: 'Perceptron',
   linear: 'linear', poly: 'poly', rbf: 'rbf', laplacian: 'laplacian', text: 'as text',
@@ -34,7 +34,7 @@ export const TEXTS = /** @type {Record<string, string>} */ ({
   textAlone: 'A kernel as text needs Python: run mercer play.',
   C: 'price of a violation', gamma: 'how local', degree: 'degree', coef0: 'constant in the kernel', epsilon: 'half the tube', nu: 'share of strangers', lambda: 'smoothness',
   clickAdds: 'Click adds', circle: 'circle', square: 'square', triangle: 'triangle',
-  relabel: 'Relabel', delete: 'Delete', undo: 'Undo', redo: 'Redo', undoHint: 'Undo (Ctrl+Z)', redoHint: 'Redo (Ctrl+Shift+Z)',
+  relabel: 'Relabel', delete: 'Delete', undo: 'Undo', redo: 'Redo', relabelHint: 'Relabel (R)', deleteHint: 'Delete (Del)', undoHint: 'Undo (Ctrl+Z)', redoHint: 'Redo (Ctrl+Shift+Z)',
   points: 'Points', plot: 'Points and boundary. Arrows go from point to point, Shift and arrows move one, A adds, R relabels, Delete deletes.',
   dragMe: 'drag me', proof: 'Proof: dual and primal',
   dual: 'Dual', primal: 'Primal', dualNote: 'no machine can cost less', primalNote: 'what this one costs', gapNote: 'relative gap',
@@ -55,7 +55,7 @@ export const TEXTS = /** @type {Record<string, string>} */ ({
   take: 'Take it along', data: 'Data', link: 'Copy link', png: 'Picture (PNG)', svg: 'Picture (SVG)', csv: 'Table (CSV)', python: 'Python', shell: 'Command line', close: 'Close', copy: 'Copy', copied: 'Copied', linkCopied: 'The link is copied.', linkHere: 'The link is in the address bar.',
   paste: 'Rows of two numbers and a label', pasteHint: '1, 3, +1', useRows: 'Use these rows', openFile: 'Open a CSV file', clear: 'Remove all points', theme: 'Dark',
   emptyPoints: 'Click anywhere to place a point.', emptyClasses: 'Now add the other class: a boundary needs both. (Shift-click)', emptyTwo: 'This perceptron knows two classes: relabel or delete one of the three.',
-  remoteFailed: 'Python could not solve this:', picked: 'Point',
+  remoteFailed: 'Python could not solve this:', workerFailed: 'So many points could not be solved here:',
 });
 
 /** @type {Record<string, string>} */
@@ -67,9 +67,6 @@ export const EXAMPLE_NAMES = {
 export const FORMULAS = {
   linear: 'k(x, z) = x · z', poly: 'k(x, z) = (γ x · z + c)ᵈ', rbf: 'k(x, z) = exp(−γ ‖x − z‖²)', laplacian: 'k(x, z) = exp(−γ ‖x − z‖₁)', text: '',
 };
-
-/** @param {import('./state.js').Label} label */
-export const shapeName = (label) => SHAPES[label];
 
 /** The name of a point for those who hear it. @param {{x: number, y: number, label: import('./state.js').Label}} p @param {'none' | 'free' | 'bound'} kind
  * @param {number} beta @param {import('./state.js').MachineName} machine @param {number} number 0 where none is shown */
@@ -124,9 +121,10 @@ export const pcaNote = (share) => `Kernel PCA: the two directions in which φ(x)
 /** @param {number} mended */
 export const mendedNote = (mended) => (mended ? `${count(mended, 'part')} of the link ${mended === 1 ? 'was' : 'were'} not understood and replaced.` : '');
 
-/** @param {{points: readonly unknown[], skipped: number, left: number}} table */
-export const tableNote = ({ points, skipped, left }) => (points.length ? count(points.length, 'point') + ' read.' : 'No row has two numbers in it.')
-  + (skipped > 0 ? ` ${count(skipped, 'row')} left out: no two numbers.` : '') + (left > 0 ? ` ${count(left, 'row')} beyond the first 2,000 left out.` : '');
+/** @param {{points: readonly unknown[], skipped: number, strange: number, left: number}} table */
+export const tableNote = ({ points, skipped, strange, left }) => (points.length ? count(points.length, 'point') + ' read.' : 'No row has two numbers in it.')
+  + (skipped > 0 ? ` ${count(skipped, 'row')} left out: no two numbers.` : '') + (strange > 0 ? ` ${count(strange, 'row')} of further classes left out: the page tells three apart.` : '')
+  + (left > 0 ? ` ${count(left, 'row')} beyond the first 2,000 left out.` : '');
 
 /** @param {number} some @param {number} all */
 export const partOf = (some, all) => `${some} of ${all}`;
@@ -142,7 +140,9 @@ export function stepText(e, state) {
     svr: 'Each step will change two multipliers, so that their sum stays 0.', oneclass: 'Each step will move weight from one point to another.', ridge: '' }[state.machine] };
   if (e.kind === 'end') return e.stop === 'done'
     ? { what: state.machine === 'perceptron' ? `A pass without a mistake: done after ${count(e.count, 'mistake')}.` : 'No step gains any more: primal and dual have met.', why: state.machine === 'perceptron' ? 'Every point is on its side.' : 'That is the proof: nothing can cost less than the dual says, and this machine costs no more.' }
-    : { what: `This is as far as the steps are shown: ${e.count}.`, why: state.machine === 'perceptron' ? 'Perhaps no line separates these points.' : 'The method goes on, more and more slowly. The bar shows what is still open.' };
+    : { what: `This is as far as the steps are shown: ${e.count}.`, why: state.machine === 'perceptron' ? 'Perhaps no line separates these points.'
+      : state.machine === 'svc' && state.method !== 'pairs' ? 'Steps of 1/t come ever nearer to the best, but only about as fast as 1/t: the bar stays open. “Solve at once” closes it.'
+        : 'The method goes on, more and more slowly. The bar shows what is still open.' };
   if (e.kind === 'mistake') return { what: `Pass ${e.count}: ${name(i)} is on the wrong side, so its α grows by 1: w ${e.size > 0 ? 'gains' : 'loses'} φ(x${sub(i)}).`,
     why: e.before === 0 ? 'f is 0 there, which counts as a mistake: f has to say something.' : `y f = ${short(e.size * e.before)} there, not above 0. The step turns w towards that point's side.` };
   if (e.kind === 'pair') return { what: `${name(i)[0].toUpperCase()}${name(i).slice(1)} gains ${short(e.size)}, and ${name(j)} gives as much.`,
@@ -183,4 +183,3 @@ export function answerText(e) {
 /** @param {boolean} right @param {string} answer */
 export const verdict = (right, answer) => `${right ? 'Right.' : 'Not so.'} ${answer}`;
 
-export { count };
