@@ -358,7 +358,8 @@ def test_perceptron_step_by_step(chromium, url):  # noqa: F811
     ("method", "question", "answer"),
     [
         ("pairs", "Two points will change", "They are points"), ("subgradient", "How many points will push", "It is "),
-        ("stochastic", "is drawn. Does it push", "y f ="),
+        ("stochastic", "is drawn. Does it push", "y f ="), ("subgradient-best", "How many points will push", "It is "),
+        ("stochastic-best", "is drawn. Does it join", "y f ="),
     ],
 )  # fmt: skip
 def test_steps_of_an_svm(chromium, url, method, question, answer):  # noqa: F811
@@ -368,6 +369,7 @@ def test_steps_of_an_svm(chromium, url, method, question, answer):  # noqa: F811
         page.get_by_role("button", name="Show the steps").click()
         page.get_by_role("combobox", name="Method").select_option(method)
         page.get_by_text("Nothing is learned yet").wait_for()
+        assert page.locator(".point text").count() == 60  # questions are about numbers
         page.get_by_role("button", name="What happens next?").click()
         quiz = page.locator("[data-part=quiz]")
         quiz.filter(has_text=question).wait_for()
@@ -377,7 +379,8 @@ def test_steps_of_an_svm(chromium, url, method, question, answer):  # noqa: F811
         page.get_by_role("button", name="One step", exact=True).click()
         page.get_by_text("After step 1 of").wait_for()
         page.get_by_role("button", name="To the end").click()
-        page.get_by_text("have met" if method == "pairs" else "as far as the steps are shown").wait_for()
+        open_ended = method in ("subgradient", "stochastic")  # steps of 1/t
+        page.get_by_text("best steps close it" if open_ended else "have met").wait_for()
         page.get_by_role("button", name="Solve at once").click()
         at_rest(page)
 

@@ -21,7 +21,6 @@ const WHILE_MOVING = { gap: 1e-3, budget: 60 }; // a frame with news: good enoug
 const AT_REST = { gap: 1e-6, budget: 12 };      // a frame without: in slices, until proved
 const LONGEST = 2000;                           // milliseconds of work at rest: then the bar stays as open as it is
 const LARGE = 500;                              // points from which on Python solves, or else a worker
-const MOST_NUMBERED = 40;                       // points that carry their numbers while steps are shown
 
 let instances = 0;
 
@@ -174,9 +173,9 @@ export class Page {
   /** @param {boolean} settled @param {boolean} changed */
   #draw(settled, changed) {
     const { part, state, machine, hover, picked } = this, why = state.step >= 0 ? whyNoSteps(state) : '', stepping = state.step >= 0 && !why;
-    const at = stepping ? this.steps[Math.min(state.step, this.steps.length - 1)] : null, numbered = stepping && state.points.length <= MOST_NUMBERED;
+    const at = stepping ? this.steps[Math.min(state.step, this.steps.length - 1)] : null;
     if (machine.state?.points.length === state.points.length) {
-      this.plane.draw({ state, machine, hover, picked, hint: this.hint, settled, numbered, acting: at?.event.points ?? [] }, changed);
+      this.plane.draw({ state, machine, hover, picked, hint: this.hint, settled, stepping, acting: at?.event.points ?? [] }, changed);
     }
     if (changed || settled) { drawBar(part, state, machine); drawFigures(part, state, machine, this.spent); }
     const step = at && machine.summary ? stepSentence(Math.min(state.step, this.steps.length - 1), this.steps.length - 1, machine.summary, state.machine) : '';

@@ -5,7 +5,7 @@
 /** @typedef {{readonly x: number, readonly y: number, readonly half: number}} View  centre and half width of the square shown */
 /** @typedef {'svc' | 'svr' | 'oneclass' | 'ridge' | 'perceptron'} MachineName */
 /** @typedef {'linear' | 'poly' | 'rbf' | 'laplacian' | 'text'} KernelName */
-/** @typedef {'pairs' | 'subgradient' | 'stochastic'} Method */
+/** @typedef {'pairs' | 'subgradient' | 'subgradient-best' | 'stochastic' | 'stochastic-best'} Method */
 /** @typedef {{readonly points: readonly Point[], readonly view: View, readonly machine: MachineName, readonly kernel: KernelName,
  *   readonly text: string, readonly C: number, readonly gamma: number, readonly degree: number, readonly coef0: number,
  *   readonly epsilon: number, readonly nu: number, readonly lambda: number, readonly method: Method, readonly step: number}} State
@@ -28,7 +28,7 @@ export const SETTINGS = /** @type {const} */ ({
   epsilon: { key: 'e', low: 0.01, high: 2, start: 0.2 },
   nu: { key: 'n', low: 0.01, high: 1, start: 0.2 },
   lambda: { key: 'l', low: 0.0001, high: 100, start: 0.1 },
-  method: { key: 'w', choices: ['pairs', 'subgradient', 'stochastic'], start: 'pairs' },
+  method: { key: 'w', choices: ['pairs', 'subgradient', 'subgradient-best', 'stochastic', 'stochastic-best'], start: 'pairs' },
   step: { key: 's', low: -1, high: 5000, start: -1, whole: true },
 });
 
