@@ -226,6 +226,22 @@ def test_settings_travel_in_the_link(three, chromium):  # noqa: F811
         assert other.locator(".sentence").inner_text() == three.locator(".sentence").inner_text()
 
 
+def test_a_link_in_the_address_of_an_open_page(three):
+    """It is shown, with a note where it had to be mended; Undo goes back; a reload loses nothing of the history."""
+    three.evaluate("() => { location.hash = '#k=linear&C=1e99&v=0,0,2&pts=1,1p0,0n'; }")
+    at_rest(three, "1 circle from 1 square")
+    three.get_by_text("1 part of the link was not understood").wait_for()
+    undo(three)
+    at_rest(three, "2 circles from 1 square")
+    key_focus(three, ["Delete"])
+    at_rest(three, "1 circle from 1 square")
+    three.reload()
+    at_rest(three, "1 circle from 1 square")
+    three.go_back()
+    at_rest(three, "2 circles from 1 square")
+    assert near(points(three), BEFORE)
+
+
 def test_views(chromium, url):  # noqa: F811
     """Gram matrix and feature space: two coordinates, three that turn, or kernel PCA."""
     with opened(chromium, url) as page:

@@ -363,15 +363,25 @@ export class Page {
       event.preventDefault();
       if (shiftKey) this.redo(); else this.undo();
     });
-    if (this.options.address) {
-      history.replaceState({ at: 0 }, '');
-      addEventListener('popstate', (event) => {
-        const at = event.state?.at ?? 0;
-        this.past[at] ??= S.fromHash(location.hash)?.state ?? EXAMPLES.moons();
-        this.#goTo(at);
-      });
-    }
+    if (this.options.address) this.#listenToAddress();
     dress(night.matches);
+  }
+
+  /** Back and Forward, and links that are put into the address of an open page. The address is right, whatever was kept:
+   * after a reload the numbers in the history are those of the page before. */
+  #listenToAddress() {
+    const opened = this.state;
+    history.replaceState({ at: 0 }, '');
+    addEventListener('popstate', (event) => {
+      const known = event.state?.at, at = known ?? this.at + 1;
+      if (known === undefined) { this.past.length = at; history.replaceState({ at }, ''); }
+      if (!this.past[at] || S.toHash(this.past[at]) !== location.hash) {
+        const read = S.fromHash(location.hash);
+        this.past[at] = read?.state ?? opened;
+        this.notice(mendedNote(read?.mended ?? 0));
+      }
+      this.#goTo(at);
+    });
   }
 }
 
