@@ -396,7 +396,7 @@ def test_steps_of_an_svm(chromium, url, method, question, answer):  # noqa: F811
         page.get_by_text("After step 1 of").wait_for()
         page.get_by_role("button", name="To the end").click()
         open_ended = method in ("subgradient", "stochastic")  # steps of 1/t
-        page.get_by_text("best steps close it" if open_ended else "have met").wait_for()
+        page.get_by_text("Best steps close it" if open_ended else "have met").wait_for()
         page.get_by_role("button", name="Solve at once").click()
         at_rest(page)
 

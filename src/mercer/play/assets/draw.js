@@ -195,7 +195,8 @@ export class Plane {
 
   /** @param {Scene} scene */
   #drawPoints({ state, machine, picked, stepping }) {
-    const { points, view } = state, numbered = stepping && points.length <= MOST_NUMBERED, { marks, seen, size } = this, plain = isRegression(state) || state.machine === 'oneclass';
+    const { points, view } = state, { marks, seen, size } = this, plain = isRegression(state) || state.machine === 'oneclass';
+    const numbered = stepping && points.length <= MOST_NUMBERED;
     this.picture.setAttribute('tabindex', points.length ? '-1' : '0'); // the first point is added by keyboard too
     while (marks.length > points.length) marks.pop()?.remove();
     seen.points.length = Math.min(seen.points.length, points.length);

@@ -13,9 +13,10 @@ import { classesOf, lacks, problemOf, signs } from './solve.js';
 /** @typedef {{beta: Float64Array, F: Float64Array, bias: number, primal: number, dual: number, relative: number, event: Event}} Step */
 
 const MOST_STEPS = 400;
-const CLOSED = 1e-6;               // the relative gap at which steps end
-const AT = 1e-9;                    // a point so near its margin is on it
-const INNER = /** @type {const} */ ([1e-8, Infinity, 12]); // gap, time and rounds of the small problem inside a best step: what is left, the next step takes up
+const CLOSED = 1e-6; // the relative gap at which steps end
+const AT = 1e-9; // a point so near its margin is on it
+/** Gap, time and rounds of the small problem inside a best step: what it leaves, the next step takes up. */
+const INNER = /** @type {const} */ ([1e-8, Infinity, 12]);
 const MOST_POINTS_IN_STEPS = 400;
 
 /** @param {Partial<Event> & {kind: Event['kind']}} given @returns {Event} */
@@ -74,7 +75,7 @@ function pairSteps(state) {
     steps.push(step(event({ kind: 'pair', points: [i, j], size: t, rise, count: steps.length, stop })));
   }
   const last = steps[steps.length - 1];
-  steps.push({ ...last, event: event({ kind: 'end', stop: last.relative <= CLOSED || steps.length < MOST_STEPS ? 'done' : 'limit', count: steps.length - 1 }) });
+  steps.push({ ...last, event: event({ kind: 'end', stop: last.relative <= CLOSED ? 'done' : 'limit', count: steps.length - 1 }) });
   return steps;
 }
 

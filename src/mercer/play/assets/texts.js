@@ -142,7 +142,7 @@ export function stepText(e, state) {
   if (e.kind === 'end') return e.stop === 'done'
     ? { what: state.machine === 'perceptron' ? `A pass without a mistake: done after ${count(e.count, 'mistake')}.` : 'No step gains any more: primal and dual have met.', why: state.machine === 'perceptron' ? 'Every point is on its side.' : 'That is the proof: nothing can cost less than the dual says, and this machine costs no more.' }
     : { what: `This is as far as the steps are shown: ${e.count}.`, why: state.machine === 'perceptron' ? 'Perhaps no line separates these points.'
-      : state.machine === 'svc' && /^(subgradient|stochastic)$/.test(state.method) ? 'Steps of 1/t come ever nearer to the best, but only about as fast as 1/t: the bar stays open. best steps close it, and so does “Solve at once”.'
+      : state.machine === 'svc' && /^(subgradient|stochastic)$/.test(state.method) ? 'Steps of 1/t come ever nearer to the best, but only about as fast as 1/t: the bar stays open. Best steps close it, and so does “Solve at once”.'
         : 'The method goes on, more and more slowly. The bar shows what is still open.' };
   if (e.kind === 'mistake') return { what: `Pass ${e.count}: ${name(i)} is on the wrong side, so its α grows by 1: w ${e.size > 0 ? 'gains' : 'loses'} φ(x${sub(i)}).`,
     why: e.before === 0 ? 'f is 0 there, which counts as a mistake: f has to say something.' : `y f = ${short(e.size * e.before)} there, not above 0. The step turns w towards that point's side.` };
