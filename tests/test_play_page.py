@@ -370,33 +370,35 @@ def test_perceptron_step_by_step(chromium, url):  # noqa: F811
         page.get_by_text("A pass without a mistake: done after 10 mistakes.").wait_for()
 
 
-@pytest.mark.parametrize(
-    ("method", "question", "answer"),
-    [
-        ("pairs", "Two points will change", "They are points"), ("subgradient", "How many points will push", "It is "),
-        ("stochastic", "is drawn. Does it push", "y f ="), ("subgradient-best", "How many points will push", "It is "),
-        ("stochastic-best", "is drawn. Does it join", "y f ="),
-    ],
-)  # fmt: skip
-def test_steps_of_an_svm(chromium, url, method, question, answer):  # noqa: F811
+QUESTIONS = {
+    "pairs": ("Two points will change", "They are points"),
+    "subgradient": ("How many points will push", "It is "),
+    "stochastic": ("is drawn. Does it push", "y f ="),
+    "subgradient-best": ("How many points will push", "It is "),
+    "stochastic-best": ("is drawn. Does it join", "y f ="),
+}
+
+
+def test_steps_of_an_svm(chromium, url):  # noqa: F811
     """The bar closes from step to step; the answer to a question is hidden until it is asked for."""
     with opened(chromium, url) as page:
         at_rest(page)
         page.get_by_role("button", name="Show the steps").click()
-        page.get_by_role("combobox", name="Method").select_option(method)
-        page.get_by_text("Nothing is learned yet").wait_for()
-        assert page.locator(".point text").count() == 60  # questions are about numbers
-        page.get_by_role("button", name="What happens next?").click()
-        quiz = page.locator("[data-part=quiz]")
-        quiz.filter(has_text=question).wait_for()
-        assert answer not in quiz.inner_text()
-        page.get_by_role("button", name="Tell me").click()
-        quiz.filter(has_text=answer).wait_for()
-        page.get_by_role("button", name="One step", exact=True).click()
-        page.get_by_text("After step 1 of").wait_for()
-        page.get_by_role("button", name="To the end").click()
-        open_ended = method in ("subgradient", "stochastic")  # steps of 1/t
-        page.get_by_text("Best steps close it" if open_ended else "have met").wait_for()
+        for method, (question, answer) in QUESTIONS.items():
+            page.get_by_role("combobox", name="Method").select_option(method)
+            page.get_by_text("Nothing is learned yet").wait_for()
+            assert page.locator(".point text").count() == 60  # questions are about numbers
+            page.get_by_role("button", name="What happens next?").click()
+            quiz = page.locator("[data-part=quiz]")
+            quiz.filter(has_text=question).wait_for()
+            assert answer not in quiz.inner_text()
+            page.get_by_role("button", name="Tell me").click()
+            quiz.filter(has_text=answer).wait_for()
+            page.get_by_role("button", name="One step", exact=True).click()
+            page.get_by_text("After step 1 of").wait_for()
+            page.get_by_role("button", name="To the end").click()
+            open_ended = method in ("subgradient", "stochastic")  # steps of 1/t
+            page.get_by_text("Best steps close it" if open_ended else "have met").wait_for()
         page.get_by_role("button", name="Solve at once").click()
         at_rest(page)
 
@@ -435,12 +437,14 @@ def test_axe_finds_nothing(chromium, url, scheme, width):  # noqa: F811
     with opened(chromium, url, color_scheme=scheme, viewport={"width": width, "height": 800}) as page:
         at_rest(page)
         page.evaluate(AXE.read_text())
+
+        def press(name):
+            page.get_by_role("button", name=name).click()
+
         for act in (
             lambda: None,
-            lambda: page.get_by_role("button", name="Perceptron").click(),
-            lambda: page.get_by_role("button", name="What happens next?").click(),
-            lambda: page.get_by_role("button", name="A wave").click(),
-            lambda: page.get_by_role("tab", name="Feature space").click(),
+            lambda: (press("Perceptron"), press("What happens next?")),
+            lambda: (press("A wave"), page.get_by_role("tab", name="Feature space").click()),
             lambda: page.locator("summary").last.click(),
         ):
             act()
