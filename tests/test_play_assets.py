@@ -52,6 +52,14 @@ def test_state_and_solve_run_without_a_browser():
     assert found["primal"] == pytest.approx(5 / 8)
 
 
+def test_numbers_are_written_whole():
+    values = [0, 5 / 8, -3.442323456, 32.344190001, 1234567890.5, 1234567890123, -2.5e-7, None]
+    code = "import { seven } from './figures.js'; console.log(JSON.stringify(VALUES.map((v) => seven(v ?? Infinity))));"
+    assert node(code.replace("VALUES", json.dumps(values))) == [
+        "0", "0.6250000", "−3.442323", "32.34419", "1234567891", "1.234568e12", "−2.500000e−7", "∞"
+    ]  # fmt: skip
+
+
 def test_ranges_are_the_same_in_python():
     table = node("import { SETTINGS } from './state.js'; console.log(JSON.stringify(SETTINGS));")
     for name, row in table.items():

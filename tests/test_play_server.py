@@ -21,6 +21,7 @@ from mercer.play.export import as_data, document
 from mercer.play.link import from_link, to_hash
 from mercer.play.server import MOST_BYTES, PlayServer
 from mercer.play.state import MOST_POINTS, StateError, fitted, of_points, read
+from mercer.play.worked import worked
 
 from .browser import ask, chromium, opened  # noqa: F401 - a fixture
 from .test_play_page import at_rest, points, until
@@ -180,6 +181,15 @@ def paste(page, text):
     page.get_by_label("Rows of two numbers").evaluate("(area, text) => { area.value = text; }", text)
 
 
+@pytest.mark.parametrize("machine", ["svc", "perceptron", "ridge"])
+def test_worked_solutions_stand_beside_the_picture_of_the_page(machine):
+    """On the screen without a picture of their own, and checked all the same; on paper with it."""
+    found = worked(read({"machine": machine, "kernel": "linear", "points": [[1, 3, 1], [2, 1, 1], [0, 1, -1]]}))
+    assert "<figure" not in found.html
+    assert "steps are checked by machine" in found.html
+    assert ("tikzpicture" in found.latex) == (machine != "ridge")
+
+
 def test_links_are_the_same_in_python(chromium):  # noqa: F811
     with opened(chromium) as page:
         for link in page.evaluate(ask("links")):
@@ -197,16 +207,27 @@ def test_no_field_of_a_link_becomes_markup(chromium, tmp_path):  # noqa: F811
     path.write_text(document(), encoding="utf-8")
     good = {"v": "0,0,2", "pts": "1,1p0,0n"}
     links = [{**good, field: quote(EVIL)} for field in FIELDS] + [dict.fromkeys(FIELDS, EVIL)]
+    hashes = ["#" + "&".join(f"{key}={value}" for key, value in link.items()) for link in [good, *links]]
     with opened(chromium, "about:blank") as page:
         page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
-        for link in links:
-            page.goto("about:blank")
-            page.goto(f"{path.as_uri()}#{'&'.join(f'{key}={value}' for key, value in link.items())}")
-            page.locator("[data-part=notice]").filter(has_text="of the link").wait_for()
+        notice = page.locator("[data-part=notice]")
+
+        def harmless(link):
+            notice.filter(has_text="of the link").wait_for()
             assert page.locator(".mercer-play img, .mercer-play script").count() == 0
             assert page.evaluate("() => document.scripts.length") == 1
-            if link["pts"] == good["pts"]:
-                page.locator(".sentence").filter(has_text="1 circle").wait_for()
+            if good["pts"] in link:
+                at_rest(page, "1 circle")
+
+        for link in (hashes[-1], hashes[-2]):  # as the page is opened
+            page.goto("about:blank")
+            page.goto(path.as_uri() + link)
+            harmless(link)
+        for link in hashes[1:]:  # and as it stands open
+            page.evaluate("(link) => { location.hash = link; }", hashes[0])
+            notice.wait_for(state="hidden")
+            page.evaluate("(link) => { location.hash = link; }", link)
+            harmless(link)
 
 
 def test_no_table_becomes_markup_and_no_script_runs(chromium, tmp_path):  # noqa: F811

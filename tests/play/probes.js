@@ -7,10 +7,12 @@ import { toPython, toShell } from '/assets/share.js';
 import { Machine, winner } from '/assets/solve.js';
 import * as S from '/assets/state.js';
 import { stepsOf } from '/assets/steps.js';
+import { startWorker } from '/assets/worker.js';
 
 const { makeState, point, toPlain, viewOf } = S;
 
-export function problems(machine) {
+/** 20 problems for each kernel: few points and many, small C and large, some points almost or quite in one place. */
+function randomStates(machine) {
   const u = uniforms(12345), out = [];
   for (const kernel of ['linear', 'poly', 'rbf', 'laplacian']) for (let k = 0; k < 20; k++) {
     const n = 8 + Math.floor(u() * 32), C = [0.1, 1, 10, 1000][k % 4], apart = u() * 1.5;
@@ -19,14 +21,27 @@ export function problems(machine) {
     for (let i = 0; i < n / 8; i++) points.push(point(points[i].x + (i % 2 ? 0 : 0.001), points[i].y, i % 3 ? points[i].label : flips * points[i].label));
     const state = makeState({ machine, kernel, C, gamma: [0.1, 1, 2][k % 3], degree: 2 + k % 3, coef0: k % 5 ? 1 : 0,
       epsilon: [0.05, 0.3][k % 2], nu: [0.05, 0.2, 0.5, 1][k % 4], lambda: [0.001, 0.1, 10][k % 3] }, viewOf(points), points);
+    out.push(state);
+  }
+  return out;
+}
+
+export function problems(machine) {
+  return randomStates(machine).map((state) => {
     const m = new Machine();
     m.follow(state);
     const { primal, dual, relative, mistakes } = m.descend(1e-7, 4000);
-    const fields = m.parts.map(() => new Float64Array(12 * 12));
-    m.fill(10, fields);
-    out.push({ state: toPlain(state), primal, dual, relative, mistakes, scores: Array.from(points, (_, i) => m.scoreOf(i)), done: m.run?.done ?? true });
-  }
-  return out;
+    return { state: toPlain(state), primal, dual, relative, mistakes, done: m.run?.done ?? true };
+  });
+}
+
+/** The same problems by steps: the best primal and dual after some of them, and what the last step says of itself. */
+export function walks({ method, after }) {
+  return randomStates('svc').map((state) => {
+    const all = stepsOf(S.set(state, 'method', method)), some = all.slice(0, after), { relative, event } = all[all.length - 1];
+    const best = (steps) => [Math.min(...steps.map((s) => s.primal)), Math.max(...steps.map((s) => s.dual))];
+    return { state: toPlain(state), some: best(some), all: best(all), relative, stop: event.stop };
+  });
 }
 
 export function follow(settings) {
@@ -78,6 +93,12 @@ export function taken(name) {
   const state = name === 'ridge' ? S.set(EXAMPLES.wave(), 'machine', 'ridge') : S.set(EXAMPLES[name](), 'step', -1), machine = new Machine();
   machine.follow(state);
   return { link: S.toHash(state), python: toPython(state), shell: toShell(state), csv: toCsv(state.points), primal: machine.descend(1e-8, 4000).primal };
+}
+
+/** What a worker that breaks down leaves behind, twice. */
+export async function brokenWorker() {
+  const worker = startWorker("onmessage = () => { throw new Error('out of memory'); };"), state = EXAMPLES.three();
+  return [await worker.fit(state).catch(String), await worker.fit(state).catch(String)];
 }
 
 /** The widget in a page without a notebook: a model that keeps what it is told, and says what it was asked. */

@@ -11,7 +11,6 @@ _IMPORT = re.compile(
     r"^import (?:\* as (?P<whole>\w+)|(?P<some>\{[^}]*\})) from '\./(?P<module>\w+)\.js';\n", re.MULTILINE
 )
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:const|let|function|class) (?P<name>\w+))", re.MULTILINE)
-_EXPORTED = re.compile(r"^export \{ (?P<names>[\w, ]+) \};\n", re.MULTILINE)
 
 
 def asset(name: str) -> str:
@@ -35,8 +34,7 @@ def _closed(module: str) -> str:
         f"const {found['whole'] or _renamed(found['some'])} = {found['module']}_;" for found in _IMPORT.finditer(source)
     )
     names = [found["name"] for found in _EXPORT.finditer(source)]
-    names += [name.strip() for found in _EXPORTED.finditer(source) for name in found["names"].split(",")]
-    body = _EXPORTED.sub("", _EXPORT.sub("", _IMPORT.sub("", source)))
+    body = _EXPORT.sub("", _IMPORT.sub("", source))
     return f"const {module}_ = (() => {{\n{needs}\n{body}\nreturn {{ {', '.join(names)} }};\n}})();"
 
 

@@ -16,7 +16,7 @@ FARTHEST = 1e4
 """No coordinate is larger."""
 MACHINES = ("svc", "svr", "oneclass", "ridge", "perceptron")
 KERNELS = ("linear", "poly", "rbf", "laplacian", "text")
-METHODS = ("pairs", "subgradient", "stochastic")
+METHODS = ("pairs", "subgradient", "subgradient-best", "stochastic", "stochastic-best")
 RANGES: dict[str, tuple[float, float, float]] = {
     "C": (0.01, 10_000, 10),
     "gamma": (0.01, 100, 1),

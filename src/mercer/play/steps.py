@@ -5,6 +5,7 @@ Every method gives beta, b, primal and dual after each step, and who was changed
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,9 @@ MOST_STEPS = 400
 _SMALLEST_CURVATURE = 1e-12
 _CLOSED = 1e-6
 _TIE = 1e-10
+_INNER, _ROUNDS = 1e-8, 12  # gap and rounds of the small problem inside a best step
+_AT = 1e-9  # a point so near its margin is on it
+_NEWTON_STEPS, _MOST_FREE = 64, 200
 
 
 @dataclass(frozen=True)
@@ -79,9 +83,13 @@ def steps_of(state: State) -> list[Step]:
     if s["machine"] == "perceptron":
         return _perceptron(K, signs(state.labels))
     terms = _terms(state, K)
-    if s["machine"] == "svc" and s["method"] != "pairs":
-        return _subgradient(terms, s["C"]) if s["method"] == "subgradient" else _stochastic(terms, s["C"])
-    return _pairs(terms)
+    if s["machine"] != "svc" or s["method"] == "pairs":
+        return _pairs(terms)
+    walks = {
+        "subgradient": _subgradient, "subgradient-best": _combined, "stochastic": _stochastic,
+        "stochastic-best": _drawn,
+    }  # fmt: skip
+    return walks[s["method"]](terms, s["C"])
 
 
 def _terms(state: State, K: Array) -> _Terms:
@@ -171,7 +179,11 @@ def _slopes(t: _Terms, C: float, F: Array, b: float) -> Array:
     return (more * right - less * left) / (more - less) if more > less and more >= 0 >= less else point
 
 
-def _subgradient(t: _Terms, C: float) -> list[Step]:
+_Next = Callable[[Array, Array, float, int], tuple[Array, Array, tuple[int, ...]]]
+
+
+def _walk(t: _Terms, next_: _Next) -> list[Step]:
+    """beta, K beta and who was changed, step after step, until primal and dual have met."""
     beta, F, best = np.zeros(t.q.size), np.zeros(t.q.size), -np.inf
     steps: list[Step] = []
     changed: tuple[int, ...] = ()
@@ -181,10 +193,115 @@ def _subgradient(t: _Terms, C: float) -> list[Step]:
         steps.append(Step(beta, b, primal, best, changed))
         if primal - best <= _CLOSED * max(abs(primal), abs(best)):
             break
-        s = _slopes(t, C, F, b)
-        beta, F = beta + (s - beta) / k, F + (t.K @ s - F) / k
-        changed = tuple(np.flatnonzero(s).tolist())
+        beta, F, changed = next_(beta, F, b, k)
     return steps
+
+
+def _subgradient(t: _Terms, C: float) -> list[Step]:
+    def step(beta: Array, F: Array, b: float, k: int) -> tuple[Array, Array, tuple[int, ...]]:
+        s = _slopes(t, C, F, b)
+        return beta + (s - beta) / k, F + (t.K @ s - F) / k, _who(s)
+
+    return _walk(t, step)
+
+
+def _combined(t: _Terms, C: float) -> list[Step]:
+    """The best of all combinations of the dual points so far."""
+    rows: list[Array] = []
+    a = np.zeros(0)
+
+    def step(_: Array, F: Array, b: float, k: int) -> tuple[Array, Array, tuple[int, ...]]:
+        nonlocal a
+        rows.append(_slopes(t, C, F, b))
+        S = np.stack(rows)
+        images = S @ t.K
+        inner = _Terms(images @ S.T, S @ t.q, np.zeros(k), np.ones(k), 0.0, 1.0)
+        a = _settled(inner, np.append(a, 1.0 if k == 1 else 0.0))
+        beta = a @ S
+        return np.where(np.abs(beta) > C * (1 - 1e-12), C * np.sign(beta), beta), a @ images, _who(rows[-1])
+
+    return _walk(t, step)
+
+
+def _drawn(t: _Terms, C: float) -> list[Step]:
+    """The best machine of all points that have joined so far; each pass in a new order."""
+    n, word = t.q.size, 1
+    rows: list[int] = []
+    order = list(range(n))
+    a = np.zeros(0)
+
+    def step(_: Array, F: Array, b: float, k: int) -> tuple[Array, Array, tuple[int, ...]]:
+        nonlocal a, word
+        if (k - 1) % n == 0:
+            order[:], word = _shuffled(n, word)
+        i = order[(k - 1) % n]
+        if t.q[i] * (F[i] + b) <= 1 + _AT and i not in rows:
+            rows.append(i)
+            a = np.append(a, 0.0)
+        a = _settled(_Terms(t.K[np.ix_(rows, rows)], t.q[rows], t.lo[rows], t.hi[rows], 0.0, 0.0), a) if rows else a
+        beta = np.zeros(n)
+        beta[rows] = a
+        return beta, t.K @ beta, (i,)
+
+    return _walk(t, step)
+
+
+def _shuffled(n: int, word: int) -> tuple[list[int], int]:
+    """Fisher and Yates, with the numbers of the page."""
+    order = list(range(n))
+    for k in range(n - 1, 0, -1):
+        word = (word * 1664525 + 1013904223) & 0xFFFFFFFF
+        other = min(k, int((word + 0.5) / 4294967296 * (k + 1)))
+        order[k], order[other] = order[other], order[k]
+    return order, word
+
+
+def _settled(t: _Terms, beta: Array) -> Array:
+    """Pair steps with Newton steps between, as in descent.js, until the gap is small."""
+    beta = beta.copy()
+    F = t.K @ beta
+    _newton(t, beta, F)
+    for _ in range(_ROUNDS):
+        _, primal, dual = t.judge(beta, F)
+        if primal - dual <= _INNER * max(abs(primal), abs(dual)):
+            break
+        for _ in range(max(20, -(-beta.size // 4))):
+            pair = _choose(t, beta, F)
+            if pair is None:
+                return beta
+            i, j, size, (beta[i], beta[j]) = pair
+            F += size * (t.K[i] - t.K[j])
+        _newton(t, beta, F)
+    return beta
+
+
+def _newton(t: _Terms, beta: Array, F: Array) -> None:
+    """All free multipliers at once, as far as the box allows; in place."""
+    for _ in range(_NEWTON_STEPS):
+        free = np.flatnonzero((beta != 0) & (beta > t.lo) & (beta < t.hi))
+        if not 2 <= free.size <= _MOST_FREE:
+            return
+        K, slope = t.K[np.ix_(free, free)], (t.q - F)[free]
+        u, z = np.linalg.solve(K + np.diag(1e-10 * (1 + K.diagonal())), np.column_stack([slope, np.ones(free.size)])).T
+        d = u - u.sum() / z.sum() * z
+        d -= d.mean()
+        wall = np.where(d > 0, t.hi[free], t.lo[free])
+        room = np.divide(wall - beta[free], d, out=np.full(free.size, np.inf), where=d != 0)
+        cut = int(room.argmin())
+        gain, bend = float(d @ slope), float(d @ K @ d)
+        if not gain > 0:
+            return
+        reach = min(1.0, max(float(room[cut]), 0.0))
+        size = min(reach, gain / bend) if bend > 0 else reach
+        beta[free] += size * d
+        F += size * (d @ t.K[free])
+        if not (size == reach < 1):
+            return
+        beta[free[cut]] = wall[cut]
+
+
+def _who(s: Array) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(s).tolist())
 
 
 def _stochastic(t: _Terms, C: float) -> list[Step]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from .state import State, StateError, kernel_text
 
 MOST_POINTS = 6
+_FIGURE = re.compile(r"<figure>.*?</figure>\n?", re.DOTALL)
+"""Left out on the screen: the solution stands beside the page's own picture, which has other marks."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ def worked(state: State) -> Worked:
         raise StateError("Worked solutions need SymPy: pip install 'mercer[explain]'.") from None
     except (ValueError, TypeError, NotImplementedError) as error:
         raise StateError(str(error)) from error
-    return Worked(solution.to_html(), solution.to_latex())
+    return Worked(_FIGURE.sub("", solution.to_html()), solution.to_latex())
 
 
 def _solve(state: State) -> Any:

@@ -91,14 +91,14 @@ export class Descent {
     }
   }
 
-  /** Descend until the relative gap is reached or the time is up; the certificate says which.
-   * @param {number} target @param {number} budget milliseconds @returns {Certificate} */
-  descend(target, budget) {
+  /** Descend until the relative gap is reached, or the time or the rounds are up; the certificate says which.
+   * @param {number} target @param {number} budget milliseconds @param {number} [most] rounds @returns {Certificate} */
+  descend(target, budget, most = Infinity) {
     const end = performance.now() + budget;
     let now = this.certify();
     if (now.relative > target) { this.#newton(); now = this.certify(); } // a warm start mostly has the right free set
     for (let exact = target > ROUGH, rounds = 0; ;) {
-      const late = performance.now() >= end && (target <= ROUGH || rounds >= LEAST_ROUNDS);
+      const late = rounds >= most || performance.now() >= end && (target <= ROUGH || rounds >= LEAST_ROUNDS);
       if (now.relative <= target || late) {
         if (exact || now.relative > target) break;
         this.refresh(); // what is called proved is computed afresh

@@ -1,17 +1,17 @@
 // State to picture: the plane with its field, lines and points. Nothing from the state becomes markup.
 import { Contours } from './contour.js';
 import { isRegression } from './kernel.js';
-import { CLASSES } from './solve.js';
+import { CELLS, CLASSES } from './solve.js';
 import { TEXTS, pointName, short } from './texts.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./state.js').View} View */
 /** @typedef {import('./solve.js').Machine} Machine */
 /** @typedef {(name: string) => any} Part  the element of a name */
-/** @typedef {{state: State, machine: Machine, hover: number, picked: number, hint: boolean, settled: boolean, numbered: boolean, acting: readonly number[]}} Scene */
+/** @typedef {{state: State, machine: Machine, hover: number, picked: number, hint: boolean, settled: boolean, stepping: boolean, acting: readonly number[]}} Scene */
 
-export const CELLS = 112; // the field of values has this many cells on a side, and a ring around them
 const SIDE = CELLS + 2;
+const MOST_NUMBERED = 80; // points that carry their numbers while steps are shown; with more, the one at hand has it in the corner
 const PALE = 0.25; // in regression colours only say above and below
 const SHADES = 1024; // colours run over f / sqrt(1 + f^2), so that no value is beyond them
 
@@ -48,7 +48,8 @@ export class Plane {
     this.pixels = new Uint32Array(this.image.data.buffer);
     this.values = Array.from({ length: 3 }, () => new Float64Array(SIDE * SIDE));
     this.narrowest = Array.from({ length: 3 }, () => new Float64Array(SIDE * SIDE));
-    this.margin = new Float64Array(SIDE * SIDE);
+    this.ahead = new Float64Array(SIDE * SIDE);
+    this.inside = new Float64Array(SIDE * SIDE);
     this.contours = new Contours(SIDE);
     const group = (/** @type {Record<string, string>} */ attributes) => svg('g', attributes, this.picture);
     this.axes = group({ 'aria-hidden': 'true' });
@@ -149,11 +150,11 @@ export class Plane {
   /** Where two classes win alike, and the third does not win: f = 0 of their pair, but for places where each wins one.
    * @param {Machine} machine @param {number} cell */
   #traceClasses({ parts }, cell) {
-    const { narrowest, margin } = this;
+    const { narrowest, ahead, inside } = this, of = (/** @type {number} */ label) => narrowest[CLASSES.findIndex((other) => other === label)];
     this.zero.setAttribute('d', parts.map(({ classes }) => {
-      const [a, b] = classes.map((label) => narrowest[CLASSES.findIndex((other) => other === label)]), c = narrowest.find((other) => other !== a && other !== b);
-      for (let k = 0; k < margin.length; k++) margin[k] = a[k] - b[k];
-      return this.contours.trace(margin, 0, cell, (k) => !c || Math.max(a[k], b[k]) > c[k]);
+      const [a, b] = classes.map(of), c = of(CLASSES.find((label) => !classes.includes(label)) ?? 0);
+      for (let k = 0; k < ahead.length; k++) { ahead[k] = a[k] - b[k]; inside[k] = Math.max(a[k], b[k]) - c[k]; }
+      return this.contours.trace(ahead, 0, cell, inside);
     }).join(''));
     this.ones.setAttribute('d', '');
   }
@@ -193,8 +194,10 @@ export class Plane {
   }
 
   /** @param {Scene} scene */
-  #drawPoints({ state, machine, picked, numbered }) {
+  #drawPoints({ state, machine, picked, stepping }) {
     const { points, view } = state, { marks, seen, size } = this, plain = isRegression(state) || state.machine === 'oneclass';
+    const numbered = stepping && points.length <= MOST_NUMBERED;
+    this.picture.setAttribute('tabindex', points.length ? '-1' : '0'); // the first point is added by keyboard too
     while (marks.length > points.length) marks.pop()?.remove();
     seen.points.length = Math.min(seen.points.length, points.length);
     while (marks.length < points.length) {
@@ -205,6 +208,7 @@ export class Plane {
     const betas = points.map((_, k) => Math.abs(machine.betaOf(k))), largest = betas.reduce((most, b) => Math.max(most, b), 1e-300);
     const small = (size < 420 ? 0.85 : 1) * (points.length > 600 ? 0.45 : points.length > 120 ? 0.7 : 1), limit = machine.bound;
     this.points.classList.toggle('many', points.length > 120);
+    this.points.classList.toggle('crowd', points.length > 30);
     points.forEach((p, k) => {
       const weight = betas[k], bound = limit > 0 && weight >= limit, label = plain ? 1 : p.label;
       const r = Math.round(4 * small * (weight > 0 ? 5.5 + 4.5 * Math.sqrt(weight / largest) : 4.5)) / 4;
@@ -223,9 +227,9 @@ export class Plane {
   }
 
   /** Names of the points for those who hear them: written at rest only. @param {Scene} scene */
-  #namePoints({ state, machine, numbered }) {
+  #namePoints({ state, machine, stepping }) {
     state.points.forEach((p, k) => {
-      const name = pointName(p, machine.kind(k), machine.betaOf(k), state.machine, numbered ? k + 1 : 0);
+      const name = pointName(p, machine.kind(k), machine.betaOf(k), state.machine, stepping ? k + 1 : 0);
       if (this.marks[k].getAttribute('aria-label') !== name) this.marks[k].setAttribute('aria-label', name);
     });
   }
@@ -234,7 +238,7 @@ export class Plane {
   focus(index) { this.marks[index]?.focus(); }
 
   /** The point at hand, and what is known of it, in the corner: beside it, it would cover its neighbours. @param {Scene} scene */
-  #drawHalo({ state, machine, hover, picked }) {
+  #drawHalo({ state, machine, hover, picked, stepping }) {
     const shown = hover >= 0 ? hover : picked, at = state.points[shown], readout = this.part('readout');
     this.halo.style.display = at ? '' : 'none';
     readout.hidden = !at || !machine.alive || !machine.parts.length;
@@ -243,8 +247,8 @@ export class Plane {
     this.halo.setAttribute('transform', `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
     if (readout.hidden) return;
     const side = machine.sideOf(shown), beta = machine.betaOf(shown), near = Math.abs(side) < 5e-4 ? 0 : side;
-    readout.textContent = isRegression(state) ? `β = ${short(beta)}   t − f = ${short(near)}`
-      : `α = ${short(Math.abs(beta))}   ${state.machine === 'oneclass' ? 'f' : 'y f'} = ${short(near)}`;
+    readout.textContent = (stepping ? `${shown + 1}:   ` : '') + (isRegression(state) ? `β = ${short(beta)}   t − f = ${short(near)}`
+      : `α = ${short(Math.abs(beta))}   ${state.machine === 'oneclass' ? 'f' : 'y f'} = ${short(near)}`);
   }
 
   /** Rings around the points that a step changes. @param {Scene} scene */

@@ -1,5 +1,5 @@
 // Data to start from. The same in every visit: a small repeatable source of numbers makes the noise.
-import { makeState, point, viewOf } from './state.js';
+import { makeState, point } from './state.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./state.js').Point} Point */
@@ -77,6 +77,3 @@ export const EXAMPLES = {
   cloud: () => makeState({ machine: 'oneclass', gamma: 0.6, nu: 0.2 }, PLAIN, cloud(44)),
   perceptron: () => makeState({ machine: 'perceptron', kernel: 'linear', step: 0 }, { x: 1.5, y: 1.5, half: 2 }, LINE.map(([x, y, label]) => point(x, y, label))),
 };
-
-/** Points of a notebook or a file, in a square around them. @param {readonly Point[]} points @param {Record<string, unknown>} [settings] */
-export const around = (points, settings = {}) => makeState(settings, viewOf(points), points);

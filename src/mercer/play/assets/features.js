@@ -7,7 +7,7 @@ import { isRegression } from './kernel.js';
 
 /** phi(x) where it has two or three coordinates, else null; constants are left out.
  * @param {State} state @returns {((p: {x: number, y: number}) => number[]) | null} */
-export function featureMap(state) {
+function featureMap(state) {
   const { kernel, gamma, degree, coef0 } = state, root = Math.sqrt(gamma);
   if (isRegression(state)) {
     if (kernel !== 'poly' || coef0 !== 1 || degree > 3) return null;

@@ -10,14 +10,17 @@ import { FORMULAS, TEXTS, partOf, positionText, sentence, short, stepText } from
 /** @param {HTMLElement} element @param {string} text */
 export function say(element, text) { if (element.textContent !== text) element.textContent = text; }
 
-/** Seven digits. @param {number} value */
-const seven = (value) => !Number.isFinite(value) ? short(value)
-  : value.toFixed(Math.max(0, Math.min(12, 6 - Math.floor(Math.log10(Math.max(Math.abs(value), 1e-9)))))).slice(0, 12).replace('-', '−');
+/** Seven digits; plain as long as they are not all behind the point or far before it. @param {number} value */
+export function seven(value) {
+  const power = Math.floor(Math.log10(Math.abs(value)));
+  if (!Number.isFinite(value) || value === 0) return short(value);
+  return (power < -4 || power > 9 ? value.toExponential(6).replace('e+', 'e') : value.toFixed(Math.max(0, 6 - power))).replaceAll('-', '−');
+}
 
 /** A number whose digits that agree with the other stand out. @param {HTMLElement} output @param {string} own @param {string} other */
 function agree(output, own, other) {
   let same = 0;
-  if (own.indexOf('.') === other.indexOf('.')) while (same < own.length && own[same] === other[same]) same++;
+  if (own.indexOf('.') === other.indexOf('.') && own.split('e')[1] === other.split('e')[1]) while (same < own.length && own[same] === other[same]) same++;
   const rest = document.createElement('span');
   rest.className = 'differs';
   rest.textContent = own.slice(same);
@@ -70,18 +73,21 @@ export function drawFigures(part, state, machine, spent) {
 }
 
 /** The sentence that follows the picture: the only live region that speaks of it. @param {Part} part @param {State} state @param {Machine} machine
- * @param {boolean} settled @param {boolean} moving @param {string} instead */
-export function drawSentence(part, state, machine, settled, moving, instead) {
+ * @param {boolean} settled @param {string} instead */
+export function drawSentence(part, state, machine, settled, instead) {
   const box = part('sentence');
   if (settled && machine.summary) say(box, instead || sentence(state, machine.summary, lacks(state)));
-  box.classList.toggle('old', moving && !settled); // it speaks of an earlier picture
+  setBusy(box, !settled);
 }
+
+/** Whether a text speaks of an earlier picture: it is pale then, and not read out. @param {HTMLElement} box @param {boolean} busy */
+export function setBusy(box, busy) { if (box.ariaBusy !== String(busy)) box.ariaBusy = String(busy); }
 
 const SLIDERS = /** @type {const} */ ({ C: 'C', gamma: 'γ', degree: 'd', coef0: 'c', epsilon: 'ε', nu: 'ν', lambda: 'λ' });
 export const LOGARITHMIC = ['C', 'gamma', 'epsilon', 'lambda'];
 
 /** Which settings the machine and its kernel have. @param {State} state */
-export function settingsOf({ machine, kernel }) {
+function settingsOf({ machine, kernel }) {
   const of = /** @type {string[]} */ (machine === 'svc' ? ['C'] : machine === 'svr' ? ['C', 'epsilon'] : machine === 'oneclass' ? ['nu'] : machine === 'ridge' ? ['lambda'] : []);
   if (kernel === 'poly') of.push('gamma', 'degree', 'coef0');
   if (kernel === 'rbf' || kernel === 'laplacian') of.push('gamma');

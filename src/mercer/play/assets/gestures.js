@@ -106,7 +106,7 @@ export function listenToKeys(page) {
       const step = state.view.half / (event.ctrlKey ? 200 : 40), p = state.points[picked];
       nudging = true;
       page.show(S.moved(state, picked, p.x + arrow[0] * step, p.y + arrow[1] * step), event);
-    } else if (arrow && chosen) { page.pick(neighbour(state.points, picked, arrow)); plane.focus(page.picked); }
+    } else if (arrow && state.points.length) { page.pick(chosen ? neighbour(state.points, picked, arrow) : 0); plane.focus(page.picked); }
     else if (/^[rR ]$/.test(event.key) && chosen) page.change(S.relabelled(state, picked), event);
     else if (/^(Delete|Backspace)$/.test(event.key) && chosen) page.remove(event);
     else if (/^[aA]$/.test(event.key)) {
@@ -114,7 +114,7 @@ export function listenToKeys(page) {
       page.change(S.added(state, from.x + step, from.y + step, event.shiftKey ? other(page.adds) : page.adds), event);
       page.pick(page.state.points.length - 1);
       requestAnimationFrame(() => plane.focus(page.picked));
-    } else if (event.key === 'Escape') page.pick(-1);
+    } else if (event.key === 'Escape') { page.pick(-1); picture.focus(); }
     else return;
     event.preventDefault();
   });
@@ -123,5 +123,4 @@ export function listenToKeys(page) {
     const index = plane.marks.indexOf(/** @type {SVGGElement} */ (event.target));
     if (index >= 0 && index !== page.picked) page.pick(index);
   });
-  picture.tabIndex = -1;
 }

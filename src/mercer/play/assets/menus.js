@@ -1,7 +1,7 @@
 // What comes in and goes out: tables, links, pictures, code, the worked solution.
 import { fromCsv, toCsv } from './csv.js';
-import { CELLS } from './draw.js';
 import { download, toPng, toPython, toShell, toSvg } from './share.js';
+import { CELLS, classesOf } from './solve.js';
 import * as S from './state.js';
 import { TEXTS, tableNote } from './texts.js';
 
@@ -66,60 +66,61 @@ export function showCode({ part }, title, text) {
 /** Points, machine, kernel and C: what a worked solution is of. @param {S.State} state */
 export const workedKey = ({ points, machine, kernel, C, gamma, degree, coef0, lambda }) => JSON.stringify([points.map((p) => [p.x, p.y, p.label]), machine, kernel, C, gamma, degree, coef0, lambda]);
 
+/** Whether these few points can be solved by hand: two classes or ridge, and a kernel of whole powers.
+ * @param {S.State} state */
+function isByHand({ points, machine, kernel }) {
+  const learns = machine === 'ridge' || (machine === 'svc' || machine === 'perceptron') && classesOf(points).length === 2;
+  return points.length > 0 && points.length <= MOST_BY_HAND && learns && (kernel === 'linear' || kernel === 'poly');
+}
+
 /** The exact solution, shown only as long as it is that of the points and settings at hand. */
 export class WorkedView {
+  /** @type {'closed' | 'busy' | 'open' | 'failed'} */ status = 'closed';
+  /** of the state that it is about */ key = '';
+  /** @type {Worked | null} */ worked = null;
+  trouble = '';
+
   /** @param {Page} page @param {((state: S.State) => Promise<Worked>) | null} solve @param {{key: string, worked: Worked} | null} given */
   constructor(page, solve, given) {
     this.page = page;
     this.solve = solve;
     this.given = given;
-    /** @type {{key: string, worked: Worked} | null} */ this.shown = null;
-    this.open = false;
-    page.part('worked-toggle').addEventListener('click', () => (this.open ? this.hide() : this.show()));
-    page.part('worked-close').addEventListener('click', () => this.hide());
-    page.part('worked-latex').addEventListener('click', () => { if (this.shown) showCode(page, TEXTS.latex, this.shown.worked.latex); });
+    page.part('worked-toggle').addEventListener('click', () => { if (this.status === 'open') { this.status = 'closed'; page.wake(); } else this.show(); });
+    page.part('worked-latex').addEventListener('click', () => showCode(page, TEXTS.latex, this.worked?.latex ?? ''));
   }
-
-  hide() { this.open = false; this.shown = null; this.page.wake(); }
 
   async show() {
-    const { page } = this, { state } = page, key = workedKey(state);
-    this.open = true;
-    if (this.given?.key === key) this.#put(this.given);
-    else if (this.solve) {
-      page.part('worked-note').textContent = TEXTS.workedBusy;
-      page.part('worked-note').hidden = false;
-      try {
-        const worked = await this.solve(state);
-        if (this.open && workedKey(page.state) === key) this.#put({ key, worked });
-      } catch (error) {
-        this.open = false;
-        page.part('worked-note').textContent = `${TEXTS.workedFailed} ${error instanceof Error ? error.message : ''}`;
-        page.wake();
-        return;
-      }
-    }
-    page.part('worked-note').hidden = true;
+    const { page, given, solve } = this, { state } = page, key = this.key = workedKey(state);
+    this.status = 'busy';
     page.wake();
-    requestAnimationFrame(() => page.part('worked').scrollIntoView({ block: 'nearest' }));
-  }
-
-  /** @param {{key: string, worked: Worked}} what */
-  #put(what) {
-    this.shown = what;
-    const frame = this.page.part('worked-frame');
-    if (what.worked.url) frame.src = what.worked.url; else frame.srcdoc = what.worked.html ?? '';
+    try {
+      const worked = given?.key === key ? given.worked : await solve?.(state);
+      if (this.status !== 'busy' || this.key !== key || !worked) return;
+      this.worked = worked;
+      this.status = 'open';
+      const frame = page.part('worked-frame');
+      if (worked.url) frame.src = worked.url; else frame.srcdoc = worked.html ?? '';
+    } catch (error) {
+      if (this.key !== key) return;
+      this.status = 'failed';
+      this.trouble = error instanceof Error ? error.message : '';
+    }
+    page.wake();
+    requestAnimationFrame(() => page.part('worked').scrollIntoView({ block: 'nearest' })); // after the frame that shows it
   }
 
   /** @param {S.State} state */
   draw(state) {
-    const { part } = this.page, key = workedKey(state), few = state.points.length > 0 && state.points.length <= MOST_BY_HAND;
-    const byHand = few && state.machine !== 'oneclass' && state.machine !== 'svr' && (state.kernel === 'linear' || state.kernel === 'poly');
-    const possible = byHand && (this.solve !== null || this.given?.key === key);
-    if (this.open && (!this.shown || this.shown.key !== key) && part('worked-note').hidden) { this.open = false; this.shown = null; }
+    const { part, root } = this.page, key = workedKey(state), byHand = isByHand(state), possible = byHand && (this.solve !== null || this.given?.key === key);
+    if (this.key !== key) this.status = 'closed';
+    const { status } = this;
     part('worked-toggle').hidden = !possible;
-    part('worked-toggle').textContent = this.open ? TEXTS.hideWorked : TEXTS.showWorked;
-    part('worked').hidden = !this.open || !this.shown || this.shown.key !== key;
-    if (!this.open && !possible) part('worked-note').hidden = true;
+    part('worked-toggle').textContent = status === 'open' ? TEXTS.hideWorked : TEXTS.showWorked;
+    part('worked-toggle').setAttribute('aria-expanded', String(status === 'open'));
+    part('worked').hidden = status !== 'open';
+    root.classList.toggle('with-worked', status === 'open');
+    const note = status === 'busy' ? TEXTS.workedBusy : status === 'failed' ? `${TEXTS.workedFailed} ${this.trouble}` : byHand && !possible ? TEXTS.workedAlone : '';
+    part('worked-note').hidden = !note;
+    part('worked-note').textContent = note;
   }
 }

@@ -1,7 +1,7 @@
 // Events to new states. One animation frame solves and draws what changed.
 import { Plane } from './draw.js';
 import { EXAMPLES } from './examples.js';
-import { drawBar, drawControls, drawFigures, drawHeadings, drawSentence, drawSteps, makeSliders, LOGARITHMIC } from './figures.js';
+import { drawBar, drawControls, drawFigures, drawHeadings, drawSentence, drawSteps, makeSliders, setBusy, LOGARITHMIC } from './figures.js';
 import { listenToKeys, listenToPointer } from './gestures.js';
 import { MOST_BY_HAND, WorkedView, listenToMenus } from './menus.js';
 import { Machine, classesOf } from './solve.js';
@@ -21,7 +21,6 @@ const WHILE_MOVING = { gap: 1e-3, budget: 60 }; // a frame with news: good enoug
 const AT_REST = { gap: 1e-6, budget: 12 };      // a frame without: in slices, until proved
 const LONGEST = 2000;                           // milliseconds of work at rest: then the bar stays as open as it is
 const LARGE = 500;                              // points from which on Python solves, or else a worker
-const MOST_NUMBERED = 40;                       // points that carry their numbers while steps are shown
 
 let instances = 0;
 
@@ -162,7 +161,7 @@ export class Page {
       if (this.state === asked) { this.spent = performance.now() - begun + (this.machine.state === asked ? this.spent : 0); this.machine.showAnswer(asked, answer); }
       open = answer.open && this.spent < 10 * LONGEST;
     } catch (error) {
-      this.trouble = `${TEXTS.remoteFailed} ${error instanceof Error ? error.message : ''}`;
+      this.trouble = `${this.options.python ? TEXTS.remoteFailed : TEXTS.workerFailed} ${error instanceof Error ? error.message : ''}`;
       if (this.state === asked) { this.machine.follow(asked); this.machine.descend(AT_REST.gap, AT_REST.budget); }
     }
     this.asked = null;
@@ -174,15 +173,14 @@ export class Page {
   /** @param {boolean} settled @param {boolean} changed */
   #draw(settled, changed) {
     const { part, state, machine, hover, picked } = this, why = state.step >= 0 ? whyNoSteps(state) : '', stepping = state.step >= 0 && !why;
-    const at = stepping ? this.steps[Math.min(state.step, this.steps.length - 1)] : null, numbered = stepping && state.points.length <= MOST_NUMBERED;
+    const at = stepping ? this.steps[Math.min(state.step, this.steps.length - 1)] : null;
     if (machine.state?.points.length === state.points.length) {
-      this.plane.draw({ state, machine, hover, picked, hint: this.hint, settled, numbered, acting: at?.event.points ?? [] }, changed);
+      this.plane.draw({ state, machine, hover, picked, hint: this.hint, settled, stepping, acting: at?.event.points ?? [] }, changed);
     }
     if (changed || settled) { drawBar(part, state, machine); drawFigures(part, state, machine, this.spent); }
     const step = at && machine.summary ? stepSentence(Math.min(state.step, this.steps.length - 1), this.steps.length - 1, machine.summary, state.machine) : '';
     const alone = state.kernel === 'text' && !this.options.python ? TEXTS.textAlone : step;
-    const waits = this.remote && this.answered !== state;
-    drawSentence(part, state, machine, settled, changed || this.held || waits, this.remote ? this.trouble : alone);
+    drawSentence(part, state, machine, settled, this.remote ? this.trouble : alone);
     this.#drawFrame(why);
     if (this.view === 'gram') this.gram.draw(state, machine, hover, changed);
     else if (settled || state.points.length <= 80) this.features.draw(state, machine, hover, changed || settled);
@@ -209,6 +207,7 @@ export class Page {
     if (next.points !== this.state.points) this.example = '';
     this.state = next;
     this.hint = false;
+    setBusy(this.part('sentence'), true);
     this.cause ??= event?.timeStamp ?? null;
     this.wake();
   }
@@ -230,6 +229,7 @@ export class Page {
   replace(next) {
     if (next === this.state) return;
     this.past[this.at] = this.state = next;
+    setBusy(this.part('sentence'), true);
     if (this.options.address) history.replaceState(history.state, '', S.toHash(next));
     this.options.changed?.(next);
     this.wake();
@@ -363,15 +363,25 @@ export class Page {
       event.preventDefault();
       if (shiftKey) this.redo(); else this.undo();
     });
-    if (this.options.address) {
-      history.replaceState({ at: 0 }, '');
-      addEventListener('popstate', (event) => {
-        const at = event.state?.at ?? 0;
-        this.past[at] ??= S.fromHash(location.hash)?.state ?? EXAMPLES.moons();
-        this.#goTo(at);
-      });
-    }
+    if (this.options.address) this.#listenToAddress();
     dress(night.matches);
+  }
+
+  /** Back and Forward, and links that are put into the address of an open page. The address is right, whatever was kept:
+   * after a reload the numbers in the history are those of the page before. */
+  #listenToAddress() {
+    const opened = this.state;
+    history.replaceState({ at: 0 }, '');
+    addEventListener('popstate', (event) => {
+      const known = event.state?.at, at = known ?? this.at + 1;
+      if (known === undefined) { this.past.length = at; history.replaceState({ at }, ''); }
+      if (!this.past[at] || S.toHash(this.past[at]) !== location.hash) {
+        const read = S.fromHash(location.hash);
+        this.past[at] = read?.state ?? opened;
+        this.notice(mendedNote(read?.mended ?? 0));
+      }
+      this.#goTo(at);
+    });
   }
 }
 

@@ -4,7 +4,7 @@
 /** @typedef {{point: number, score: number, pass: number}} Mistake */
 /** @typedef {{alpha: Float64Array, F: Float64Array, mistakes: Mistake[], count: number, passes: number, done: boolean}} Run */
 
-export const MOST_PASSES = 100;
+const MOST_PASSES = 100;
 
 /** Passes in the order of the points until one has no mistake. @param {Float64Array[]} K @param {ArrayLike<number>} y
  * @param {number} [remember] mistakes that are kept @returns {Run} F is without the bias, which is sum alpha y */

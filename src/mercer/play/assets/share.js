@@ -4,7 +4,7 @@ import { isRegression } from './kernel.js';
 /** @typedef {import('./state.js').State} State */
 
 /** The kernel as Mercer reads it. @param {State} state */
-export function kernelText({ kernel, gamma, degree, coef0, text }) {
+function kernelText({ kernel, gamma, degree, coef0, text }) {
   if (kernel === 'text') return text;
   if (kernel === 'linear') return 'linear';
   return kernel === 'poly' ? `poly(degree=${degree}, gamma=${gamma}, coef0=${coef0})` : `${kernel}(gamma=${gamma})`;

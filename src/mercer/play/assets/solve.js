@@ -15,6 +15,7 @@ import { certifyRidge, ridge } from './ridge.js';
  *   a machine that was fitted elsewhere; fields: f of each part on the grid, in regression its one row; open: more can be gained */
 /** @typedef {Certificate & {free: number, bound: number, errors: number, margin: number, mistakes: number, passes: number}} Summary */
 
+export const CELLS = 112; // the field of values has this many cells on a side, and a ring around them
 export const CLASSES = /** @type {const} */ ([1, -1, 2]);
 
 /** The classes that have points, in the order circle, square, triangle. @param {readonly Point[]} points */

@@ -5,7 +5,7 @@
 /** @typedef {{readonly x: number, readonly y: number, readonly half: number}} View  centre and half width of the square shown */
 /** @typedef {'svc' | 'svr' | 'oneclass' | 'ridge' | 'perceptron'} MachineName */
 /** @typedef {'linear' | 'poly' | 'rbf' | 'laplacian' | 'text'} KernelName */
-/** @typedef {'pairs' | 'subgradient' | 'stochastic'} Method */
+/** @typedef {'pairs' | 'subgradient' | 'subgradient-best' | 'stochastic' | 'stochastic-best'} Method */
 /** @typedef {{readonly points: readonly Point[], readonly view: View, readonly machine: MachineName, readonly kernel: KernelName,
  *   readonly text: string, readonly C: number, readonly gamma: number, readonly degree: number, readonly coef0: number,
  *   readonly epsilon: number, readonly nu: number, readonly lambda: number, readonly method: Method, readonly step: number}} State
@@ -14,7 +14,7 @@
 
 export const MOST_POINTS = 2000;
 export const FARTHEST = 1e4; // coordinates beyond are refused
-export const LONGEST_TEXT = 200;
+const LONGEST_TEXT = 200;
 
 /** The settings that travel in the address: name there, kind, range, default. One table reads and writes them. */
 export const SETTINGS = /** @type {const} */ ({
@@ -28,7 +28,7 @@ export const SETTINGS = /** @type {const} */ ({
   epsilon: { key: 'e', low: 0.01, high: 2, start: 0.2 },
   nu: { key: 'n', low: 0.01, high: 1, start: 0.2 },
   lambda: { key: 'l', low: 0.0001, high: 100, start: 0.1 },
-  method: { key: 'w', choices: ['pairs', 'subgradient', 'stochastic'], start: 'pairs' },
+  method: { key: 'w', choices: ['pairs', 'subgradient', 'subgradient-best', 'stochastic', 'stochastic-best'], start: 'pairs' },
   step: { key: 's', low: -1, high: 5000, start: -1, whole: true },
 });
 
@@ -99,7 +99,7 @@ export function viewOf(points) {
 
 /** A setting parsed into its range, or its default; whether it had to be mended.
  * @param {Setting} name @param {unknown} given @returns {{value: string | number, mended: boolean}} */
-export function setting(name, given) {
+function setting(name, given) {
   const row = SETTINGS[name];
   if ('choices' in row) {
     const found = /** @type {readonly string[]} */ (row.choices).find((choice) => choice === given);

@@ -7,13 +7,17 @@ import { marginBounds, perceptron } from './perceptron.js';
 import { classesOf, lacks, problemOf, signs } from './solve.js';
 
 /** @typedef {import('./state.js').State} State */
-/** @typedef {{kind: 'start' | 'mistake' | 'pair' | 'subgradient' | 'stochastic' | 'end', points: number[], size: number, rise: number,
+/** @typedef {{kind: 'start' | 'mistake' | 'pair' | 'subgradient' | 'combined' | 'stochastic' | 'drawn' | 'end', points: number[], size: number, rise: number,
  *   count: number, before: number, stop: 'top' | 'bottom' | 'middle' | 'done' | 'limit' | '', pushes: boolean}} Event
  *   points: who changes; size: by how much; count: the step's number, or of points; before: f or y f before it */
 /** @typedef {{beta: Float64Array, F: Float64Array, bias: number, primal: number, dual: number, relative: number, event: Event}} Step */
 
-export const MOST_STEPS = 400;
-export const MOST_POINTS_IN_STEPS = 400;
+const MOST_STEPS = 400;
+const CLOSED = 1e-6; // the relative gap at which steps end
+const AT = 1e-9; // a point so near its margin is on it
+/** Gap, time and rounds of the small problem inside a best step: what it leaves, the next step takes up. */
+const INNER = /** @type {const} */ ([1e-8, Infinity, 12]);
+const MOST_POINTS_IN_STEPS = 400;
 
 /** @param {Partial<Event> & {kind: Event['kind']}} given @returns {Event} */
 const event = (given) => ({ points: [], size: 0, rise: 0, count: 0, before: 0, stop: '', pushes: false, ...given });
@@ -30,9 +34,8 @@ export function whyNoSteps(state) {
 /** All steps of the state's method. @param {State} state @returns {Step[]} */
 export function stepsOf(state) {
   if (state.machine === 'perceptron') return perceptronSteps(state);
-  if (state.machine === 'svc' && state.method === 'subgradient') return subgradientSteps(state);
-  if (state.machine === 'svc' && state.method === 'stochastic') return stochasticSteps(state);
-  return pairSteps(state);
+  if (state.machine !== 'svc') return pairSteps(state);
+  return { pairs: pairSteps, subgradient: subgradientSteps, 'subgradient-best': combinedSteps, stochastic: stochasticSteps, 'stochastic-best': drawnSteps }[state.method](state);
 }
 
 /** @param {State} state @returns {Step[]} */
@@ -64,7 +67,7 @@ function pairSteps(state) {
     return { beta: descent.beta.slice(), F: descent.F.slice(), bias, primal, dual, relative, event: what };
   };
   const steps = [step(event({ kind: 'start' }))];
-  while (steps.length < MOST_STEPS && steps[steps.length - 1].relative > 1e-6) {
+  while (steps.length < MOST_STEPS && steps[steps.length - 1].relative > CLOSED) {
     const pair = descent.pairStep();
     if (!pair) break;
     const { i, j, t, rise, bend, top, bottom } = pair;
@@ -72,7 +75,7 @@ function pairSteps(state) {
     steps.push(step(event({ kind: 'pair', points: [i, j], size: t, rise, count: steps.length, stop })));
   }
   const last = steps[steps.length - 1];
-  steps.push({ ...last, event: event({ kind: 'end', stop: last.relative <= 1e-6 || steps.length < MOST_STEPS ? 'done' : 'limit', count: steps.length - 1 }) });
+  steps.push({ ...last, event: event({ kind: 'end', stop: last.relative <= CLOSED ? 'done' : 'limit', count: steps.length - 1 }) });
   return steps;
 }
 
@@ -94,26 +97,60 @@ function slopes({ q, width: C }, F, b) {
   return more > less && more >= 0 && less <= 0 ? left.map((l, k) => (more * right[k] - less * l) / (more - less)) : point;
 }
 
-/** beta <- (1 - 1/t) beta + 1/t s: the step 1/t along the subgradient w - sum s_i phi(x_i). @param {State} state @returns {Step[]} */
-function subgradientSteps(state) {
-  const problem = problemOf(state, state.points), descent = new Descent();
-  descent.follow(problem);
-  const n = problem.q.length;
-  let beta = new Float64Array(n), F = new Float64Array(n), best = -Infinity;
+/** A walk of which each step gives the next beta and what happened; it ends when primal and dual have met.
+ * @param {Descent} descent with the problem of all points @param {(beta: Float64Array, F: Float64Array, bias: number, t: number) => {beta: Float64Array, F: Float64Array, what: Event}} next
+ * @returns {Step[]} */
+function walk(descent, next) {
   /** @type {Step[]} */ const steps = [];
-  let what = event({ kind: 'start' });
+  let now = { beta: descent.beta, F: descent.F, what: event({ kind: 'start' }) }, best = -Infinity;
   for (let t = 1; t <= MOST_STEPS; t++) {
-    const { primal, dual, bias } = judged(descent, beta, F);
+    const { beta, F, what } = now, { primal, dual, bias } = judged(descent, beta, F);
     best = Math.max(best, dual);
     steps.push({ beta, F, bias, primal, dual: best, relative: relativeGap(primal, best), event: what });
-    if (relativeGap(primal, best) <= 1e-6) break;
-    const s = slopes(problem, F, bias), image = product(descent.K, s);
-    beta = beta.map((b, k) => b + (s[k] - b) / t);
-    F = F.map((f, k) => f + (image[k] - f) / t);
-    what = event({ kind: 'subgradient', points: [...s.keys()].filter((k) => s[k] !== 0), size: 1 / t, count: t });
+    if (relativeGap(primal, best) <= CLOSED) break;
+    now = next(beta, F, bias, t);
   }
   const last = steps[steps.length - 1];
-  return [...steps, { ...last, event: event({ kind: 'end', stop: last.relative <= 1e-6 ? 'done' : 'limit', count: steps.length - 1 }) }];
+  return [...steps, { ...last, event: event({ kind: 'end', stop: last.relative <= CLOSED ? 'done' : 'limit', count: steps.length - 1 }) }];
+}
+
+/** @param {State} state */
+function start(state) {
+  const problem = problemOf(state, state.points), descent = new Descent();
+  descent.follow(problem);
+  return { problem, descent };
+}
+
+/** beta <- (1 - 1/t) beta + 1/t s: the step 1/t along the subgradient w - sum s_i phi(x_i). @param {State} state @returns {Step[]} */
+function subgradientSteps(state) {
+  const { problem, descent } = start(state);
+  return walk(descent, (beta, F, bias, t) => {
+    const s = slopes(problem, F, bias), image = product(descent.K, s);
+    return { beta: beta.map((b, k) => b + (s[k] - b) / t), F: F.map((f, k) => f + (image[k] - f) / t),
+      what: event({ kind: 'subgradient', points: pushing(s), size: 1 / t, count: t }) };
+  });
+}
+
+/** @param {Float64Array} s */
+const pushing = (s) => [...s.keys()].filter((k) => s[k] !== 0);
+
+/** The best of all combinations of the dual points s so far: the a >= 0 of sum 1 with the largest dual value, a problem
+ * of its own in as many unknowns as there were steps. @param {State} state @returns {Step[]} */
+function combinedSteps(state) {
+  const { problem, descent } = start(state), { q, width: C } = problem, n = q.length, inner = new Descent();
+  /** @type {{s: Float64Array, image: Float64Array, products: number[], x: number, y: number, label: 1}[]} */ const all = [];
+  const k = (/** @type {any} */ a, /** @type {any} */ b) => (a.x >= b.x ? a.products[b.x] : b.products[a.x]); // x: its number
+  return walk(descent, (_, F, bias, t) => {
+    const s = slopes(problem, F, bias), image = product(descent.K, s);
+    all.push({ s, image, products: [...all.map((other) => dot(other.s, image)), dot(s, image)], x: t - 1, y: 0, label: 1 });
+    inner.follow({ points: [...all], k, key: 'combined', q: Float64Array.from(all, (one) => dot(q, one.s)),
+      lo: new Float64Array(t), hi: new Float64Array(t).fill(1), eps: 0, mass: 1, width: 1 });
+    inner.descend(...INNER);
+    const beta = new Float64Array(n), next = new Float64Array(n);
+    inner.beta.forEach((a, j) => { if (a > 0) for (let i = 0; i < n; i++) { beta[i] += a * all[j].s[i]; next[i] += a * all[j].image[i]; } });
+    return { beta: beta.map((b) => (Math.abs(b) > C * (1 - 1e-12) ? C * Math.sign(b) : b)), F: next,
+      what: event({ kind: 'combined', points: pushing(s), size: inner.beta[t - 1], count: t }) };
+  });
 }
 
 /** One point at a time, drawn by a fixed seed: w <- (1 - 1/t) w + n/t s_i phi(x_i). @param {State} state @returns {Step[]} */
@@ -141,4 +178,33 @@ function stochasticSteps(state) {
   }
   const last = steps[steps.length - 1];
   return [...steps, { ...last, event: event({ kind: 'end', stop: 'limit', count: steps.length - 1 }) }];
+}
+
+/** One point at a time, in a new order in each pass: w becomes the best machine of all points that have pushed so far.
+ * @param {State} state @returns {Step[]} */
+function drawnSteps(state) {
+  const { problem: { q }, descent } = start(state), n = q.length, draw = uniforms(1), inner = new Descent(), [first] = classesOf(state.points);
+  /** @type {number[]} */ const rows = [];
+  /** @type {number[]} */ let order = [];
+  return walk(descent, (_, F, bias, t) => {
+    if ((t - 1) % n === 0) order = shuffled(n, draw);
+    const i = order[(t - 1) % n], side = q[i] * (F[i] + bias), pushes = side <= 1 + AT && !rows.includes(i);
+    const what = event({ kind: 'drawn', points: [i], before: side, count: rows.length + Number(pushes), pushes });
+    if (pushes) inner.follow(problemOf(state, [...rows, i].map((row) => state.points[row]), first));
+    if (pushes) rows.push(i);
+    if (rows.length) inner.descend(...INNER);
+    const next = new Float64Array(n);
+    rows.forEach((row, at) => { next[row] = inner.beta[at]; });
+    return { beta: next, F: product(descent.K, next), what };
+  });
+}
+
+/** Fisher and Yates. @param {number} n @param {() => number} draw */
+function shuffled(n, draw) {
+  const order = Array.from({ length: n }, (_, k) => k);
+  for (let k = n - 1; k > 0; k--) {
+    const other = Math.min(k, Math.floor(draw() * (k + 1)));
+    [order[k], order[other]] = [order[other], order[k]];
+  }
+  return order;
 }

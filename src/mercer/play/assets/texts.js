@@ -26,7 +26,7 @@ export const TEXTS = /** @type {Record<string, string>} */ ({
   introRidge: 'A smooth curve: every distance to it costs its square.',
   introOneclass: 'No labels: where is the data, and which points are strangers?',
   introPerceptron: 'and a line that learns from its mistakes.',
-  circles: 'Blue circles', squares: 'orange squares', triangles: 'green triangles', comma: ', ', and: ' and ',
+  circles: 'Blue circles', squares: 'orange squares', triangles: 'green triangles', comma: ', ',
   examples: 'Start from', machine: 'Machine', kernel: 'Kernel', legend: 'How to read it', words: 'In words', figures: 'This machine',
   svc: 'Support vector machine', svr: 'Support vector regression', oneclass: 'One-class: find strangers', ridge: 'Kernel ridge regression', perceptron: 'Perceptron',
   linear: 'linear', poly: 'poly', rbf: 'rbf', laplacian: 'laplacian', text: 'as text',
@@ -34,7 +34,7 @@ export const TEXTS = /** @type {Record<string, string>} */ ({
   textAlone: 'A kernel as text needs Python: run mercer play.',
   C: 'price of a violation', gamma: 'how local', degree: 'degree', coef0: 'constant in the kernel', epsilon: 'half the tube', nu: 'share of strangers', lambda: 'smoothness',
   clickAdds: 'Click adds', circle: 'circle', square: 'square', triangle: 'triangle',
-  relabel: 'Relabel', delete: 'Delete', undo: 'Undo', redo: 'Redo', undoHint: 'Undo (Ctrl+Z)', redoHint: 'Redo (Ctrl+Shift+Z)',
+  relabel: 'Relabel', delete: 'Delete', undo: 'Undo', redo: 'Redo', relabelHint: 'Relabel (R)', deleteHint: 'Delete (Del)', undoHint: 'Undo (Ctrl+Z)', redoHint: 'Redo (Ctrl+Shift+Z)',
   points: 'Points', plot: 'Points and boundary. Arrows go from point to point, Shift and arrows move one, A adds, R relabels, Delete deletes.',
   dragMe: 'drag me', proof: 'Proof: dual and primal',
   dual: 'Dual', primal: 'Primal', dualNote: 'no machine can cost less', primalNote: 'what this one costs', gapNote: 'relative gap',
@@ -46,7 +46,7 @@ export const TEXTS = /** @type {Record<string, string>} */ ({
   featurePlane: 'φ(x) = x: the feature space of the linear kernel is the plane itself, and w is a direction in it.',
   featureSpace: 'φ(x) has three coordinates. In this space the boundary is a plane. Drag to turn it.',
   featureSpaceCurve: 'φ(x) = (x, x², …): the curve is flat up here.',
-  steps: 'Step by step', showSteps: 'Show the steps', hideSteps: 'Solve at once', method: 'Method', pairs: 'Pairs (SMO)', subgradient: 'Subgradient', stochastic: 'Stochastic subgradient',
+  steps: 'Step by step', showSteps: 'Show the steps', hideSteps: 'Solve at once', method: 'Method', pairs: 'Pairs (SMO)', subgradient: 'Subgradient, steps 1/t', 'subgradient-best': 'Subgradient, best steps', stochastic: 'Stochastic, steps 1/t', 'stochastic-best': 'Stochastic, best steps',
   first: 'To the start', back: 'One step back', play: 'Play', pause: 'Pause', forward: 'One step', last: 'To the end', position: 'Step', perceptronTable: 'Primal and dual, side by side',
   next: 'What happens next?', check: 'Check', reveal: 'Tell me', yes: 'Yes', no: 'No', answer: 'Your answer',
   noStepsData: 'Steps need points to learn from.', noStepsRidge: 'Ridge regression has no steps: its answer is one linear system, (K + λI)β + b = t, solved at once.', noStepsText: 'Steps are for the built-in kernels.', noStepsClasses: 'Steps are for two classes: with three there is a machine for each pair.', noStepsMany: 'Steps are shown for up to 400 points.',
@@ -55,7 +55,7 @@ export const TEXTS = /** @type {Record<string, string>} */ ({
   take: 'Take it along', data: 'Data', link: 'Copy link', png: 'Picture (PNG)', svg: 'Picture (SVG)', csv: 'Table (CSV)', python: 'Python', shell: 'Command line', close: 'Close', copy: 'Copy', copied: 'Copied', linkCopied: 'The link is copied.', linkHere: 'The link is in the address bar.',
   paste: 'Rows of two numbers and a label', pasteHint: '1, 3, +1', useRows: 'Use these rows', openFile: 'Open a CSV file', clear: 'Remove all points', theme: 'Dark',
   emptyPoints: 'Click anywhere to place a point.', emptyClasses: 'Now add the other class: a boundary needs both. (Shift-click)', emptyTwo: 'This perceptron knows two classes: relabel or delete one of the three.',
-  remoteFailed: 'Python could not solve this:', picked: 'Point',
+  remoteFailed: 'Python could not solve this:', workerFailed: 'So many points could not be solved here:',
 });
 
 /** @type {Record<string, string>} */
@@ -67,9 +67,6 @@ export const EXAMPLE_NAMES = {
 export const FORMULAS = {
   linear: 'k(x, z) = x · z', poly: 'k(x, z) = (γ x · z + c)ᵈ', rbf: 'k(x, z) = exp(−γ ‖x − z‖²)', laplacian: 'k(x, z) = exp(−γ ‖x − z‖₁)', text: '',
 };
-
-/** @param {import('./state.js').Label} label */
-export const shapeName = (label) => SHAPES[label];
 
 /** The name of a point for those who hear it. @param {{x: number, y: number, label: import('./state.js').Label}} p @param {'none' | 'free' | 'bound'} kind
  * @param {number} beta @param {import('./state.js').MachineName} machine @param {number} number 0 where none is shown */
@@ -124,9 +121,10 @@ export const pcaNote = (share) => `Kernel PCA: the two directions in which φ(x)
 /** @param {number} mended */
 export const mendedNote = (mended) => (mended ? `${count(mended, 'part')} of the link ${mended === 1 ? 'was' : 'were'} not understood and replaced.` : '');
 
-/** @param {{points: readonly unknown[], skipped: number, left: number}} table */
-export const tableNote = ({ points, skipped, left }) => (points.length ? count(points.length, 'point') + ' read.' : 'No row has two numbers in it.')
-  + (skipped > 0 ? ` ${count(skipped, 'row')} left out: no two numbers.` : '') + (left > 0 ? ` ${count(left, 'row')} beyond the first 2,000 left out.` : '');
+/** @param {{points: readonly unknown[], skipped: number, strange: number, left: number}} table */
+export const tableNote = ({ points, skipped, strange, left }) => (points.length ? count(points.length, 'point') + ' read.' : 'No row has two numbers in it.')
+  + (skipped > 0 ? ` ${count(skipped, 'row')} left out: no two numbers.` : '') + (strange > 0 ? ` ${count(strange, 'row')} of further classes left out: the page tells three apart.` : '')
+  + (left > 0 ? ` ${count(left, 'row')} beyond the first 2,000 left out.` : '');
 
 /** @param {number} some @param {number} all */
 export const partOf = (some, all) => `${some} of ${all}`;
@@ -138,17 +136,24 @@ export const positionText = (at, last) => `step ${at} of ${last}`;
 export function stepText(e, state) {
   const name = (/** @type {number} */ k) => `point ${k + 1}`, [i, j] = e.points;
   if (e.kind === 'start') return { what: 'Nothing is learned yet: every multiplier is 0.', why: { perceptron: 'The perceptron looks at one point after the other and learns only from mistakes.',
-    svc: { pairs: 'Each step will change two multipliers, so that their sum stays right.', subgradient: 'Each step will follow the slope of the cost.', stochastic: 'Each step will look at one point, drawn at random.' }[state.method],
+    svc: { pairs: 'Each step will change two multipliers, so that their sum stays right.', subgradient: 'Each step will follow the slope of the cost.', 'subgradient-best': 'Each step will take the best combination of all slopes so far.',
+      stochastic: 'Each step will look at one point, drawn at random.', 'stochastic-best': 'Each step will look at one point, in random order, and keep what it says.' }[state.method],
     svr: 'Each step will change two multipliers, so that their sum stays 0.', oneclass: 'Each step will move weight from one point to another.', ridge: '' }[state.machine] };
   if (e.kind === 'end') return e.stop === 'done'
     ? { what: state.machine === 'perceptron' ? `A pass without a mistake: done after ${count(e.count, 'mistake')}.` : 'No step gains any more: primal and dual have met.', why: state.machine === 'perceptron' ? 'Every point is on its side.' : 'That is the proof: nothing can cost less than the dual says, and this machine costs no more.' }
-    : { what: `This is as far as the steps are shown: ${e.count}.`, why: state.machine === 'perceptron' ? 'Perhaps no line separates these points.' : 'The method goes on, more and more slowly. The bar shows what is still open.' };
+    : { what: `This is as far as the steps are shown: ${e.count}.`, why: state.machine === 'perceptron' ? 'Perhaps no line separates these points.'
+      : state.machine === 'svc' && /^(subgradient|stochastic)$/.test(state.method) ? 'Steps of 1/t come ever nearer to the best, but only about as fast as 1/t: the bar stays open. Best steps close it, and so does “Solve at once”.'
+        : 'The method goes on, more and more slowly. The bar shows what is still open.' };
   if (e.kind === 'mistake') return { what: `Pass ${e.count}: ${name(i)} is on the wrong side, so its α grows by 1: w ${e.size > 0 ? 'gains' : 'loses'} φ(x${sub(i)}).`,
     why: e.before === 0 ? 'f is 0 there, which counts as a mistake: f has to say something.' : `y f = ${short(e.size * e.before)} there, not above 0. The step turns w towards that point's side.` };
   if (e.kind === 'pair') return { what: `${name(i)[0].toUpperCase()}${name(i).slice(1)} gains ${short(e.size)}, and ${name(j)} gives as much.`,
     why: `Of all pairs this promises most: their slopes differ by ${short(e.rise)}. ${e.stop === 'middle' ? 'The step goes to the top of the dual along this pair.' : `It stops where ${name(e.stop === 'top' ? i : j)} meets its bound.`}` };
   if (e.kind === 'subgradient') return { what: `Step 1/${e.count}: ${count(e.points.length, 'point')} inside the margin ${e.points.length === 1 ? 'pushes' : 'push'} w, and w itself shrinks by the same part.`,
     why: 'The slope of the cost is w − C Σ y φ(x) over the points with y f < 1. The step is 1/t: long at first, then ever shorter.' };
+  if (e.kind === 'combined') return { what: `${count(e.points.length, 'point')} inside the margin ${e.points.length === 1 ? 'gives' : 'give'} a new slope; of all slopes so far the best combination is taken, with ${short(e.size)} of this one.`,
+    why: 'Nothing to tune: which shares are best is a small dual problem, and every combination is a bound. So the bar closes.' };
+  if (e.kind === 'drawn') return { what: `Point ${i + 1} is drawn: y f = ${short(e.before)}. ${e.pushes ? 'It is not outside the margin and joins.' : 'It has joined already or is far enough out: nothing changes.'}`,
+    why: `w is the best machine of the ${count(e.count, 'point')} that ${e.count === 1 ? 'has' : 'have'} joined. When nobody joins any more, it is the best of all.` };
   return { what: `Point ${i + 1} is drawn: y f = ${short(e.before)}. ${e.pushes ? 'It is inside the margin and pushes.' : 'It is far enough out: w only shrinks.'}`,
     why: `One point stands for all: in the mean, ${e.pushes ? 'n C y φ(x)' : 'nothing'} added to a shrunken w is the true slope. The step is 1/${e.count}.` };
 }
@@ -160,7 +165,8 @@ const sub = (k) => String(k + 1).replace(/\d/g, (digit) => '₀₁₂₃₄₅�
 export function question(e) {
   if (e.kind === 'mistake') return { kind: 'number', text: 'Which point is the next mistake? Go on in order from the last one; give its number.' };
   if (e.kind === 'pair') return { kind: 'number', text: 'Two points will change. Give the number of one of them.' };
-  if (e.kind === 'subgradient') return { kind: 'number', text: 'How many points will push: how many have y f < 1, or sit exactly there?' };
+  if (e.kind === 'drawn') return { kind: 'yesno', text: `Point ${e.points[0] + 1} is drawn. Does it join: is its y f at most 1, and is it new?` };
+  if (e.kind === 'subgradient' || e.kind === 'combined') return { kind: 'number', text: 'How many points will push: how many have y f < 1, or sit exactly there?' };
   if (e.kind === 'stochastic') return { kind: 'yesno', text: `Point ${e.points[0] + 1} is drawn. Does it push: is its y f below 1?` };
   return { kind: 'yesno', text: 'Is there another step?' };
 }
@@ -168,19 +174,18 @@ export function question(e) {
 /** @param {import('./steps.js').Event} e @param {number | boolean} given */
 export function isRight(e, given) {
   if (e.kind === 'mistake' || e.kind === 'pair') return typeof given === 'number' && e.points.includes(given - 1);
-  if (e.kind === 'subgradient') return given === e.points.length;
-  return given === (e.kind === 'stochastic' ? e.pushes : false);
+  if (e.kind === 'subgradient' || e.kind === 'combined') return given === e.points.length;
+  return given === e.pushes; // at the end: there is no other step
 }
 
 /** @param {import('./steps.js').Event} e */
 export function answerText(e) {
   if (e.kind === 'mistake') return `It is point ${e.points[0] + 1}.`;
   if (e.kind === 'pair') return `They are points ${e.points[0] + 1} and ${e.points[1] + 1}.`;
-  if (e.kind === 'subgradient') return `It is ${e.points.length}.`;
-  return e.kind === 'stochastic' ? `${e.pushes ? 'Yes' : 'No'}: y f = ${short(e.before)}.` : 'No: this is the end.';
+  if (e.kind === 'subgradient' || e.kind === 'combined') return `It is ${e.points.length}.`;
+  return e.kind === 'stochastic' || e.kind === 'drawn' ? `${e.pushes ? 'Yes' : 'No'}: y f = ${short(e.before)}.` : 'No: this is the end.';
 }
 
 /** @param {boolean} right @param {string} answer */
 export const verdict = (right, answer) => `${right ? 'Right.' : 'Not so.'} ${answer}`;
 
-export { count };

@@ -43,7 +43,7 @@ export class GramView {
     if (repaint && known) this.#paint(machine.K, order);
     const row = known ? order.indexOf(hover) : -1, width = 100 / n;
     const [across, down] = [this.part('gram-across'), this.part('gram-down')];
-    across.style.display = down.style.display = row < 0 ? 'none' : 'block';
+    across.hidden = down.hidden = row < 0;
     const note = known ? gramNote(state.points[hover]) : n > 1 && state.kernel !== 'text' ? TEXTS.gramAway : '';
     if (this.part('gram-note').textContent !== note) this.part('gram-note').textContent = note;
     if (row < 0) return;

@@ -1,6 +1,6 @@
 // Many points are solved in a worker, so that the page stays quick: the same modules, asked for one slice of work at a time.
 // A newer question is simply the next one; what was known of the points that stayed is kept.
-import { Machine } from './solve.js';
+import { CELLS, Machine } from './solve.js';
 import { fromPlain, makeState, toPlain } from './state.js';
 
 /** @typedef {import('./state.js').State} State */
@@ -8,7 +8,6 @@ import { fromPlain, makeState, toPlain } from './state.js';
 
 const FIRST = { gap: 1e-3, budget: 250 }; // milliseconds for a state that is new
 const AFTER = { gap: 1e-6, budget: 400 }; // and for one that is asked for again
-const CELLS = 112;                        // as in draw.js
 
 /** In the worker: answer questions. @param {any} scope */
 export function serve(scope) {
@@ -38,14 +37,23 @@ function settled(last, next) {
 export function startWorker(code) {
   if (!code || typeof Worker === 'undefined') return null;
   /** @type {Worker | null} */ let worker = null;
-  /** @type {Map<number, (answer: Answer) => void>} */ const waiting = new Map();
+  /** @type {Map<number, {done: (answer: Answer) => void, fail: (error: Error) => void}>} */ const waiting = new Map();
   let last = 0;
-  return { fit: (state) => new Promise((done) => {
-    if (!worker) {
-      worker = new Worker(URL.createObjectURL(new Blob([code], { type: 'text/javascript' })));
-      worker.onmessage = ({ data: { number, answer } }) => { waiting.get(number)?.(answer); waiting.delete(number); };
-    }
-    waiting.set(++last, done);
+  const start = () => {
+    const started = new Worker(URL.createObjectURL(new Blob([code], { type: 'text/javascript' })));
+    started.onmessage = ({ data: { number, answer } }) => { waiting.get(number)?.done(answer); waiting.delete(number); };
+    started.onerror = (event) => { // nobody is left waiting; the next question starts another
+      event.preventDefault();
+      for (const { fail } of waiting.values()) fail(new Error(event.message));
+      waiting.clear();
+      started.terminate();
+      worker = null;
+    };
+    return started;
+  };
+  return { fit: (state) => new Promise((done, fail) => {
+    worker ??= start();
+    waiting.set(++last, { done, fail });
     worker.postMessage({ number: last, plain: toPlain(state) });
   }) };
 }
