@@ -10,6 +10,7 @@ import sys
 import threading
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from types import FrameType
 from typing import Any
 
@@ -45,11 +46,17 @@ class Walk:
 
     @property
     def changes(self) -> int:
-        """From file to file in the middle round."""
-        rounds = [place for place, (_, name) in enumerate(self.path) if name == "_Descent.round"]
-        first, last = rounds[len(rounds) // 2 : len(rounds) // 2 + 2]
-        files = [name for name, _ in self.path[first:last]]
-        return sum(before != after for before, after in pairwise(files))
+        """From file to file in a typical round: the median of those that are followed by another on the same problem."""
+        found, begun = [], None
+        for place, (_, name) in enumerate(self.path):
+            if name == "_Descent.__init__":
+                begun = None
+            elif name == "_Descent.round":
+                if begun is not None:
+                    files = [file for file, _ in self.path[begun:place]]
+                    found.append(sum(before != after for before, after in pairwise(files)))
+                begun = place
+        return int(median(found))
 
 
 def walk(classes: int = 2, n: int = 20_000) -> Walk:
@@ -58,11 +65,11 @@ def walk(classes: int = 2, n: int = 20_000) -> Walk:
     X = generator.normal(size=(n, 8)).astype(np.float32)
     y = np.digitize(X[:, 0] * X[:, 1] + 0.3 * generator.normal(size=n), np.linspace(-1, 1, classes + 1)[1:-1])
     SVC().fit(X[:3000], y[:3000])  # imports
-    found = Walk()
+    found, machine = Walk(), SVC()
     threading.setprofile(found)
     sys.setprofile(found)
     try:
-        SVC().fit(X, y)
+        machine.fit(X, y)
     finally:
         sys.setprofile(None)
         threading.setprofile(None)  # type: ignore[arg-type]

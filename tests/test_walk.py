@@ -1,0 +1,15 @@
+"""How far a reader of one fit has to go: files and functions entered, and from file to file in a round."""
+
+import pytest
+
+from .walk import walk
+
+FILES, FUNCTIONS, CHANGES = 50, 360, 20
+
+
+@pytest.mark.parametrize("classes", [2, 10])
+def test_the_walk_of_a_fit(classes):
+    found = walk(classes)
+    assert len(found.files) <= FILES
+    assert len(found.functions) <= FUNCTIONS
+    assert found.changes <= CHANGES
