@@ -167,19 +167,19 @@ class Shard:
 
         for_each(list(pairwise(edges)), task, threads)
 
-    def settle(self, dual: float, goal: float, most: int) -> tuple[bool, float]:
+    def settle(self, dual: float, goal: float, most: int) -> tuple[bool, float, float]:
         """Where K of everyone is held, descend until the gap is this part of the objective, or for so many steps of
-        pairs; whether it is, and the dual value, which is now that of `dual` and what has been gained.
+        pairs: whether it is, by how much the dual has risen from its value, and the squared length of all moves at most.
         """
         t, K = self.terms, self.held
         assert K is not None
-        done, steps, self.free, dual, _, self.top, self.bottom, travel = core.settle(
+        done, steps, self.free, after, _, self.top, self.bottom, travel = core.settle(
             K, t.r, t.eps, t.lo, t.hi, self.beta, self.F, self.bias, dual, goal, most
         )
         self._between()
         self.travel += travel
         self.work += 2.0 * steps * len(K)
-        return done, dual
+        return done, after - dual, travel * travel
 
     def scale(self, factor: float) -> None:
         """beta and K beta times a factor, where there are no bounds to keep it; everyone is in play."""

@@ -239,8 +239,9 @@ class _Descent:
         """A problem of one working set, as far as steps of pairs alone are fast."""
         shard = self.shard
         few = shard.dtype == np.float64 and shard.n <= WHOLE
-        self.plain, dual = shard.settle(self.dual, self.goal, _MANY * shard.n if few else _STEPS)
-        self.goal, self.dual = self.goal * _FINER, dual
+        done, risen, moved = shard.settle(self.dual, self.goal, _MANY * shard.n if few else _STEPS)
+        self._rise(risen, moved)
+        self.goal, self.plain = self.goal * _FINER, done and self.idle == 0
 
     def _working_set(self) -> Index:
         """All points, where they are few; else half of the last set, and the worst of the others."""
