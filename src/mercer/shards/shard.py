@@ -202,6 +202,11 @@ class Shard:
         self.write()
         return np.asarray(self.all_terms.q - self.all_terms.r * self.all_beta - self.all_F)
 
+    @property
+    def error(self) -> float:
+        """By how much F may be wrong at any point."""
+        return float(self.travel * self.whole.error)
+
     def refresh(self, scores: Array) -> None:
         """F from K beta as it really is, where it matters, and all points in play."""
         self.write()

@@ -207,7 +207,7 @@ class _Descent:
         gap, scores = None if self.hard else shard.gap(), shard.scores()
         return Iterate(
             shard.all_beta, scores, shard.middle, self.dual, partial=shard.stale, done=done, gap=gap, work=work,
-            error=np.inf if shard.stale else shard.travel * shard.whole.error,
+            error=np.inf if shard.stale else shard.error,
         )  # fmt: skip
 
     # One round.
