@@ -46,7 +46,7 @@ class Walk:
 
     @property
     def changes(self) -> int:
-        """From file to file in a typical round: the median of those that are followed by another on the same problem."""
+        """From file to file in a typical round: the median of those that another one on the same problem follows."""
         found, begun = [], None
         for place, (_, name) in enumerate(self.path):
             if name == "_Descent.__init__":

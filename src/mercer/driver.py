@@ -6,13 +6,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from itertools import pairwise
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from . import limits
 from .arithmetic import by_default
+from .costs import PROBE, TRIFLE, Costs, is_trifle
 from .examination import Near, examine, may_be_inseparable
 from .limits import (
     NEVER,
@@ -25,6 +25,7 @@ from .limits import (
     interruptible,
     looking,
     now,
+    require_limits,
     until,
     within,
 )
@@ -35,9 +36,9 @@ from .solution import Certificate, Solution, Status, Step
 from .solvers import Iterate, Solver, choose
 from .solvers import solver as as_solver
 from .solvers.auto import cheaper
-from .solvers.base import feasible_start, full_round
+from .solvers.base import full_round
 from .solvers.coordinate import CoordinateDescent
-from .solvers.landmarks import FIRST, landmark_factor
+from .solvers.landmarks import least
 from .types import Array
 
 _ROUNDS = 2_000  # full ones: the most work, where no number of rounds is given
@@ -47,10 +48,6 @@ _SINGLE_FROM = 1e-5  # tolerances of at least this allow sums of float32 kernel 
 _PROMPT = 0.3  # seconds that a certificate may take after Ctrl-C
 _BETTER = 0.99  # an earlier iterate is given back where its objective was below this part of the last one's
 _RESERVE = 0.2  # of the time limit, at most, is kept for the certificate
-_LARGEST = 1e153  # objectives hold squares of sum C_i |phi(x_i)|, which must be within float64
-_PROBE = 256  # rows of a certificate that are timed, to know what all of them will take,
-_PROBE_VALUES = {False: 500_000, True: 1_000}  # or as few as have so many values; of kernels in Python, these
-_TRIFLE = 1e5  # values or multiplications that are not worth a look at the clock
 _GRACE = 0.05  # of the time limit, a certificate may end later
 _FIRST = 0.5  # of the time limit is what a first answer may take; then a cheaper method has the rest,
 _SURELY = 0.1  # unless it seemed to need no more than this part
@@ -80,12 +77,12 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"solve takes a Problem, such as Problem.of(kernel, X, y), not {type(problem).__name__}.")
-    _require_limits(tol, max_iter, time_limit, callback)
+    require_limits(tol, max_iter, time_limit, callback)
     chosen, reason = choose(problem) if solver is None else (as_solver(solver), "")
     whole = problem.gram if problem.gram.whole is None else problem.gram.whole
     fine = solver is None and max_iter is None and whole.n <= _SMALL
     chosen.check(problem)
-    _require_in_range(problem)
+    problem.require_in_range()
     beta = start.beta if isinstance(start, Solution) else start
     limit, alone = within(time_limit), not heeded()  # alone: nobody else looks whether Ctrl-C has come
     with until(NEVER), interruptible() as interrupt:  # the solver has a deadline, what is done with its answer not
@@ -99,31 +96,10 @@ def solve(
             chosen = cheaper(problem, chosen)
             run.follow(chosen, beta, 1.0)
         if run.status is None:
-            run.judge(_least(problem), Status.OUT_OF_TIME)
+            run.judge(least(problem), Status.OUT_OF_TIME)
     if alone and interrupt.asked and run.status is Status.CONVERGED:
         run.status = Status.INTERRUPTED  # the answer must tell
     return run.solution(chosen, reason)
-
-
-def _require_limits(tol: Any, max_iter: Any, time_limit: Any, callback: Any) -> None:
-    """Raise for limits that make no sense."""
-    if not isinstance(tol, Real) or not float(tol) >= 0.0:
-        raise ValueError(f"tol, a relative gap, must be a number >= 0, not {tol!r}.")
-    if max_iter is not None and not (isinstance(max_iter, Integral) and int(max_iter) >= 1):
-        raise ValueError(f"max_iter, the most rounds, must be None or a whole number, 1 or more, not {max_iter!r}.")
-    if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) >= 0.0):
-        raise ValueError(f"time_limit must be None or a number of seconds >= 0, not {time_limit!r}.")
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be a function of a Step, which may return True to end it, not {callback!r}.")
-
-
-def _require_in_range(problem: Problem) -> None:
-    """Raise where objectives would overflow."""
-    C, length = float(problem.C.max()), float(np.sqrt(np.abs(problem.gram.diag()).max()))
-    if not float(problem.C.sum()) * max(length, 1.0) <= _LARGEST:
-        raise ValueError(
-            f"Objectives overflow with C = {C:.1g} on points of length {length:.1g}: make C smaller, or scale the data."
-        )
 
 
 class _Run:
@@ -154,7 +130,7 @@ class _Run:
         self.certificate: Certificate | None = None
         self.doubt: str | None = None
         self.best_primal, self.best_beta = np.inf, self.beta
-        self.probed_seconds, self.probed_support = 0.0, 0
+        self.costs = Costs(problem)
 
     def first_share(self, solver: Solver) -> float:
         """The share of the time that a solver may take for its first answer: none, where it would not suffice, as far
@@ -170,7 +146,7 @@ class _Run:
         if not self.limited:
             return 1.0
         values, flops = solver.first_work(self.problem)
-        if self._is_trifle(values) and flops <= _TRIFLE:
+        if is_trifle(self.problem, values) and flops <= TRIFLE:
             return 1.0
         seconds = values * gram.value_seconds if values else 0.0
         seconds += flops * flop_seconds() if flops else 0.0
@@ -238,7 +214,7 @@ class _Run:
         step = self._measure(iterate)
         self.work = step.iteration * self.full if iterate.work is None else iterate.work
         self.history.append(step)
-        kept = _copied(iterate)
+        kept = iterate.copy()
         if iterate.beta.any():
             self.last = kept
         if step.primal < self.best_primal and not iterate.partial:
@@ -249,7 +225,7 @@ class _Run:
         good = step.relative_gap <= aim and not iterate.partial
         if not (stop or iterate.done or hopeless or good):
             return None
-        if stop is None and self.limited and self._certificate_seconds(iterate) > self.deadline.left():
+        if stop is None and self.limited and self.costs.seconds(iterate.beta, iterate.dual_beta) > self.deadline.left():
             stop = Status.OUT_OF_TIME
         scores = self.judge(iterate, stop)
         seen = step.relative_gap  # below 0, where rounding hides it from the solver
@@ -297,11 +273,6 @@ class _Run:
         late = self._reserve(iterate) + _AGAIN * self._round_seconds() >= self.deadline.left()
         return Status.OUT_OF_TIME if late else None
 
-    def _is_trifle(self, values: float) -> bool:
-        """Whether so few kernel values are soon computed: a clock would rather see what else the machine does."""
-        kernel = self.problem.gram.kernel
-        return values <= _TRIFLE and not (kernel is not None and kernel.serial)
-
     def _round_seconds(self) -> float:
         """What the next round will take: the shorter of the last two."""
         times = [0.0, *(step.seconds for step in self.history)][-3:]
@@ -311,29 +282,10 @@ class _Run:
         """The time that is kept for the certificate."""
         if not self.limited:
             return 0.0
-        seconds = self._certificate_seconds(iterate)
+        seconds = self.costs.seconds(iterate.beta, iterate.dual_beta)
         if seconds <= _RESERVE * self.deadline.seconds:
             return seconds
-        return min(seconds * _PROBE / self.problem.n, _RESERVE * self.deadline.seconds)  # only a sample is checked
-
-    def _certificate_seconds(self, iterate: Iterate) -> float:
-        """What a float64 certificate of this answer will take: from a few of its rows; with features, from all."""
-        gram, n = self.problem.gram, self.problem.n
-        used = iterate.beta if iterate.dual_beta is None else (iterate.beta != 0.0) | (iterate.dual_beta != 0.0)
-        support = n if gram.design is not None else max(1, int(np.count_nonzero(used)))
-        if self._is_trifle(n * support):
-            return 0.0
-        if support > 1.5 * self.probed_support:  # timed anew as the answer grows
-            most = max(1, min(_PROBE, n, _PROBE_VALUES[gram.kernel is not None and gram.kernel.serial] // support))
-            rows = np.linspace(0, n - 1, n if gram.design is not None else most).astype(int)
-            times = []
-            for _ in range(1 if gram.design is not None else 2):  # of few rows, the first time is for setting up
-                start = now()
-                gram.recompute(np.asarray(used, np.float64), rows)
-                times.append(now() - start)
-            self.probed_seconds = min(times) * n / rows.size
-            self.probed_support = support
-        return self.probed_seconds * support / self.probed_support
+        return min(seconds * PROBE / self.problem.n, _RESERVE * self.deadline.seconds)  # only a sample is checked
 
     def _certify(self, iterate: Iterate, stop: Status | None) -> Array:
         """Recompute everything; where there is no time left for that, check the solver's values on a sample."""
@@ -347,7 +299,7 @@ class _Run:
             left = _PROMPT
             if stop is Status.OUT_OF_TIME and self.limited:
                 left = max(self.deadline.left(), _GRACE * self.deadline.seconds)
-            if self._certificate_seconds(iterate) > left:
+            if self.costs.seconds(iterate.beta, iterate.dual_beta) > left:
                 held, iterate = self._cheaply_checked(iterate)
         beta, dual_beta, weights = iterate.beta, iterate.dual_beta, iterate.weights
         if (stop or iterate.done) and held is None and self._was_better(stop):
@@ -439,22 +391,3 @@ class _Run:
             scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason,
             dual_beta, self.work, self.problem.gram.values - self.values_before, self.weights,
         )  # fmt: skip
-
-
-def _least(problem: Problem) -> Iterate:
-    """The answer without any time: zeros; or, where these are not allowed, a beta, and K beta as landmarks see it."""
-    beta, gram = feasible_start(problem, None), problem.gram
-    if not beta.any() or gram.design is not None or gram.kernel is None:
-        return Iterate(beta)
-    F, _ = landmark_factor(gram, FIRST, 0)
-    return Iterate(beta, F @ (F.T @ beta))
-
-
-def _copied(iterate: Iterate) -> Iterate:
-    """An iterate that remains valid while the solver goes on."""
-
-    def copied(values: Array | None) -> Array | None:
-        return None if values is None else values.copy()
-
-    scores, dual_beta, weights = copied(iterate.scores), copied(iterate.dual_beta), copied(iterate.weights)
-    return replace(iterate, beta=iterate.beta.copy(), scores=scores, dual_beta=dual_beta, weights=weights)

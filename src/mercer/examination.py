@@ -55,8 +55,7 @@ def examine(
     if not np.isfinite(beta).all() or not np.isfinite(other).all():
         bad = Certificate(np.inf, -np.inf, 0.0, np.inf, np.inf, status, np.full(problem.n, np.inf))
         return bad, np.full(problem.n, np.nan), 0.0
-    if near is not None and (other is not beta or problem.n <= _FEW):
-        near = None
+    near = near if other is beta and problem.n > _FEW else None
     rough = near is not None and near.sampled
     if weights is not None:
         products = Products(problem.gram.design.dots(weights), problem.gram.recompute(other))

@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from math import inf
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,18 @@ def require(seconds: float) -> None:
     """Raise where there are fewer seconds left."""
     if seconds > _current.get().left():
         raise OutOfTimeError
+
+
+def require_limits(tol: object, max_iter: object, time_limit: object, callback: object) -> None:
+    """Raise for limits that make no sense."""
+    if not isinstance(tol, Real) or not float(tol) >= 0.0:
+        raise ValueError(f"tol, a relative gap, must be a number >= 0, not {tol!r}.")
+    if max_iter is not None and not (isinstance(max_iter, Integral) and int(max_iter) >= 1):
+        raise ValueError(f"max_iter, the most rounds, must be None or a whole number, 1 or more, not {max_iter!r}.")
+    if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) >= 0.0):
+        raise ValueError(f"time_limit must be None or a number of seconds >= 0, not {time_limit!r}.")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be a function of a Step, which may return True to end it, not {callback!r}.")
 
 
 def flop_seconds() -> float:

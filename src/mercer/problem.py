@@ -23,6 +23,7 @@ from .solution import Certificate, Status
 from .types import Array, Points, inner
 
 _HINGE = Hinge()
+_LARGEST = 1e153  # objectives hold squares of sum C_i |phi(x_i)|, which must be within float64
 _KINK = 1e-9  # so far left and right of a bias its slopes are looked at
 
 
@@ -99,6 +100,15 @@ class Problem:
     ) -> Problem:
         """The problem of a kernel on points X."""
         return cls(gram_of(kernel, X, memory), y, loss, C, **rest)
+
+    def require_in_range(self) -> None:
+        """Raise where objectives would overflow."""
+        C, length = float(self.C.max()), float(np.sqrt(np.abs(self.gram.diag()).max()))
+        if not float(self.C.sum()) * max(length, 1.0) <= _LARGEST:
+            raise ValueError(
+                f"Objectives overflow with C = {C:.1g} on points of length {length:.1g}: make C smaller, or scale the "
+                "data."
+            )
 
     @cached_property
     def terms(self) -> Terms:

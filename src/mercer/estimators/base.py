@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import warnings
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from numbers import Integral
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils import check_random_state
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import (
     assert_all_finite,
     check_consistent_length,
@@ -30,8 +28,8 @@ from ..kernels import Kernel, Linear, Polynomial
 from ..kernels import kernel as as_kernel
 from ..kernels.evaluate import admit_both
 from ..kernels.pairwise import linear_scores, linear_weights
-from ..kernels.points import Domain, common_dtype, count, objects, row_weights, take
-from ..limits import Deadline, Interrupt, OutOfTimeError, StoppedError, looking, now, until
+from ..kernels.points import Domain, common_dtype, count, objects, take
+from ..limits import Deadline, Interrupt, OutOfTimeError, StoppedError, looking, until
 from ..memory import parse_bytes
 from ..params import RebuildsParameters
 from ..progress import Line, Watches
@@ -41,42 +39,20 @@ from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
 from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
 from .centring import centre_of
-from .certificates import worst
-from .checks import require_limits
+from .certificates import require_answer, worst
+from .checks import require_limits, sample_weights, seed_of
 from .definite import doubted
 from .elsewhere import tells_where
 from .expanded import SOLVER, Expanded, better, expanded_points, worth_another
 from .functions import Functions, functions_of
 from .keeping import Keeps, keeping
-from .machines import COPY, Task, fit_machines, training_gram
+from .machines import COPY, Task, Training, fit_machines, for_solvers, training_gram
 from .predicted import as_predicted
-from .proofs import told
+from .proofs import in_rows_of_the_user, with_proof
 from .repeated import Merged, merged
 from .scales import advise
 
 _FORMED = 0.3  # of the time is what the Gram matrix may take
-_READ = 0.2  # of the time, at most, is kept for what linear machines do with their answer
-
-
-def _for_solvers(deadline: Deadline, kernel: Kernel) -> Deadline:
-    """Earlier by what came before, where the kernel is linear: to keep an answer, points are read as often again."""
-    read = deadline.limited and isinstance(kernel, Linear)
-    return deadline.earlier(min(now() - deadline.began, _READ * deadline.seconds)) if read else deadline
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """What is trained on: points of positive weight, sorted by class where there are more than two, and problems."""
-
-    kernel: Kernel
-    points: Points
-    rows: Index
-    """Where each point stands in the user's X."""
-    n: int
-    """The rows of the user's X."""
-    group: Index
-    """The class of each point, as a number; zeros where there are no classes."""
-    tasks: tuple[Task, ...]
 
 
 class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic, BaseEstimator):  # type: ignore[misc]
@@ -141,7 +117,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         gram = self._formed(posed, deadline, interrupt)
         solutions = fit_machines(
             gram, posed.tasks, solver, tol=self.tol, max_iter=self.max_iter,
-            deadline=_for_solvers(deadline, posed.kernel), watch=watch,
+            deadline=for_solvers(deadline, posed.kernel), watch=watch,
         )  # fmt: skip
         return gram, doubted(gram, solutions)
 
@@ -312,10 +288,10 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             ]
         solutions = self._as_predicted(training, solutions, centre)
         solutions = [
-            _with_proof(solution, task, training) for solution, task in zip(solutions, training.tasks, strict=True)
+            with_proof(solution, task, training) for solution, task in zip(solutions, training.tasks, strict=True)
         ]
         if len(solutions) == 1:
-            solutions = [_in_rows_of_the_user(solutions[0], training)]
+            solutions = [in_rows_of_the_user(solutions[0], training)]
         self.solution_ = solutions[0] if len(solutions) == 1 else tuple(solutions)
         self.certificates_ = tuple(solution.certificate for solution in solutions)
         self.certificate_ = worst(self.certificates_, [task.name for task in training.tasks], self.tol)
@@ -356,7 +332,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     def function_(self) -> Functions:
         """f as an RKHSFunction; of several problems (classes, pairs of them, targets), a tuple of theirs in order."""
         check_is_fitted(self)
-        self._require_answer()
+        require_answer(self)
         return functions_of(self)
 
     def _warn(self) -> None:
@@ -403,19 +379,10 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     def _admit(self, X: Points) -> Any:
         """Points to predict for, once there is something to predict with."""
         check_is_fitted(self)
-        self._require_answer()
+        require_answer(self)
         if self.kernel_.domain in (Domain.VECTORS, Domain.VALUES):
             return validate_data(self, X, reset=False, **self._vector_checks(self.kernel_))
         return objects(X)
-
-    def _require_answer(self) -> None:
-        """Raise where the problem that was solved has no answer."""
-        infeasible = [c for c in getattr(self, "certificates_", ()) if c.status is Status.INFEASIBLE]
-        if infeasible:
-            raise NotFittedError(
-                f"This {type(self).__name__} has no answer to predict with, because its problem has none: "
-                f"{infeasible[0].status}. The proof is in certificate_.proof."
-            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -427,38 +394,3 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         tags.input_tags.pairwise = domain is Domain.VALUES
         tags.input_tags.string = domain is Domain.OBJECTS
         return tags
-
-
-def seed_of(random_state: Any) -> int | None:
-    """A seed from what scikit-learn takes for one: a number, a generator to draw it from, or None."""
-    if random_state is None or isinstance(random_state, Integral):
-        return None if random_state is None else int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def sample_weights(sample_weight: Any, n: int) -> Array:
-    """The weights of the points, checked."""
-    weight = None if sample_weight is None else np.asarray(sample_weight)
-    if weight is not None and weight.shape == (n,) and not weight.any():
-        raise ValueError("All sample weights are zero: there is nothing to learn from.")
-    return row_weights(weight, n)
-
-
-def _with_proof(solution: Solution, task: Task, training: Training) -> Solution:
-    """The same, with the proof that there is no answer in rows of the user's X."""
-    proof = solution.certificate.proof
-    if proof is None:
-        return solution
-    own = np.arange(training.rows.size) if task.rows is None else task.rows
-    points = take(training.points, own) if isinstance(training.kernel, Linear) else None
-    proof = told(proof, task.y, training.rows[own], training.n, training.kernel, points)
-    return replace(solution, certificate=replace(solution.certificate, proof=proof))
-
-
-def _in_rows_of_the_user(solution: Solution, training: Training) -> Solution:
-    """The same with zeros for the rows that had no weight."""
-    if training.rows.size == training.n:
-        return solution
-    beta, residuals = np.zeros(training.n), np.zeros(training.n)
-    beta[training.rows], residuals[training.rows] = solution.beta, solution.certificate.residuals
-    return replace(solution, beta=beta, certificate=replace(solution.certificate, residuals=residuals))

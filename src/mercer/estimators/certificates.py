@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from typing import Any
 
-from ..solution import Certificate
+from sklearn.exceptions import NotFittedError
+
+from ..solution import Certificate, Status
 from ..ties import first_largest
 
 
@@ -49,3 +52,13 @@ def number_of_worst(certificates: Sequence[Certificate], tol: float) -> int:
     everyone = range(len(certificates))
     worse = [i for i in everyone if not certificates[i].converged] or everyone
     return worse[first_largest([certificates[i].relative_gap for i in worse], tol)]
+
+
+def require_answer(machine: Any) -> None:
+    """Raise where the problem that a machine was to solve has no answer."""
+    infeasible = [c for c in getattr(machine, "certificates_", ()) if c.status is Status.INFEASIBLE]
+    if infeasible:
+        raise NotFittedError(
+            f"This {type(machine).__name__} has no answer to predict with, because its problem has none: "
+            f"{infeasible[0].status}. The proof is in certificate_.proof."
+        )

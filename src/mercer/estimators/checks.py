@@ -5,6 +5,12 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ..kernels.points import row_weights
+from ..types import Array
+
 
 def require(owner: Any, name: str, meaning: str, good: Any) -> None:
     """Raise unless the setting is a number for which `good` holds."""
@@ -34,3 +40,18 @@ def require_choice(owner: Any, name: str, choices: tuple[Any, ...]) -> None:
     value = getattr(owner, name)
     if not any(value is choice or (isinstance(choice, str) and value == choice) for choice in choices):
         raise ValueError(f"{type(owner).__name__}: {name} must be {' or '.join(map(repr, choices))}, not {value!r}.")
+
+
+def seed_of(random_state: Any) -> int | None:
+    """A seed from what scikit-learn takes for one: a number, a generator to draw it from, or None."""
+    if random_state is None or isinstance(random_state, Integral):
+        return None if random_state is None else int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def sample_weights(sample_weight: Any, n: int) -> Array:
+    """The weights of the points, checked."""
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    if weight is not None and weight.shape == (n,) and not weight.any():
+        raise ValueError("All sample weights are zero: there is nothing to learn from.")
+    return row_weights(weight, n)

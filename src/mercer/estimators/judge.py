@@ -18,11 +18,12 @@ from ..solution import Certificate, Status
 from ..solvers.base import repaired
 from ..solvers.linear import Block, System
 from ..types import Array, Points
-from .base import Machine, Training
+from .base import Machine
 from .centring import far_centre
 from .certificates import worst
 from .foreign import as_machine, ridge_kernel
 from .judge_linear import certify_linear
+from .machines import Training
 from .online import Online
 from .predicted import linear_as_predicted
 from .ridge_certificate import certified, of_all

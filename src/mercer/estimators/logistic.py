@@ -13,10 +13,10 @@ from ..kernels import Gaussian
 from ..losses import Logistic
 from ..parallel import thread_count
 from ..types import Array, Index, Points
-from .base import Machine, Training
+from .base import Machine
 from .checks import require_choice, require_limits, require_positive
 from .labels import classes_of, name_of, predicted, weights_with_classes
-from .machines import Task
+from .machines import Task, Training
 from .repeated import Merged
 
 

@@ -17,7 +17,7 @@ from ..kernels import Kernel, Linear
 from ..kernels.evaluate import SCRATCH
 from ..kernels.pairwise import squared_norms
 from ..kernels.points import Domain, count, is_sparse, nbytes, take, width
-from ..limits import Deadline, interruptible
+from ..limits import Deadline, interruptible, now
 from ..losses import HardMargin, Loss
 from ..memory import format_bytes, parse_bytes
 from ..parallel import for_each, helpers_kept, thread_count
@@ -34,6 +34,7 @@ _WORTH_THREADS_LINEAR = 200_000  # the same for linear machines, in entries of a
 _SMALL_ENOUGH = 6000  # problems of so many points are solved several at a time
 COPY = 0.125  # of the memory that the points may take, for copies of them to be made
 _EASY = 100.0  # C |x|^2, up to which a problem of one working set is soon solved by steps of pairs
+_READ = 0.2  # of the time, at most, is kept for what linear machines do with their answer
 _LEAST_SHARE = 0.02  # seconds for each of many problems, at least
 _SHARE = 0.5  # of the memory that a dense matrix may take: the problems need some too
 
@@ -54,6 +55,21 @@ class Task:
         """The problem itself."""
         own = gram if self.rows is None else gram.subset(self.rows)
         return Problem(own, self.y, self.loss, self.C, self.bias, self.mass)
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What is trained on: points of positive weight, sorted by class where there are more than two, and problems."""
+
+    kernel: Kernel
+    points: Points
+    rows: Index
+    """Where each point stands in the user's X."""
+    n: int
+    """The rows of the user's X."""
+    group: Index
+    """The class of each point, as a number; zeros where there are no classes."""
+    tasks: tuple[Task, ...]
 
 
 def training_gram(kernel: Kernel, X: Points, memory: int | float | str, tasks: Sequence[Task] = ()) -> Gram:
@@ -95,6 +111,12 @@ def _squares_fit_in_single(X: Points) -> bool:
     return 1e-16 < max(float(values.max()), -float(values.min())) < 1e16
 
 
+def for_solvers(deadline: Deadline, kernel: Kernel) -> Deadline:
+    """Earlier by what came before, where the kernel is linear: to keep an answer, points are read as often again."""
+    read = deadline.limited and isinstance(kernel, Linear)
+    return deadline.earlier(min(now() - deadline.began, _READ * deadline.seconds)) if read else deadline
+
+
 def fit_machines(
     gram: Gram,
     tasks: Sequence[Task],
@@ -114,8 +136,7 @@ def fit_machines(
     solutions: list[Solution | None] = [None] * len(tasks)
     stop: list[Status] = []
     lock = threading.Lock()
-    linear = isinstance(gram, LinearGram)  # problems on it share nothing but the points
-
+    small, threads = _side_by_side(gram, tasks)
     done, constants = 0, _Constants()
 
     def work(number: int) -> None:
@@ -148,20 +169,26 @@ def fit_machines(
             if watch.done(number, solution) or interrupt.asked or solution.status is Status.INTERRUPTED:
                 stop.append(Status.INTERRUPTED)
 
-    shared = [task.rows is None and not gram.given for task in tasks]  # rows kept for all in turn
-    small = {i for i, task in enumerate(tasks) if linear or (len(task.y) <= _SMALL_ENOUGH and not shared[i])}
-    if linear:
-        busy = gram.design.work > _WORTH_THREADS_LINEAR
-    else:
-        busy = sum(len(tasks[number].y) for number in small) > _WORTH_THREADS * len(small)
-    threads = thread_count() if busy and len(small) > 1 else 1
-    crew = nullcontext() if linear or (solver is not None and solver.factors) else helpers_kept()
+    blas = isinstance(gram, LinearGram) or (solver is not None and solver.factors)  # needs its threads
+    crew = nullcontext() if blas else helpers_kept()
     with crew, interruptible() as interrupt:
         for number in range(len(tasks)):
             if number not in small:
                 work(number)  # on all cores
         for_each(sorted(small), work, threads)  # several at a time, each on one core
     return [solution for solution in solutions if solution is not None]
+
+
+def _side_by_side(gram: Gram, tasks: Sequence[Task]) -> tuple[set[int], int]:
+    """Which problems are solved several at a time, each by one thread, and by how many threads."""
+    linear = isinstance(gram, LinearGram)  # problems on it share nothing but the points
+    shared = [task.rows is None and not gram.given for task in tasks]  # rows kept for all in turn
+    small = {i for i, task in enumerate(tasks) if linear or (len(task.y) <= _SMALL_ENOUGH and not shared[i])}
+    if linear:
+        busy = gram.design.work > _WORTH_THREADS_LINEAR
+    else:
+        busy = sum(len(tasks[number].y) for number in small) > _WORTH_THREADS * len(small)
+    return small, thread_count() if busy and len(small) > 1 else 1
 
 
 class _Constants:

@@ -22,9 +22,8 @@ from ..progress import Line, Watches
 from ..solution import Inseparable, Solution, Status
 from ..ties import first_largest
 from ..types import Array, Index, Points
-from .base import sample_weights
 from .callbacks import Hooks
-from .checks import require, require_choice
+from .checks import require, require_choice, sample_weights
 from .keeping import Keeps
 from .labels import classes_of_stream, name_of
 from .proofs import told

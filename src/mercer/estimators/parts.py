@@ -13,9 +13,9 @@ from ..limits import Deadline
 from ..progress import Watch
 from ..solution import Solution
 from ..types import Array, Index
-from .base import Machine, Training
+from .base import Machine
 from .keeping import keeping
-from .machines import fit_machines
+from .machines import Training, fit_machines
 
 
 class Part:

@@ -1,4 +1,4 @@
-"""The proof that classes cannot be separated, as a user can check it: in rows of X, and in points."""
+"""Answers in rows of the user's X; and the proof that classes cannot be separated, as a user can check it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 
 from ..kernels import Kernel, Linear
 from ..kernels.points import take
-from ..solution import Inseparable
+from ..solution import Inseparable, Solution
 from ..types import Array, Index, Points
+from .machines import Task, Training
 
 
 def told(proof: Inseparable, y: Array, rows: Index, n: int, kernel: Kernel, points: Points) -> Inseparable:
@@ -28,3 +29,23 @@ def sums_of(weights: Array, y: Array, points: Points) -> Array:
     used = np.flatnonzero(weights)
     few, parts = take(points, used), weights[used] * (y[used] == np.array([[1.0], [-1.0]]))
     return np.asarray((few.T @ parts.T).T, np.float64)
+
+
+def with_proof(solution: Solution, task: Task, training: Training) -> Solution:
+    """The same, with the proof that there is no answer in rows of the user's X."""
+    proof = solution.certificate.proof
+    if proof is None:
+        return solution
+    own = np.arange(training.rows.size) if task.rows is None else task.rows
+    points = take(training.points, own) if isinstance(training.kernel, Linear) else None
+    proof = told(proof, task.y, training.rows[own], training.n, training.kernel, points)
+    return replace(solution, certificate=replace(solution.certificate, proof=proof))
+
+
+def in_rows_of_the_user(solution: Solution, training: Training) -> Solution:
+    """The same with zeros for the rows that had no weight."""
+    if training.rows.size == training.n:
+        return solution
+    beta, residuals = np.zeros(training.n), np.zeros(training.n)
+    beta[training.rows], residuals[training.rows] = solution.beta, solution.certificate.residuals
+    return replace(solution, beta=beta, certificate=replace(solution.certificate, residuals=residuals))

@@ -25,10 +25,9 @@ from ..solvers import ConjugateGradient, NormalEquations, NystromCG
 from ..solvers.linear import RidgeSolver
 from ..solvers.ridge_auto import choose_ridge, landmarks_within, work_of
 from ..types import Array, Index, Points
-from .base import sample_weights
 from .callbacks import Hooks, with_callbacks
 from .centring import far_centre
-from .checks import require_choice, require_limits, require_positive
+from .checks import require_choice, require_limits, require_positive, sample_weights
 from .definite import doubted
 from .keeping import keeping
 from .predicted import ridge_as_predicted

@@ -169,7 +169,7 @@ class Shard:
 
     def settle(self, dual: float, goal: float, most: int) -> tuple[bool, float, float]:
         """Where K of everyone is held, descend until the gap is this part of the objective, or for so many steps of
-        pairs: whether it is, by how much the dual has risen from its value, and the squared length of all moves at most.
+        pairs: whether it is, by how much the dual has risen, and the squared length of all moves at most.
         """
         t, K = self.terms, self.held
         assert K is not None
