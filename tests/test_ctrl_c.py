@@ -78,6 +78,12 @@ def handler_restored():
         assert not interrupt.asked
 
 
+def hear(monkeypatch, told):
+    """Whatever a machine is, let this be called after each of its rounds."""
+    monkeypatch.setattr(HOOK, told)
+    monkeypatch.setattr("mercer.estimators.callbacks.Hooks.idle", False)
+
+
 def ring(*given):
     """Ctrl-C, as the system sends it."""
     signal.raise_signal(signal.SIGINT)
@@ -102,7 +108,7 @@ def ringing(times, then=None):
 def test_a_fit_keeps_its_answer_and_raises(name, monkeypatch):
     machine, y = MACHINES[name]
     machine = machine.__class__(**machine.get_params(deep=False))
-    monkeypatch.setattr(HOOK, ringing(1)[0])
+    hear(monkeypatch, ringing(1)[0])
     with pytest.raises(KeyboardInterrupt, match=f"{type(machine).__name__} keeps its best answer so far: "):
         machine.fit(X, y)
     certificate = machine.certificate_
@@ -120,7 +126,7 @@ def test_a_fit_keeps_its_answer_and_raises(name, monkeypatch):
 
 def test_nothing_is_said_beside_the_exception(monkeypatch):
     """A warning that is an error would take its place, and whoever handles errors would go on."""
-    monkeypatch.setattr(HOOK, ringing(1)[0])
+    hear(monkeypatch, ringing(1)[0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(KeyboardInterrupt):
@@ -131,7 +137,7 @@ def test_an_error_does_not_hide_it(monkeypatch):
     def fail():
         raise ValueError("something else")
 
-    monkeypatch.setattr(HOOK, ringing(1, fail)[0])
+    hear(monkeypatch, ringing(1, fail)[0])
     with pytest.raises(KeyboardInterrupt, match="something else"):
         SVC().fit(X, Y)
 
@@ -139,7 +145,7 @@ def test_an_error_does_not_hide_it(monkeypatch):
 def test_a_second_one_ends_at_once(monkeypatch):
     machine, rounds = SVC(C=1e4, tol=1e-12, solver="decomposition(working_set=8)"), []
     told, calls = ringing(1, lambda: (ring(), rounds.append(1)))
-    monkeypatch.setattr(HOOK, told)
+    hear(monkeypatch, told)
     with pytest.raises(KeyboardInterrupt):
         machine.fit(X, Y)
     assert len(calls) == 1 and not rounds
@@ -147,7 +153,7 @@ def test_a_second_one_ends_at_once(monkeypatch):
         machine.predict(X)
     monkeypatch.undo()
     assert machine.set_params(C=1.0, tol=1e-4).fit(X, Y).certificate_.converged
-    monkeypatch.setattr(HOOK, ringing(1, ring)[0])
+    hear(monkeypatch, ringing(1, ring)[0])
     with pytest.raises(KeyboardInterrupt):
         machine.fit(X, THREE)
     with pytest.raises(NotFittedError):  # the classes are new, the answer would be the old one
@@ -155,14 +161,14 @@ def test_a_second_one_ends_at_once(monkeypatch):
 
 
 def test_a_callback_that_stops_is_no_ctrl_c(monkeypatch):
-    monkeypatch.setattr(HOOK, lambda *given: True)
+    hear(monkeypatch, lambda *given: True)
     with pytest.warns(UserWarning, match="interrupted"):
         machine = SVC(C=1e4, tol=1e-12, solver="decomposition(working_set=8)").fit(X, Y)
     assert machine.certificate_.status is Status.INTERRUPTED
 
 
 def test_a_pipeline_predicts_with_what_is_kept(monkeypatch):
-    monkeypatch.setattr(HOOK, ringing(1)[0])
+    hear(monkeypatch, ringing(1)[0])
     pipeline = make_pipeline(StandardScaler(), SVC(C=1e4, tol=1e-12, solver="decomposition(working_set=8)"))
     with pytest.raises(KeyboardInterrupt):
         pipeline.fit(X, Y)
@@ -207,7 +213,7 @@ def test_what_runs_stops_and_no_interrupted_fit_is_scored(name, monkeypatch):
             ring()
         return False
 
-    monkeypatch.setattr(HOOK, told)
+    hear(monkeypatch, told)
     with pytest.raises(KeyboardInterrupt):
         SEARCHES[name](machine)
     assert len(seen) == 2 < fits and set(seen) == {Status.CONVERGED}
@@ -227,7 +233,7 @@ class Ringing(SVC):
                 os.close(os.open(RUNG, os.O_CREAT))
                 os.killpg(0, signal.SIGINT)  # to all processes, as a terminal does
             return False
-        Hooks.round = told
+        Hooks.round, Hooks.idle = told, False
         return super().fit(X, y)
 
 def score(machine, X, y):
@@ -495,7 +501,7 @@ def test_a_handler_that_raises_is_heard_first(own_handler, monkeypatch):
         raise KeyboardInterrupt
 
     own_handler(own)
-    monkeypatch.setattr(HOOK, ringing(1)[0])
+    hear(monkeypatch, ringing(1)[0])
     machine = SVC(C=1e4, tol=1e-12, solver="decomposition(working_set=8)")
     with pytest.raises(KeyboardInterrupt, match="keeps its best answer"):
         machine.fit(X, Y)
@@ -506,7 +512,7 @@ def test_a_handler_that_raises_is_heard_first(own_handler, monkeypatch):
 @pytest.mark.parametrize("handler", [lambda number, frame: None, signal.SIG_IGN])
 def test_a_handler_that_goes_on_has_its_way(handler, own_handler, monkeypatch):
     own_handler(handler)
-    monkeypatch.setattr(HOOK, ringing(1)[0])
+    hear(monkeypatch, ringing(1)[0])
     assert SVC().fit(X, Y).certificate_.converged
     assert signal.getsignal(signal.SIGINT) is handler
 
@@ -514,7 +520,7 @@ def test_a_handler_that_goes_on_has_its_way(handler, own_handler, monkeypatch):
 def test_in_a_task_of_asyncio(monkeypatch):
     """asyncio's handler cancels the task, which would be heard only when the fit has ended by itself."""
     machine, after = SVC(C=1e4, tol=1e-12, solver="decomposition(working_set=8)"), []
-    monkeypatch.setattr(HOOK, ringing(1)[0])
+    hear(monkeypatch, ringing(1)[0])
 
     async def main():
         machine.fit(X, Y)

@@ -427,6 +427,7 @@ def test_ctrl_c_ends_with_what_there_is(monkeypatch):
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("mercer.estimators.callbacks.Hooks.round", ring)
+    monkeypatch.setattr("mercer.estimators.callbacks.Hooks.idle", False)
     endless = Perceptron(max_epochs=10**9)
     with pytest.raises(KeyboardInterrupt, match="Perceptron keeps its best"):
         endless.fit(X, y)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 from mercer.columns import Columns, GivenColumns, Kept, padded, sums_between
-from mercer.columns.columns import pieces, sizes
+from mercer.columns.columns import BATCH, pieces, sizes
 from mercer.kernels import (
     Chi2,
     Constant,
@@ -167,6 +167,6 @@ def test_sizes_of_pieces():
     way = Columns(Gaussian(0.3), NORMAL, np.float32).way
     for scratch in (1.0, 1e4, 1e6, 1e9):
         batch, piece = sizes(way, scratch)
-        assert batch % 96 == 0 and piece % 48 == 0 and 96 <= batch <= 960 and 48 <= piece <= 200_000
+        assert batch % 96 == 0 and piece % 48 == 0 and 96 <= batch <= BATCH and 48 <= piece <= 200_000
     assert pieces(10, 4) == [slice(0, 4), slice(4, 8), slice(8, 10)]
     assert pieces(0, 4) == []

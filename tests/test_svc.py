@@ -438,6 +438,7 @@ class TestLimits:
                 signal.raise_signal(signal.SIGINT)
 
         monkeypatch.setattr("mercer.estimators.callbacks.Hooks.round", ring)
+        monkeypatch.setattr("mercer.estimators.callbacks.Hooks.idle", False)
         machine = SVC()
         with pytest.raises(KeyboardInterrupt, match="SVC keeps its best answer so far"):
             machine.fit(DIGITS, DIGITS_Y)

@@ -214,7 +214,7 @@ class _Run:
         step = self._measure(iterate)
         self.work = step.iteration * self.full if iterate.work is None else iterate.work
         self.history.append(step)
-        kept = iterate.copy()
+        kept = _copied(iterate)
         if iterate.beta.any():
             self.last = kept
         if step.primal < self.best_primal and not iterate.partial:
@@ -391,3 +391,10 @@ class _Run:
             scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason,
             dual_beta, self.work, self.problem.gram.values - self.values_before, self.weights,
         )  # fmt: skip
+
+
+def _copied(iterate: Iterate) -> Iterate:
+    """An iterate that remains valid while the solver goes on."""
+    names = ("beta", "scores", "dual_beta", "weights")
+    held: dict[str, Any] = {name: values.copy() for name in names if (values := getattr(iterate, name)) is not None}
+    return replace(iterate, **held)

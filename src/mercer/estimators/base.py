@@ -287,10 +287,10 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
                 replace(solution, b=b) for solution, b in zip(solutions, self.intercept_.tolist(), strict=True)
             ]
         solutions = self._as_predicted(training, solutions, centre)
-        solutions = [
-            with_proof(solution, task, training) for solution, task in zip(solutions, training.tasks, strict=True)
-        ]
-        if len(solutions) == 1:
+        if any(solution.certificate.proof is not None for solution in solutions):
+            both = zip(solutions, training.tasks, strict=True)
+            solutions = [with_proof(solution, task, training) for solution, task in both]
+        if len(solutions) == 1 and training.rows.size < training.n:
             solutions = [in_rows_of_the_user(solutions[0], training)]
         self.solution_ = solutions[0] if len(solutions) == 1 else tuple(solutions)
         self.certificates_ = tuple(solution.certificate for solution in solutions)

@@ -35,13 +35,19 @@ class Hooks(Watch):
     """Calls the hooks of an estimator's callbacks; to be made within its `fit`, under `with_callbacks`."""
 
     def __init__(self, estimator: Any, total: int, X: Points, y: Any, sample_weight: Any) -> None:
-        self.total, self.idle = total, not getattr(estimator, "_skl_callbacks", None)
-        if self.idle:  # a context would take half a millisecond
+        self.total = total
+        self.context: Any = None
+        if not getattr(estimator, "_skl_callbacks", None):  # a context would take half a millisecond
             return
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         self.data = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
         self.context = estimator._init_callback_context(max_subtasks=total if total > 1 else None)
         self.context.call_on_fit_task_begin(**self.data)
+
+    @property
+    def idle(self) -> bool:  # type: ignore[override]
+        """Whether there are no callbacks."""
+        return self.context is None
 
     def round(self, number: int, step: Step) -> bool:
         return self.total == 1 and self._task("round")
@@ -50,12 +56,12 @@ class Hooks(Watch):
         return self.total > 1 and self._task("problem")
 
     def _task(self, name: str) -> bool:
-        if self.idle:
+        if self.context is None:
             return False
         task = self.context.subcontext(task_name=name).call_on_fit_task_begin(**self.data)
         return bool(task.call_on_fit_task_end(**self.data))
 
     def close(self) -> None:
         """The end of the fit, with a fitted estimator."""
-        if not self.idle:
+        if self.context is not None:
             self.context.call_on_fit_task_end(**self.data, reconstruction_attributes={})

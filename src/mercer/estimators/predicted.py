@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.pairwise import squared_norms
 from ..kernels.points import common_dtype, count, take
 from ..losses import HardMargin, Squared
 from ..problem import objective
@@ -26,6 +27,7 @@ from .machines import Task
 _SAMPLE, _LEAST = 256, 16  # rows on which float32 values are tried: of all problems, and of each
 _FEW = 256  # support vectors, whose float64 values cost little; and few of float32 are not computed as many are
 _SHARE = 0.05  # of the tolerance, that their rounding may take; the certificate itself may take as much
+_NOTHING = 1e-15  # values below this part of the terms that they are sums of are rounding
 _SAME = 1e-12  # objectives that differ by less, relative to their size, differ by ordinary rounding
 
 
@@ -59,8 +61,18 @@ def linear_as_predicted(
     for number, (task, certificate) in enumerate(zip(tasks, certificates, strict=True)):
         f = scores[:, number] if task.rows is None else scores[task.rows, number]
         w, b = machine._coef[number], float(machine.intercept_[number])
-        found.append(_with_primal(certificate, objective(task, float(w @ w), f, b)))
+        primal = objective(task, float(w @ w), f, b)
+        nothing = certificate.primal == certificate.dual == 0.0 and abs(primal) <= _rounding_of_nothing(machine, number)
+        found.append(certificate if nothing else _with_primal(certificate, primal))
     return found
+
+
+def _rounding_of_nothing(machine: Any, number: int) -> float:
+    """What |w|^2 may be, where it ought to be 0: a small part of (sum |beta_i| |x_i|)^2."""
+    if not hasattr(machine, "dual_coef_"):
+        return 0.0
+    lengths = np.sqrt(squared_norms(machine.support_vectors_))
+    return _NOTHING * float(np.abs(machine.dual_coef_[number]) @ lengths) ** 2
 
 
 def ridge_as_predicted(machine: Any, X: Points, rows: Index, data: Piece, solutions: list[Solution]) -> list[Solution]:

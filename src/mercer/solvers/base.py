@@ -6,7 +6,7 @@ Between bounded pieces of a long round it may `look()` at the deadline, which ma
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -50,17 +50,6 @@ class Iterate:
     work: float | None = None
     weights: Array | None = None
     error: float = np.inf
-
-    def copy(self) -> Iterate:
-        """One that remains valid while the solver goes on."""
-
-        def copied(values: Array | None) -> Array | None:
-            return None if values is None else values.copy()
-
-        return replace(
-            self, beta=self.beta.copy(), scores=copied(self.scores), dual_beta=copied(self.dual_beta),
-            weights=copied(self.weights),
-        )  # fmt: skip
 
 
 def full_round(n: int) -> float:
