@@ -1,0 +1,100 @@
+"""An answer of Mercer's as LIBSVM would hand it over, and how to get it."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+from ..estimators.base import Machine
+from ..estimators.certificates import worst
+from ..estimators.scales import ScaleWarning
+from ..kernels import Precomputed
+from ..solution import Certificate, Solution, Status
+from ..types import Array, Index
+from .quick import FEW, solve_quickly
+
+log = logging.getLogger("mercer.dropin")
+_FINE = (Status.CONVERGED, Status.STALLED)
+_GAP, _GAP_FEW = 1e-5, 1e-8  # relative gaps to reach: of many points, and of few
+_TRIES, _FINER = 3, 0.1  # so often a gap that was too large for the violation is asked to be finer, by this factor
+
+
+class RefusedError(Exception):
+    """Why scikit-learn has to do it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Support vectors sorted by class, coefficients of each problem as rows, and what is proved of them."""
+
+    support: Index
+    per_class: Index
+    coefficients: Array
+    intercepts: Array
+    certificate: Certificate
+    rounds: list[int]
+
+
+def answer(machine: Machine, X: Any, y: Array, weight: Array, tol: float) -> Answer:
+    """What the machine finds, to a KKT violation of `tol`; RefusedError where that is not reached."""
+    few = X.shape[0] <= FEW
+    if few and sp.issparse(X):
+        X = X.toarray()
+    found = _of_few(machine, X, y, weight, tol) if few else None
+    return _of_machine(machine, X, y, weight, tol) if found is None else found
+
+
+def _of_few(machine: Machine, X: Array, y: Array, weight: Array, tol: float) -> Answer | None:
+    """The quick way, where it leads to the end."""
+    rows, given = np.flatnonzero(weight), isinstance(machine.kernel, Precomputed)
+    if rows.size < len(X):
+        X, y, weight = X[np.ix_(rows, rows)] if given else X[rows], y[rows], weight[rows]
+    order, group, tasks = machine._plan(y, weight)
+    if order is not None:
+        X, rows = X[np.ix_(order, order)] if given else X[order], rows[order]
+    solutions = solve_quickly(machine.kernel, X, tasks, tol, _GAP_FEW)
+    if solutions is None:
+        return None
+    sizes = np.bincount(group)
+    layout = machine._pack([s.beta for s in solutions], sizes.tolist())
+    used = np.flatnonzero(layout.any(axis=0))
+    used = used[np.argsort(group[used], kind="stable")]
+    per_class = np.bincount(group[used], minlength=sizes.size)
+    certificate = worst([_light(s) for s in solutions], [task.name for task in tasks], _GAP)
+    intercepts, rounds = np.array([s.b for s in solutions]), [1] * len(solutions)
+    return Answer(rows[used], per_class, layout[:, used], intercepts, certificate, rounds)
+
+
+def _light(solution: Solution) -> Certificate:
+    """Without the share of each point, which would be as long as the training set."""
+    return replace(solution.certificate, residuals=np.zeros(0))
+
+
+def _of_machine(machine: Machine, X: Any, y: Array, weight: Array, tol: float) -> Answer:
+    """The way of Mercer's own machines, until the conditions of optimality hold as well."""
+    gap = _GAP
+    for _ in range(_TRIES):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", ScaleWarning)
+            machine.set_params(tol=gap).fit(X, y, None if (weight == 1.0).all() else weight)
+        bad = [c.status for c in machine.certificates_ if c.status not in _FINE]
+        if bad:
+            raise RefusedError(f"the status is {bad[0].name.lower()}")
+        if max(c.kkt_violation for c in machine.certificates_) <= tol:
+            break
+        gap *= _FINER
+    else:
+        raise RefusedError(f"the KKT conditions fail by more than tol={tol:g}")
+    solutions = machine.solution_ if isinstance(machine.solution_, tuple) else (machine.solution_,)
+    names = [getattr(machine.certificate_, "name", "")] * len(solutions)
+    return Answer(
+        machine.support_, machine.n_support_, machine.dual_coef_, machine.intercept_,
+        worst([_light(s) for s in solutions], names, gap), [max(1, s.iterations) for s in solutions],
+    )  # fmt: skip
