@@ -149,16 +149,18 @@ def fields_of(node, deep, path=()):
             yield (*path, key, name)
             if deep or name not in ("solution_", "certificate_", "certificates_", "path_"):
                 yield from fields_of(item, deep, (*path, key, name))
-    for key in ("parameters", "steps", "tuple", "features"):
+    for key in ("parameters", "steps", "transformer_list", "tuple", "features"):
         yield from fields_of(node.get(key, []), deep, (*path, key))
 
 
-def forgeries(data, deep=False):
-    """What was forged, and the file, for every field of a model."""
+def forgeries(data, deep=False, where=None):
+    """What was forged, and the file, for every field of a model; or for those at places where(path, model) says."""
     contents = entries(data)
     model = json.loads(contents["manifest.json"])["model"]
     stored = {name: _from_npy(array, name) for name, array in contents.items() if name.endswith(".npy")}
     for path in fields_of(model, deep):
+        if where is not None and not where(path, model):
+            continue
         node = model
         for key in path:
             node = node[key]
@@ -206,7 +208,8 @@ warnings.simplefilter("ignore")
 
 def answer(data, points):
     model = loads(data)
-    ask = getattr(model, "decision_function", model.predict)
+    ways = [way for way in ("decision_function", "predict_proba", "predict") if hasattr(model, way)]
+    ask = getattr(model, ways[0])
     found = [np.asarray(ask(points))]
     if type(model).__name__ == "KernelRidge":
         found.append(model.predict(points[:50], return_std=True)[1])

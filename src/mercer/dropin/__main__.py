@@ -1,4 +1,4 @@
-"""`python -m mercer.dropin script.py ...` or `python -m mercer.dropin -m module ...`: run it with the classes patched in."""
+"""`python -m mercer.dropin script.py ...`, or `-m module ...`: run it with the classes patched in."""
 
 import runpy
 import sys
@@ -10,7 +10,9 @@ def main() -> None:
     """Run what the command line names, as Python itself would."""
     asked = sys.argv[1:]
     if not asked or asked[0] in ("-h", "--help") or asked == ["-m"]:
-        sys.exit("usage: python -m mercer.dropin script.py [arguments], or: python -m mercer.dropin -m module [arguments]")
+        sys.exit(
+            "usage: python -m mercer.dropin script.py [arguments], or: python -m mercer.dropin -m module [arguments]"
+        )
     patch()
     if asked[0] == "-m":
         sys.argv = asked[1:]

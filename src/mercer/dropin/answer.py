@@ -8,21 +8,27 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from ..estimators.base import Machine
 from ..estimators.certificates import worst
 from ..estimators.scales import ScaleWarning
 from ..kernels import Precomputed
+from ..kernels.points import is_sparse
 from ..solution import Certificate, Solution, Status
 from ..types import Array, Index
 from .quick import FEW, solve_quickly
 
 log = logging.getLogger("mercer.dropin")
 _FINE = (Status.CONVERGED, Status.STALLED)
-_GAP, _GAP_FEW = 1e-5, 1e-8  # relative gaps to reach: of many points, and of few
+_GAP = 1e-5  # the relative gap to reach
 _TRIES, _FINER = 3, 0.1  # so often a gap that was too large for the violation is asked to be finer, by this factor
+
+
+def told(name: str, certificate: Certificate) -> None:
+    """Say in the log that Mercer found the answer, and how good it is."""
+    if log.isEnabledFor(logging.INFO):
+        log.info("%s.fit: by Mercer, %s", name, certificate.words())
 
 
 class RefusedError(Exception):
@@ -34,7 +40,7 @@ class Answer:
     """Support vectors sorted by class, coefficients of each problem as rows, and what is proved of them."""
 
     support: Index
-    per_class: Index
+    per_class: Array
     coefficients: Array
     intercepts: Array
     certificate: Certificate
@@ -44,7 +50,7 @@ class Answer:
 def answer(machine: Machine, X: Any, y: Array, weight: Array, tol: float) -> Answer:
     """What the machine finds, to a KKT violation of `tol`; RefusedError where that is not reached."""
     few = X.shape[0] <= FEW
-    if few and sp.issparse(X):
+    if few and is_sparse(X):
         X = X.toarray()
     found = _of_few(machine, X, y, weight, tol) if few else None
     return _of_machine(machine, X, y, weight, tol) if found is None else found
@@ -58,7 +64,7 @@ def _of_few(machine: Machine, X: Array, y: Array, weight: Array, tol: float) -> 
     order, group, tasks = machine._plan(y, weight)
     if order is not None:
         X, rows = X[np.ix_(order, order)] if given else X[order], rows[order]
-    solutions = solve_quickly(machine.kernel, X, tasks, tol, _GAP_FEW)
+    solutions = solve_quickly(machine.kernel, X, tasks, tol, _GAP)
     if solutions is None:
         return None
     sizes = np.bincount(group)
@@ -66,7 +72,7 @@ def _of_few(machine: Machine, X: Array, y: Array, weight: Array, tol: float) -> 
     used = np.flatnonzero(layout.any(axis=0))
     used = used[np.argsort(group[used], kind="stable")]
     per_class = np.bincount(group[used], minlength=sizes.size)
-    certificate = worst([_light(s) for s in solutions], [task.name for task in tasks], _GAP)
+    certificate = worst([s.certificate for s in solutions], [task.name for task in tasks], _GAP)
     intercepts, rounds = np.array([s.b for s in solutions]), [1] * len(solutions)
     return Answer(rows[used], per_class, layout[:, used], intercepts, certificate, rounds)
 

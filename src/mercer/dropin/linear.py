@@ -22,9 +22,10 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from .. import estimators
 from ..estimators.certificates import worst
 from ..estimators.scales import ScaleWarning
+from ..kernels.points import is_sparse
 from ..solution import Certificate, Status
 from ..types import Array, Index
-from .answer import RefusedError, log
+from .answer import RefusedError, log, told
 from .documented import documented
 from .newton import newton
 
@@ -41,7 +42,7 @@ class _Fitted(NamedTuple):
 
 
 @documented
-class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]
+class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         self.__dict__.pop("certificate_", None)
         name = type(self).__name__
@@ -52,7 +53,7 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]
         except (RefusedError, ValueError, TypeError, ArithmeticError, MemoryError) as error:
             log.info("%s.fit: by scikit-learn, because %s", name, error)
             return super().fit(X, y, sample_weight)
-        log.info("%s.fit: by Mercer, %s", name, found.certificate.words())
+        told(name, found.certificate)
         self.coef_, self.intercept_, self.certificate_, self.n_iter_ = found
         return self
 
@@ -86,7 +87,7 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]
         if kept.size < C.size:
             X, group, C = X[kept], group[kept], C[kept]
         scaling = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        small = not sp.issparse(X) and X.size <= _SMALL and X.shape[1] <= _NARROW
+        small = not is_sparse(X) and X.size <= _SMALL and X.shape[1] <= _NARROW
         if small and self.loss == "squared_hinge":
             return self._by_newton(X, group, C, scaling)
         return self._by_machine(X, group, C, scaling)
@@ -109,8 +110,8 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]
     def _by_machine(self, X: Any, group: Index, C: Array, scaling: float) -> _Fitted:
         bias: Any = "penalised" if scaling == 1.0 else False
         if scaling not in (0.0, 1.0):
-            column = np.full((X.shape[0], 1), scaling)
-            X = sp.hstack([X, column], format="csr") if sp.issparse(X) else np.hstack([X, column])
+            column: Any = np.full((X.shape[0], 1), scaling)
+            X = sp.hstack([X, sp.csr_array(column)], format="csr") if is_sparse(X) else np.hstack([X, column])
         machine = estimators.LinearSVC(loss=self.loss, bias=bias, tol=_GAP)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -119,9 +120,8 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]
         bad = [c.status for c in machine.certificates_ if c.status not in (Status.CONVERGED, Status.STALLED)]
         if bad:
             raise RefusedError(f"the status is {bad[0].name.lower()}")
-        certificate = replace(machine.certificate_, residuals=np.zeros(0))
-        if getattr(certificate, "parts", ()):
-            certificate = replace(certificate, parts=tuple(replace(c, residuals=np.zeros(0)) for c in certificate.parts))
+        light = [replace(c, residuals=np.zeros(0)) for c in machine.certificates_]
+        certificate = worst(light, [f"{c} against the rest" for c in self.classes_], _GAP)
         coef, intercept = machine.coef_, machine.intercept_
         if scaling != 1.0:
             coef, intercept = _parted(coef, scaling)

@@ -28,7 +28,10 @@ def newton(Z: Array, y: Array, C: Array, tol: float) -> tuple[Array, Certificate
         Z_active, C_active = Z[active], C[active]
         H = 2.0 * (Z_active.T * C_active) @ Z_active
         H[np.diag_indices_from(H)] += 1.0
-        step = cho_solve(cho_factor(H, check_finite=False), 2.0 * Z_active.T @ (C_active * y[active]), check_finite=False) - w
+        step = (
+            cho_solve(cho_factor(H, check_finite=False), 2.0 * Z_active.T @ (C_active * y[active]), check_finite=False)
+            - w
+        )
         along, part, found = Z @ step, 1.0, None
         for _ in range(_HALVINGS):
             found = _judged(Z, y, C, w + part * step, f + part * along)

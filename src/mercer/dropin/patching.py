@@ -36,12 +36,12 @@ def patch() -> None:
     for home in _PUBLIC:
         import_module(home)
     _replace({original: ours for ours, original in _ORIGINAL.items()})
-    copyreg.pickle(_ORIGINAL[KernelRidge], _as_it_stands)  # type: ignore[arg-type]
+    copyreg.pickle(_ORIGINAL[KernelRidge], _as_it_stands)
     late = sorted({name for name, _, _ in _held(_ORIGINAL.values(), of_sklearn=False)})
     if late:
         warnings.warn(
-            f"{', '.join(late)} imported classes from scikit-learn before mercer.dropin.patch(), and keeps the originals: "
-            "call patch() before these imports.",
+            f"{', '.join(late)} imported classes from scikit-learn before mercer.dropin.patch(), and keeps the "
+            "originals: call patch() before these imports.",
             stacklevel=2,
         )
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 import sklearn.kernel_ridge
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
@@ -21,10 +20,11 @@ from ..estimators.scales import ScaleWarning
 from ..gram import DenseGram
 from ..kernels import FromBlocks, Kernel, Linear, Precomputed
 from ..kernels.pairwise import linear_scores
+from ..kernels.points import is_sparse
 from ..solution import Certificate, Status
 from ..solvers.linear import Block, System
 from ..types import Array
-from .answer import RefusedError, log
+from .answer import RefusedError, log, told
 from .documented import documented
 
 _FEW = 1500  # points, up to which a float64 factor of K is the quickest
@@ -34,7 +34,7 @@ _CHECKS = {"accept_sparse": ("csr", "csc")}
 
 
 @documented
-class KernelRidge(sklearn.kernel_ridge.KernelRidge):  # type: ignore[misc]
+class KernelRidge(sklearn.kernel_ridge.KernelRidge):  # type: ignore[misc]  # noqa: D101
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         self.__dict__.pop("certificate_", None)
         name = type(self).__name__
@@ -45,7 +45,7 @@ class KernelRidge(sklearn.kernel_ridge.KernelRidge):  # type: ignore[misc]
         except (RefusedError, ValueError, TypeError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:
             log.info("%s.fit: by scikit-learn, because %s", name, error)
             return super().fit(X, y, sample_weight)
-        log.info("%s.fit: by Mercer, %s", name, certificate.words())
+        told(name, certificate)
         self.dual_coef_, self.certificate_ = coefficients, certificate
         return self
 
@@ -111,7 +111,7 @@ class KernelRidge(sklearn.kernel_ridge.KernelRidge):  # type: ignore[misc]
 
 def _plain(X: Any, dense: bool = False) -> Any:
     """Floats, by rows."""
-    if sp.issparse(X):
+    if is_sparse(X):
         return X.toarray() if dense else X.tocsr()
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 

@@ -8,6 +8,7 @@ trained by scikit-learn, work too.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from ..estimators.base import Machine
 from ..estimators.multiclass import join, pairs
 from ..kernels import Gaussian, Kernel, Linear, Polynomial, Precomputed
 from ..kernels.pairwise import linear_scores
+from ..kernels.points import is_sparse
 from ..types import Array
-from .answer import Answer, RefusedError, answer, log
+from .answer import Answer, RefusedError, answer, log, told
 from .documented import documented
 
 try:
@@ -70,7 +72,7 @@ class OnMercer:
         except (RefusedError, ValueError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:
             log.info("%s.fit: by scikit-learn, because %s", name, error)
             return False
-        log.info("%s.fit: by Mercer, %s", name, found.certificate.words())
+        told(name, found.certificate)
         self._keep(found, X)
         return True
 
@@ -92,7 +94,7 @@ class OnMercer:
             raise RefusedError("probability=True is Platt's method inside LIBSVM")
         if not (np.isfinite(weight).all() and (weight > 0).any()):
             raise RefusedError("weights are not finite, or none is positive")
-        if not np.isfinite(X.data if sp.issparse(X) else X).all():
+        if not np.isfinite(X.data if is_sparse(X) else X).all():
             raise RefusedError("values are not finite")
         if settings._impl == "c_svc" and not (np.bincount(y.astype(int), weight, settings.classes_.size) > 0).all():
             raise RefusedError("a class has no point of positive weight")
@@ -144,19 +146,19 @@ class OnMercer:
             scores = self._pair_scores(K) if fits else None
         else:
             scores = self._pair_scores(X)
-        return super()._dense_predict(X) if scores is None else self._decided(scores)  # type: ignore[misc,no-any-return]
+        return super()._dense_predict(X) if scores is None else self._decided(scores)  # type: ignore[misc]
 
     def _sparse_predict(self, X: Any) -> Array:
         scores = self._pair_scores(X)
-        return super()._sparse_predict(X) if scores is None else self._decided(scores)  # type: ignore[misc,no-any-return]
+        return super()._sparse_predict(X) if scores is None else self._decided(scores)  # type: ignore[misc]
 
     def _dense_decision_function(self, X: Any) -> Array:
         scores = self._pair_scores(X) if X.ndim == 2 else None
-        return super()._dense_decision_function(X) if scores is None else scores  # type: ignore[misc,no-any-return]
+        return super()._dense_decision_function(X) if scores is None else scores  # type: ignore[misc]
 
     def _sparse_decision_function(self, X: Any) -> Array:
         scores = self._pair_scores(X)
-        return super()._sparse_decision_function(X) if scores is None else scores  # type: ignore[misc,no-any-return]
+        return super()._sparse_decision_function(X) if scores is None else scores  # type: ignore[misc]
 
     def _pair_scores(self, X: Any) -> Array | None:
         """f(x) of each problem, as columns; None where LIBSVM has to do it."""
@@ -165,7 +167,7 @@ class OnMercer:
             self._require_kernel()
         except RefusedError:
             return None
-        dual = model._dual_coef_.toarray() if sp.issparse(model._dual_coef_) else model._dual_coef_
+        dual = model._dual_coef_.toarray() if is_sparse(model._dual_coef_) else model._dual_coef_
         if dual.size == 0:
             return None
         edges = [0, *np.cumsum(model._n_support).tolist()] if len(dual) > 1 else [0, dual.shape[1]]
@@ -176,7 +178,7 @@ class OnMercer:
     def _sums(self, X: Any, dual: Array, edges: list[int]) -> list[Array]:
         """sum_i beta_i k(x_i, x) over pieces of the support vectors."""
         model: Any = self
-        pieces = [slice(start, stop) for start, stop in zip(edges[:-1], edges[1:], strict=True)]
+        pieces = [slice(start, stop) for start, stop in pairwise(edges)]
         if callable(self.kernel) or self.kernel == "precomputed":
             values = X[:, model.support_]
         elif self.kernel == "linear" and (X.shape[0] + len(dual)) * max(X.shape[1], len(dual)) <= _FEW_VALUES:
@@ -201,11 +203,11 @@ class OnMercer:
             first = score > 0
             won[i] += first
             won[j] += ~first
-        return won.argmax(axis=0).astype(np.float64)
+        return np.asarray(won.argmax(axis=0), np.float64)
 
 
 def _dense(X: Any) -> Array:
-    return np.asarray(X.toarray() if sp.issparse(X) else X)
+    return np.asarray(X.toarray() if is_sparse(X) else X)
 
 
 def _full_rows(coefficients: Array) -> Any:
@@ -217,18 +219,18 @@ def _full_rows(coefficients: Array) -> Any:
 
 
 @documented
-class SVC(OnMercer, sklearn.svm.SVC):  # type: ignore[misc]
+class SVC(OnMercer, sklearn.svm.SVC):  # type: ignore[misc]  # noqa: D101
     def _machine(self, kernel: Kernel) -> Machine:
         return estimators.SVC(kernel, C=min(self.C, LARGE))
 
 
 @documented
-class SVR(OnMercer, sklearn.svm.SVR):  # type: ignore[misc]
+class SVR(OnMercer, sklearn.svm.SVR):  # type: ignore[misc]  # noqa: D101
     def _machine(self, kernel: Kernel) -> Machine:
         return estimators.SVR(kernel, C=min(self.C, LARGE), epsilon=self.epsilon)
 
 
 @documented
-class OneClassSVM(OnMercer, sklearn.svm.OneClassSVM):  # type: ignore[misc]
+class OneClassSVM(OnMercer, sklearn.svm.OneClassSVM):  # type: ignore[misc]  # noqa: D101
     def _machine(self, kernel: Kernel) -> Machine:
         return estimators.OneClassSVM(kernel, nu=self.nu)

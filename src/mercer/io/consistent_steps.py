@@ -12,6 +12,7 @@ from ..kernels import FromFeatures, Gaussian
 from ..kernels.monomials import Monomials
 from ..kernels.points import Domain
 from .fields import Fields
+from .widths import width_in, width_out
 
 # Feature maps.
 
@@ -162,18 +163,10 @@ def _pipeline(fields: Fields) -> None:
             continue
         if not hasattr(step[1], "fit" if last else "transform"):
             fields.fail("steps", f"has the step {step[0]!r:.40}, which cannot do what it is there for")
-        taken = getattr(step[1], "n_features_in_", None)
+        taken = width_in(step[1])
         if given is not None and taken is not None and taken != given:
             fields.fail("steps", f"has the step {step[0]!r:.40}, which takes {taken} columns and is given {given}")
-        given = _width_out(step[1])
-
-
-def _width_out(step: Any) -> int | None:
-    """How many columns a fitted step gives; None where that is not known."""
-    if hasattr(step, "names_"):
-        return len(step.get_feature_names_out())
-    width = getattr(step, "_n_features_out", getattr(step, "n_features_in_", None))
-    return width if isinstance(width, int) else None
+        given = width_out(step[1])
 
 
 STEPS: dict[str, Callable[[Fields], Any]] = {

@@ -19,12 +19,18 @@ from ..solution import Certificate, Solution
 from ..types import Array
 
 
+def parameter_names(cls: Any) -> list[str]:
+    """Of a class of estimators; parts of estimators, which are no such class, have none."""
+    names: list[str] = cls._get_param_names() if hasattr(cls, "_get_param_names") else []
+    return names
+
+
 class Fields:
     """What a file says that an estimator has learned; `settings` are its parameters."""
 
     def __init__(self, name: str, estimator: Any) -> None:
         self.name, self.estimator = name, estimator
-        self.settings = set(estimator._get_param_names())
+        self.settings = set(parameter_names(type(estimator)))
         self.state = {key: value for key, value in vars(estimator).items() if key not in self.settings}
         self.lengths: dict[str, int] = {}
 
