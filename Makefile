@@ -11,7 +11,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 	$(BIN)/python tests/tools.py
 	touch $@
 
-.PHONY: demo test test-plain test-oldest sanitize wheel bench clean
+.PHONY: demo test test-plain test-oldest peer sanitize wheel bench clean
 .DELETE_ON_ERROR:
 
 # What the native core is built from.
@@ -48,6 +48,10 @@ OLD_TESTS := $(addprefix tests/test_, estimator_contract.py solve.py solvers.py 
 test-oldest: export NUMBA_CACHE_DIR = $(CURDIR)/.venv-oldest/numba
 test-oldest: .venv-oldest/ready
 	$(OLDEST)/python -m pytest -n 2 $(OLD_TESTS)
+
+# scikit-learn's own tests with Mercer's classes patched in; PARTS=svm for some of them.
+peer: .venv/ready
+	$(BIN)/python tests/peer.py $(PARTS)
 
 # The tests of the native core with address and undefined-behaviour sanitizers.
 sanitize: .venv/ready

@@ -7,31 +7,39 @@ It is validated as there, and whatever is not plain goes to scikit-learn, whose 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 import sklearn.svm
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from .. import estimators
+from ..deadline import Deadline
 from ..estimators.certificates import worst
-from ..estimators.scales import ScaleWarning
+from ..estimators.machines import Task, fit_machines
+from ..gram import LinearGram
+from ..kernels import Linear
+from ..kernels.pairwise import linear_weights
 from ..kernels.points import is_sparse
+from ..losses import Hinge, Loss, SquaredHinge
+from ..progress import Watches
 from ..solution import Certificate, Status
+from ..solvers import CoordinateDescent
 from ..types import Array, Index
 from .answer import RefusedError, log, told
 from .documented import documented
 from .newton import newton
+from .quick import FEW, solve_quickly
 
-_GAP = 1e-6  # the relative gap to reach
-_SMALL, _NARROW = 2_000_000, 300  # entries of X, and columns, up to which Newton's method in w is the quickest
+_GAP, _VIOLATION = 1e-8, 1e-5  # the relative gap and the KKT violation to reach
+_SMALL, _NARROW = (
+    2_000_000,
+    300,
+)  # entries of X, up to which it may be copied; columns, up to which Newton is the quickest
 _DEFAULT_ITERATIONS = 1000
+_LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
 
 
 class _Fitted(NamedTuple):
@@ -80,52 +88,62 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         if self.classes_.size < 2 or not (weight >= 0).all():
             raise RefusedError("there is one class alone, or a weight below 0")
-        C = self.C * weight * self._class_weights(y, sample_weight)[group]
-        kept = np.flatnonzero(C)
+        kept = np.flatnonzero(weight)
         if np.unique(group[kept]).size < self.classes_.size:
             raise RefusedError("a class has no point of positive weight")
-        if kept.size < C.size:
-            X, group, C = X[kept], group[kept], C[kept]
+        by_class = self._class_weights(y, sample_weight)
+        if kept.size < weight.size:
+            X, group, weight = X[kept], group[kept], weight[kept]
         scaling = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        small = not is_sparse(X) and X.size <= _SMALL and X.shape[1] <= _NARROW
-        if small and self.loss == "squared_hinge":
-            return self._by_newton(X, group, C, scaling)
-        return self._by_machine(X, group, C, scaling)
+        W, certificates, rounds = _solutions(X, self._tasks(group, weight, by_class), scaling)
+        certificate = worst(certificates, [f"{label} against the rest" for label in self.classes_], _GAP)
+        return _Fitted(*_parted(W, scaling), certificate, rounds)
+
+    def _tasks(self, group: Index, weight: Array, by_class: Array) -> list[Task]:
+        """Each class against the rest; of more than two, the weight of a class is for its own points alone."""
+        several, tasks = self.classes_.size > 2, []
+        for own in range(self.classes_.size) if several else [1]:
+            mine = group == own
+            C = self.C * weight * np.where(mine, by_class[own], 1.0 if several else by_class[0])
+            tasks.append(Task(np.where(mine, 1.0, -1.0), _LOSSES[self.loss], C, bias=False))
+        return tasks
 
     def _class_weights(self, y: Array, sample_weight: Any) -> Array:
         weights = {} if sample_weight is None or self.class_weight != "balanced" else {"sample_weight": sample_weight}
         return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=y, **weights))
 
-    def _by_newton(self, X: Array, group: Index, C: Array, scaling: float) -> _Fitted:
-        Z = np.column_stack([X, np.full(len(X), scaling)]) if scaling else X
-        sides = [1] if self.classes_.size == 2 else range(self.classes_.size)
-        found = [newton(Z, np.where(group == side, 1.0, -1.0), C, _GAP) for side in sides]
-        if any(certificate.relative_gap > _GAP for _, certificate, _ in found):
-            raise RefusedError("Newton's method did not come to an end")
-        W = np.array([w for w, _, _ in found])
-        names = [f"{self.classes_[side]} against the rest" for side in sides]
-        certificate = worst([certificate for _, certificate, _ in found], names, _GAP)
-        return _Fitted(*_parted(W, scaling), certificate, max(rounds for _, _, rounds in found))
 
-    def _by_machine(self, X: Any, group: Index, C: Array, scaling: float) -> _Fitted:
-        bias: Any = "penalised" if scaling == 1.0 else False
-        if scaling not in (0.0, 1.0):
-            column: Any = np.full((X.shape[0], 1), scaling)
-            X = sp.hstack([X, sp.csr_array(column)], format="csr") if is_sparse(X) else np.hstack([X, column])
-        machine = estimators.LinearSVC(loss=self.loss, bias=bias, tol=_GAP)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.simplefilter("ignore", ScaleWarning)
-            machine.fit(X, group, C)
-        bad = [c.status for c in machine.certificates_ if c.status not in (Status.CONVERGED, Status.STALLED)]
-        if bad:
-            raise RefusedError(f"the status is {bad[0].name.lower()}")
-        light = [replace(c, residuals=np.zeros(0)) for c in machine.certificates_]
-        certificate = worst(light, [f"{c} against the rest" for c in self.classes_], _GAP)
-        coef, intercept = machine.coef_, machine.intercept_
-        if scaling != 1.0:
-            coef, intercept = _parted(coef, scaling)
-        return _Fitted(coef, intercept, certificate, machine.n_iter_)
+def _solutions(X: Any, tasks: list[Task], scaling: float) -> tuple[Array, list[Certificate], int]:
+    """w of z = (x, s) for each task, as rows, what is proved of it, and the most rounds."""
+    if not is_sparse(X) and X.size <= _SMALL:
+        Z = np.column_stack([X, np.full(len(X), scaling)]) if scaling else X
+        if isinstance(tasks[0].loss, SquaredHinge) and Z.shape[1] <= _NARROW:
+            found = [newton(Z, task.y, task.C, _GAP) for task in tasks]
+            if all(certificate.converged for _, certificate, _ in found):
+                return np.array([w for w, _, _ in found]), [c for _, c, _ in found], max(n for _, _, n in found)
+        elif len(Z) <= FEW:
+            quick = solve_quickly(Linear(), Z, tasks, _VIOLATION, _GAP)
+            if quick is not None:
+                return linear_weights(Z, np.array([s.beta for s in quick])), [s.certificate for s in quick], 1
+    return _by_descent(X, tasks, scaling)
+
+
+def _by_descent(X: Any, tasks: list[Task], scaling: float) -> tuple[Array, list[Certificate], int]:
+    """The same by Mercer's coordinate descent and Newton steps, at any size."""
+    watch, forever = Watches([]), Deadline.after(None)
+    gram = LinearGram(X, scaling**2)
+    solutions = fit_machines(gram, tasks, CoordinateDescent(), tol=_GAP, max_iter=None, deadline=forever, watch=watch)
+    if any(solution.status is Status.INTERRUPTED for solution in solutions):
+        raise KeyboardInterrupt
+    bad = [s.status for s in solutions if s.status not in (Status.CONVERGED, Status.STALLED)]
+    if bad:
+        raise RefusedError(f"the status is {bad[0].name.lower()}")
+    beta = np.array([solution.beta for solution in solutions])
+    W = linear_weights(gram.points, beta)
+    if scaling:
+        W = np.column_stack([W, scaling * beta.sum(axis=1)])
+    light = [replace(solution.certificate, residuals=np.zeros(0)) for solution in solutions]
+    return W, light, max(1, *(solution.iterations for solution in solutions))
 
 
 def _parted(W: Array, scaling: float) -> tuple[Array, Any]:
