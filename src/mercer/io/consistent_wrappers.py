@@ -26,9 +26,9 @@ def _column_transformer(fields: Fields) -> None:
     if [name for name, *_ in fitted][: len(asked)] != asked or len(columns) != len(asked):
         fields.fail("transformers_", "does not go with the setting transformers")
     rest = fields.a("_remainder", tuple)
-    places = {name: _positions(fields, own) for (name, *_), own in zip(fitted, columns, strict=False)}
+    places = {name: positions(fields, own) for (name, *_), own in zip(fitted, columns, strict=False)}
     left = sorted(set(range(d)) - {place for own in places.values() for place in own})
-    if len(rest) != 3 or rest[0] != "remainder" or _positions(fields, rest[2]) != left:
+    if len(rest) != 3 or rest[0] != "remainder" or positions(fields, rest[2]) != left:
         fields.fail("_remainder", f"must be the columns {left}, which nobody takes")
     places["remainder"] = left
     if fields.get("_transformer_to_input_indices") != places:
@@ -56,7 +56,7 @@ def _require_places(fields: Fields, fitted: list[Any], places: dict[str, list[in
     """What each transformer gives follows what the one before it gives; it takes as many columns as it names."""
     start = 0
     for name, transformer, columns in fitted:
-        if _positions(fields, columns) != places[name]:
+        if positions(fields, columns) != places[name]:
             fields.fail("transformers_", f"has {name!r:.40} with other columns than were found")
         width: int | None = 0
         if transformer == "passthrough":
@@ -77,7 +77,7 @@ def _require_places(fields: Fields, fitted: list[Any], places: dict[str, list[in
         start = max(start, place.stop)
 
 
-def _positions(fields: Fields, columns: Any) -> list[int]:
+def positions(fields: Fields, columns: Any) -> list[int]:
     """The numbers of columns that are named by numbers, names, a slice or a mask."""
     d = fields.lengths["d"]
     names = fields.state.get("feature_names_in_")
