@@ -20,7 +20,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 import mercer
-from mercer import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, LinearSVC, OneClassSVM, Perceptron
+from mercer import (
+    SVC,
+    SVR,
+    KernelKMeans,
+    KernelLogistic,
+    KernelPCA,
+    KernelPerceptron,
+    KernelRidge,
+    LinearSVC,
+    OneClassSVM,
+    Perceptron,
+)
 from mercer.features import GaussianSeries, Nystrom, PolarMap, PolynomialMap, PrototypeMap, RandomFourier, SpectralMap
 from mercer.io import Encoder
 from mercer.io.codec import Reader
@@ -67,6 +78,8 @@ MODELS = {
     "nystrom": (lambda: _piped(MinMaxScaler(), Nystrom("rbf(gamma=1)", landmarks=9), LinearSVC()), POINTS),
     "prototypes": (lambda: _piped(RobustScaler(), PrototypeMap(5), PolarMap(), LinearSVC()), POINTS),
     "spectral": (lambda: _piped(GaussianSeries(2), SpectralMap(n_components=3), LinearSVC()), POINTS),
+    "components": (lambda: _piped(KernelPCA(3, fit_inverse_transform=True), LinearSVC()), POINTS),
+    "clusters": (lambda: KernelKMeans(3, random_state=0).fit(X), POINTS),
     "table": (lambda: make_pipeline(Encoder(missing="fill"), SVC("rbf(gamma=1)")).fit(_table(), y), None),
 }  # fmt: skip
 DEEP = ("float32", "averaged", "ridge")  # of one problem each, so that their answers are looked at too

@@ -83,6 +83,30 @@ def _spectral_map(fields: Fields) -> None:
     fields.a("_indefinite", bool)
 
 
+def _kernel_pca(fields: Fields) -> None:
+    _kernel_points(fields, "X_fit_", "n")
+    fields.numbers("eigenvectors_", "n m")
+    for attribute in ("eigenvalues_", "explained_variance_ratio_", "residuals_", "_offset"):
+        fields.numbers(attribute, "m")
+    fields.expect(m=fields.count("_n_features_out", 1))
+    if (fields.get("eigenvalues_") < 0).any():
+        fields.fail("eigenvalues_", "holds a number below 0")
+    if fields.estimator.fit_inverse_transform:
+        fields.numbers("X_transformed_fit_", "n m")
+        fields.numbers("dual_coef_", "n d")
+
+
+def _kernel_kmeans(fields: Fields) -> None:
+    _kernel_points(fields, "X_fit_", "n")
+    fields.expect(k=fields.count_setting("n_clusters"))
+    fields.numbers("_shares", "n k")
+    fields.numbers("_lengths", "k")
+    fields.whole("labels_", "n", below=fields.lengths["k"])
+    for attribute in ("inertia_", "lower_bound_"):
+        fields.number(attribute)
+    fields.count("n_iter_")
+
+
 def _kernel_points(fields: Fields, attribute: str, letter: str) -> None:
     kernel = fields.kernel()
     if kernel.domain is Domain.VALUES:
@@ -177,6 +201,8 @@ STEPS: dict[str, Callable[[Fields], Any]] = {
     "RandomFourier": partial(_map, rule=_random_fourier),
     "Nystrom": partial(_map, rule=_nystrom),
     "SpectralMap": partial(_map, rule=_spectral_map),
+    "KernelPCA": _kernel_pca,
+    "KernelKMeans": _kernel_kmeans,
     "Encoder": _encoder,
     "Pipeline": _pipeline,
     "StandardScaler": partial(_scaler, needed={"mean_": "with_mean", "scale_": "with_std", "var_": "with_std"}),

@@ -70,6 +70,13 @@ class Fields:
             self.fail(attribute, f"is {value!r:.40}, not a whole number of at least {least}")
         return int(value)
 
+    def count_setting(self, name: str) -> int:
+        """A parameter that is a whole number of at least 1."""
+        value = getattr(self.estimator, name)
+        if type(value) is not int or not 1 <= value < 2**62:
+            self.fail(name, f"is {value!r:.40}, not a whole number of at least 1")
+        return int(value)
+
     def number(self, attribute: str) -> float:
         """A finite number."""
         value = self.get(attribute)

@@ -18,6 +18,8 @@ ESTIMATORS = {
     "Perceptron": "mercer.estimators",
     "KernelPerceptron": "mercer.estimators",
     "KernelRidge": "mercer.estimators",
+    "KernelPCA": "mercer.estimators",
+    "KernelKMeans": "mercer.estimators",
     "PolynomialMap": "mercer.features",
     "PolarMap": "mercer.features",
     "PrototypeMap": "mercer.features",
