@@ -58,23 +58,25 @@ def answer(machine: Machine, X: Any, y: Array, weight: Array, tol: float) -> Ans
 
 def _of_few(machine: Machine, X: Array, y: Array, weight: Array, tol: float) -> Answer | None:
     """The quick way, where it leads to the end."""
-    rows, given = np.flatnonzero(weight), isinstance(machine.kernel, Precomputed)
-    if rows.size < len(X):
+    rows, given = None, isinstance(machine.kernel, Precomputed)
+    if not weight.all():
+        rows = np.flatnonzero(weight)
         X, y, weight = X[np.ix_(rows, rows)] if given else X[rows], y[rows], weight[rows]
     order, group, tasks = machine._plan(y, weight)
     if order is not None:
-        X, rows = X[np.ix_(order, order)] if given else X[order], rows[order]
-    solutions = solve_quickly(machine.kernel, X, tasks, tol, _GAP)
-    if solutions is None:
+        X, rows = X[np.ix_(order, order)] if given else X[order], order if rows is None else rows[order]
+    found = solve_quickly(machine.kernel, X, tasks, tol, _GAP)
+    if found is None:
         return None
     sizes = np.bincount(group)
-    layout = machine._pack([s.beta for s in solutions], sizes.tolist())
-    used = np.flatnonzero(layout.any(axis=0))
-    used = used[np.argsort(group[used], kind="stable")]
-    per_class = np.bincount(group[used], minlength=sizes.size)
-    certificate = worst([s.certificate for s in solutions], [task.name for task in tasks], _GAP)
-    intercepts, rounds = np.array([s.b for s in solutions]), [1] * len(solutions)
-    return Answer(rows[used], per_class, layout[:, used], intercepts, certificate, rounds)
+    layout = machine._pack([one.beta for one in found], sizes.tolist())
+    used = np.flatnonzero(layout.any(axis=0) if len(layout) > 1 else layout[0])
+    used = used[group[used].argsort(kind="stable")]
+    return Answer(
+        used if rows is None else rows[used], np.bincount(group[used], minlength=sizes.size), layout[:, used],
+        np.array([one.b for one in found]), worst([one.certificate for one in found], [t.name for t in tasks], _GAP),
+        [1] * len(found),
+    )  # fmt: skip
 
 
 def _light(solution: Solution) -> Certificate:

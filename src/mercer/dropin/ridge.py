@@ -15,17 +15,19 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .. import estimators
 from ..columns import sums_between
 from ..estimators.foreign import ridge_kernel
-from ..estimators.ridge_certificate import certified, of_all
+from ..estimators.machines import Task
+from ..estimators.ridge_certificate import in_values_of_J, of_all
 from ..estimators.scales import ScaleWarning
 from ..gram import DenseGram
 from ..kernels import FromBlocks, Kernel, Linear, Precomputed
 from ..kernels.pairwise import linear_scores
 from ..kernels.points import is_sparse
+from ..losses import Squared
 from ..solution import Certificate, Status
-from ..solvers.linear import Block, System
 from ..types import Array
 from .answer import RefusedError, log, told
 from .documented import documented
+from .quick import certified, matrix_of
 
 _FEW = 1500  # points, up to which a float64 factor of K is the quickest
 _FACTOR = 60_000  # points, up to which Mercer may choose its solver; beyond, landmarks would be another machine
@@ -118,18 +120,26 @@ def _plain(X: Any, dense: bool = False) -> Any:
 
 def _of_few(kernel: Kernel, X: Array, targets: Array, weight: Array, alpha: float) -> tuple[Array, Certificate]:
     """(K + alpha / w) beta = t, by a factor in float64."""
-    gram = DenseGram.compute(kernel, X, dtype=np.dtype(np.float64))
-    if gram.doubt is not None:
-        raise RefusedError(gram.doubt)
-    ridge = alpha / weight
-    K = gram.matrix.copy()
-    K[np.diag_indices_from(K)] += ridge
-    beta = cho_solve(cho_factor(K, overwrite_a=True, check_finite=False), targets, check_finite=False)
-    block = Block(beta, None, np.zeros(targets.shape[1]))
-    found = [_light(c) for c in certified(System(gram, targets, ridge, False), block, alpha)]
+    n = len(X)
+    K = matrix_of(kernel, X)[:n, :n]
+    doubt = None if kernel.reason() else DenseGram(K, kernel, X).doubt
+    if doubt is not None:
+        raise RefusedError(doubt)
+    A = K.copy()
+    A.flat[:: n + 1] += alpha / weight
+    beta = cho_solve(cho_factor(A, overwrite_a=True, check_finite=False), targets, check_finite=False)
+    found = [_judged(K @ own, own, t, weight, alpha) for own, t in zip(beta.T, targets.T, strict=True)]
     if not all(c.relative_gap <= _GAP for c in found):
         raise RefusedError("the equations are too close to singular")
     return beta, of_all(found, _GAP)
+
+
+def _judged(scores: Array, beta: Array, t: Array, weight: Array, alpha: float) -> Any:
+    """What K beta proves, in values of J."""
+    beta = np.ascontiguousarray(beta)
+    residual = float(np.linalg.norm(t - scores - alpha * beta / weight)) / (float(np.linalg.norm(t)) or 1.0)
+    task = Task(t, Squared(), weight / alpha, bias=False)
+    return in_values_of_J(certified(task.loss.terms(task.y, task.C), task, beta, scores, 0.0), alpha, residual)
 
 
 def _of_machine(kernel: Kernel, X: Any, targets: Array, weight: Array, alpha: float) -> tuple[Array, Certificate]:

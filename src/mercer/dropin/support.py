@@ -25,6 +25,7 @@ from ..kernels.points import is_sparse
 from ..types import Array
 from .answer import Answer, RefusedError, answer, log, told
 from .documented import documented
+from .quick import few_values
 
 try:
     from sklearn.utils._sparse import _align_api_if_sparse as as_theirs
@@ -94,8 +95,8 @@ class OnMercer:
             raise RefusedError("probability=True is Platt's method inside LIBSVM")
         if not (np.isfinite(weight).all() and (weight > 0).any()):
             raise RefusedError("weights are not finite, or none is positive")
-        if not np.isfinite(X.data if is_sparse(X) else X).all():
-            raise RefusedError("values are not finite")
+        if callable(self.kernel) and not np.isfinite(X).all():  # of points, scikit-learn has seen to it
+            raise RefusedError("kernel values are not finite")
         if settings._impl == "c_svc" and not (np.bincount(y.astype(int), weight, settings.classes_.size) > 0).all():
             raise RefusedError("a class has no point of positive weight")
 
@@ -186,6 +187,8 @@ class OnMercer:
         elif self.kernel == "linear":
             vectors = model.support_vectors_
             return [linear_scores(X, np.asarray(dual[p].T @ vectors[p])) for p in pieces]
+        elif (few := few_values(self._mercer_kernel(), X, model.support_vectors_)) is not None:
+            values = few
         else:
             sums = sums_between(self._mercer_kernel(), X, model.support_vectors_, dual, edges, np.float64)
             return [part.T for part in sums]
