@@ -119,3 +119,16 @@ def test_skl2onnx_knows_the_machines_once_the_module_is_imported():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout.strip() == "['label', 'decision']", run.stderr[-500:]
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_skl2onnx_knows_the_dropins_too():
+    import skl2onnx
+
+    from mercer import dropin
+
+    machine = make_pipeline(StandardScaler(), dropin.SVC()).fit(X, y)
+    single = X.astype(np.float32)
+    data = skl2onnx.to_onnx(machine, single).SerializeToString()
+    session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    assert np.mean(session.run(None, {"X": single})[0] == machine.predict(X)) > 0.95

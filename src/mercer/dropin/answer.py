@@ -12,10 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..estimators.base import Machine
 from ..estimators.certificates import worst
+from ..estimators.one_class import OneClassSVM
 from ..estimators.scales import ScaleWarning
 from ..kernels import Precomputed
 from ..kernels.points import is_sparse
-from ..solution import Certificate, Solution, Status
+from ..solution import Certificate, Status
 from ..types import Array, Index
 from .quick import FEW, solve_quickly
 
@@ -79,9 +80,10 @@ def _of_few(machine: Machine, X: Array, y: Array, weight: Array, tol: float) -> 
     )  # fmt: skip
 
 
-def _light(solution: Solution) -> Certificate:
-    """Without the share of each point, which would be as long as the training set."""
-    return replace(solution.certificate, residuals=np.zeros(0))
+def light(certificate: Any) -> Any:
+    """The certificate without the share of each point, which would be as long as the training set."""
+    parts = tuple(map(light, getattr(certificate, "parts", ())))
+    return replace(certificate, residuals=np.zeros(0), **({"parts": parts} if parts else {}))
 
 
 def _of_machine(machine: Machine, X: Any, y: Array, weight: Array, tol: float) -> Answer:
@@ -100,9 +102,10 @@ def _of_machine(machine: Machine, X: Any, y: Array, weight: Array, tol: float) -
         gap *= _FINER
     else:
         raise RefusedError(f"the KKT conditions fail by more than tol={tol:g}")
+    if machine.support_.size == 0 and isinstance(machine, OneClassSVM):
+        raise RefusedError("f = 0 is the best answer, which has no support vectors")
     solutions = machine.solution_ if isinstance(machine.solution_, tuple) else (machine.solution_,)
-    names = [getattr(machine.certificate_, "name", "")] * len(solutions)
     return Answer(
-        machine.support_, machine.n_support_, machine.dual_coef_, machine.intercept_,
-        worst([_light(s) for s in solutions], names, gap), [max(1, s.iterations) for s in solutions],
+        machine.support_, machine.n_support_, machine.dual_coef_, machine.intercept_, light(machine.certificate_),
+        [max(1, solution.iterations) for solution in solutions],
     )  # fmt: skip

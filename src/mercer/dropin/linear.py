@@ -7,7 +7,6 @@ It is validated as there, and whatever is not plain goes to scikit-learn, whose 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +27,7 @@ from ..progress import Watches
 from ..solution import Certificate, Status
 from ..solvers import CoordinateDescent
 from ..types import Array, Index
-from .answer import RefusedError, log, told
+from .answer import RefusedError, light, log, told
 from .documented import documented
 from .newton import newton
 from .quick import FEW, solve_quickly
@@ -142,8 +141,11 @@ def _by_descent(X: Any, tasks: list[Task], scaling: float) -> tuple[Array, list[
     W = linear_weights(gram.points, beta)
     if scaling:
         W = np.column_stack([W, scaling * beta.sum(axis=1)])
-    light = [replace(solution.certificate, residuals=np.zeros(0)) for solution in solutions]
-    return W, light, max(1, *(solution.iterations for solution in solutions))
+    return (
+        W,
+        [light(solution.certificate) for solution in solutions],
+        max(1, *(solution.iterations for solution in solutions)),
+    )
 
 
 def _parted(W: Array, scaling: float) -> tuple[Array, Any]:

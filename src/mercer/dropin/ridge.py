@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from ..kernels.points import is_sparse
 from ..losses import Squared
 from ..solution import Certificate, Status
 from ..types import Array
-from .answer import RefusedError, log, told
+from .answer import RefusedError, light, log, told
 from .documented import documented
 from .quick import certified, matrix_of
 
@@ -152,10 +151,4 @@ def _of_machine(kernel: Kernel, X: Any, targets: Array, weight: Array, alpha: fl
         machine.fit(X, targets, weight)
     if machine.has_landmarks_ or any(c.status is not Status.CONVERGED for c in machine.certificates_):
         raise RefusedError("the answer is not exact")
-    return machine.dual_coef_, of_all([_light(c) for c in machine.certificates_], _GAP)
-
-
-def _light(certificate: Any) -> Any:
-    """Without the share of each point, and as converged where its gap is small."""
-    status = Status.CONVERGED if certificate.relative_gap <= _GAP else certificate.status
-    return replace(certificate, residuals=np.zeros(0), status=status)
+    return machine.dual_coef_, of_all([light(c) for c in machine.certificates_], _GAP)

@@ -197,6 +197,17 @@ def _register() -> None:
         )
 
 
+def _register_dropins() -> None:
+    """scikit-learn's classes with Mercer's solvers are written as their originals are."""
+    from skl2onnx._supported_operators import sklearn_operator_name_map as names
+
+    from .. import dropin
+
+    for ours in (dropin.SVC, dropin.SVR, dropin.OneClassSVM, dropin.LinearSVC):
+        original = next(cls for cls in ours.__mro__ if cls.__module__.startswith("sklearn."))
+        names[ours] = names[original]
+
+
 def _own_ways() -> dict[str, Any]:
     """What is written here of scikit-learn's steps and wrappers, for one conversion."""
     steps = [class_of(name, ESTIMATORS) for name in STEPS]
@@ -264,3 +275,4 @@ def _convert(compute: Any, scope: Any, operator: Any, container: Any) -> None:
 
 with suppress(ImportError):  # importing this module is all that skl2onnx needs to know Mercer's machines
     _register()
+    _register_dropins()
