@@ -166,8 +166,7 @@ def test_many_points_go_the_way_of_mercers_machines(name, monkeypatch):
     """The two ways lead to one answer."""
     points, targets = data_of(name)
     few = getattr(dropin, name)(**SETTINGS[name][0]).fit(points, targets)
-    monkeypatch.setattr(dropin.answer, "FEW", 0)
-    monkeypatch.setattr(dropin.ridge, "_FEW", 0)
+    monkeypatch.setattr(dropin.quick, "FEW", 0)
     monkeypatch.setattr(dropin.linear, "_SMALL", 0)
     many = getattr(dropin, name)(**SETTINGS[name][0]).fit(points, targets)
     assert many.certificate_.converged
@@ -183,6 +182,14 @@ def test_pickles(name):
     np.testing.assert_array_equal(again.predict(points), ours.predict(points))
     assert isinstance(again.certificate_, Certificate)
     assert again.certificate_.residuals.size == 0  # nothing as long as the training set
+
+
+def test_sparse_points_with_many_columns_stay_sparse(monkeypatch):
+    """Texts have a hundred thousand columns: nobody makes them dense."""
+    points = csr_matrix((np.ones(80), (np.arange(80), np.arange(80) * 2_000)), shape=(80, 160_000))
+    monkeypatch.setattr(type(points), "toarray", lambda *given: pytest.fail("they were made dense"))
+    assert dropin.SVC(kernel="linear").fit(points, np.arange(80) % 2).certificate_.converged
+    assert dropin.KernelRidge().fit(points, np.arange(80.0)).certificate_.converged
 
 
 # Patching.

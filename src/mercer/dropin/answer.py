@@ -15,10 +15,9 @@ from ..estimators.certificates import worst
 from ..estimators.one_class import OneClassSVM
 from ..estimators.scales import ScaleWarning
 from ..kernels import Precomputed
-from ..kernels.points import is_sparse
 from ..solution import Certificate, Status
 from ..types import Array, Index
-from .quick import FEW, solve_quickly
+from .quick import few_dense, solve_quickly
 
 log = logging.getLogger("mercer.dropin")
 _FINE = (Status.CONVERGED, Status.STALLED)
@@ -50,11 +49,9 @@ class Answer:
 
 def answer(machine: Machine, X: Any, y: Array, weight: Array, tol: float) -> Answer:
     """What the machine finds, to a KKT violation of `tol`; RefusedError where that is not reached."""
-    few = X.shape[0] <= FEW
-    if few and is_sparse(X):
-        X = X.toarray()
-    found = _of_few(machine, X, y, weight, tol) if few else None
-    return _of_machine(machine, X, y, weight, tol) if found is None else found
+    few = few_dense(X)
+    found = None if few is None else _of_few(machine, few, y, weight, tol)
+    return _of_machine(machine, X if few is None else few, y, weight, tol) if found is None else found
 
 
 def _of_few(machine: Machine, X: Array, y: Array, weight: Array, tol: float) -> Answer | None:

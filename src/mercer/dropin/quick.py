@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from ..solvers.free import newton_steps
 from ..types import Array, Points
 
 core = CHOICE.functions
-FEW = 1500  # points
+FEW = 1500  # points;
+_DENSE = 2_000_000  # entries of sparse ones, up to which they may be made dense
 _STEPS = 10  # pair steps for each point; where these do not suffice,
 _TURNS = 8  # Newton steps of the free coefficients and few pair steps take turns, so often at most;
 _NEWTON_WORK = 5e9  # and no more multiplications than about so many
@@ -52,6 +53,13 @@ def solve_quickly(kernel: Kernel, X: Points, tasks: Sequence[Task], violation: f
             return None
         found.append(answer)
     return found
+
+
+def few_dense(X: Any) -> Array | None:
+    """The points as a dense array, where they are few; sparse ones with many columns are not."""
+    if X.shape[0] > FEW or (is_sparse(X) and X.shape[0] * X.shape[1] > _DENSE):
+        return None
+    return np.asarray(X.toarray() if is_sparse(X) else X)
 
 
 def matrix_of(kernel: Kernel, X: Points) -> Array:

@@ -26,9 +26,8 @@ from ..solution import Certificate, Status
 from ..types import Array
 from .answer import RefusedError, light, log, told
 from .documented import documented
-from .quick import certified, matrix_of
+from .quick import certified, few_dense, matrix_of
 
-_FEW = 1500  # points, up to which a float64 factor of K is the quickest
 _FACTOR = 60_000  # points, up to which Mercer may choose its solver; beyond, landmarks would be another machine
 _GAP = 1e-10  # the relative gap to reach
 _CHECKS = {"accept_sparse": ("csr", "csc")}
@@ -103,17 +102,18 @@ class KernelRidge(sklearn.kernel_ridge.KernelRidge):  # type: ignore[misc]  # no
             raise RefusedError("a weight is not positive, or numbers are complex")
         self.X_fit_, alpha = X, float(np.ravel(self.alpha)[0])
         targets = np.asarray(y, np.float64).reshape(X.shape[0], -1)
-        if X.shape[0] <= _FEW:
-            coefficients, certificate = _of_few(self._mercer_kernel(), _plain(X, dense=True), targets, weight, alpha)
+        few = few_dense(_plain(X))
+        if few is not None:
+            coefficients, certificate = _of_few(self._mercer_kernel(), few, targets, weight, alpha)
         else:
             coefficients, certificate = _of_machine(self._mercer_kernel(), _plain(X), targets, weight, alpha)
         return (coefficients if y.ndim == 2 else coefficients[:, 0]), certificate
 
 
-def _plain(X: Any, dense: bool = False) -> Any:
+def _plain(X: Any) -> Any:
     """Floats, by rows."""
     if is_sparse(X):
-        return X.toarray() if dense else X.tocsr()
+        return X.tocsr()
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 

@@ -139,7 +139,7 @@ class Writer:
     def estimator(self, value: Any) -> Any:
         """Its parameters, as they were given, and what was learned."""
         parameters = {name: getattr(value, name) for name in parameter_names(type(value))}
-        if hasattr(value, "_columns"):  # a function that chooses columns has chosen
+        if type(value).__name__ == "ColumnTransformer" and hasattr(value, "_columns"):  # functions have chosen columns
             chosen = zip(value.transformers, value._columns, strict=True)
             parameters["transformers"] = [(name, step, own) for (name, step, _), own in chosen]
         learned = {k: v for k, v in vars(value).items() if k not in parameters and k not in _TRANSIENT}
