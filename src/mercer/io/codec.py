@@ -19,7 +19,6 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection._search import BaseSearchCV
 
 from ..kernels import FromFeatures, Kernel
 from ..kernels import kernel as as_kernel
@@ -99,7 +98,7 @@ class Writer:
             return self.dataclass(value)
         if name_of(value, ESTIMATORS):
             return self.estimator(value)
-        if isinstance(value, BaseSearchCV):
+        if "BaseSearchCV" in {cls.__name__ for cls in type(value).__mro__}:  # by name: to import it takes a while
             return self.searched(value)
         if is_plain(value):
             return plain(value)
