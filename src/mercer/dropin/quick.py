@@ -1,4 +1,4 @@
-"""Few points: K at once, one pair descent, one certificate. The same mathematics as SVC, without its fixed cost."""
+"""Few points: K at once, pair and Newton steps, one certificate. The mathematics of SVC, without its fixed cost."""
 
 from __future__ import annotations
 
