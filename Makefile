@@ -11,7 +11,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 	$(BIN)/python tests/tools.py
 	touch $@
 
-.PHONY: demo test test-plain test-oldest sanitize wheel bench clean
+.PHONY: demo test test-plain test-oldest peer sanitize wheel bench clean
 .DELETE_ON_ERROR:
 
 # What the native core is built from.
@@ -49,6 +49,10 @@ test-oldest: export NUMBA_CACHE_DIR = $(CURDIR)/.venv-oldest/numba
 test-oldest: .venv-oldest/ready
 	$(OLDEST)/python -m pytest -n 2 $(OLD_TESTS)
 
+# scikit-learn's own tests with Mercer's classes patched in; PARTS=svm for some of them.
+peer: .venv/ready
+	$(BIN)/python tests/peer.py $(PARTS)
+
 # The tests of the native core with address and undefined-behaviour sanitizers.
 sanitize: .venv/ready
 	$(BIN)/python $(PIP) scikit-build-core nanobind cmake ninja
@@ -66,6 +70,7 @@ bench: .venv/ready .venv/tools
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/svm.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/linear.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/dropin.py
 	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/perceptron.py $(if $(DATA),--data $(DATA))
 	$(if $(DATA),$(BIN)/python benchmarks/ridge.py --data $(DATA))

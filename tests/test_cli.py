@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file, load_diabetes, load_iris
 
 import mercer
-from mercer.cli import fitting, grid, main, scores
+from mercer.cli import fitting, grid, main, scoring
 from mercer.cli.explain import KINDS
 from mercer.cli.machines import MACHINES
 from mercer.cli.main import VERBS
@@ -426,7 +426,7 @@ def stopped(method, number):
     return stops
 
 
-@pytest.mark.parametrize("where", [(fitting, "fit", 4), (scores, "scores", 3)], ids=["fit", "score"])
+@pytest.mark.parametrize("where", [(fitting, "fit", 4), (scoring, "judged", 3)], ids=["fit", "score"])
 def test_interrupted_cross_validation_reports_the_folds_that_are_done(where, run, files, monkeypatch):
     owner, name, number = where  # in the third fold
     words = ("train", "iris.csv", "--cv", 5, "-o", "folds.mercer")
@@ -482,9 +482,9 @@ def test_the_last_line_of_progress_is_the_certificate(run, files):
 
 def test_tune_says_how_to_train_the_best(run):
     _, out, _ = run("tune", "iris.csv", "--kernel", "linear", "--steps", 2, "--cv", 2, "--quiet")
-    assert '--kernel "Linear()"' in out and "--model" not in out
+    assert "--kernel 'Linear()'" in out and "--model" not in out
     _, out, _ = run("tune", "iris.csv", "--model", "linear-svc", "--steps", 2, "--cv", 2, "--quiet")
-    assert "--model linear-svc --C" in out and "--kernel" not in out
+    assert "mercer train iris.csv --model linear-svc --C" in out and "--kernel" not in out
 
 
 def test_gram(run, files):

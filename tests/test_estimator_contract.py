@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, LinearSVC, OneClassSVM, Perceptron
+from mercer import (
+    SVC,
+    SVR,
+    KernelKMeans,
+    KernelLogistic,
+    KernelPCA,
+    KernelPerceptron,
+    KernelRidge,
+    LinearSVC,
+    OneClassSVM,
+    Perceptron,
+)  # fmt: skip
 from mercer.kernels import Linear, Polynomial
 
 TIGHT = {"tol": 1e-10}
@@ -47,6 +58,9 @@ def exceptions(estimator):
         KernelRidge(solver="conjugategradient", **TIGHT),
         KernelRidge(solver="nystrom(landmarks=1000)", bias=True, random_state=0),
         KernelRidge(loo=True, solver="cholesky"),
+        KernelPCA(2),
+        KernelPCA(kernel=Linear(), fit_inverse_transform=True),
+        KernelKMeans(3, random_state=0),
     ],
     expected_failed_checks=exceptions,
 )

@@ -20,7 +20,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 import mercer
-from mercer import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, LinearSVC, OneClassSVM, Perceptron
+from mercer import (
+    SVC,
+    SVR,
+    KernelKMeans,
+    KernelLogistic,
+    KernelPCA,
+    KernelPerceptron,
+    KernelRidge,
+    LinearSVC,
+    OneClassSVM,
+    Perceptron,
+)
 from mercer.features import GaussianSeries, Nystrom, PolarMap, PolynomialMap, PrototypeMap, RandomFourier, SpectralMap
 from mercer.io import Encoder
 from mercer.io.codec import Reader
@@ -67,6 +78,8 @@ MODELS = {
     "nystrom": (lambda: _piped(MinMaxScaler(), Nystrom("rbf(gamma=1)", landmarks=9), LinearSVC()), POINTS),
     "prototypes": (lambda: _piped(RobustScaler(), PrototypeMap(5), PolarMap(), LinearSVC()), POINTS),
     "spectral": (lambda: _piped(GaussianSeries(2), SpectralMap(n_components=3), LinearSVC()), POINTS),
+    "components": (lambda: _piped(KernelPCA(3, fit_inverse_transform=True), LinearSVC()), POINTS),
+    "clusters": (lambda: KernelKMeans(3, random_state=0).fit(X), POINTS),
     "table": (lambda: make_pipeline(Encoder(missing="fill"), SVC("rbf(gamma=1)")).fit(_table(), y), None),
 }  # fmt: skip
 DEEP = ("float32", "averaged", "ridge")  # of one problem each, so that their answers are looked at too
@@ -149,16 +162,18 @@ def fields_of(node, deep, path=()):
             yield (*path, key, name)
             if deep or name not in ("solution_", "certificate_", "certificates_", "path_"):
                 yield from fields_of(item, deep, (*path, key, name))
-    for key in ("parameters", "steps", "tuple", "features"):
+    for key in ("parameters", "steps", "transformer_list", "tuple", "features"):
         yield from fields_of(node.get(key, []), deep, (*path, key))
 
 
-def forgeries(data, deep=False):
-    """What was forged, and the file, for every field of a model."""
+def forgeries(data, deep=False, where=None):
+    """What was forged, and the file, for every field of a model; or for those at places where(path, model) says."""
     contents = entries(data)
     model = json.loads(contents["manifest.json"])["model"]
     stored = {name: _from_npy(array, name) for name, array in contents.items() if name.endswith(".npy")}
     for path in fields_of(model, deep):
+        if where is not None and not where(path, model):
+            continue
         node = model
         for key in path:
             node = node[key]
@@ -206,7 +221,8 @@ warnings.simplefilter("ignore")
 
 def answer(data, points):
     model = loads(data)
-    ask = getattr(model, "decision_function", model.predict)
+    ways = [way for way in ("decision_function", "predict_proba", "predict") if hasattr(model, way)]
+    ask = getattr(model, ways[0])
     found = [np.asarray(ask(points))]
     if type(model).__name__ == "KernelRidge":
         found.append(model.predict(points[:50], return_std=True)[1])

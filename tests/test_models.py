@@ -22,7 +22,9 @@ import mercer
 from mercer import (
     SVC,
     SVR,
+    KernelKMeans,
     KernelLogistic,
+    KernelPCA,
     KernelPerceptron,
     KernelRidge,
     LinearSVC,
@@ -69,6 +71,8 @@ MODELS = {
     "stream": lambda: KernelPerceptron(budget=9).partial_fit(X[::2], y[::2], [0, 1, 2]).partial_fit(X[1::2], y[1::2]),
     "features": lambda: SVC(FromFeatures(PolynomialMap(degree=2).fit(X))).fit(X, y),
     "svr": lambda: SVR(C=100.0, random_state=np.random.default_rng(0)).fit(X_numbers, t),
+    "components": lambda: make_pipeline(KernelPCA(3, fit_inverse_transform=True), SVC("linear")).fit(X, y),
+    "clusters": lambda: KernelKMeans(3, random_state=0).fit(X),
     "one class": lambda: OneClassSVM(nu=0.2).fit(X),
     "standard": lambda: make_pipeline(StandardScaler(), SVC()).fit(X, y),
     "chain": lambda: make_pipeline(

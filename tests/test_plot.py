@@ -522,3 +522,12 @@ def test_numbers_in_small_heat_maps():
     few, many = plot.gram(np.array([[2.0, -1], [-1, 2]])), plot.gram(np.eye(11))
     assert [text.get_text() for text in few.texts] == ["2", "−1", "−1", "2"] and not many.texts
     plt.close("all")
+
+
+def test_confusion():
+    ax = plot.confusion([[3, 1], [0, 5]], ["no", "yes"], title="t")
+    assert [text.get_text() for text in ax.texts] == ["3", "1", "0", "5"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["no", "yes"]
+    assert ax.get_ylabel() == "true" and ax.get_title() == "t"
+    with pytest.raises(ValueError, match="square"):
+        plot.confusion(np.ones((2, 3)), ["a", "b"])

@@ -4,12 +4,14 @@ from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import estimators, explain, features, gram, io, kernels, losses, play, plot, solvers
+    from . import dropin, estimators, explain, features, gram, io, kernels, losses, play, plot, solvers
     from .driver import solve
     from .estimators import (
         SVC,
         SVR,
+        KernelKMeans,
         KernelLogistic,
+        KernelPCA,
         KernelPerceptron,
         KernelRidge,
         LinearSVC,
@@ -28,7 +30,9 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "SVC",
     "SVR",
+    "KernelKMeans",
     "KernelLogistic",
+    "KernelPCA",
     "KernelPerceptron",
     "KernelRidge",
     "LinearSVC",
@@ -37,6 +41,7 @@ __all__ = [
     "Problem",
     "RKHSFunction",
     "certify",
+    "dropin",
     "estimators",
     "evidence",
     "explain",
@@ -59,7 +64,8 @@ __all__ = [
 _HOME = {
     "SVC": "estimators", "SVR": "estimators", "OneClassSVM": "estimators", "KernelLogistic": "estimators",
     "KernelRidge": "estimators", "LinearSVC": "estimators", "Perceptron": "estimators",
-    "KernelPerceptron": "estimators", "certify": "estimators.judge",
+    "KernelPerceptron": "estimators", "KernelPCA": "estimators",
+    "KernelKMeans": "estimators", "certify": "estimators.judge",
     "Problem": "problem", "RKHSFunction": "function", "evidence": "gram", "gram_of": "gram", "kernel": "kernels",
     "solve": "driver", "save": "io", "load": "io", "show": "report",
 }  # fmt: skip

@@ -103,6 +103,14 @@ def add_kernel(group: Any, default: str | None = None) -> None:
     )
 
 
+def add_scoring(group: Any) -> None:
+    """Which scores."""
+    group.add_argument(
+        "--scoring", metavar="NAMES", action="append", default=[],
+        help="scikit-learn's scores, such as f1,roc_auc; the first decides (of two classes, the second is positive)",
+    )  # fmt: skip
+
+
 def add_limits(parser: Any) -> None:
     """When to stop."""
     group = parser.add_argument_group("limits")

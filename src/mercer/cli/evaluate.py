@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_data
+from .arguments import add_data, add_scoring
 
 EXAMPLES = """\
   mercer evaluate iris.mercer test.csv
+  mercer evaluate iris.mercer test.csv --scoring f1_macro,matthews_corrcoef --picture mistakes.png
   mercer evaluate houses.mercer test.csv --target price --json
 """
 _FEW_CLASSES = 12  # for a table of who was taken for whom
@@ -18,6 +19,10 @@ def add_arguments(parser: Any) -> None:
     """What evaluate is told."""
     parser.add_argument("model", metavar="MODEL", help="a file that train has written")
     add_data(parser)
+    group = parser.add_argument_group("scores")
+    add_scoring(group)
+    group.add_argument("--picture", metavar="FILE", help="draw the table of mistakes (png, pdf, svg)")
+    group.add_argument("--force", action="store_true", help="replace a file of another kind too")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -29,29 +34,48 @@ def run(arguments: argparse.Namespace) -> int:
     from .exits import Exit, UsageError
     from .machines import targets_of
     from .output import show
+    from .pictures import require_picture
     from .scores import scores
+    from .scoring import by_names, more_scores, names_of
     from .using import loaded, manifest_of, used
 
-    model = loaded(arguments.model)
+    names, model = names_of(arguments), loaded(arguments.model)
     machine = last_step(model)
     targets = targets_of(machine)
     if targets == "nothing" and not arguments.target:
         raise UsageError("A one-class machine has no target of its own: say which column holds 1 and -1, by --target.")
+    if arguments.picture:
+        if targets == "numbers":
+            raise UsageError("--picture draws who was taken for whom, and this machine predicts numbers.")
+        require_picture(arguments, arguments.picture, [arguments.data, arguments.model])
     table = read(arguments, model)
     told = manifest_of(arguments.model)["notes"].get("target")
     if not arguments.target and table.named and getattr(first_step(model), "named_", False) and told not in table.names:
         raise DataError(f"{table.source} has no column {told!r}, the target of this model: name another by --target.")
     known = told if told in table.names else None
     rest, column, name = table.split(arguments.target or known)
-    predicted = used(arguments, model.predict, points_for(model, rest), rest)
+    points = points_for(model, rest)
+    predicted = used(arguments, model.predict, points, rest)
     y = target_values(column, "numbers" if targets == "numbers" else "labels", table, name)
     data: dict[str, Any] = {"rows": table.n, "target": name, "scores": scores(targets, y, predicted)}
     if targets != "numbers":
+        data["scores"] |= used(arguments, lambda rows: more_scores(model, rows, y), points, rest)
         labels = np.union1d(y, predicted)
         data["labels"] = labels
         data["confusion"] = [[int(np.sum((y == a) & (predicted == b))) for b in labels] for a in labels]
+    data["scores"] |= used(arguments, lambda rows: by_names(model, rows, y, names), points, rest)
+    if arguments.picture:
+        _draw(arguments.picture, data)
     show(arguments, data, lambda out: _render(out, data))
     return Exit.FINE
+
+
+def _draw(path: str, data: dict[str, Any]) -> None:
+    from .pictures import canvas
+
+    with canvas(path) as plot:
+        plot.confusion(data["confusion"], data["labels"], title=f"{data['rows']} rows")
+    data["picture"] = path
 
 
 def _render(out: Any, data: dict[str, Any]) -> None:

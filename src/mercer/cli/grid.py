@@ -20,7 +20,8 @@ from ..ties import first_largest
 from ..types import Array
 from .exits import Exit, UsageError
 from .output import console, note
-from .scores import folds, scores
+from .scores import folds
+from .scoring import judged, names_of
 
 FOLDS = 5
 _LEFT_OUT = "leave-one-out R2"
@@ -43,6 +44,8 @@ class Grid:
     gammas: list[float]
     scored: dict[tuple[int, int], list[float]] = field(default_factory=dict)
     score: str = ""
+    others: dict[tuple[int, int], list[dict[str, float]]] = field(default_factory=dict)
+    """All scores of each cell and fold, where several were asked for."""
 
     @classmethod
     def of(cls, machine: Any, X: Any, C_range: Any, scale_ranges: dict[str, Any], steps: int) -> Grid:
@@ -139,6 +142,9 @@ class Grid:
         chosen: dict[str, Any] = {self.first: self.Cs[j], "score": self.mean(i, j)}
         if len(self.scored[best]) > 1:
             chosen["deviation"] = float(np.std(self.scored[best]))
+        several = self.others.get(best, [])
+        if several and len(several[0]) > 1:
+            chosen["scores"] = {name: float(np.mean([one[name] for one in several])) for name in several[0]}
         values: dict[str, Any] = {self.first: self.Cs, "score": self.score, "best": chosen}
         if self.path:
             chosen[self.second], values[self.second] = self.gammas[i], self.gammas
@@ -153,7 +159,7 @@ class Grid:
 
     def in_words(self, value: float) -> str:
         """A score as people read it."""
-        return f"{100 * value:.2f}%" if self.score == "accuracy" else f"{value:.4f}"
+        return f"{100 * value:.2f}%" if "accuracy" in self.score else f"{value:.4f}"
 
     def table(self) -> Any:
         """The scores for rich, the best one marked."""
@@ -180,7 +186,8 @@ def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets:
     from rich.live import Live
 
     deadline = None if limit is None else perf_counter() + limit
-    path = arguments.cv is None and hasattr(grid.machine, "path")
+    names = names_of(arguments)
+    path = arguments.cv is None and not names and hasattr(grid.machine, "path")
     splits = [] if path else folds(targets, y, count(X), arguments.cv or FOLDS, arguments.seed)
     err = console(stderr=True)
     live = (
@@ -193,7 +200,7 @@ def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets:
         if live:
             live.start()
         for i in range(len(grid.gammas)):
-            code = _path(grid, i, X, y, deadline) if path else _row(grid, i, X, y, targets, splits, deadline)
+            code = _path(grid, i, X, y, deadline) if path else _row(grid, i, X, y, targets, splits, deadline, names)
             if code is not Exit.FINE:
                 break
             if live is None:
@@ -219,13 +226,15 @@ def _path(grid: Grid, i: int, X: Any, y: Array, deadline: float | None) -> Exit:
     return Exit.FINE
 
 
-def _row(grid: Grid, i: int, X: Any, y: Array, targets: str, splits: Any, deadline: float | None) -> Exit:
+def _row(
+    grid: Grid, i: int, X: Any, y: Array, targets: str, splits: Any, deadline: float | None, names: list[str]
+) -> Exit:
     """Score all C of one gamma; the Gram matrix is computed once, and each fold starts from the C before."""
     shareable = getattr(type(grid.machine), "fit", None) is Machine.fit and hasattr(grid.machine, "memory")
     gram = _shared(grid.kernel(i), X, grid.machine.memory) if shareable else None
     parts = None if gram is None else [Part(gram, y, train, test) for train, test in splits]
     for j in range(len(grid.Cs)):
-        values = []
+        values, every = [], []
         for number, (train, test) in enumerate(splits):
             left = None if deadline is None else deadline - perf_counter()
             if left is not None and left <= 0:
@@ -234,11 +243,12 @@ def _row(grid: Grid, i: int, X: Any, y: Array, targets: str, splits: Any, deadli
             if left is not None and "time_limit" in candidate.get_params(deep=False):
                 candidate.set_params(time_limit=left)
             fitted = candidate.fit(X[train], y[train]) if parts is None else parts[number].fit(candidate)
-            predicted = fitted.predict(X[test]) if parts is None else parts[number].predict(fitted)
-            found = scores(targets, y[test], predicted)
+            points = X[test] if parts is None else parts[number].tested()
+            found = judged(fitted, points, targets, y[test], names)
             grid.score = next(iter(found))
             values.append(found[grid.score])
-        grid.scored[i, j] = values
+            every.append(found)
+        grid.scored[i, j], grid.others[i, j] = values, every if names else []
     return Exit.FINE
 
 

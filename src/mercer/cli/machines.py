@@ -54,7 +54,9 @@ def add_machine(parser: Any) -> None:
         "-s", type=_libsvm_model, metavar="N", dest="model", default=argparse.SUPPRESS, help="0 svc, 2 oneclass, 3 svr"
     )
     libsvm.add_argument("-t", type=int, choices=range(5), dest="libsvm_kernel", help="0 linear, 1 poly, 2 rbf")
-    libsvm.add_argument("-g", type=finite_positive, metavar="GAMMA", dest="gamma", help="gamma of the kernel")
+    libsvm.add_argument(
+        "-g", "--gamma", type=finite_positive, metavar="GAMMA", dest="gamma", help="gamma of the kernel"
+    )
     libsvm.add_argument("-d", type=whole(1), metavar="DEGREE", dest="degree", help="degree of poly")
     libsvm.add_argument("-r", type=float, metavar="COEF0", dest="coef0", help="constant of poly")
 

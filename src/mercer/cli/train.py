@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_data, add_encoding, add_limits, add_output, part, whole
+from .arguments import add_data, add_encoding, add_limits, add_output, add_scoring, part, whole
 from .machines import add_machine
 
 EXAMPLES = """\
   mercer train iris.csv -o iris.mercer                     the last column is the target; a fifth is held out
   mercer train houses.csv --target price --model svr       regression
   mercer train a9a.svm -t 2 -g 0.05 -c 8 -v 5              svmlight data and LIBSVM's flags
+  mercer train credit.csv --cv 5 --scoring f1,roc_auc      other scores, by scikit-learn's names
   mercer train wine.csv --kernel "poly(degree=3)" --cv 5   another kernel; scores by cross-validation
 """
 _LEAST_ROWS = 10  # for a part of them to be held out unasked
@@ -28,6 +29,7 @@ def add_arguments(parser: Any) -> None:
     group.add_argument(
         "--cv", "-v", type=whole(2), metavar="K", dest="cv", help="K-fold cross-validation, all rows trained on"
     )
+    add_scoring(group)
     add_limits(parser)
 
 
@@ -42,13 +44,14 @@ def run(arguments: argparse.Namespace) -> int:
     from .machines import machine_of, targets_of
     from .output import note, show
     from .places import require_place
+    from .scoring import names_of
 
     if arguments.cv and arguments.test_size:
         raise UsageError("--cv trains on all rows and --test-size on a part of them: give one of the two.")
     if arguments.output:
         require_place(arguments, arguments.output, "model file", [arguments.data])  # said before anything is trained
     machine = machine_of(arguments)
-    targets = targets_of(machine)
+    targets, _ = targets_of(machine), names_of(arguments)  # what is wrong is said before anything is trained
     table, y, target = read_training(arguments, targets)
     encoder_of(arguments).fit(table).transform(table)  # what is wrong anywhere is said before anything is trained
     train, test = _split(arguments, table, y, targets)
@@ -126,7 +129,7 @@ def _scored(
     import numpy as np
 
     from .output import warnings_as_notes
-    from .scores import scores
+    from .scoring import judged, names_of
 
     with warnings_as_notes(arguments):
         if y is None:
@@ -134,7 +137,7 @@ def _scored(
             return {"training": {"part inside": float(inside)}}
         if test is not None:
             return {
-                "held_out": scores(targets, y[test], pipeline.predict(table.take(test))),
+                "held_out": judged(pipeline, table.take(test), targets, y[test], names_of(arguments)),
                 "held_out_rows": len(test),
             }
     if not arguments.cv:
@@ -151,12 +154,13 @@ def _cross_validate(
 
     from .fitting import fit
     from .output import note, warnings_as_notes
-    from .scores import folds, in_words, scores
+    from .scores import folds, in_words
+    from .scoring import judged, names_of
 
     for number, (train, test) in enumerate(folds(targets, y, table.n, arguments.cv, arguments.seed), start=1):
         fold = fit(arguments, clone(pipeline), table.take(train), y[train])
         with warnings_as_notes(arguments):
-            done.append(scores(targets, y[test], fold.predict(table.take(test))))
+            done.append(judged(fold, table.take(test), targets, y[test], names_of(arguments)))
         note(arguments, f"fold {number} of {arguments.cv}: {in_words(done[-1])}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_data, add_encoding, add_limits, add_output, finite_positive, whole
+from .arguments import add_data, add_encoding, add_limits, add_output, add_scoring, finite_positive, whole
 from .exits import Exit, NothingYetError, UsageError, blaming
 from .machines import add_machine
 
@@ -35,6 +35,7 @@ def add_arguments(parser: Any) -> None:
     group.add_argument(
         "--cv", "-v", type=whole(2), metavar="K", dest="cv", help="folds (default: 5; ridge: leave one out)"
     )
+    add_scoring(group)
     add_machine(parser)
     add_encoding(parser)
     add_limits(parser)
@@ -52,7 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     from .output import note, show, warnings_as_notes
     from .pictures import require_picture
     from .places import require_place
+    from .scoring import names_of
 
+    names_of(arguments)  # what is wrong is said before anything is trained
     if arguments.output:
         require_place(arguments, arguments.output, "model file", [arguments.data])  # said before anything is trained
     if arguments.picture:
@@ -81,6 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise (KeyboardInterrupt if code is Exit.INTERRUPTED else NothingYetError)(ended)
         note(arguments, f"note: {ended}; the best of them counts.")
     data = grid.data() | {"model": arguments.model, "target": target, "rows": table.n}
+    data["command"] = command(arguments, data["best"])
     for hint in grid.at_the_edge():
         note(arguments, f"note: {hint}")
     if arguments.output:
@@ -121,6 +125,35 @@ def _draw(arguments: argparse.Namespace, grid: Any, data: dict[str, Any]) -> Non
     data["picture"] = arguments.picture
 
 
+_TOLD = {
+    "target": "--target", "drop": "--drop", "header": "--header", "delimiter": "--delimiter",
+    "categorical": "--categorical", "missing": "--missing", "scale": "--scale", "epsilon": "--epsilon", "nu": "--nu",
+    "bias": "--bias", "class_weight": "--class-weight", "solver": "--solver", "tol": "--tol", "max_iter": "--max-iter",
+    "memory": "--memory", "seed": "--seed",
+}  # fmt: skip
+_UNSAID = {"header": "auto", "missing": "error", "scale": "auto", "seed": 0}
+
+
+def command(arguments: argparse.Namespace, best: dict[str, Any]) -> str:
+    """The command line that trains the best machine on all rows: it can be run as it stands."""
+    import shlex
+
+    words = ["mercer", "train", arguments.data]
+    if arguments.model != "svc":
+        words += ["--model", arguments.model]
+    for name in ("C", "alpha"):
+        if name in best:
+            words += [f"--{name}", repr(best[name])]
+    if "kernel" in best:
+        words += ["--kernel", best["kernel"]]
+    for name, flag in _TOLD.items():
+        given = getattr(arguments, name, None)
+        for value in given if isinstance(given, list) else [given]:
+            if value is not None and value != _UNSAID.get(name):
+                words += [flag, str(value)]
+    return shlex.join([*words, "--test-size", "0", "-o", arguments.output or "best.mercer"])
+
+
 def _rough(machine: Any) -> Any:
     from sklearn.base import clone
 
@@ -129,15 +162,16 @@ def _rough(machine: Any) -> Any:
 
 def _render(out: Any, grid: Any, data: dict[str, Any]) -> None:
     from .output import pairs
+    from .scores import in_words
 
     out.print(grid.table())
     best = data["best"]
     settings = ", ".join(f"{name} = {best[name]:g}" for name in (grid.first, grid.second) if name in best)
     deviation = f" +- {grid.in_words(best['deviation'])}" if "deviation" in best else ""
     rows = {"best": f"{settings}: {grid.in_words(best['score'])}{deviation}"}
-    model = "" if data["model"] == "svc" else f"--model {data['model']} "
-    kernel = f' --kernel "{best["kernel"]}"' if "kernel" in best else ""
-    rows["to train it"] = f"{model}--{grid.first} {best[grid.first]:g}{kernel}"
+    if "scores" in best:
+        rows["its scores"] = in_words(best["scores"])
+    rows["to train it"] = data["command"]
     if "certificate" in data:
         rows["certificate"] = data["certificate"]["words"]
     rows |= {name: data[key] for name, key in (("drawn in", "picture"), ("saved", "output")) if key in data}

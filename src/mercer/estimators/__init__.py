@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from .certificates import WorstCertificate
     from .contributions import Contributions
     from .definite import IndefiniteKernelWarning
+    from .kernel_kmeans import KernelKMeans
+    from .kernel_pca import KernelPCA
     from .kernel_perceptron import KernelPerceptron
     from .linear_svc import LinearSVC
     from .logistic import KernelLogistic
@@ -22,7 +24,9 @@ __all__ = [
     "SVR",
     "Contributions",
     "IndefiniteKernelWarning",
+    "KernelKMeans",
     "KernelLogistic",
+    "KernelPCA",
     "KernelPerceptron",
     "KernelRidge",
     "LinearSVC",
@@ -35,6 +39,7 @@ __all__ = [
 _HOME = {
     "SVC": "svc", "SVR": "svr", "OneClassSVM": "one_class", "LinearSVC": "linear_svc", "KernelRidge": "ridge",
     "KernelLogistic": "logistic", "Perceptron": "perceptron", "KernelPerceptron": "kernel_perceptron",
+    "KernelPCA": "kernel_pca", "KernelKMeans": "kernel_kmeans",
     "Contributions": "contributions", "IndefiniteKernelWarning": "definite", "WorstCertificate": "certificates",
     "ScaleWarning": "scales",
 }  # fmt: skip

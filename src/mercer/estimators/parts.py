@@ -32,7 +32,7 @@ class Part:
         self.before: list[Solution] = []
 
     def fit(self, machine: Machine) -> Machine:
-        """Fit the machine; it then has the kernel Precomputed(), for `predict`."""
+        """Fit the machine; it then has the kernel Precomputed(), for `tested`."""
         machine._check()
         order, group, tasks = machine._plan(self.y[self.train], np.ones(self.train.size))
         order = np.arange(self.train.size) if order is None else order
@@ -50,9 +50,9 @@ class Part:
             machine._keep(training, self.before, self.gram)
         return machine
 
-    def predict(self, machine: Any) -> Array:
-        """The predictions of a machine that was fitted here, for the rows to test on."""
-        return np.asarray(machine.predict(self.whole.entries(self.test, self.train)))
+    def tested(self) -> Array:
+        """The rows to test on, as machines that were fitted here take them: their kernel values."""
+        return self.whole.entries(self.test, self.train)
 
 
 class _Values(DenseGram):

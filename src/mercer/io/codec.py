@@ -7,6 +7,7 @@ A value is itself where JSON has it (null, true, 3, 0.1, "text", a list), or an 
     {"kernel": "rbf(gamma=0.5)"}  {"features": estimator}  {"solver": "qp()"}  {"status": "CONVERGED"}
     {"value": "Certificate", "fields": {...}}  {"same": 0}  {"records": "Step", "columns": {...}}
     {"estimator": "SVC", "parameters": {...}, "fitted": {...}}
+    {"dtype": "<f8"}  {"type": "float64"}  {"slice": [0, 2, null]}  {"function": "log1p"}
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from ..solvers import Solver
 from ..solvers import solver as as_solver
 from ..types import Array
 from .consistent import require_consistent
+from .fields import parameter_names
+from .plain import as_dtype, as_function, as_slice, as_type, is_plain, plain
 from .registry import ESTIMATORS, FORGOTTEN, RECORDS, VALUES, class_of, name_of
 from .values import require_column, require_typed
 
@@ -35,7 +38,9 @@ _DEEPEST = 50
 _FEW = 32  # entries of a vector that is written into the manifest, where people can read it
 _WIDEST = 1000  # characters for which there is room in such a vector, whatever it holds
 _WORTH_PACKING = 64  # entries; longer vectors of mostly zeros are stored as a mask and the rest
-_TRANSIENT = ("_skl_callbacks", "_parent_callback_ctx", "_sklearn_output_config")  # of scikit-learn: not learned
+_TRANSIENT = (  # of scikit-learn: not learned, or made anew
+    "_skl_callbacks", "_parent_callback_ctx", "_stop_words_id", "f_",
+)  # fmt: skip
 
 
 class StorageError(ValueError):
@@ -93,15 +98,30 @@ class Writer:
             return self.dataclass(value)
         if name_of(value, ESTIMATORS):
             return self.estimator(value)
+        if "BaseSearchCV" in {cls.__name__ for cls in type(value).__mro__}:  # by name: to import it takes a while
+            return self.searched(value)
+        if is_plain(value):
+            return plain(value)
         if name_of(value, FORGOTTEN):
             return None
         if name == "random_state":  # a generator in mid-stream: a loaded model draws anew when it is fitted again
             return None
+        if name == "cv":  # how folds were drawn is forgotten, but for their number
+            return getattr(value, "n_splits", None)
         raise StorageError(
             f"A model file cannot hold {type(value).__module__}.{type(value).__name__}"
-            f"{f' ({name})' if name else ''}: it holds Mercer's estimators and feature maps, and pipelines of them "
-            f"with scikit-learn's scalers. For anything else there is pickle."
+            f"{f' ({name})' if name else ''}: it holds Mercer's estimators and feature maps, and what docs/files.md "
+            f"lists of scikit-learn's. For anything else there is pickle."
         )
+
+    def searched(self, value: Any) -> Any:
+        """Of a search, the best estimator."""
+        if not hasattr(value, "best_estimator_"):
+            raise StorageError(
+                f"Of a {type(value).__name__} a model file holds best_estimator_, which is not there: fit it with "
+                f"refit=True."
+            )
+        return self.encode(value.best_estimator_)
 
     def dataclass(self, value: Any) -> Any:
         """Each one once; certificates without the share of each training point."""
@@ -117,13 +137,26 @@ class Writer:
 
     def estimator(self, value: Any) -> Any:
         """Its parameters, as they were given, and what was learned."""
-        parameters = value.get_params(deep=False)
+        parameters = {name: getattr(value, name) for name in parameter_names(type(value))}
+        if type(value).__name__ == "ColumnTransformer" and hasattr(value, "_columns"):  # functions have chosen columns
+            chosen = zip(value.transformers, value._columns, strict=True)
+            parameters["transformers"] = [(name, step, own) for (name, step, _), own in chosen]
         learned = {k: v for k, v in vars(value).items() if k not in parameters and k not in _TRANSIENT}
+        self.require_readable(value)
         return {
             "estimator": type(value).__name__,
             "parameters": {key: self.encode(item, key) for key, item in parameters.items()},
             "fitted": {key: self.encode(item, key) for key, item in learned.items()},
         }
+
+    def require_readable(self, value: Any) -> None:
+        """What would be refused by `load` is refused here, where it may be: of scikit-learn's classes."""
+        if not ESTIMATORS[type(value).__name__].startswith("sklearn."):
+            return
+        try:
+            require_consistent(type(value).__name__, value)
+        except ValueError as error:
+            raise StorageError(f"A model file cannot hold this {type(value).__name__}: {error}.") from None
 
     def array(self, value: Array, name: str) -> Any:
         if value.dtype == object:
@@ -267,7 +300,7 @@ class Reader:
 
     def estimator(self, name: str, parameters: dict[str, Any], fitted: dict[str, Any]) -> Any:
         cls = class_of(name, ESTIMATORS)
-        names = cls._get_param_names()
+        names = parameter_names(cls)
         unknown = set(parameters) - set(names)
         if unknown:
             raise ValueError(f"its {name} has the unknown parameter {min(unknown)!r:.40}")
@@ -289,7 +322,8 @@ def _belongs_to_class(cls: type, name: str) -> bool:
 
 def _defaults(cls: type) -> dict[str, Any]:
     given = signature(cls).parameters.values()
-    return {parameter.name: parameter.default for parameter in given if parameter.default is not parameter.empty}
+    names = parameter_names(cls)
+    return {each.name: each.default for each in given if each.name in names and each.default is not each.empty}
 
 
 def _a(kind: type, value: Any) -> Any:
@@ -353,5 +387,9 @@ _RULES: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "same": ((), Reader.same),
     "value": (("fields",), Reader.dataclass),
     "estimator": (("parameters", "fitted"), Reader.estimator),
+    "dtype": ((), lambda reader, text: as_dtype(text)),
+    "type": ((), lambda reader, name: as_type(name)),
+    "slice": ((), lambda reader, parts: as_slice(parts)),
+    "function": ((), lambda reader, name: as_function(name)),
 }
 """How each kind of value is read: the further keys of its object, and what builds it."""

@@ -12,6 +12,7 @@ from ..kernels import FromFeatures, Gaussian
 from ..kernels.monomials import Monomials
 from ..kernels.points import Domain
 from .fields import Fields
+from .widths import width_in, width_out
 
 # Feature maps.
 
@@ -80,6 +81,30 @@ def _spectral_map(fields: Fields) -> None:
     fields.numbers("eigenvalues_", "m")
     fields.numbers("projection_", "n m")
     fields.a("_indefinite", bool)
+
+
+def _kernel_pca(fields: Fields) -> None:
+    _kernel_points(fields, "X_fit_", "n")
+    fields.numbers("eigenvectors_", "n m")
+    for attribute in ("eigenvalues_", "explained_variance_ratio_", "residuals_", "_offset"):
+        fields.numbers(attribute, "m")
+    fields.expect(m=fields.count("_n_features_out", 1))
+    if (fields.get("eigenvalues_") < 0).any():
+        fields.fail("eigenvalues_", "holds a number below 0")
+    if fields.estimator.fit_inverse_transform:
+        fields.numbers("X_transformed_fit_", "n m")
+        fields.numbers("dual_coef_", "n d")
+
+
+def _kernel_kmeans(fields: Fields) -> None:
+    _kernel_points(fields, "X_fit_", "n")
+    fields.expect(k=fields.count_setting("n_clusters"))
+    fields.numbers("_shares", "n k")
+    fields.numbers("_lengths", "k")
+    fields.whole("labels_", "n", below=fields.lengths["k"])
+    for attribute in ("inertia_", "lower_bound_"):
+        fields.number(attribute)
+    fields.count("n_iter_")
 
 
 def _kernel_points(fields: Fields, attribute: str, letter: str) -> None:
@@ -162,18 +187,10 @@ def _pipeline(fields: Fields) -> None:
             continue
         if not hasattr(step[1], "fit" if last else "transform"):
             fields.fail("steps", f"has the step {step[0]!r:.40}, which cannot do what it is there for")
-        taken = getattr(step[1], "n_features_in_", None)
+        taken = width_in(step[1])
         if given is not None and taken is not None and taken != given:
             fields.fail("steps", f"has the step {step[0]!r:.40}, which takes {taken} columns and is given {given}")
-        given = _width_out(step[1])
-
-
-def _width_out(step: Any) -> int | None:
-    """How many columns a fitted step gives; None where that is not known."""
-    if hasattr(step, "names_"):
-        return len(step.get_feature_names_out())
-    width = getattr(step, "_n_features_out", getattr(step, "n_features_in_", None))
-    return width if isinstance(width, int) else None
+        given = width_out(step[1])
 
 
 STEPS: dict[str, Callable[[Fields], Any]] = {
@@ -184,6 +201,8 @@ STEPS: dict[str, Callable[[Fields], Any]] = {
     "RandomFourier": partial(_map, rule=_random_fourier),
     "Nystrom": partial(_map, rule=_nystrom),
     "SpectralMap": partial(_map, rule=_spectral_map),
+    "KernelPCA": _kernel_pca,
+    "KernelKMeans": _kernel_kmeans,
     "Encoder": _encoder,
     "Pipeline": _pipeline,
     "StandardScaler": partial(_scaler, needed={"mean_": "with_mean", "scale_": "with_std", "var_": "with_std"}),

@@ -19,12 +19,18 @@ from ..solution import Certificate, Solution
 from ..types import Array
 
 
+def parameter_names(cls: Any) -> list[str]:
+    """Of a class of estimators; parts of estimators, which are no such class, have none."""
+    names: list[str] = cls._get_param_names() if hasattr(cls, "_get_param_names") else []
+    return names
+
+
 class Fields:
     """What a file says that an estimator has learned; `settings` are its parameters."""
 
     def __init__(self, name: str, estimator: Any) -> None:
         self.name, self.estimator = name, estimator
-        self.settings = set(estimator._get_param_names())
+        self.settings = set(parameter_names(type(estimator)))
         self.state = {key: value for key, value in vars(estimator).items() if key not in self.settings}
         self.lengths: dict[str, int] = {}
 
@@ -62,6 +68,13 @@ class Fields:
         value = self.get(attribute)
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**62:
             self.fail(attribute, f"is {value!r:.40}, not a whole number of at least {least}")
+        return int(value)
+
+    def count_setting(self, name: str) -> int:
+        """A parameter that is a whole number of at least 1."""
+        value = getattr(self.estimator, name)
+        if type(value) is not int or not 1 <= value < 2**62:
+            self.fail(name, f"is {value!r:.40}, not a whole number of at least 1")
         return int(value)
 
     def number(self, attribute: str) -> float:

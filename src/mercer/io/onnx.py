@@ -1,6 +1,7 @@
 """ONNX models: a fitted machine, or a pipeline that ends in one, as a graph that any ONNX runtime can run.
 
-skl2onnx converts scikit-learn's steps; the machines of Mercer are written here from ONNX's own operators, in float64:
+skl2onnx converts scikit-learn's steps, and knows Mercer's machines once this module is imported: nothing has to be
+registered. The machines are written here from ONNX's own operators, in float64:
 k(x, x_i) for all support vectors, times the coefficients, plus b. (ONNX has an operator for support vector machines,
 but it is float32, and knows few kernels.)
 """
@@ -8,6 +9,8 @@ but it is float32, and knows few kernels.)
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,36 +25,55 @@ from ..estimators.one_class import ROUNDING
 from ..kernels.points import Domain, is_sparse
 from ..types import Array
 from .atomic import write_whole
+from .onnx_check import tried
 from .onnx_kernels import Operators, block
+from .onnx_steps import DOUBLE, INT64, STEPS, WRAPPERS, convert_step, step_shape
+from .registry import ESTIMATORS, class_of
 
-_DOUBLE, _INT64 = 11, 7  # the numbers of these types in ONNX
-_INSTALL = "ONNX export needs the packages skl2onnx and onnx: pip install 'mercer[onnx]'."
+_INSTALL = "ONNX export needs the packages skl2onnx and onnxruntime: pip install 'mercer[onnx]'."
 
 
 def to_onnx(estimator: Any, path: str | os.PathLike[str], dtype: Any = np.float64) -> Path:
-    """Write a fitted machine, or a pipeline that ends in one, as an ONNX model with one input X, rows of `dtype`.
+    """Write a fitted machine, or a pipeline that ends in one, as an ONNX model with one input X, rows of `dtype`; where
+    some columns hold texts, with an input for each column of the data frame.
 
-    A classifier's outputs are `label` and `decision`, the values of decision_function, and `probabilities` where it has
-    them; a regressor's is `prediction`.
+    The model is tried in onnxruntime before it is written: it predicts what the pipeline predicts, or a ValueError
+    names the step that cannot be written. A classifier's outputs are `label` and `decision`, the values of
+    decision_function, and `probabilities` where it has them; a regressor's is `prediction`.
     """
     try:
-        import skl2onnx
-        from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+        import onnxruntime  # noqa: F401
+        import skl2onnx  # noqa: F401
     except ImportError as error:
         raise ImportError(_INSTALL) from error
-    check_is_fitted(estimator)
-    machine = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-    if not isinstance(machine, tuple(_CONVERTERS)):
-        known = ", ".join(cls.__name__ for cls in _CONVERTERS)
-        raise TypeError(f"No ONNX form is known of {type(machine).__name__}: the last step must be one of {known}.")
-    _require_written(machine)
-    tensors = {np.dtype(np.float64): DoubleTensorType, np.dtype(np.float32): FloatTensorType}
-    if np.dtype(dtype) not in tensors:
+    if np.dtype(dtype) not in (np.float64, np.float32):
         raise ValueError(f"dtype must be float64 or float32, not {dtype!r}.")
+    estimator = getattr(estimator, "best_estimator_", estimator)  # of a search
+    check_is_fitted(estimator)
+    machines = list(_machines(estimator))
+    if not machines:
+        known = ", ".join(cls.__name__ for cls in _CONVERTERS)
+        last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+        raise TypeError(f"No ONNX form is known of {type(last).__name__}: the last step must be one of {known}.")
+    for machine in machines:
+        _require_written(machine)
     _register()
-    inputs = [("X", tensors[np.dtype(dtype)]([None, estimator.n_features_in_]))]
-    model = skl2onnx.convert_sklearn(estimator, name=f"Mercer {type(machine).__name__}", initial_types=inputs)
-    return write_whole(path, model.SerializeToString())
+    return write_whole(path, tried(estimator, dtype, f"Mercer {type(machines[0]).__name__}", _own_ways()))
+
+
+def _machines(estimator: Any) -> Iterator[Any]:
+    """The fitted machines of Mercer that a pipeline ends in, or that wrappers at its end hold."""
+    if estimator is None:
+        return
+    if isinstance(estimator, tuple(_CONVERTERS)):
+        yield estimator
+    elif hasattr(estimator, "steps"):
+        yield from _machines(estimator.steps[-1][1])
+    else:
+        held = [getattr(estimator, name, ()) for name in ("calibrated_classifiers_", "estimators_")]
+        parts = [part for several in held for part in several]
+        for part in [*parts, getattr(estimator, "regressor_", None)]:
+            yield from _machines(getattr(part, "estimator", part))
 
 
 def _require_written(machine: Any) -> None:
@@ -98,7 +120,7 @@ def _columns(machine: Any) -> Array:
 def _votes(ops: Operators, scores: Any, k: int) -> Any:
     """`multiclass.votes`: the pairs that each class wins, and less than 1/3 for by how much."""
     first, second = (np.eye(k)[[pair[side] for pair in pairs(k)]] for side in (0, 1))
-    lost = ops.Cast(ops.Less(scores, np.zeros(1)), to=_DOUBLE)
+    lost = ops.Cast(ops.Less(scores, np.zeros(1)), to=DOUBLE)
     won = ops.Add(ops.MatMul(lost, second - first), first.sum(axis=0))
     margin = ops.MatMul(scores, first - second)
     return ops.Add(won, ops.Div(margin, ops.Mul(ops.Add(ops.Abs(margin), np.ones(1)), np.full(1, 3.0))))
@@ -108,7 +130,7 @@ def _classify(ops: Operators, machine: Any, X: Any) -> dict[str, Any]:
     scores = _scores(ops, machine, X)
     if machine.classes_.size == 2:
         decision = ops.Squeeze(scores, np.array([1]))
-        winner = ops.Cast(ops.Less(np.zeros(1), decision), to=_INT64)
+        winner = ops.Cast(ops.Less(np.zeros(1), decision), to=INT64)
     else:
         paired = isinstance(machine, SVC) and machine._paired()
         decision = _votes(ops, scores, machine.classes_.size) if paired else scores
@@ -141,8 +163,8 @@ def _regress_ridge(ops: Operators, machine: Any, X: Any) -> dict[str, Any]:
 def _find_outliers(ops: Operators, machine: Any, X: Any) -> dict[str, Any]:
     f = ops.Squeeze(_scores(ops, machine, X), np.array([1]))
     rounding = _double(ROUNDING * np.abs(machine.intercept_))
-    decision = ops.Mul(f, ops.Cast(ops.Less(rounding, ops.Abs(f)), to=_DOUBLE))
-    outlier = ops.Cast(ops.Less(decision, np.zeros(1)), to=_INT64)
+    decision = ops.Mul(f, ops.Cast(ops.Less(rounding, ops.Abs(f)), to=DOUBLE))
+    outlier = ops.Cast(ops.Less(decision, np.zeros(1)), to=INT64)
     return {"label": ops.Sub(np.array([1]), ops.Mul(outlier, np.array([2]))), "decision": decision}
 
 
@@ -175,6 +197,40 @@ def _register() -> None:
         )
 
 
+def _register_dropins() -> None:
+    """scikit-learn's classes with Mercer's solvers are written as their originals are."""
+    from skl2onnx._supported_operators import sklearn_operator_name_map as names
+
+    from .. import dropin
+
+    for ours in (dropin.SVC, dropin.SVR, dropin.OneClassSVM, dropin.LinearSVC):
+        original = next(cls for cls in ours.__mro__ if cls.__module__.startswith("sklearn."))
+        names[ours] = names[original]
+
+
+def _own_ways() -> dict[str, Any]:
+    """What is written here of scikit-learn's steps and wrappers, for one conversion."""
+    steps = [class_of(name, ESTIMATORS) for name in STEPS]
+    wrappers = [class_of(name, ESTIMATORS) for name in WRAPPERS]
+    return {
+        "custom_conversion_functions": dict.fromkeys(steps, convert_step)
+        | {cls: partial(_convert, _wrapped) for cls in wrappers},
+        "custom_shape_calculators": dict.fromkeys(steps, step_shape) | dict.fromkeys(wrappers, _set_types),
+        "custom_parsers": dict.fromkeys(wrappers, _declare_outputs),
+    }
+
+
+def _wrapped(ops: Operators, wrapper: Any, X: Any) -> dict[str, Any]:
+    """What a wrapper makes of the decisions of its machines."""
+    return WRAPPERS[type(wrapper).__name__](ops, wrapper, X, _decision, _plain(wrapper.classes_))
+
+
+def _decision(ops: Operators, machine: Any, X: Any) -> Any:
+    if not isinstance(machine, tuple(_CONVERTERS)) or not hasattr(machine, "classes_"):
+        raise ValueError(f"it is around a {type(machine).__name__}; put the steps before the machine in front of it")
+    return _classify(ops, machine, X)["decision"]
+
+
 def _output_types(machine: Any) -> dict[str, Any]:
     from skl2onnx.common.data_types import DoubleTensorType, Int64TensorType, StringTensorType
 
@@ -186,6 +242,12 @@ def _output_types(machine: Any) -> dict[str, Any]:
     kinds = {"i": Int64TensorType, "f": DoubleTensorType, "U": StringTensorType}
     k = machine.classes_.size
     label = kinds[_plain(machine.classes_).dtype.kind]([None])
+    if type(machine).__name__ == "CalibratedClassifierCV":
+        return {"label": label, "probabilities": DoubleTensorType([None, k])}
+    if type(machine).__name__ == "OneVsRestClassifier":
+        several = machine.multilabel_
+        f = DoubleTensorType([None, len(machine.estimators_)])
+        return {"label": Int64TensorType([None, k]) if several else label, "decision": f}
     found = {"label": label, "decision": DoubleTensorType([None] if k == 2 else [None, k])}
     return found | ({"probabilities": DoubleTensorType([None, k])} if hasattr(machine, "predict_proba") else {})
 
@@ -205,7 +267,12 @@ def _set_types(operator: Any) -> None:
 
 def _convert(compute: Any, scope: Any, operator: Any, container: Any) -> None:
     ops = Operators(container.target_opset)
-    X = ops.Cast(operator.inputs[0], to=_DOUBLE)
+    X = ops.Cast(operator.inputs[0], to=DOUBLE)
     results = compute(ops, operator.raw_operator, X)
     for variable, result in zip(operator.outputs, results.values(), strict=True):
         ops.Identity(result, output_names=[variable.full_name]).add_to(scope, container)
+
+
+with suppress(ImportError):  # importing this module is all that skl2onnx needs to know Mercer's machines
+    _register()
+    _register_dropins()

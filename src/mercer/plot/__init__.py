@@ -2,6 +2,7 @@
 
 from .alphas import alphas
 from .boundary import boundary
+from .confusion import confusion
 from .convergence import convergence
 from .curve import curve
 from .feature_map import feature_map
@@ -9,4 +10,4 @@ from .gram import gram
 from .grid import grid
 from .path import path
 
-__all__ = ["alphas", "boundary", "convergence", "curve", "feature_map", "gram", "grid", "path"]
+__all__ = ["alphas", "boundary", "confusion", "convergence", "curve", "feature_map", "gram", "grid", "path"]

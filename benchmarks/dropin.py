@@ -1,0 +1,111 @@
+"""mercer.dropin beside the classes that it stands for: fit and predict at every size, objective and KKT violation.
+
+    python benchmarks/dropin.py                  20 to 100,000 points
+    python benchmarks/dropin.py --most 3000      up to so many
+    python benchmarks/dropin.py --only SVC SVR   some of the classes
+
+A row for each class and size: seconds of scikit-learn's class and of ours (the best of some runs, taken in turns), how
+many times as long ours takes, and whether objective and violation are no larger than theirs. Worse is what takes more
+than 1.1 times as long or is not as good.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from time import perf_counter
+
+import numpy as np
+import sklearn.kernel_ridge
+import sklearn.svm
+
+import mercer
+from mercer import dropin
+
+SIZES = (20, 50, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
+MOST = {"KernelRidge": 10_000, "SVR": 30_000, "OneClassSVM": 30_000}  # beyond, scikit-learn's take too long or too much
+CERTIFIED = 30_000  # points, up to which both answers are judged
+SLOWER = 1.1
+CASES = {
+    "SVC": (sklearn.svm.SVC, {}),
+    "SVC, three classes": (sklearn.svm.SVC, {}),
+    "SVC, C = 100": (sklearn.svm.SVC, {"C": 100.0}),
+    "SVC, linear": (sklearn.svm.SVC, {"kernel": "linear"}),
+    "SVR": (sklearn.svm.SVR, {}),
+    "OneClassSVM": (sklearn.svm.OneClassSVM, {"nu": 0.2}),
+    "LinearSVC": (sklearn.svm.LinearSVC, {}),
+    "LinearSVC, hinge": (sklearn.svm.LinearSVC, {"loss": "hinge"}),
+    "KernelRidge": (sklearn.kernel_ridge.KernelRidge, {"kernel": "rbf"}),
+}
+
+
+def data(case: str, n: int):
+    """Points of 20 coordinates, and targets that a curved boundary parts."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(n, 20))
+    f = X[:, 0] + X[:, 1] ** 2 - 0.8 + 0.3 * generator.normal(size=n)
+    if "three" in case:
+        return X, np.digitize(f, [-0.5, 0.8])
+    return X, f if case in ("SVR", "KernelRidge") else (f > 0).astype(int)
+
+
+def best_of(works, runs: int) -> list[float]:
+    """The least seconds of each, taken in turns."""
+    least = [float("inf")] * len(works)
+    for _ in range(runs):
+        for place, work in enumerate(works):
+            start = perf_counter()
+            work()
+            least[place] = min(least[place], perf_counter() - start)
+    return least
+
+
+def no_worse(ours, theirs, X, y) -> str:
+    """Whether objective and violation are no larger; a dash where nobody looks."""
+    if len(X) > CERTIFIED:
+        return "-"
+    a, b = (mercer.certify(machine, X, y) for machine in (ours, theirs))
+    parts = zip(getattr(a, "parts", ()) or [a], getattr(b, "parts", ()) or [b], strict=True)
+    good = all(
+        one.primal <= other.primal * (1 + 1e-9) and one.kkt_violation <= max(other.kkt_violation, 1e-8)
+        for one, other in parts
+    )
+    return "yes" if good else "NO"
+
+
+def compared(case: str, n: int) -> tuple[str, bool]:
+    """A row of the table, and whether anything in it is worse."""
+    cls, settings = CASES[case]
+    X, y = data(case, n)
+    theirs, ours = cls(**settings), getattr(dropin, cls.__name__)(**settings)
+    runs = 30 if n <= 300 else 5 if n <= 3_000 else 1
+    fit = best_of([lambda: theirs.fit(X, y), lambda: ours.fit(X, y)], runs)
+    predict = best_of([lambda: theirs.predict(X), lambda: ours.predict(X)], runs)
+    ratios, good = (fit[1] / fit[0], predict[1] / predict[0]), no_worse(ours, theirs, X, y)
+    row = f"{case:20} {n:>7}  {fit[0]:10.5f} {fit[1]:10.5f} {ratios[0]:6.2f}  {predict[0]:10.5f} {predict[1]:10.5f}"
+    return f"{row} {ratios[1]:6.2f}  {good:>4}", max(ratios) > SLOWER or good == "NO"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--most", type=int, default=SIZES[-1], help="points, at most")
+    parser.add_argument("--only", nargs="+", default=list(CASES), help="some of the classes")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    columns = f"{'theirs':>10} {'ours':>10} {'ratio':>6}"
+    print(f"{'fit, then predict':20} {'n':>7}  {columns}  {columns}  good")
+    worse = 0
+    for case in CASES:
+        if not any(case == name or case.startswith(f"{name},") for name in arguments.only):
+            continue
+        for n in SIZES:
+            if n <= min(arguments.most, MOST.get(case, SIZES[-1])):
+                row, bad = compared(case, n)
+                worse += bad
+                print(row + ("  worse" if bad else ""), flush=True)
+    print(f"{worse} rows are worse." if worse else "No row is worse.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""scikit-learn's LinearSVC, trained by Mercer: liblinear's problem, in which the intercept is penalised.
+
+    min 1/2 |w|^2 + sum_i C_i loss(y_i <w, z_i>),    z = (x, s), intercept = s w_last, with s = intercept_scaling
+
+It is validated as there, and whatever is not plain goes to scikit-learn, whose errors and warnings are raised then.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import sklearn.svm
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from ..deadline import Deadline
+from ..estimators.certificates import worst
+from ..estimators.machines import Task, fit_machines
+from ..gram import LinearGram
+from ..kernels import Linear
+from ..kernels.pairwise import linear_weights
+from ..kernels.points import is_sparse
+from ..losses import Hinge, Loss, SquaredHinge
+from ..progress import Watches
+from ..solution import Certificate, Status
+from ..solvers import CoordinateDescent
+from ..types import Array, Index
+from .answer import RefusedError, light, log, told
+from .documented import documented
+from .newton import newton
+from .quick import FEW, solve_quickly
+
+_GAP, _VIOLATION = 1e-8, 1e-5  # the relative gap and the KKT violation to reach
+_SMALL, _NARROW = (
+    2_000_000,
+    300,
+)  # entries of X, up to which it may be copied; columns, up to which Newton is the quickest
+_DEFAULT_ITERATIONS = 1000
+_LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
+
+
+class _Fitted(NamedTuple):
+    coef: Array
+    intercept: Array
+    certificate: Certificate
+    rounds: int
+
+
+@documented
+class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        self.__dict__.pop("certificate_", None)
+        name = type(self).__name__
+        try:
+            self._validate_params()
+            self._require_possible()
+            found = self._solved(X, y, sample_weight)
+        except (RefusedError, ValueError, TypeError, ArithmeticError, MemoryError) as error:
+            log.info("%s.fit: by scikit-learn, because %s", name, error)
+            return super().fit(X, y, sample_weight)
+        told(name, found.certificate)
+        self.coef_, self.intercept_, self.certificate_, self.n_iter_ = found
+        return self
+
+    fit.__doc__ = sklearn.svm.LinearSVC.fit.__doc__
+
+    def _require_possible(self) -> None:
+        """Raise with the reason, where Mercer does not do what is asked for."""
+        if self.penalty != "l2":
+            raise RefusedError("the penalty is l1")
+        if self.multi_class != "ovr":
+            raise RefusedError("multi_class is crammer_singer")
+        if self.loss == "hinge" and self.dual is False:
+            raise RefusedError("liblinear has no hinge loss with dual=False")
+        if self.max_iter != _DEFAULT_ITERATIONS:
+            raise RefusedError("max_iter counts iterations of liblinear")
+        if self.verbose:
+            raise RefusedError("verbose shows the lines of liblinear")
+
+    def _solved(self, X: Any, y: Any, sample_weight: Any) -> _Fitted:
+        checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "accept_large_sparse": False}
+        X, y = validate_data(self, X, y, **checks)
+        check_classification_targets(y)
+        self.classes_, group = np.unique(y, return_inverse=True)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if self.classes_.size < 2 or not (weight >= 0).all():
+            raise RefusedError("there is one class alone, or a weight below 0")
+        kept = np.flatnonzero(weight)
+        if np.unique(group[kept]).size < self.classes_.size:
+            raise RefusedError("a class has no point of positive weight")
+        by_class = self._class_weights(y, sample_weight)
+        if kept.size < weight.size:
+            X, group, weight = X[kept], group[kept], weight[kept]
+        scaling = float(self.intercept_scaling) if self.fit_intercept else 0.0
+        W, certificates, rounds = _solutions(X, self._tasks(group, weight, by_class), scaling)
+        certificate = worst(certificates, [f"{label} against the rest" for label in self.classes_], _GAP)
+        return _Fitted(*_parted(W, scaling), certificate, rounds)
+
+    def _tasks(self, group: Index, weight: Array, by_class: Array) -> list[Task]:
+        """Each class against the rest; of more than two, the weight of a class is for its own points alone."""
+        several, tasks = self.classes_.size > 2, []
+        for own in range(self.classes_.size) if several else [1]:
+            mine = group == own
+            C = self.C * weight * np.where(mine, by_class[own], 1.0 if several else by_class[0])
+            tasks.append(Task(np.where(mine, 1.0, -1.0), _LOSSES[self.loss], C, bias=False))
+        return tasks
+
+    def _class_weights(self, y: Array, sample_weight: Any) -> Array:
+        weights = {} if sample_weight is None or self.class_weight != "balanced" else {"sample_weight": sample_weight}
+        return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=y, **weights))
+
+
+def _solutions(X: Any, tasks: list[Task], scaling: float) -> tuple[Array, list[Certificate], int]:
+    """w of z = (x, s) for each task, as rows, what is proved of it, and the most rounds."""
+    if not is_sparse(X) and X.size <= _SMALL:
+        Z = np.column_stack([X, np.full(len(X), scaling)]) if scaling else X
+        if isinstance(tasks[0].loss, SquaredHinge) and Z.shape[1] <= _NARROW:
+            found = [newton(Z, task.y, task.C, _GAP) for task in tasks]
+            if all(certificate.converged for _, certificate, _ in found):
+                return np.array([w for w, _, _ in found]), [c for _, c, _ in found], max(n for _, _, n in found)
+        elif len(Z) <= FEW:
+            quick = solve_quickly(Linear(), Z, tasks, _VIOLATION, _GAP)
+            if quick is not None:
+                return linear_weights(Z, np.array([s.beta for s in quick])), [s.certificate for s in quick], 1
+    return _by_descent(X, tasks, scaling)
+
+
+def _by_descent(X: Any, tasks: list[Task], scaling: float) -> tuple[Array, list[Certificate], int]:
+    """The same by Mercer's coordinate descent and Newton steps, at any size."""
+    watch, forever = Watches([]), Deadline.after(None)
+    gram = LinearGram(X, scaling**2)
+    solutions = fit_machines(gram, tasks, CoordinateDescent(), tol=_GAP, max_iter=None, deadline=forever, watch=watch)
+    if any(solution.status is Status.INTERRUPTED for solution in solutions):
+        raise KeyboardInterrupt
+    bad = [s.status for s in solutions if s.status not in (Status.CONVERGED, Status.STALLED)]
+    if bad:
+        raise RefusedError(f"the status is {bad[0].name.lower()}")
+    beta = np.array([solution.beta for solution in solutions])
+    W = linear_weights(gram.points, beta)
+    if scaling:
+        W = np.column_stack([W, scaling * beta.sum(axis=1)])
+    return (
+        W,
+        [light(solution.certificate) for solution in solutions],
+        max(1, *(solution.iterations for solution in solutions)),
+    )
+
+
+def _parted(W: Array, scaling: float) -> tuple[Array, Any]:
+    """Coefficients and intercept of w for z = (x, s); 0.0 is the intercept of machines without, as there."""
+    return (W[:, :-1].copy(), scaling * W[:, -1]) if scaling else (W, 0.0)

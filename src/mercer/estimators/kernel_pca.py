@@ -1,0 +1,131 @@
+"""Kernel principal component analysis."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..features.base import KernelMap, double
+from ..features.leading import leading
+from ..gram import DenseGram
+from ..kernels import Gaussian
+from ..kernels.points import common_dtype, count, is_sparse
+from ..memory import BudgetError, format_bytes, parse_bytes
+from ..params import require_integer
+from ..types import Array, Points
+from .checks import require_choice, require_positive
+from .ridge import KernelRidge
+
+_ROUNDING = float(np.finfo(np.float64).eps)
+
+
+class KernelPCA(KernelMap):
+    """The directions in feature space along which the points vary most, around their mean.
+
+    K - 1K - K1 + 1K1 = U diag(lambda) U' with 1 the matrix of 1/n; the j-th component of x is
+    sum_i u_ij (k(x_i, x) - mean) / sqrt(lambda_j).
+
+    Parameters
+    ----------
+    n_components : how many, those of the largest lambda; None: all that are not 0.
+    kernel : an object, or the same thing as text.
+    fit_inverse_transform : whether to learn the way back, by kernel ridge regression from components to points.
+    alpha : lambda of that regression.
+    memory : what the Gram matrix may take, such as "2GB".
+
+    Attributes
+    ----------
+    eigenvalues_, eigenvectors_ : lambda, the largest first, and U.
+    explained_variance_ratio_ : the part of all variance that lies along each component.
+    residuals_ : by how much each eigenvalue may be wrong.
+    kernel_ : the kernel, with its parameters found. X_fit_ : the points of the training.
+    dual_coef_, X_transformed_fit_ : of the way back.
+    """
+
+    exact: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        kernel: Any = Gaussian(),  # noqa: B008
+        fit_inverse_transform: bool = False,
+        alpha: float = 1.0,
+        memory: int | float | str = "2GB",
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.fit_inverse_transform = fit_inverse_transform
+        self.alpha = alpha
+        self.memory = memory
+
+    def _fit(self, X: Points) -> None:
+        self._check()
+        n, points = count(X), double(X)
+        wanted = n if self.n_components is None else min(n, int(self.n_components))
+        self.kernel_ = self._resolved(points)
+        K = square_matrix(self, points)
+        means = K.mean(axis=0)
+        total = max(float(np.trace(K)) - float(means.sum()), 0.0)
+        found = leading(K, wanted)
+        values, vectors, residuals = found
+        small = n * _ROUNDING * max(float(np.abs(values).max()), _ROUNDING)
+        values = np.where(values > small, values, 0.0)
+        kept = np.flatnonzero(values) if self.n_components is None else np.arange(wanted)
+        kept = kept if kept.size else np.arange(1)
+        self.eigenvalues_, self.eigenvectors_, self.residuals_ = values[kept], vectors[:, kept], residuals[kept]
+        self.explained_variance_ratio_ = self.eigenvalues_ / total if total > 0.0 else np.zeros(kept.size)
+        self.X_fit_, self._n_features_out = points, kept.size
+        self._offset = means @ self._scaled()
+        if self.fit_inverse_transform:
+            self._fit_way_back(X)
+
+    def _check(self) -> None:
+        if self.n_components is not None:
+            require_integer(self, "n_components", at_least=1)
+        require_positive(self, "alpha")
+        require_choice(self, "fit_inverse_transform", (True, False))
+
+    def _scaled(self) -> Array:
+        """U lambda^(-1/2), without what has no length; its columns sum up to 0."""
+        roots = np.sqrt(self.eigenvalues_)
+        return np.divide(self.eigenvectors_, roots, where=roots > 0, out=np.zeros_like(self.eigenvectors_))
+
+    def _map(self, X: Points) -> Any:
+        components = self.kernel_(double(X), self.X_fit_) @ self._scaled() - self._offset
+        return components.astype(common_dtype(X), copy=False)
+
+    def _fit_way_back(self, X: Points) -> None:
+        if is_sparse(X) or not isinstance(X, np.ndarray):
+            raise ValueError(
+                "KernelPCA: there is no way back to sparse points or objects: fit_inverse_transform=False."
+            )
+        components = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
+        ridge = KernelRidge(self.kernel_, alpha=self.alpha, solver="cholesky", tol=1e-9)
+        ridge.fit(components, np.asarray(X, np.float64))
+        self.X_transformed_fit_, self.dual_coef_ = components, ridge.dual_coef_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self.fit_inverse_transform
+        return tags
+
+    def inverse_transform(self, Z: Any) -> Array:
+        """Points whose components are about these."""
+        check_is_fitted(self)
+        if not hasattr(self, "dual_coef_"):
+            raise ValueError("KernelPCA has not learned the way back: fit it with fit_inverse_transform=True.")
+        Z = np.asarray(Z, np.float64)
+        return np.asarray(self.kernel_(Z, self.X_transformed_fit_) @ self.dual_coef_)
+
+
+def square_matrix(owner: Any, points: Points) -> Array:
+    """K in float64, where it fits into the memory of the estimator."""
+    size, budget = 8 * count(points) ** 2, parse_bytes(owner.memory)
+    if size > budget:
+        raise BudgetError(
+            f"{type(owner).__name__} needs the whole Gram matrix: {format_bytes(size)}, and memory={owner.memory!r} is "
+            "less."
+        )
+    return DenseGram.compute(owner.kernel_, points, dtype=np.dtype(np.float64)).matrix

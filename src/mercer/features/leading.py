@@ -1,0 +1,92 @@
+"""The largest eigenvalues of a symmetric matrix and their vectors, without all the others: block Lanczos.
+
+A block Q is multiplied by K again and again, each time made orthogonal to all before it. With V all blocks in a row,
+K V = V H + Q_next R E', so that an eigenpair (t, y) of the small H gives K (V y) = t (V y) up to a residual of norm
+|R y_last|: an eigenvalue of K is no further than that from t. (Golub, Underwood 1977.)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh as dense_eigh
+from scipy.linalg import qr
+
+from ..parallel import eigh
+from ..ties import first_largest
+from ..types import Array
+
+_BLOCK, _WIDEST = 12, 20  # columns of a block: for few eigenvectors, and for many
+_MOST = 0.1  # of the eigenvectors: for more than that, LAPACK is as fast
+_REACH, _ROOM = 8, 200  # columns for each that is wanted, and in addition, until LAPACK takes over
+_AGAIN = 1.15  # times as many columns as at the last look, at the next one
+
+
+class Spectrum(NamedTuple):
+    """Eigenvalues, largest first, vectors as columns, and what each may be wrong by at most."""
+
+    values: Array
+    vectors: Array
+    residuals: Array
+
+
+def leading(K: Array, wanted: int, u: Array | None = None, tol: float = 1e-10) -> Spectrum:
+    """The `wanted` largest eigenvalues of P K P, P = 1 - u u', each to within `tol` times the largest.
+
+    Without u, that of length 1 with equal entries is taken: then P K P is the Gram matrix of points around their mean
+    in feature space. K may be overwritten.
+    """
+    n = len(K)
+    u = np.full(n, 1.0 / np.sqrt(n)) if u is None else u
+    found = (None if wanted > _MOST * n else _lanczos(K, wanted, u, tol)) or _dense(K, min(wanted, n), u)
+    rows = [first_largest(column) for column in np.abs(found.vectors).T]
+    signs = np.sign(found.vectors[rows, np.arange(found.vectors.shape[1])])  # LAPACK has no favourite
+    return found._replace(vectors=found.vectors * np.where(signs == 0.0, 1.0, signs))
+
+
+def _dense(K: Array, wanted: int, u: Array) -> Spectrum:
+    """By LAPACK."""
+    n, Ku = len(K), K @ u
+    K -= np.outer(u, Ku - 0.5 * (u @ Ku) * u)
+    K -= np.outer(Ku - 0.5 * (u @ Ku) * u, u)
+    if wanted == n:
+        values, vectors = eigh(K)
+    else:
+        values, vectors = dense_eigh(K, subset_by_index=(n - wanted, n - 1), overwrite_a=True, check_finite=False)
+    return Spectrum(values[::-1], vectors[:, ::-1], np.zeros(wanted))
+
+
+def _apart_from(u: Array, W: Array) -> Array:
+    """P W."""
+    W -= np.outer(u, u @ W)
+    return W
+
+
+def _lanczos(K: Array, wanted: int, u: Array, tol: float) -> Spectrum | None:
+    """None, where eigenvalues lie too close together."""
+    n = len(K)
+    width = _BLOCK if wanted <= _BLOCK else _WIDEST
+    most = min(_REACH * wanted + _ROOM, n // 2) // width * width
+    if most < wanted + 2 * width:
+        return None
+    V = np.empty((n, most + width), order="F")
+    H = np.zeros((most, most))
+    V[:, :width], _ = qr(_apart_from(u, np.random.default_rng(0).normal(size=(n, width))), mode="economic")
+    look = wanted + 2 * width
+    for start in range(0, most, width):
+        stop = start + width
+        W = _apart_from(u, K @ V[:, start:stop])  # V is so already
+        for _ in range(2):  # twice is enough
+            along = V[:, :stop].T @ W
+            W -= V[:, :stop] @ along
+            H[:stop, start:stop] += along
+        V[:, stop : stop + width], R = qr(W, mode="economic", check_finite=False)
+        if stop < look:
+            continue
+        look = int(_AGAIN * stop)
+        values, Y = dense_eigh(H[:stop, :stop], lower=False, subset_by_index=(stop - wanted, stop - 1))
+        residuals = np.linalg.norm(R @ Y[start:stop], axis=0)
+        if residuals.max() <= tol * max(abs(values[-1]), abs(values[0])):
+            return Spectrum(values[::-1], (V[:, :stop] @ Y)[:, ::-1], residuals[::-1])
+    return None

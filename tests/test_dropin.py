@@ -1,0 +1,257 @@
+"""mercer.dropin: scikit-learn's classes with Mercer's solvers inside. Its own tests are run by tests/peer.py."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import pickle
+import subprocess
+import sys
+import types
+
+import numpy as np
+import pytest
+import sklearn.ensemble
+import sklearn.kernel_ridge
+import sklearn.svm
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+import mercer
+from mercer import dropin
+from mercer.solution import Certificate
+
+THEIRS = {
+    "SVC": sklearn.svm.SVC,
+    "SVR": sklearn.svm.SVR,
+    "OneClassSVM": sklearn.svm.OneClassSVM,
+    "LinearSVC": sklearn.svm.LinearSVC,
+    "KernelRidge": sklearn.kernel_ridge.KernelRidge,
+}
+X, y = make_classification(160, 6, n_informative=4, n_classes=3, random_state=7)
+X_numbers, t = make_regression(120, 5, noise=5.0, random_state=3)
+t = t / t.std()
+
+
+def data_of(name):
+    return (X_numbers, t) if name in ("SVR", "KernelRidge") else (X, y)
+
+
+SETTINGS = {
+    "SVC": [
+        {}, {"C": 30.0}, {"kernel": "poly", "coef0": 1.0}, {"kernel": "linear", "C": 0.1}, {"gamma": 0.7, "tol": 1e-2},
+        {"class_weight": "balanced", "decision_function_shape": "ovo"}, {"break_ties": True},
+    ],
+    "SVR": [{}, {"C": 10.0, "epsilon": 0.01}, {"kernel": "linear"}, {"kernel": "poly", "degree": 2}],
+    "OneClassSVM": [{}, {"nu": 0.1}, {"kernel": "poly", "coef0": 1.0}],
+    "LinearSVC": [
+        {}, {"C": 0.01, "loss": "hinge", "max_iter": 1000}, {"intercept_scaling": 10.0}, {"fit_intercept": False},
+        {"class_weight": "balanced"},
+    ],
+    "KernelRidge": [{"kernel": "rbf"}, {"kernel": "poly", "gamma": 0.2}, {}, {"kernel": "rbf", "alpha": 1e-3}],
+}  # fmt: skip
+CASES = [(name, settings) for name, several in SETTINGS.items() for settings in several]
+
+
+@pytest.mark.parametrize(("name", "settings"), CASES, ids=lambda value: str(value))
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_never_worse(name, settings):
+    """At the same tol, the objective and the violation are no larger, and predictions are nearly the same."""
+    points, targets = data_of(name)
+    ours, theirs = (cls(**settings).fit(points, targets) for cls in (getattr(dropin, name), THEIRS[name]))
+    own, other = (mercer.certify(machine, points, targets) for machine in (ours, theirs))
+    for a, b in zip(getattr(own, "parts", None) or [own], getattr(other, "parts", None) or [other], strict=True):
+        assert a.primal <= b.primal * (1 + 1e-9)
+        assert a.kkt_violation <= max(b.kkt_violation, 1e-8)
+    assert ours.certificate_.converged
+    assert ours.certificate_.primal == pytest.approx(own.primal, rel=1e-6)
+    if name == "SVC":  # of each pair: votes may flip where f is 0
+        ours.decision_function_shape = theirs.decision_function_shape = "ovo"
+    scores = "predict" if name in ("SVR", "KernelRidge") else "decision_function"
+    found, expected = (getattr(machine, scores)(points) for machine in (ours, theirs))
+    assert found.shape == expected.shape
+    assert found.dtype == expected.dtype
+    assert np.abs(found - expected).max() <= 0.05 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("name", THEIRS)
+def test_parameters_and_documentation_are_theirs(name):
+    ours, theirs = getattr(dropin, name), THEIRS[name]
+    assert inspect.signature(ours) == inspect.signature(theirs)
+    assert repr(ours()) == repr(theirs())
+    assert clone(ours()).get_params() == theirs().get_params()
+    text = inspect.getdoc(ours)
+    assert "certificate_ : mercer.solution.Certificate" in text
+    assert text.partition("Attributes")[0] == inspect.getdoc(theirs).partition("Attributes")[0]
+    for method in ("fit", "predict"):
+        assert getattr(ours, method).__doc__ == getattr(theirs, method).__doc__
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        ours(nothing=1)
+
+
+@pytest.mark.parametrize("name", ["SVC", "SVR", "OneClassSVM"])
+@pytest.mark.parametrize("convert", [np.asarray, csr_matrix])
+def test_attributes_are_of_the_same_kinds(name, convert):
+    points, targets = data_of(name)
+    ours, theirs = (cls().fit(convert(points), targets) for cls in (getattr(dropin, name), THEIRS[name]))
+    assert set(vars(ours)) - set(vars(theirs)) == {"certificate_"}
+    for key, value in vars(theirs).items():
+        own = getattr(ours, key)
+        assert type(own) is type(value), key
+        if hasattr(value, "dtype"):
+            assert (own.dtype, own.ndim) == (value.dtype, value.ndim), key
+    assert ours.n_support_.sum() == len(ours.support_)
+    np.testing.assert_array_equal(convert(points)[ours.support_][:3] @ points[0], ours.support_vectors_[:3] @ points[0])
+
+
+REFUSED = [
+    ("SVC", {"kernel": "sigmoid"}, "sigmoid"),
+    ("SVC", {"max_iter": 5}, "max_iter"),
+    ("SVR", {"kernel": "poly", "coef0": -1.0}, "coef0 < 0"),
+    ("SVC", {"gamma": 0.0}, "gamma is 0"),
+    ("LinearSVC", {"penalty": "l1", "dual": False, "random_state": 0}, "l1"),
+    ("LinearSVC", {"multi_class": "crammer_singer", "random_state": 0}, "crammer_singer"),
+    ("LinearSVC", {"max_iter": 7}, "max_iter"),
+    ("KernelRidge", {"kernel": "laplacian"}, "laplacian"),
+    ("KernelRidge", {"alpha": 0.0}, "alpha"),
+]
+
+
+@pytest.mark.parametrize(("name", "settings", "why"), REFUSED)
+@pytest.mark.filterwarnings("ignore")
+def test_what_mercer_does_not_do_goes_to_scikit_learn(name, settings, why, caplog):
+    points, targets = data_of(name)
+    ours = getattr(dropin, name)().fit(points, targets)
+    assert ours.certificate_.converged
+    with caplog.at_level(logging.INFO, "mercer.dropin"):
+        ours.set_params(**settings).fit(points, targets)
+    (record,) = caplog.records
+    assert record.name == "mercer.dropin"
+    assert "by scikit-learn, because" in record.getMessage() and why in record.getMessage()
+    assert not hasattr(ours, "certificate_")  # the one of the fit before is gone
+    theirs = THEIRS[name](**settings).fit(points, targets)
+    np.testing.assert_allclose(ours.predict(points), theirs.predict(points))
+
+
+def test_the_log_says_what_mercer_found(caplog):
+    with caplog.at_level(logging.INFO, "mercer.dropin"):
+        dropin.SVC().fit(X, y)
+    assert "SVC.fit: by Mercer, all are within" in caplog.text
+
+
+def test_predictions_follow_the_attributes():
+    """Who changes a model, or has one of scikit-learn's, gets what its attributes say."""
+    theirs = sklearn.svm.SVC().fit(X, y)
+    ours = dropin.SVC()
+    ours.__dict__.update(vars(theirs))
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=1e-9)
+    ours._intercept_ = ours._intercept_ + 100.0
+    assert set(ours.predict(X)) == {0}
+
+
+def test_weights_of_zero_are_no_points():
+    weight = np.arange(len(y)) % 4 > 0
+    ours = dropin.SVC().fit(X, y, weight.astype(float))
+    without = dropin.SVC(gamma=ours._gamma).fit(X[weight], y[weight])
+    assert weight[ours.support_].all()
+    np.testing.assert_array_equal(np.flatnonzero(weight)[without.support_], ours.support_)
+    np.testing.assert_allclose(ours.dual_coef_, without.dual_coef_)
+
+
+@pytest.mark.parametrize("name", THEIRS)
+def test_many_points_go_the_way_of_mercers_machines(name, monkeypatch):
+    """The two ways lead to one answer."""
+    points, targets = data_of(name)
+    few = getattr(dropin, name)(**SETTINGS[name][0]).fit(points, targets)
+    monkeypatch.setattr(dropin.quick, "FEW", 0)
+    monkeypatch.setattr(dropin.linear, "_SMALL", 0)
+    many = getattr(dropin, name)(**SETTINGS[name][0]).fit(points, targets)
+    assert many.certificate_.converged
+    assert many.certificate_.primal == pytest.approx(few.certificate_.primal, rel=2e-5)
+    np.testing.assert_array_equal(few.predict(points).shape, many.predict(points).shape)
+
+
+@pytest.mark.parametrize("name", THEIRS)
+def test_pickles(name):
+    points, targets = data_of(name)
+    ours = getattr(dropin, name)().fit(points, targets)
+    again = pickle.loads(pickle.dumps(ours))
+    np.testing.assert_array_equal(again.predict(points), ours.predict(points))
+    assert isinstance(again.certificate_, Certificate)
+    assert again.certificate_.residuals.size == 0  # nothing as long as the training set
+
+
+def test_sparse_points_with_many_columns_stay_sparse(monkeypatch):
+    """Texts have a hundred thousand columns: nobody makes them dense."""
+    points = csr_matrix((np.ones(80), (np.arange(80), np.arange(80) * 2_000)), shape=(80, 160_000))
+    monkeypatch.setattr(type(points), "toarray", lambda *given: pytest.fail("they were made dense"))
+    assert dropin.SVC(kernel="linear").fit(points, np.arange(80) % 2).certificate_.converged
+    assert dropin.KernelRidge().fit(points, np.arange(80.0)).certificate_.converged
+
+
+# Patching.
+
+
+@pytest.mark.filterwarnings("ignore:.*imported classes")
+def test_patched_within_a_block():
+    originals = dict(THEIRS)
+    with dropin.patched():
+        for name in ("SVC", "SVR", "OneClassSVM", "LinearSVC"):
+            assert getattr(sklearn.svm, name) is getattr(dropin, name)
+        assert sklearn.kernel_ridge.KernelRidge is dropin.KernelRidge
+        assert isinstance(sklearn.svm.SVC().fit(X, y).certificate_, Certificate)
+        assert sklearn.svm._classes.SVC is originals["SVC"]  # where it is defined
+        for name, original in originals.items():  # those who hold an original can still pickle it
+            points, targets = data_of(name)
+            model = pickle.loads(pickle.dumps(original().fit(points, targets)))
+            assert model.predict(points).shape[0] == len(points)
+    assert sklearn.svm.SVC is originals["SVC"]
+    assert sklearn.kernel_ridge.KernelRidge is originals["KernelRidge"]
+    with pytest.raises(RuntimeError), dropin.patched():
+        raise RuntimeError
+    assert sklearn.svm.SVC is originals["SVC"]
+
+
+def test_modules_that_hold_the_originals_are_named(monkeypatch):
+    module = types.ModuleType("somebodys_module")
+    module.Machine = sklearn.svm.SVC
+    monkeypatch.setitem(sys.modules, "somebodys_module", module)
+    with pytest.warns(UserWarning, match=r"somebodys_module.* imported classes .*before mercer.dropin.patch"):
+        dropin.patch()
+    dropin.unpatch()
+
+
+def test_a_script_is_run_with_the_classes_patched_in(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys\nfrom sklearn.svm import SVC\nfrom sklearn.kernel_ridge import KernelRidge\n"
+        "print(__name__, SVC.__module__, KernelRidge.__module__, *sys.argv[1:])\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "mercer.dropin", str(script), "--fast"], capture_output=True, text=True
+    )
+    assert run.stdout.split() == ["__main__", "mercer.dropin.support", "mercer.dropin.ridge", "--fast"], run.stderr
+    run = subprocess.run([sys.executable, "-m", "mercer.dropin"], capture_output=True, text=True)
+    assert run.returncode != 0 and "usage" in run.stderr
+
+
+# The contract.
+
+
+@pytest.mark.parametrize("name", THEIRS)
+@pytest.mark.filterwarnings("ignore")
+def test_no_estimator_check_fails_that_passes_without(name):
+    for estimator, check in estimator_checks_generator(getattr(dropin, name)()):
+        try:
+            check(estimator)
+        except Exception as error:
+            with pytest.raises(type(error)):
+                check(THEIRS[name]())
+
+
+def test_iris_has_the_scores_that_people_know():
+    X, y = load_iris(return_X_y=True)
+    assert dropin.SVC().fit(X, y).score(X, y) == sklearn.svm.SVC().fit(X, y).score(X, y)
