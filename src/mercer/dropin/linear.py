@@ -15,13 +15,13 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from ..deadline import Deadline
 from ..estimators.certificates import worst
 from ..estimators.machines import Task, fit_machines
 from ..gram import LinearGram
 from ..kernels import Linear
 from ..kernels.pairwise import linear_weights
 from ..kernels.points import is_sparse
+from ..limits import Deadline
 from ..losses import Hinge, Loss, SquaredHinge
 from ..progress import Watches
 from ..solution import Certificate, Status

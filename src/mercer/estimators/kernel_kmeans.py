@@ -17,7 +17,7 @@ from ..kernels import kernel as as_kernel
 from ..kernels.points import Domain, count, objects
 from ..params import RebuildsParameters, require_integer
 from ..types import Array, Index, Points
-from .base import sample_weights
+from .checks import sample_weights
 from .kernel_pca import square_matrix
 
 _ROWS = 10_000  # that are predicted at a time
