@@ -74,6 +74,30 @@ def test_text(solution):
         assert section.title in text
 
 
+WIDE = [["22/7", "355/113"], ["-17/13", "5/19"], ["3/7", "101/23"], ["-29/11", "-7/17"], ["8/9", "-1/21"], [3, "1/9"]]
+
+
+@pytest.mark.parametrize(
+    "wide",
+    [
+        lambda: explain.svm(WIDE, [1, -1, 1, -1, 1, -1], C="5/3"),
+        lambda: explain.ridge(WIDE[:4], ["1/3", 2, "7/5", "-3/11"], "1/7", "poly(degree=3)"),
+        lambda: explain.lagrangian("min " + " + ".join(f"(x - {i}/7)^2" for i in range(1, 12)), ["x >= 22/7"]),
+    ],
+)
+@pytest.mark.parametrize("width", [100, 72])
+def test_no_line_of_text_is_too_long(wide, width):
+    solution = wide()
+    rows = solution.to_text(width).splitlines()
+    assert max(map(len, rows)) <= width
+    numbers = re.findall(r"\d+", "".join("".join(rows).split()))
+    assert sum(map(len, numbers)) >= sum(map(len, re.findall(r"\d+", solution.to_text(10_000)))), "nothing is left out"
+
+
+def test_text_lines_of_all_kinds(solution):
+    assert max(map(len, solution.to_text().splitlines())) <= 100
+
+
 def test_markdown_is_balanced(solution):
     text = re.sub(r"\\\$", "", solution.to_markdown())
     assert text.count("$$") % 2 == 0

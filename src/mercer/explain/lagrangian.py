@@ -125,7 +125,7 @@ def worked(problem: LagrangianProblem) -> Solution:
 
 
 def _plain(body: Any) -> str:
-    from .render.text import in_line
+    from .render.boxes import in_line
 
     return in_line(from_sympy(body))
 

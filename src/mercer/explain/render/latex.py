@@ -33,8 +33,8 @@ from ..formula import (
 from ..steps import Block, Prose, Section, Solution, Step, Table
 from . import text, tikz
 from .binding import ATOM, POWER, PRODUCT, binding, is_plain, is_tall, needed_in_product, starts_with_number
+from .boxes import GREEK, measure
 from .layout import Line, Reading, lines
-from .text import measure
 
 WIDTH = 84
 _TABLE_WIDTH = 92
@@ -214,7 +214,7 @@ _ESCAPED = {
 
 _ESCAPED |= {digit: rf"\ensuremath{{^{{{plain}}}}}" for plain, digit in zip("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True)}
 _ESCAPED |= {digit: rf"\ensuremath{{_{{{plain}}}}}" for plain, digit in zip("0123456789", "₀₁₂₃₄₅₆₇₈₉", strict=True)}
-_ESCAPED |= {text.GREEK[name]: rf"\ensuremath{{\{name}}}" for name in sorted(_GREEK)}
+_ESCAPED |= {GREEK[name]: rf"\ensuremath{{\{name}}}" for name in sorted(_GREEK)}
 
 
 def escape(words: str) -> str:

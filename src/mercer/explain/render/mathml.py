@@ -32,8 +32,8 @@ from ..formula import (
     signed,
 )
 from .binding import ATOM, POWER, PRODUCT, binding, is_tall, needed_in_product, starts_with_number
+from .boxes import GREEK, SIGNS, bold, measure
 from .layout import Line, lines
-from .text import GREEK, SIGNS, bold, measure
 
 WIDTH = 56
 
