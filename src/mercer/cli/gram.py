@@ -54,8 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
         found = evidence(X) if isinstance(kernel, Precomputed) else evidence(kernel, X, memory=arguments.memory)
         kernel = kernel if isinstance(kernel, Precomputed) else kernel.resolve(X)
     names = (
-        "kernel", "n", "asymmetry", "worst_pair", "smallest_eigenvalue", "largest_eigenvalue", "rounding", "rank", "invariance",
-        "witness_value", "witness", "method", "proof", "symmetric", "positive_definite",
+        "kernel", "n", "asymmetry", "worst_pair", "smallest_eigenvalue", "largest_eigenvalue", "rounding",
+        "rank", "witness_value", "witness", "method", "proof", "invariance", "symmetric", "positive_definite",
     )  # fmt: skip
     data = {name: getattr(found, name) for name in names}
     if arguments.picture:

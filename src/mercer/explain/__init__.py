@@ -12,6 +12,7 @@ from .perceptron import perceptron
 from .render.json import read as from_json
 from .ridge import ridge
 from .steps import Section, Solution, Step
+from .subgradient import subgradient
 from .svm import svm
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "lagrangian",
     "perceptron",
     "ridge",
+    "subgradient",
     "svm",
 ]

@@ -160,7 +160,14 @@ class Inner(Formula):
 
 @dataclass(frozen=True)
 class Norm(Formula):
-    """|x|, the length of a vector or the absolute value of a number."""
+    """|x|, the length of a vector."""
+
+    body: Formula
+
+
+@dataclass(frozen=True)
+class Absolute(Formula):
+    """|x|, of a number."""
 
     body: Formula
 

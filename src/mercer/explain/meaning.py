@@ -10,6 +10,7 @@ from typing import Any
 
 from .exact import sympy
 from .formula import (
+    Absolute,
     Call,
     Chain,
     Decimal,
@@ -88,6 +89,8 @@ def value(body: Formula, world: World = NOWHERE) -> Any:
             if hasattr(inside, "shape") or isinstance(inside, Feature):
                 return sp.sqrt(sp.expand(_inner(inside, inside)))
             return sp.Abs(inside)
+        case Absolute(inner):
+            return sp.Abs(of(inner))
         case Call(name, arguments):
             return _scalar(_called(name, world)(*(of(argument) for argument in arguments)))
         case Derivative(inner, by):

@@ -55,7 +55,7 @@ class Evidence:
     rank: int | None = None
     """How many eigenvalues are larger than rounding; None where not all were computed."""
     invariance: str = ""
-    """Whether the kernel is stationary, k(x + c, z + c) = k(x, z), and whether radial; empty where points cannot move."""
+    """Whether the kernel is stationary, k(x + c, z + c) = k(x, z), or even radial; empty where points cannot move."""
 
     @property
     def symmetric(self) -> bool:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ..formula import (
+    Absolute,
     Call,
     Chain,
     Decimal,
@@ -129,7 +130,7 @@ def box(body: Formula, level: int = 0) -> Box:
             return box(inner, POWER) + "ᵀ"
         case Inner(left, right):
             return join(["⟨", box(left), ", ", box(right), "⟩"])
-        case Norm(inner):
+        case Norm(inner) | Absolute(inner):
             return _fenced("|", box(inner), "|")
         case Call(name, arguments):
             head = Box((name,)) if isinstance(name, str) else box(name)

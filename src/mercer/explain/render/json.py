@@ -12,27 +12,25 @@ from ...kernels import Kernel
 from ...kernels import kernel as as_kernel
 from .. import formula, steps
 from ..algebraic import from_sympy
+from ..chart import Chart, Contours, Graph, Panel, Trace
 from ..exact import Labels
-from ..exercise import SheetProblem
 from ..expression import Constraint
-from ..gaussian_series import SeriesProblem
-from ..kernel_trick import TrickProblem
-from ..lagrangian import LagrangianProblem
 from ..meaning import value as meaning
-from ..perceptron import PerceptronProblem
 from ..picture import Picture
-from ..ridge import RidgeProblem
-from ..svm_problem import SvmProblem
+from ..problem import PROBLEMS
 
 _FORMAT = "mercer worked solution"
-_PROBLEMS = (
-    SvmProblem, PerceptronProblem, RidgeProblem, TrickProblem, SeriesProblem, LagrangianProblem, SheetProblem,
-)  # fmt: skip
+_DATA = (Labels, Constraint, Picture, Chart, Panel, Graph, Trace, Contours)
 _CLASSES: dict[str, Any] = {
     cls.__name__: cls
-    for cls in (*vars(formula).values(), *vars(steps).values(), *_PROBLEMS, Labels, Constraint, Picture)
+    for cls in (*vars(formula).values(), *vars(steps).values(), *_DATA)
     if isinstance(cls, type) and is_dataclass(cls)
 }
+
+
+def _class(name: Any) -> Any:
+    """The class of a part: of what is shown, or one of the kinds of exercises."""
+    return (_CLASSES.get(name) or PROBLEMS.get(name)) if isinstance(name, str) else None
 
 
 def document(solution: steps.Solution, indent: int | None = 2) -> str:
@@ -83,10 +81,11 @@ def _decode(tree: Any) -> Any:
         return tuple(_decode(entry) for entry in tree)
     if not isinstance(tree, dict):
         return tree
-    if tree.get("kind") in _CLASSES:
+    kind = _class(tree.get("kind"))
+    if kind is not None:
         told = {key: _decode(part) for key, part in tree.items() if key != "kind"}
         try:
-            return _CLASSES[tree["kind"]](**told)
+            return kind(**told)
         except TypeError as error:
             raise ValueError(f"A part of a worked solution is damaged: {error}.") from None
     if len(tree) == 1:

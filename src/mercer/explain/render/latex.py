@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ..formula import (
+    Absolute,
     Call,
     Chain,
     Decimal,
@@ -83,6 +84,8 @@ def math(body: Formula, level: int = 0) -> str:
             return rf"{big[0]}\langle {math(left)}, {math(right)} {big[1]}\rangle"
         case Norm(inner):
             return rf"\lVert {math(inner)} \rVert" if not is_tall(inner) else rf"\left\lVert {math(inner)} \right\rVert"
+        case Absolute(inner):
+            return _fenced(r"\lvert ", math(inner), r" \rvert", is_tall(inner))
         case Call(name, arguments):
             head = _WORDS.get(name, rf"\operatorname{{{name}}}") if isinstance(name, str) else math(name)
             inside = ", ".join(math(argument) for argument in arguments)
@@ -282,7 +285,7 @@ def document(solution: Solution) -> str:
     return "\n".join(
         [
             _PREAMBLE
-            + (tikz.PREAMBLE if solution.picture is not None else "")
+            + (tikz.preamble(solution.picture) if solution.picture is not None else "")
             + rf"\title{{{escape(solution.title)}}}",
             r"\author{}\date{}",
             r"\begin{document}",

@@ -7,6 +7,7 @@ from html import escape
 from itertools import pairwise
 
 from ..formula import (
+    Absolute,
     Call,
     Chain,
     Decimal,
@@ -92,6 +93,8 @@ def math(body: Formula, level: int = 0) -> str:
             return _fenced("⟨", math(left), _operator(","), math(right), "⟩", tall=is_tall(left) or is_tall(right))
         case Norm(inner):
             return _fenced("‖", math(inner), "‖", tall=is_tall(inner))
+        case Absolute(inner):
+            return _fenced("|", math(inner), "|", tall=is_tall(inner))
         case Call(name, arguments):
             head = _tag("mi", escape(name)) if isinstance(name, str) else math(name)
             return _row(head, _fenced("(", *_between([math(argument) for argument in arguments], _operator(",")), ")"))
