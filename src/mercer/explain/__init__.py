@@ -4,14 +4,17 @@ Needs SymPy: `pip install 'mercer[explain]'`.
 """
 
 from .check import Report
+from .descent import descent
 from .exact import NotByHandError
 from .exercise import Exercise, exercise
+from .hinge import hinge
 from .kernel_trick import kernel_trick
 from .lagrangian import lagrangian
 from .perceptron import perceptron
 from .render.json import read as from_json
 from .ridge import ridge
 from .steps import Section, Solution, Step
+from .stochastic import stochastic
 from .subgradient import subgradient
 from .svm import svm
 
@@ -22,12 +25,15 @@ __all__ = [
     "Section",
     "Solution",
     "Step",
+    "descent",
     "exercise",
     "from_json",
+    "hinge",
     "kernel_trick",
     "lagrangian",
     "perceptron",
     "ridge",
+    "stochastic",
     "subgradient",
     "svm",
 ]

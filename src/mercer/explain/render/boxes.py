@@ -92,7 +92,8 @@ def symbol(body: Symbol) -> str:
     """A letter with its index; vectors in bold letters."""
     letter = GREEK.get(body.name, body.name)
     letter = bold(letter) if body.bold else letter
-    return letter + (body.index.translate(_BELOW) if body.index.isalnum() else f"_{body.index}" if body.index else "")
+    below = body.index.translate(_BELOW)
+    return letter + (below if not any(c in below for c in body.index) else f"_{body.index}")
 
 
 def box(body: Formula, level: int = 0) -> Box:
