@@ -8,11 +8,14 @@ from .descent import descent
 from .exact import NotByHandError
 from .exercise import Exercise, exercise
 from .hinge import hinge
+from .kernel_matrix import gram
 from .kernel_trick import kernel_trick
 from .lagrangian import lagrangian
+from .maps import maps
 from .perceptron import perceptron
 from .render.json import read as from_json
 from .ridge import ridge
+from .rkhs import rkhs
 from .steps import Section, Solution, Step
 from .stochastic import stochastic
 from .subgradient import subgradient
@@ -28,11 +31,14 @@ __all__ = [
     "descent",
     "exercise",
     "from_json",
+    "gram",
     "hinge",
     "kernel_trick",
     "lagrangian",
+    "maps",
     "perceptron",
     "ridge",
+    "rkhs",
     "stochastic",
     "subgradient",
     "svm",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from .exact import Rows, Vector
 from .formula import Formula, Symbol
-
-Place = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True)
@@ -60,14 +59,18 @@ class Chart:
     words: str
 
 
-def window(places: list[tuple[Fraction, Fraction]], room: Fraction = Fraction(1, 8)) -> tuple[Fraction, ...]:
+def window(
+    places: Sequence[Sequence[Fraction]], room: Fraction = Fraction(1, 8)
+) -> tuple[Fraction, Fraction, Fraction, Fraction]:
     """Around all places, with room; ends that are short to write."""
-    sides: list[Fraction] = []
-    for values in zip(*places, strict=True):
-        low, high = min(values), max(values)
-        span = high - low or Fraction(1)
-        sides += [_short(low - room * span, span), _short(high + room * span, span)]
-    return tuple(sides)
+    (left, right), (bottom, top) = (_ends(list(values), room) for values in zip(*places, strict=True))
+    return left, right, bottom, top
+
+
+def _ends(values: list[Fraction], room: Fraction) -> tuple[Fraction, Fraction]:
+    low, high = min(values), max(values)
+    span = high - low or Fraction(1)
+    return _short(low - room * span, span), _short(high + room * span, span)
 
 
 def _short(number: Fraction, span: Fraction) -> Fraction:

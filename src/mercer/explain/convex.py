@@ -74,7 +74,7 @@ class Convex:
 
     def subgradients(self, point: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
         """The corners of the set of all subgradients at a point."""
-        return _hull(_subgradients(self.body, self.variables, tuple(map(_exact, point))))
+        return tuple(_hull(_subgradients(self.body, self.variables, tuple(map(_exact, point)))))
 
 
 def require_convex(f: Convex) -> None:
@@ -175,18 +175,18 @@ def _plus(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(u + v for u, v in zip(a, b, strict=True))
 
 
-def _hull(points: Points) -> tuple[tuple[Any, ...], ...] | Any:
+def _hull(points: Points) -> Points:
     """The corners of the convex hull: in one dimension and in two; in more, all different points."""
     distinct = sorted(set(points), key=lambda p: tuple(entry.evalf(30) for entry in p))
     if len(distinct) > MOST_VERTICES:
         raise NotByHandError(f"The set of subgradients has more than {MOST_VERTICES} corners: take a simpler point.")
     if len(distinct) < 3 and len(distinct[0]) < 3:
-        return tuple(distinct)
+        return distinct
     if len(distinct[0]) == 1:
-        return distinct[0], distinct[-1]
+        return [distinct[0], distinct[-1]]
     if len(distinct[0]) == 2:
-        return tuple(dict.fromkeys([*_half(distinct), *_half(distinct[::-1])]))
-    return tuple(distinct)
+        return list(dict.fromkeys([*_half(distinct), *_half(distinct[::-1])]))
+    return distinct
 
 
 def _half(points: Points) -> Points:

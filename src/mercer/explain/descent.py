@@ -310,7 +310,7 @@ def _picture(e: DescentProblem) -> Chart:
         far = [(Fraction(t), _root(_square(stage.w, e.best))) for t, stage in enumerate(e.run, 1)]
         parts.append(Trace(tuple(far), "third", "distance to the optimum"))
     everything = [place for part in parts for place in part.places] + [(Fraction(1), Fraction(0))]
-    history = Panel("value, best value, distance", ("t", ""), _box(everything), tuple(parts))
+    history = Panel("value, best value, distance", ("t", ""), window(everything), tuple(parts))
     path = _path(e)
     panels = (path, history) if path is not None else (history,)
     return Chart(panels, "the path of the steps on the contours of f; value, best value and distance by steps")
@@ -321,7 +321,7 @@ def _path(e: DescentProblem) -> Panel | None:
     if len(e.start) == 1:
         (x,) = e.names
         dots = tuple((w[0], rounded(stage.value)) for w, stage in zip(route, e.run, strict=True))
-        left, right, bottom, top = _box([*dots, (dots[0][0] + 1, dots[0][1] + 1)])
+        left, right, bottom, top = window([*dots, (dots[0][0] + 1, dots[0][1] + 1)])
         graph = Graph(from_sympy(e.body), x, left, right, "main", "f")
         return Panel("the steps", (x.name, "f"), (left, right, bottom, top), (graph, Trace(dots, "path")))
     if len(e.start) != 2:
@@ -334,14 +334,7 @@ def _path(e: DescentProblem) -> Panel | None:
 
     axes = (in_line(e.names[0]), in_line(e.names[1]))
     parts = (contours, Trace(route, "path"), *stars)
-    return Panel("the path", axes, _box([(u, v) for u, v in places], Fraction(1, 3)), parts, True)
-
-
-def _box(
-    places: list[tuple[Fraction, Fraction]], room: Fraction = Fraction(1, 8)
-) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-    left, right, bottom, top = window(places, room)
-    return left, right, bottom, top
+    return Panel("the path", axes, window([(u, v) for u, v in places], Fraction(1, 3)), parts, True)
 
 
 def _root(square: Fraction) -> Fraction:

@@ -199,8 +199,8 @@ def _entries(x: Any) -> tuple[Any, ...]:
 # Reading what was given.
 
 
-def read_sample(X: Any, kernel: Kernel | str, instead: str, new: Any = None) -> dict[str, Any]:
-    """The fields of a Sample, from what the user gave."""
+def read_sample(X: Any, kernel: Kernel | str, instead: str, new: Any = None, definite: bool = True) -> dict[str, Any]:
+    """The fields of a Sample, from what the user gave; unless told otherwise K must be positive semidefinite."""
     chosen = read_kernel(kernel, instead)
     features: Rows | None = None
     new_features: Rows = ()
@@ -220,7 +220,8 @@ def read_sample(X: Any, kernel: Kernel | str, instead: str, new: Any = None) -> 
     require_histograms(chosen, fresh)
     fields: dict[str, Any] = {"points": rows, "gram": given, "kernel": chosen, "features": features}
     fields |= {"new": fresh, "new_features": new_features}
-    _require_semidefinite(Sample(**fields).K)
+    if definite:
+        _require_semidefinite(Sample(**fields).K)
     return fields
 
 

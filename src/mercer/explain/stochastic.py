@@ -69,7 +69,8 @@ class StochasticProblem(Sample):
     @cached_property
     def drawn(self) -> tuple[int, ...]:
         """The points, in the order in which they come."""
-        random, found = Random(self.seed), []
+        random = Random(self.seed)
+        found: list[int] = []
         while len(found) < self.steps:
             if self.order == "random":
                 found.append(random.randrange(self.n))
@@ -323,6 +324,6 @@ def _picture(e: StochasticProblem) -> Chart:
     mean = ((Fraction(e.average_from), level), (Fraction(e.steps), level))
     traces = [Trace(tuple(values), "second", "value"), Trace(tuple(least), "main", "best value")]
     traces.append(Trace(mean, "third", "value of the mean"))
-    left, right, bottom, top = window([*values, *mean, (Fraction(1), Fraction(0))])
-    panel = Panel("the objective, step by step", ("t", "J"), (left, right, bottom, top), tuple(traces))
+    around = window([*values, *mean, (Fraction(1), Fraction(0))])
+    panel = Panel("the objective, step by step", ("t", "J"), around, tuple(traces))
     return Chart((panel,), "the objective after each step, the best so far, and that of the mean")

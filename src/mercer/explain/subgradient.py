@@ -353,13 +353,8 @@ def _lines_below(e: SubgradientProblem) -> Chart:
     span = [(low, fraction(round(float(h), 3))) for h in heights] + [(high, value - 1)]
     graph = Graph(from_sympy(e.body), x, low, high, "main", "f")
     parts = (graph, *lines, Trace(((at, value),), "dot"))
-    panel = Panel("lines below the graph", (x.name, "f"), _window(span), parts)
+    panel = Panel("lines below the graph", (x.name, "f"), window(span), parts)
     return Chart((panel,), "the graph of f, and lines that touch it from below: one for each subgradient")
-
-
-def _window(places: list[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-    left, right, bottom, top = window(places)
-    return left, right, bottom, top
 
 
 def _contours(e: SubgradientProblem) -> Chart:
@@ -374,9 +369,10 @@ def _contours(e: SubgradientProblem) -> Chart:
     )  # fmt: skip
     corners = _fractions(e.corners)
     ring = (*corners, corners[0])
-    around = _window([(u, v) for u, v in (*corners, (Fraction(0), Fraction(0)))] + [(Fraction(1), Fraction(1))])
-    marks: tuple[Trace, ...] = (Trace(tuple(corners), "star"),)
-    set_ = Panel("the subgradients", ("v₁", "v₂"), around, (Trace(ring, "main"), *marks) if len(ring) > 2 else marks)
+    around = window([(u, v) for u, v in (*corners, (Fraction(0), Fraction(0)))] + [(Fraction(1), Fraction(1))])
+    marks = Trace(tuple(corners), "star")
+    inside = (Trace(ring, "main"), marks) if len(ring) > 2 else (marks,)
+    set_ = Panel("the subgradients", ("v₁", "v₂"), around, inside)
     return Chart((plane, set_), "contours of f with its subgradients as arrows; the set of all subgradients")
 
 

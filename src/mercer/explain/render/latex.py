@@ -116,8 +116,8 @@ def _number(value: Fraction) -> str:
 
 
 def _symbol(body: Symbol) -> str:
-    if body.name == "infinity":
-        return r"\infty"
+    if body.name in ("infinity", "·"):
+        return r"\infty" if body.name == "infinity" else r"\cdot"
     if body.name in _GREEK:
         letter = rf"\boldsymbol{{\{body.name}}}" if body.bold else rf"\{body.name}"
     elif body.bold:
