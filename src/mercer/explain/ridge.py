@@ -33,6 +33,9 @@ from .formula import (
 from .gram import is_polynomial
 from .letters import HALF, K, X, a_bold, coordinates, f_of, lam, over, root_of, t_bold, w, x_
 from .meaning import value
+from .ridge_duality import SCOPES as DUALITY
+from .ridge_duality import duality
+from .ridge_duality import world as duality_world
 from .sample import Sample, read_sample
 from .sample_steps import Expansion, function_steps, gram_steps, new_points
 from .steps import Section, Solution, Step, Table, say
@@ -53,6 +56,7 @@ class RidgeProblem(Sample):
 
     t: Vector
     weight: Fraction
+    detail: str = "full"
 
     def solve(self) -> Solution:
         """See `ridge`."""
@@ -109,6 +113,8 @@ class RidgeProblem(Sample):
         world = world.also(families={Symbol("t"): list(t)})
         if kind == "data":
             return world
+        if kind in DUALITY:
+            return duality_world(self, world)
         if self.linear:
             world = world.also({self.design: sp.ImmutableMatrix([[exact(v) for v in x] for x in self.vectors])})
         if kind == "features":
@@ -136,11 +142,18 @@ class RidgeProblem(Sample):
         return world.also({self.design: Phi, w: w_, _I: size}, {Symbol("w"): list(w_)}, {"φ": lambda x: phi})
 
 
-def ridge(X: Any, t: Any, lam: Any, kernel: Kernel | str = Linear(), new: Any = None) -> Solution:  # noqa: B008
+def ridge(
+    X: Any,
+    t: Any,
+    lam: Any,
+    kernel: Kernel | str = Linear(),  # noqa: B008 - kernels never change
+    new: Any = None,
+    detail: str = "full",
+) -> Solution:
     """Kernel ridge regression, worked out exactly: min 1/2 sum (w.phi(x_i) - t_i)^2 + lambda/2 |w|^2.
 
     X holds the points, or their Gram matrix with kernel="precomputed"; t the targets; lam > 0 is lambda; `new` a point
-    (or several) to predict.
+    (or several) to predict. detail="duality" derives the dual term by term and by components.
     """
     sympy()
     refuse_many(X, MOST_POINTS, "mercer.KernelRidge")
@@ -149,13 +162,16 @@ def ridge(X: Any, t: Any, lam: Any, kernel: Kernel | str = Linear(), new: Any = 
     if weight <= 0:
         raise ValueError(f"lambda must be greater than 0, not {lam}.")
     rows = fields["gram"] if fields["points"] is None else fields["points"]
-    return RidgeProblem(**fields, t=targets(t, len(rows)), weight=weight).solve()
+    return RidgeProblem(**fields, t=targets(t, len(rows)), weight=weight, detail=detail).solve()
 
 
 def worked(e: RidgeProblem) -> Solution:
     """The solution, from the data alone."""
     require_few(e.n, MOST_POINTS, "mercer.KernelRidge")
-    sections = (_data(e), _gram(e), _dual(e), _coefficients(e), *_weights(e), _predictions(e), *_primal(e), _values(e))
+    if e.detail not in ("full", "duality"):
+        raise ValueError(f'detail must be "full" or "duality", not {e.detail!r}.')
+    dual = duality(e) if e.detail == "duality" else (_dual(e),)
+    sections = (_data(e), _gram(e), *dual, _coefficients(e), *_weights(e), _predictions(e), *_primal(e), _values(e))
     answer: dict[str, Any] = {"a": e.a, "predictions": e.predictions, "value": e.objective}
     if e.linear:
         answer["w"] = e.weights(e.a)

@@ -352,7 +352,7 @@ def _lines_below(e: SubgradientProblem) -> Chart:
     heights = [e.f.at((at + Fraction(k, 2),)).evalf(8) for k in range(-4, 5)]
     span = [(low, fraction(round(float(h), 3))) for h in heights] + [(high, value - 1)]
     graph = Graph(from_sympy(e.body), x, low, high, "main", "f")
-    parts = (graph, *lines, Trace(((at, value),), "dot"))
+    parts: tuple[Graph | Trace, ...] = (graph, *lines, Trace(((at, value),), "dot"))
     panel = Panel("lines below the graph", (x.name, "f"), window(span), parts)
     return Chart((panel,), "the graph of f, and lines that touch it from below: one for each subgradient")
 
@@ -371,7 +371,7 @@ def _contours(e: SubgradientProblem) -> Chart:
     ring = (*corners, corners[0])
     around = window([(u, v) for u, v in (*corners, (Fraction(0), Fraction(0)))] + [(Fraction(1), Fraction(1))])
     marks = Trace(tuple(corners), "star")
-    inside = (Trace(ring, "main"), marks) if len(ring) > 2 else (marks,)
+    inside: tuple[Trace, ...] = (Trace(ring, "main"), marks) if len(ring) > 2 else (marks,)
     set_ = Panel("the subgradients", ("v₁", "v₂"), around, inside)
     return Chart((plane, set_), "contours of f with its subgradients as arrows; the set of all subgradients")
 

@@ -110,7 +110,13 @@ class SvmProblem(Sample):
             return self._with_labels().also(
                 {Symbol("c", bold=True): vector([p - m for p, m in zip(plus, minus, strict=True)])}
             )
+        from . import svm_duality, svm_program
+
+        if scope in svm_duality.SCOPES:
+            return svm_duality.world(self, scope)
         solved = self._solved(self.alpha, self.b)
+        if kind in svm_program.SCOPES:
+            return svm_program.world(self, scope, solved)
         return self.at_new(solved, int(rest) - 1) if kind == "new" else solved
 
     def _with_labels(self) -> World:
