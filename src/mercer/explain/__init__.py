@@ -5,6 +5,7 @@ Needs SymPy: `pip install 'mercer[explain]'`.
 
 from .check import Report
 from .descent import descent
+from .duality import duality
 from .exact import NotByHandError
 from .exercise import Exercise, exercise
 from .hinge import hinge
@@ -29,6 +30,7 @@ __all__ = [
     "Solution",
     "Step",
     "descent",
+    "duality",
     "exercise",
     "from_json",
     "gram",

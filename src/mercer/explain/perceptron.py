@@ -9,7 +9,7 @@ from typing import Any
 
 from ..kernels import Kernel, Linear
 from . import footnotes, letters
-from .exact import Labels, Vector, dot, fraction, labels, refuse_many, require_few, sympy
+from .exact import Labels, NotByHandError, Vector, dot, fraction, labels, refuse_many, require_few, sympy
 from .formula import (
     Call,
     Chain,
@@ -18,6 +18,7 @@ from .formula import (
     Listing,
     Norm,
     Number,
+    Point,
     Product,
     Symbol,
     Words,
@@ -28,6 +29,8 @@ from .formula import (
     point,
 )
 from .letters import about, f_of, k, over, root_of, w, x_, y_
+from .meaning import value
+from .perceptron_derivation import derivation, explicit_world, panels
 from .perceptron_run import MOST_PASSES, Run, follow
 from .picture import Picture
 from .sample import Sample, read_sample
@@ -51,6 +54,7 @@ class PerceptronProblem(Sample):
     labels: Labels
     eta: Fraction
     all: bool = False
+    detail: str = "full"
 
     def solve(self) -> Solution:
         """See `perceptron`."""
@@ -87,6 +91,8 @@ class PerceptronProblem(Sample):
             return world
         if kind == "look":
             return self._look(world, int(rest))
+        if kind == "explicit":
+            return explicit_world(self, world, int(rest))
         world = self._counted(world, self.run.alpha).also({_M: exact(sum(self.run.alpha))})
         if kind == "cycle":
             counts = self.run.cycle()
@@ -130,6 +136,35 @@ class PerceptronProblem(Sample):
                     return False
         return True
 
+    def prove_indicators(self, step: Step) -> bool:
+        """The indicator is 1 where y_i f(x_i) <= 0, and only then something is added."""
+        (table,) = step.mathematics
+        assert isinstance(table, Table)
+        for number, row in enumerate(table.rows):
+            i = number % self.n
+            mistake = self.y[i] * dot(self.K[i], self.run.beta(self._counts[number])) <= 0
+            if row[3].parts != (Number(Fraction(int(mistake))),) or (row[4].parts == ("nothing",)) == mistake:
+                return False
+        return True
+
+    def prove_apart(self, step: Step) -> bool:
+        """In the last component shown, one class is above the other."""
+        (table,) = step.mathematics
+        assert isinstance(table, Table)
+        sides: dict[Any, list[Any]] = {}
+        for row in table.rows:
+            label, shown = row[0].parts[0], row[2].parts[0]
+            assert isinstance(shown, Point)
+            sides.setdefault(label, []).append(value(shown.entries[-1]).evalf(30))
+        one, other = sides.values()
+        return bool(min(one) > max(other) or min(other) > max(one))
+
+    def prove_same(self, step: Step) -> bool:
+        """The values of the run on features are those of the run by the kernel."""
+        (table,) = step.mathematics
+        assert isinstance(table, Table)
+        return [row[2].parts for row in table.rows] == [(Number(look.score),) for look in self.run.looks]
+
     def prove_converges(self, step: Step) -> bool:
         """Every point has y_i f(x_i) > 0."""
         values = [dot(row, self.beta) for row in self.K]
@@ -144,12 +179,19 @@ class PerceptronProblem(Sample):
 
 
 def perceptron(
-    X: Any, y: Any, kernel: Kernel | str | None = None, eta: Any = 1, new: Any = None, all: bool = False
+    X: Any,
+    y: Any,
+    kernel: Kernel | str | None = None,
+    eta: Any = 1,
+    new: Any = None,
+    all: bool = False,
+    detail: str = "full",
 ) -> Solution:
     """The perceptron, followed step by step: primal and dual where kernel is None, the kernel perceptron otherwise.
 
     There is no bias: give the points a coordinate 1, or the kernel a constant, to have one. `new` is a point (or
     several) to classify. A run of more than 100 looks is cut in the middle, unless all=True.
+    detail="derivation" shows how the dual comes out of the run: four forms, the double sum, the features.
     """
     sympy()
     refuse_many(X, MOST_POINTS, "mercer.KernelPerceptron")
@@ -158,7 +200,7 @@ def perceptron(
         raise ValueError(f"eta must be greater than 0, not {eta}.")
     fields = read_sample(X, Linear() if kernel is None else kernel, "mercer.KernelPerceptron", new)
     rows = fields["gram"] if fields["points"] is None else fields["points"]
-    problem = PerceptronProblem(**fields, labels=labels(y, len(rows)), eta=rate)
+    problem = PerceptronProblem(**fields, labels=labels(y, len(rows)), eta=rate, detail=detail)
     return replace(problem, all=bool(all) and len(problem.run.looks) > SHOWN).solve()
 
 
@@ -168,10 +210,18 @@ def worked(e: PerceptronProblem) -> Solution:
     run = e.run
     if e.all and len(run.looks) <= SHOWN:
         raise ValueError(f"A run of {len(run.looks)} looks is shown in full anyway.")
-    sections = [_rule(e), *_gram(e), _table(e), _end(e)]
+    if e.detail not in ("full", "derivation"):
+        raise ValueError(f'detail must be "full" or "derivation", not {e.detail!r}.')
+    if e.detail == "derivation" and len(run.looks) > SHOWN:
+        raise NotByHandError(f"A run of {len(run.looks)} looks is too long to derive row by row; at most {SHOWN}.")
+    sections = (
+        [_rule(e), *_gram(e), _table(e), _end(e)]
+        if e.detail == "full"
+        else [_rule(e), *_gram(e), *derivation(e), _end(e)]
+    )
     if run.converged:
-        sections += [*_weights(e), _certificate(e)]
-    if not e.linear and e.points is not None:
+        sections += [*_weights(e), _certificate(e)] if e.detail == "full" else []
+    if not e.linear and e.points is not None and e.detail == "full":
         sections.append(_linear(e))
     if run.converged:
         sections += _answer(e)
@@ -188,7 +238,8 @@ def worked(e: PerceptronProblem) -> Solution:
     name = "Perceptron" if e.linear else "Kernel perceptron"
     counts = tuple(e.eta * a for a in run.alpha)
     picture = Picture.of(e, e.y, counts, Fraction(0)) if run.converged else Picture.of(e, e.y)
-    return Solution(f"{name}: {e.n} points", tuple(sections), answer, picture, e)
+    turned = panels(e) if e.detail == "derivation" else None
+    return Solution(f"{name}: {e.n} points", tuple(sections), answer, turned or picture, e)
 
 
 def _rule(e: PerceptronProblem) -> Section:

@@ -204,7 +204,8 @@ def _dual_function(e: SvmProblem) -> Section:
             condition(letters.alpha(0), "=", size), condition(w, "=", 0),
             condition(b, "=", combination([e.y[0]], [_s])),
         ),
-        (equals(_call(e), combination([size.value, -size.value], [Number(Fraction(1)), _s])),), say("which has no lower bound as s grows"), scope="unbalanced",
+        (equals(_call(e), combination([size.value, -size.value], [Number(Fraction(1)), _s])),),
+        say("which has no lower bound as s grows"), scope="unbalanced",
     )  # fmt: skip
     steps = [first, b_step]
     if e.C is not None:
