@@ -13,7 +13,7 @@ from sklearn.datasets import dump_svmlight_file, load_diabetes, load_iris
 
 import mercer
 from mercer.cli import fitting, grid, main, scores
-from mercer.cli.explain import KINDS
+from mercer.cli.explain import EXERCISES
 from mercer.cli.machines import MACHINES
 from mercer.cli.main import VERBS
 from mercer.cli.output import in_flags
@@ -649,7 +649,7 @@ def test_explain(run, files):
     assert run("explain", "--exercise", "7", "--kind", "ridge", "--json")[0] == 0
     both = json.loads(run("explain", "--exercise", "7", "--answer", "--json")[1])
     assert both["exercise"]["title"] == "Exercise 7: support vector machine" and both["answer"]["answer"]
-    for kind in KINDS:
+    for kind in EXERCISES:
         assert "Exercise 7" in run("explain", "--exercise", "7", "--kind", kind)[1]
     found = json.loads(run("explain", "1,3:+ 2,1:-", "-o", "b.html", "--json")[1])
     assert found == {"format": "html", "output": ["b.html"]}

@@ -13,10 +13,12 @@ from .kernel_matrix import gram
 from .kernel_trick import kernel_trick
 from .lagrangian import lagrangian
 from .maps import maps
+from .pca import pca
 from .perceptron import perceptron
 from .render.json import read as from_json
 from .ridge import ridge
 from .rkhs import rkhs
+from .smo import smo
 from .steps import Section, Solution, Step
 from .stochastic import stochastic
 from .subgradient import subgradient
@@ -38,9 +40,11 @@ __all__ = [
     "kernel_trick",
     "lagrangian",
     "maps",
+    "pca",
     "perceptron",
     "ridge",
     "rkhs",
+    "smo",
     "stochastic",
     "subgradient",
     "svm",

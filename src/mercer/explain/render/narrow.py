@@ -35,9 +35,11 @@ def fitted(body: Formula, width: int, continued: bool = False) -> list[Box]:
                 found += _after(f"{SIGNS[sign]} ", fitted(member, width - _INDENT))
             return found
         case Listing(items, separator, False) if separator:
-            return _packed(items, width, lambda part, first: _items(part, separator, width))
+            mark = separator.strip()
+            return _marked(_packed(items, width - 2, lambda part, first: _items(part, separator, width - 2)), mark)
         case Point(entries) if len(entries) > 1:
-            return _after("(", _packed(entries, width - 3, lambda part, first: _items(part, ", ", width - 3)), ")")
+            inside = _packed(entries, width - 3, lambda part, first: _items(part, ", ", width - 3))
+            return _after("(", _marked(inside, ","), ")")
     return _words(body, width)
 
 
@@ -75,6 +77,11 @@ def _factors(factors: tuple[Formula, ...], width: int, first: bool) -> list[Box]
 def _items(items: tuple[Formula, ...], separator: str, width: int) -> list[Box]:
     whole = box(Listing(items, separator))
     return [whole] if len(items) > 1 or whole.width <= width else fitted(items[0], width)
+
+
+def _marked(boxes: list[Box], mark: str) -> list[Box]:
+    """With a comma where the next line goes on."""
+    return [*(part + mark for part in boxes[:-1]), boxes[-1]]
 
 
 def _columns(rows: tuple[tuple[Formula, ...], ...], width: int) -> list[Box]:
