@@ -13,11 +13,14 @@ from .kernel_matrix import gram
 from .kernel_trick import kernel_trick
 from .lagrangian import lagrangian
 from .maps import maps
+from .neighbours import neighbours
 from .pca import pca
 from .perceptron import perceptron
+from .rbf_series import rbf
 from .render.json import read as from_json
 from .ridge import ridge
 from .rkhs import rkhs
+from .shrinkage import shrinkage
 from .smo import smo
 from .steps import Section, Solution, Step
 from .stochastic import stochastic
@@ -40,10 +43,13 @@ __all__ = [
     "kernel_trick",
     "lagrangian",
     "maps",
+    "neighbours",
     "pca",
     "perceptron",
+    "rbf",
     "ridge",
     "rkhs",
+    "shrinkage",
     "smo",
     "stochastic",
     "subgradient",

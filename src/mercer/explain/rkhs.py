@@ -10,9 +10,10 @@ from itertools import product as all_of
 from typing import Any
 
 from ..kernels import Kernel, Linear
-from . import letters
+from . import footnotes, letters
 from .algebra import solve
 from .exact import NotByHandError, Rows, Vector, dot, fraction, points, sympy
+from .features import degree, expansion
 from .formula import (
     Call,
     Formula,
@@ -28,7 +29,7 @@ from .formula import (
     matrix,
     point,
 )
-from .gram import kernel_formula, read_kernel, require_histograms, value
+from .gram import is_polynomial, kernel_formula, read_kernel, require_histograms, value
 from .letters import k, over
 from .problem import Problem
 from .steps import Section, Solution, Step, Table, say
@@ -166,7 +167,7 @@ def _terms(given: Any, name: str) -> tuple[Vector, Rows]:
 
 def worked(e: RkhsProblem) -> Solution:
     """The solution, from the data alone."""
-    sections = [_functions(e), _product(e), _reproducing(e), *_second(e)]
+    sections = [_functions(e), _product(e), _reproducing(e), *_degree(e), *_second(e)]
     f = dot(e.alpha, [value(e.kernel, x, e.at) for x in e.xs])
     answer: dict[str, Any] = {
         "inner": e.inner(e.alpha, e.xs, e.beta, e.zs), "squared_norm": e.inner(e.alpha, e.xs, e.alpha, e.xs), "f": f
@@ -229,6 +230,18 @@ def _reproducing(e: RkhsProblem) -> Section:
     words = say("At {}, f has the value of its inner product with the function {} of that point:",
                 equals(x, point(e.at)), Call(k, (_DOT, x)))  # fmt: skip
     return Section("The reproducing property", (Step(words, (direct, product_), scope="data"),))
+
+
+def _degree(e: RkhsProblem) -> list[Section]:
+    """f multiplied out, where the kernel is a polynomial."""
+    if not is_polynomial(e.kernel):
+        return []
+    names = letters.coordinates(len(e.at))
+    body, opened = expansion(e.kernel, e.xs, e.alpha, names, Fraction(0))
+    p = degree(e.kernel)
+    shown = equals(Call(_f, (point(names),)), body, opened)
+    words = say("The kernel has the degree {}, so that f is a polynomial of degree {} at most:", p, p)
+    return [Section("f multiplied out", (Step(words, (shown,), footnotes=(footnotes.DEGREE,), scope="letters"),))]
 
 
 def _second(e: RkhsProblem) -> list[Section]:

@@ -42,6 +42,7 @@ _TABLE_WIDTH = 92
 _GREEK = {
     "alpha", "beta", "gamma", "delta", "eta", "lambda", "mu", "xi", "pi", "sigma", "theta", "phi", "Phi", "Lambda",
 }  # fmt: skip
+_NAMES = {"infinity": r"\infty", "·": r"\cdot", "φ": r"\varphi"}
 _SIGNS = {"=": "=", "<": "<", "<=": r"\le", ">": ">", ">=": r"\ge", "!=": r"\ne", "~": r"\approx", ":=": ":="}
 _SIGNS |= {f"{sign}!": shown for sign, shown in _SIGNS.items()}
 _WORDS = {"φ": r"\varphi", "Λ": r"\Lambda", "exp": r"\exp", "log": r"\log", "min": r"\min", "max": r"\max"}
@@ -116,8 +117,8 @@ def _number(value: Fraction) -> str:
 
 
 def _symbol(body: Symbol) -> str:
-    if body.name in ("infinity", "·"):
-        return r"\infty" if body.name == "infinity" else r"\cdot"
+    if body.name in _NAMES:
+        return _NAMES[body.name] + (f"_{{{body.index}}}" if body.index else "")
     if body.name in _GREEK:
         letter = rf"\boldsymbol{{\{body.name}}}" if body.bold else rf"\{body.name}"
     elif body.bold:
