@@ -668,6 +668,40 @@ def test_explain(run, files):
         assert found == code and words in err
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["|w1| + 2|w2|", "--kind", "subgradient", "--at", "1,0", "--vector", "1,1"], "{1} × [−2, 2]"),
+        (["w1^2 + 2*w2^2", "--kind", "descent", "--at", "3,1", "--rule", "1/8", "--steps", "2"], "27/16"),
+        (["min x^2", "x >= 1", "--kind", "duality"], "duality holds"),
+        (["1,2:1 0,1:-2", "1,1:1", "--kind", "rkhs", "--at", "2,2"], "reproducing"),
+        (["1,3 2,1 0,1", "--kind", "gram", "--vector", "1,1,1"], "rank(𝐊) = 2"),
+        (["sqrt(2)*x", "x,-x", "--kind", "maps"], "2xz"),
+        ([THREE, "--kind", "stochastic", "--steps", "3", "--C", "1/2"], "Right in the mean"),
+        ([THREE, "--kind", "hinge", "--w", "1,1/2", "--b", "-3/2"], "5/8"),
+        (["0 1 3", "--kind", "pca"], "14/3"),
+        ([THREE, "--kind", "smo", "--C", "1/4"], "(1/10, 3/20, 1/4)"),
+        (["3", "--kind", "rbf"], "σ"),
+        (["0:+ 1:- 3:+", "--kind", "neighbours", "--at", "3/2"], "nearest"),
+        (["1,0:1 1,1:2", "--kind", "shrinkage"], "λ"),
+        ([THREE, "--detail", "duality"], "four terms"),
+        ([THREE, "--detail", "program"], "ten steps"),
+        (["1:1 2:3/2", "--kind", "ridge", "--detail", "duality"], "term by term"),
+        (["1,2:+ -1,1:-", "--kind", "perceptron", "--detail", "derivation"], "double sum"),
+    ],
+)
+def test_explain_the_rest_of_the_lecture(run, given, words):
+    code, out, err = run("explain", *given)
+    assert code == 0 and words in out, err
+
+
+def test_explain_says_what_is_missing(run):
+    assert "--at" in run("explain", "w^2", "--kind", "subgradient")[2]
+    assert run("explain", "9**9**9*w", "--kind", "subgradient", "--at", "1")[0] == 3
+    assert "number of terms" in run("explain", "many", "--kind", "rbf")[2]
+    assert "one text" in run("explain", "w^2", "w", "--kind", "descent", "--at", "1")[2]
+
+
 def test_convert(run, files):
     code, out, _ = run("convert", "iris.mercer", "--to", "libsvm", "-o", "iris.model")
     assert code == 0 and "svm-scale -r iris.model.range" in out and "0 is setosa" in out

@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-KINDS = ("duality", "subgradient", "descent", "hinge", "stochastic", "gram", "rkhs", "maps", "pca", "smo")
+KINDS = ("duality", "subgradient", "descent", "hinge", "stochastic", "gram", "rkhs", "maps", "pca", "smo", "rbf",
+         "neighbours", "shrinkage")  # fmt: skip
 DETAILS = ("full", "short", "duality", "program", "derivation")
 
 
@@ -15,7 +16,7 @@ def add_arguments(parser: Any) -> None:
     from .arguments import whole
 
     group = parser.add_argument_group("of single kinds")
-    group.add_argument("--at", metavar="POINT", help="subgradient, descent, rkhs: the point, or where to start")
+    group.add_argument("--at", metavar="POINT", help="subgradient, descent, rkhs, neighbours: the point, or the start")
     group.add_argument("--vector", metavar="POINT", help="subgradient: is it one? gram: the weights c")
     group.add_argument("--steps", type=whole(1), metavar="N", help="descent, stochastic, smo: how many")
     group.add_argument("--rule", metavar="ETA", help="descent, stochastic: the step, such as '1/(t+1)'")
@@ -128,7 +129,27 @@ def _smo(arguments: argparse.Namespace, explain: Any, kernel: dict[str, Any]) ->
     return explain.smo(X, y, **_given(C=arguments.C, steps=arguments.steps), **kernel)
 
 
+def _rbf(arguments: argparse.Namespace, explain: Any, kernel: dict[str, Any]) -> Any:
+    """The number of terms."""
+    from .exits import UsageError
+
+    text = _one(arguments)
+    if not text.isdigit():
+        raise UsageError(f"--kind rbf takes the number of terms, such as 5, not {text!r}.")
+    return explain.rbf(int(text))
+
+
+def _neighbours(arguments: argparse.Namespace, explain: Any, kernel: dict[str, Any]) -> Any:
+    X, y = _points(arguments)
+    return explain.neighbours(X, y, _needed(arguments, "at"))
+
+
+def _shrinkage(arguments: argparse.Namespace, explain: Any, kernel: dict[str, Any]) -> Any:
+    return explain.shrinkage(*_points(arguments))
+
+
 _READERS: dict[str, Callable[[argparse.Namespace, Any, dict[str, Any]], Any]] = {
     "duality": _duality, "subgradient": _subgradient, "descent": _descent, "hinge": _hinge, "stochastic": _stochastic,
-    "gram": _gram, "rkhs": _rkhs, "maps": _maps, "pca": _pca, "smo": _smo,
+    "gram": _gram, "rkhs": _rkhs, "maps": _maps, "pca": _pca, "smo": _smo, "rbf": _rbf, "neighbours": _neighbours,
+    "shrinkage": _shrinkage,
 }  # fmt: skip

@@ -26,7 +26,7 @@ from .world import World, exact
 
 MOST_STEPS, SECONDS = 40, 20.0
 _f, _eta = letters.f, Symbol("eta")
-_TRIED = 6
+_TRIED, _LEVELS = 6, 8
 _OTHERS = ("1/4", "1/t", "1/sqrt(t)", "1/t^2")
 
 
@@ -328,8 +328,10 @@ def _path(e: DescentProblem) -> Panel | None:
         return None
     stars = (Trace((tuple(map(rounded, e.best)),), "star", "optimum"),) if e.best is not None else ()
     places = [*route, *(tuple(map(rounded, e.best)) for _ in range(1) if e.best is not None)]
-    values = sorted({rounded(stage.value, 2) for stage in e.run})
-    contours = Contours(from_sympy(e.body), (e.names[0], e.names[1]), tuple(values[:12]))
+    low, high = (end(stage.value for stage in e.run) for end in (min, max))
+    low = low if e.best is None else fraction(e.f.at(e.best))
+    levels = tuple(rounded(low + (high - low) * k / _LEVELS, 3) for k in range(1, _LEVELS + 1))
+    contours = Contours(from_sympy(e.body), (e.names[0], e.names[1]), levels)
     from .render.boxes import in_line
 
     axes = (in_line(e.names[0]), in_line(e.names[1]))

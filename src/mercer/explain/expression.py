@@ -12,7 +12,7 @@ from .algebraic import as_symbol
 from .exact import fraction, sympy
 
 _LONGEST = 500
-_HIGHEST = 12
+_HIGHEST, _MOST_DEGREE = 12, 24
 _LARGEST = 4000
 """Binary digits of a number."""
 _FUNCTIONS = ("sqrt", "exp", "log")
@@ -61,9 +61,22 @@ def expression(source: Any, what: str, kinks: bool = False) -> Any:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ValueError(f"{what} cannot be read: {source!r}. Write it as in x**2 + 2*x*y - 1.") from None
     value = _built(tree, source, what, _FUNCTIONS + (_KINKS if kinks else ()))
+    if _degree(value) > _MOST_DEGREE:
+        raise ValueError(f"{what} has a degree above {_MOST_DEGREE}: {source!r:.60}.")
     if value.has(sp.zoo, sp.nan, sp.oo, sp.I):
         raise ValueError(f"{what} divides by zero or is not real: {source!r}.")
     return value
+
+
+def _degree(value: Any) -> Any:
+    """A bound for its degree as a polynomial: powers of powers multiply."""
+    if value.is_Pow:
+        base, exponent = value.as_base_exp()
+        return _degree(base) * abs(exponent) if exponent.is_Rational else _degree(exponent)
+    degrees = [_degree(part) for part in value.args]
+    if value.is_Symbol or not degrees:
+        return 1 if value.is_Symbol else 0
+    return sum(degrees) if value.is_Mul else max(degrees)
 
 
 def _built(node: ast.expr, source: str, what: str, functions: tuple[str, ...]) -> Any:

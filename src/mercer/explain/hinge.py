@@ -26,8 +26,9 @@ from .formula import (
     point,
 )
 from .letters import HALF, b, over, w, x_, y_
-from .sample import Sample, read_sample
-from .steps import Section, Solution, Step, Table, say
+from .sample import Sample, read_sample, require_linear
+from .sample_steps import renamed
+from .steps import Prose, Section, Solution, Step, Table, say
 from .world import World, exact, vector
 
 MOST_POINTS = 12
@@ -134,6 +135,7 @@ def hinge(X: Any, y: Any, C: Any = 1, w: Any = None, b: Any = 0) -> Solution:
 
 def worked(e: HingeProblem) -> Solution:
     """The solution, from the data alone."""
+    require_linear(e)
     sections = (_slacks(e), _form(e), _convex(e), _kinks(e), _subgradient(e))
     answer = {
         "slacks": e.slacks,
@@ -163,7 +165,8 @@ def _slacks(e: HingeProblem) -> Section:
     )
     table = Step(words, (rule, Table(header, rows, "i")), scope="given", proof="slacks")
     columns = [*e.columns(), (y_("i"), e.y)]
-    points = Step(say("There are {} points:", e.n), (Table.of_points(columns),), scope="given")
+    words_ = Prose((*say("There are {} points:", e.n).parts, *renamed(e.labels)))
+    points = Step(words_, (Table.of_points(columns),), scope="given")
     return Section("The best slacks of a fixed machine", (points, Step(given, scope="given"), table))
 
 

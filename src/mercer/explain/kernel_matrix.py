@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from ..kernels import Kernel, Linear
+from ..kernels import Kernel, Linear, Precomputed
 from . import letters
 from .algebra import factorised, indefinite_witness, quadratic
 from .exact import NotByHandError, Rows, Vector, fraction, refuse_many, sympy
@@ -117,9 +117,11 @@ def gram(X: Any, kernel: Kernel | str = Linear(), c: Any = None) -> Solution:  #
 
 def worked(e: GramProblem) -> Solution:
     """The solution, from the data alone."""
+    if e.gram is not None and not isinstance(e.kernel, Precomputed):
+        raise ValueError(f"A matrix that is given needs no kernel, but there is {e.kernel!r}.")
     if e.witness is not None:
         own = gram_steps(e)[:1]
-        sections = [Section("The Gram matrix", tuple(own)), _witness(e)]
+        sections = [Section("The Gram matrix", tuple(own)), _witness(e), _form(e)]
         answer: dict[str, Any] = {"K": e.K, "semidefinite": False, "witness": e.witness}
         answer["value"] = quadratic(e.K, e.witness)
     else:
@@ -158,7 +160,8 @@ def _factors(e: GramProblem) -> Section:
 def _form(e: GramProblem) -> Section:
     total = quadratic(e.K, e.c)
     double = over(Product((_ci, Symbol("K", "ij"), _cj)), "ij")
-    shown = chain(double, "=", Transposed(_c) * K * _c, "=", total, ">=", 0)
+    sign = () if e.witness is not None else (">=", 0)
+    shown = chain(double, "=", Transposed(_c) * K * _c, "=", total, *sign)
     words = say("In numbers, for {}:", equals(_c, point(e.c)))
     return Section("The quadratic form", (Step(words, (shown,), scope="data"),))
 

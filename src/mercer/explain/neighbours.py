@@ -26,7 +26,8 @@ from .formula import (
 )
 from .letters import f_of, over, x, x_, y_
 from .problem import Problem
-from .steps import Section, Solution, Step, Table, say
+from .sample_steps import renamed
+from .steps import Prose, Section, Solution, Step, Table, say
 from .world import World, exact, vector
 
 MOST_POINTS = 10
@@ -131,7 +132,8 @@ def _data(e: NeighboursProblem) -> Section:
         (difference, list(e.squares)),
     ]
     function = condition(f_of(x), "=", over(y_("i") * Call("exp", (-(_gamma * difference),))))
-    words = say("Every point votes for its class, the nearer the louder. The new point is {}:", equals(x, point(e.at)))
+    told = say("Every point votes for its class, the nearer the louder. The new point is {}:", equals(x, point(e.at)))
+    words = Prose((*told.parts, *renamed(e.labels)))
     return Section("The vote", (Step(words, (Table.of_points(columns), function), scope="data"),))
 
 

@@ -253,6 +253,12 @@ def _new_points(new: Any, width: int, values: bool) -> Rows:
     return fresh
 
 
+def require_linear(e: Sample) -> None:
+    """Raise where a method that works on coordinates was given another kernel."""
+    if not e.linear or e.features is not None or e.new:
+        raise ValueError(f"This is worked out in the coordinates of the points, not with {e.kernel!r}.")
+
+
 def _require_semidefinite(K_: Rows) -> None:
     witness = indefinite_witness(K_)
     if witness is not None:

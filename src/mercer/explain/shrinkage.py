@@ -14,7 +14,7 @@ from .chart import Chart, Graph, Panel, window
 from .exact import NotByHandError, Vector, fraction, refuse_many, sympy, targets
 from .formula import Norm, Symbol, Transposed, column, equals, matrix, point
 from .letters import X, lam, t_bold, w
-from .sample import Sample, read_sample
+from .sample import Sample, read_sample, require_linear
 from .steps import Section, Solution, Step, Table, say
 from .world import World, exact, vector
 
@@ -83,6 +83,7 @@ def shrinkage(X: Any, t: Any, lams: Any = ("1/4", 1, 4, 16)) -> Solution:
 
 def worked(e: ShrinkageProblem) -> Solution:
     """The solution, from the data alone."""
+    require_linear(e)
     sections = (_data(e), _path(e), _table(e))
     answer = {"weights": tuple(e.at(value) for value in e.weights_of), "lambdas": e.weights_of}
     return Solution(f"Ridge regression as λ grows: {e.n} points", sections, answer, _picture(e), e)

@@ -13,8 +13,8 @@ from .exact import Labels, Vector, dot, fraction, labels, refuse_many, sympy
 from .formula import Formula, Listing, Symbol, Words, chain, condition, equals, point
 from .letters import K, alpha_bold, over, y_
 from .sample import Sample, read_sample
-from .sample_steps import gram_steps
-from .steps import Section, Solution, Step, Table, say
+from .sample_steps import gram_steps, renamed
+from .steps import Prose, Section, Solution, Step, Table, say
 from .world import World, exact, vector
 
 MOST_POINTS, MOST_STEPS = 8, 30
@@ -174,7 +174,8 @@ def worked(e: SmoProblem) -> Solution:
 
 def _data(e: SmoProblem) -> Section:
     columns = [*e.columns(), (y_("i"), e.y)]
-    first = Step(say("There are {} points:", e.n), (Table.of_points(columns),), scope="data")
+    counted = Prose((*say("There are {} points:", e.n).parts, *renamed(e.labels)))
+    first = Step(counted, (Table.of_points(columns),), scope="data")
     return Section("The data", (first, *gram_steps(e)[:1]))
 
 
@@ -211,7 +212,8 @@ def _table(e: SmoProblem) -> Section:
                      say("{}", pair.curvature), wanted, say("{}", pair.t), say("{}", point(after)),
                      say("{}", dual.dual_value(after))))  # fmt: skip
     table = Table(header, tuple(rows), scopes=tuple(f"pair {k}" for k in range(len(rows))))
-    return Section("The steps", (Step(say("From {} on:", condition(alpha_bold, "=", 0)), (table,), proof="choice"),))
+    words = say(f"From {{}} on, at most {e.steps} steps:", condition(alpha_bold, "=", 0))
+    return Section("The steps", (Step(words, (table,), proof="choice"),))
 
 
 def _end(e: SmoProblem) -> Section:

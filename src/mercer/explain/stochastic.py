@@ -28,9 +28,10 @@ from .formula import (
     point,
 )
 from .letters import HALF, b, over, w, x_, y_
-from .sample import Sample, read_sample
+from .sample import Sample, read_sample, require_linear
+from .sample_steps import renamed
 from .step_rules import Rule, read_rule
-from .steps import Section, Solution, Step, Table, say
+from .steps import Prose, Section, Solution, Step, Table, say
 from .world import World, exact, vector
 
 MOST_POINTS, MOST_STEPS = 12, 60
@@ -214,6 +215,7 @@ def stochastic(
 
 def worked(e: StochasticProblem) -> Solution:
     """The solution, from the data alone."""
+    require_linear(e)
     sections = (_data(e), _table(e), _expectation(e), _output(e), _cost(e))
     last = e.run[-1]
     answer = {
@@ -226,6 +228,7 @@ def worked(e: StochasticProblem) -> Solution:
 
 def _data(e: StochasticProblem) -> Section:
     columns = [*e.columns(), (y_("i"), e.y)]
+    counted = Prose((*say("There are {} points:", e.n).parts, *renamed(e.labels)))
     inside = y_("i") * (Inner(w, x_("i")) + b)
     loss = Call("max", (Number(Fraction(0)), 1 - inside))
     share = (1 / (2 * _n)) * Norm(w) ** 2 + letters.C * loss
@@ -244,7 +247,7 @@ def _data(e: StochasticProblem) -> Section:
     return Section(
         "The data and the rule",
         (
-            Step(say("There are {} points:", e.n), (Table.of_points(columns),), scope="last"),
+            Step(counted, (Table.of_points(columns),), scope="last"),
             Step(say("The objective is a sum with one term for each point; {}:", condition(letters.C, "=", e.C)), (J,)),
             Step(start, (stay, move), footnotes=notes),
         ),

@@ -45,7 +45,15 @@ _GREEK = {
 _NAMES = {"infinity": r"\infty", "·": r"\cdot", "φ": r"\varphi"}
 _SIGNS = {"=": "=", "<": "<", "<=": r"\le", ">": ">", ">=": r"\ge", "!=": r"\ne", "~": r"\approx", ":=": ":="}
 _SIGNS |= {f"{sign}!": shown for sign, shown in _SIGNS.items()}
-_WORDS = {"φ": r"\varphi", "Λ": r"\Lambda", "exp": r"\exp", "log": r"\log", "min": r"\min", "max": r"\max"}
+_WORDS = {
+    "φ": r"\varphi",
+    "∂f": r"\partial f",
+    "Λ": r"\Lambda",
+    "exp": r"\exp",
+    "log": r"\log",
+    "min": r"\min",
+    "max": r"\max",
+}
 
 
 def math(body: Formula, level: int = 0) -> str:
@@ -216,6 +224,10 @@ _ESCAPED = {
 }  # fmt: skip
 
 
+_ESCAPED |= {
+    "×": r"\ensuremath{\times}", "∂": r"\ensuremath{\partial}", "Σ": r"\ensuremath{\sum}", "⟨": r"\ensuremath{\langle}",
+    "⟩": r"\ensuremath{\rangle}", "ᵢ": r"\ensuremath{_i}", "ⱼ": r"\ensuremath{_j}",
+}  # fmt: skip
 _ESCAPED |= {digit: rf"\ensuremath{{^{{{plain}}}}}" for plain, digit in zip("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True)}
 _ESCAPED |= {digit: rf"\ensuremath{{_{{{plain}}}}}" for plain, digit in zip("0123456789", "₀₁₂₃₄₅₆₇₈₉", strict=True)}
 _ESCAPED |= {GREEK[name]: rf"\ensuremath{{\{name}}}" for name in sorted(_GREEK)}
