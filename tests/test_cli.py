@@ -678,7 +678,7 @@ def test_explain(run, files):
         (["1,3 2,1 0,1", "--kind", "gram", "--vector", "1,1,1"], "rank(𝐊) = 2"),
         (["sqrt(2)*x", "x,-x", "--kind", "maps"], "2xz"),
         ([THREE, "--kind", "stochastic", "--steps", "3", "--C", "1/2"], "Right in the mean"),
-        ([THREE, "--kind", "hinge", "--w", "1,1/2", "--b", "-3/2"], "5/8"),
+        ([THREE, "--kind", "hinge", "--w", "1,1/2", "--b=-3/2"], "5/8"),
         (["0 1 3", "--kind", "pca"], "14/3"),
         ([THREE, "--kind", "smo", "--C", "1/4"], "(1/10, 3/20, 1/4)"),
         (["3", "--kind", "rbf"], "σ"),

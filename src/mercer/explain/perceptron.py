@@ -26,6 +26,7 @@ from .formula import (
     combination,
     condition,
     equals,
+    formula,
     point,
 )
 from .letters import about, f_of, k, over, root_of, w, x_, y_
@@ -58,7 +59,7 @@ class PerceptronProblem(Sample):
 
     def solve(self) -> Solution:
         """See `perceptron`."""
-        return worked(self)
+        return self.within_limits(lambda: worked(self))
 
     @property
     def y(self) -> tuple[int, ...]:
@@ -132,7 +133,8 @@ class PerceptronProblem(Sample):
                 number = int(scope.partition(" ")[2])
                 turn, i, score, mistake = (row[j].parts[0] for j in range(4))
                 right = (Number(Fraction(number // self.n + 1)), Number(Fraction(number % self.n + 1)))
-                if (turn, i) != right or not isinstance(score, Number) or mistake != _word(score.value <= 0):
+                assert isinstance(score, Formula)
+                if (turn, i) != right or mistake != _word(bool(value(score).evalf(50) <= 0)):
                     return False
         return True
 
@@ -163,7 +165,7 @@ class PerceptronProblem(Sample):
         """The values of the run on features are those of the run by the kernel."""
         (table,) = step.mathematics
         assert isinstance(table, Table)
-        return [row[2].parts for row in table.rows] == [(Number(look.score),) for look in self.run.looks]
+        return [row[2].parts for row in table.rows] == [(formula(look.score),) for look in self.run.looks]
 
     def prove_converges(self, step: Step) -> bool:
         """Every point has y_i f(x_i) > 0."""
@@ -198,7 +200,7 @@ def perceptron(
     rate = fraction(eta, "eta")
     if rate <= 0:
         raise ValueError(f"eta must be greater than 0, not {eta}.")
-    fields = read_sample(X, Linear() if kernel is None else kernel, "mercer.KernelPerceptron", new)
+    fields = read_sample(X, Linear() if kernel is None else kernel, "mercer.KernelPerceptron", new, gaussian=True)
     rows = fields["gram"] if fields["points"] is None else fields["points"]
     problem = PerceptronProblem(**fields, labels=labels(y, len(rows)), eta=rate, detail=detail)
     return replace(problem, all=bool(all) and len(problem.run.looks) > SHOWN).solve()

@@ -19,18 +19,18 @@ from .formula import (
     Formula,
     Inner,
     Norm,
-    Number,
     Symbol,
     Transposed,
     column,
     combination,
     condition,
     equals,
+    formula,
     matrix,
     point,
     product,
 )
-from .gram import is_polynomial
+from .gram import has_exp, is_polynomial
 from .letters import HALF, K, X, a_bold, coordinates, f_of, lam, over, root_of, t_bold, w, x_
 from .meaning import value
 from .ridge_duality import SCOPES as DUALITY
@@ -60,7 +60,7 @@ class RidgeProblem(Sample):
 
     def solve(self) -> Solution:
         """See `ridge`."""
-        return worked(self)
+        return self.within_limits(lambda: worked(self))
 
     @property
     def design(self) -> Symbol:
@@ -108,7 +108,7 @@ class RidgeProblem(Sample):
         kind, _, rest = scope.partition(" ")
         shifted = sp.Matrix([[exact(v) for v in row] for row in self.K]) + exact(self.weight) * sp.eye(self.n)
         t = vector(self.t)
-        a = sp.ImmutableMatrix(shifted.LUsolve(t))
+        a = vector(self.a) if has_exp(self.kernel) else sp.ImmutableMatrix(shifted.LUsolve(t))
         world = self.base.also({t_bold: t, lam: exact(self.weight), _I: sp.eye(self.n).as_immutable()})
         world = world.also(families={Symbol("t"): list(t)})
         if kind == "data":
@@ -133,7 +133,7 @@ class RidgeProblem(Sample):
         else:
             assert self.monomials is not None
             assert self.points is not None
-            rows = [[value(term.feature([Number(v) for v in x])) for term in self.monomials] for x in self.points]
+            rows = [[value(term.feature([formula(v) for v in x])) for term in self.monomials] for x in self.points]
             Phi = sp.ImmutableMatrix(rows)
         names = coordinates(len(self.points[0])) if self.points is not None else []
         phi = vector([value(term.feature(names)) for term in self.monomials or ()])
@@ -157,7 +157,7 @@ def ridge(
     """
     sympy()
     refuse_many(X, MOST_POINTS, "mercer.KernelRidge")
-    fields = read_sample(X, kernel, "mercer.KernelRidge", new)
+    fields = read_sample(X, kernel, "mercer.KernelRidge", new, gaussian=True)
     weight = fraction(lam, "lambda")
     if weight <= 0:
         raise ValueError(f"lambda must be greater than 0, not {lam}.")
@@ -304,7 +304,7 @@ def _primal(e: RidgeProblem) -> list[Section]:
         assert e.monomials is not None
         assert e.points is not None
         names = coordinates(len(e.points[0]))
-        Phi = matrix([[term.feature([Number(v) for v in x]) for term in e.monomials] for x in e.points])
+        Phi = matrix([[term.feature([formula(v) for v in x]) for term in e.monomials] for x in e.points])
         phi = equals(Call("φ", (letters.x,)), point([term.feature(names) for term in e.monomials]))
         shown = [phi, equals(_Phi, Phi), normal, equals(w, column(_feature_weights(e.monomials, e.points, e.a)))]
         start = "With the features written out, the derivative of J with respect to {} gives the normal equations:"
@@ -319,15 +319,15 @@ def _feature_weights(terms: list[Monomial], points: Rows, a: Vector) -> list[For
     for term in terms:
         powers = [prod((v**m for v, m in zip(x, term.exponents, strict=True)), start=Fraction(1)) for x in points]
         total = dot(a, powers)
-        weights.append(product(total, root_of(term.factor)) if total else Number(total))
+        weights.append(product(total, root_of(term.factor)) if total else formula(total))
     return weights
 
 
 def _values(e: RidgeProblem) -> Section:
-    nonzero: list[Formula] = [Number(r) ** 2 for r in e.residuals if r]
+    nonzero: list[Formula] = [formula(r) ** 2 for r in e.residuals if r]
     squares = combination([1] * len(nonzero), nonzero)
-    length = Number(quadratic(e.K, e.a))
-    primal = equals(Call(_J, (w,)), HALF * squares + Number(e.weight / 2) * length, e.objective)
+    length = formula(quadratic(e.K, e.a))
+    primal = equals(Call(_J, (w,)), HALF * squares + formula(e.weight / 2) * length, e.objective)
     square = equals(Norm(w) ** 2, Transposed(a_bold) * K * a_bold, length)
     dual = equals(Call(_J, (a_bold,)), _dual_form(), e.objective)
     short = equals(HALF * lam * (Transposed(a_bold) * t_bold), e.objective)

@@ -17,6 +17,7 @@ from .svm_duality import duality
 from .svm_problem import SvmProblem
 from .svm_program import program
 from .svm_short import short
+from .world import exact
 
 MOST_POINTS_HARD, MOST_POINTS_SOFT = 10, 8
 
@@ -41,7 +42,7 @@ def svm(
     refuse_many(X, MOST_POINTS_HARD if bound is None else MOST_POINTS_SOFT, "mercer.SVC")
     if bound is not None and bound <= 0:
         raise ValueError(f"C must be greater than 0, or None for the hard margin, not {C}.")
-    fields = read_sample(X, kernel, "mercer.SVC", new)
+    fields = read_sample(X, kernel, "mercer.SVC", new, gaussian=True)
     rows = fields["gram"] if fields["points"] is None else fields["points"]
     return SvmProblem(**fields, labels=labels(y, len(rows)), C=bound, detail=detail).solve()
 
@@ -87,7 +88,7 @@ def _end(e: SvmProblem) -> tuple[Section, ...]:
 
 def _values(e: SvmProblem) -> dict[str, Any]:
     square, best = e.squared_norm(e.beta(e.alpha)), e.optima[0]
-    root = sympy().sqrt(sympy().Rational(square.numerator, square.denominator))
+    root = sympy().sqrt(exact(square))
     values: dict[str, Any] = {"separable": True} if e.C is None else {}
     values |= {
         "alpha": e.alpha,

@@ -11,7 +11,7 @@ from . import letters
 from .algebra import solve, times
 from .cases import Case, Dual, Finding, State, Verdict, all_hold, meeting_hulls, try_all
 from .exact import Labels, Rows, Vector, dot, sympy
-from .formula import Formula, Number, Symbol, combination
+from .formula import Formula, Symbol, combination, formula
 from .sample import Sample
 from .world import World, exact, vector
 
@@ -38,7 +38,7 @@ class SvmProblem(Sample):
         """See `svm`."""
         from .svm import worked
 
-        return worked(self)
+        return self.within_limits(lambda: worked(self))
 
     @property
     def y(self) -> tuple[int, ...]:
@@ -202,5 +202,5 @@ class SvmProblem(Sample):
 
 def added(values: Vector) -> Formula:
     """The values that are not 0, added up but not computed."""
-    kept = [Number(v) for v in values if v]
+    kept = [formula(v) for v in values if v]
     return combination([1] * len(kept), kept)

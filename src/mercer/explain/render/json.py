@@ -14,6 +14,7 @@ from .. import formula, steps
 from ..algebraic import from_sympy
 from ..chart import Chart, Contours, Graph, Panel, Trace
 from ..exact import Labels
+from ..exponential import Exponential, exponential
 from ..expression import Constraint
 from ..meaning import value as meaning
 from ..picture import Picture
@@ -56,6 +57,11 @@ def _encode(value: Any) -> Any:
         return value
     if isinstance(value, Fraction):
         return {"exact": str(value)}
+    if isinstance(value, Exponential):
+        return {
+            "with exp": [[str(c) for pair in part.items() for c in pair] for part in value.parts()],
+            "unit": str(value.unit),
+        }
     if isinstance(value, formula.Number):
         return {"number": str(value.value)}
     if isinstance(value, Kernel):
@@ -100,7 +106,23 @@ def _decode(tree: Any) -> Any:
                 return {key: _decode(entry) for key, entry in entries.items()}
             case {"algebraic": body}:
                 return meaning(_decode(body))
+    if set(tree) == {"with exp", "unit"}:
+        return _with_exp(tree["with exp"], _fraction(tree["unit"]))
     raise ValueError(f"An unknown part of a worked solution: {str(tree)[:80]}.")
+
+
+def _with_exp(parts: Any, unit: Fraction) -> Any:
+    """A number with exp, from the powers and factors above and below its line."""
+    try:
+        sums = []
+        for part in parts:
+            numbers = [_fraction(entry) for entry in part]
+            terms = [c * exponential(-k * unit) for k, c in zip(numbers[::2], numbers[1::2], strict=True)]
+            sums.append(sum(terms, Fraction(0)))
+        top, bottom = sums
+        return top / bottom
+    except (ValueError, TypeError, ArithmeticError):
+        raise ValueError("A part of a worked solution is damaged: a number with exp.") from None
 
 
 def _fraction(number: Any) -> Fraction:
