@@ -662,7 +662,7 @@ def test_explain(run, files):
         (["1,3:+ 2,1"], 3, "'2,1' is not a point"),
         (["1,3:+ 2,1:+"], 3, ""),
         (["1,3:+ 2,x:-"], 3, "x"),
-        (["1,3:+ 2,1:-", "--kernel", "rbf(gamma=1)"], 3, "SVC"),
+        (["1,3:+ 2,1:-", "--kernel", "laplacian(gamma=1)"], 3, "SVC"),
     ]:
         found, _, err = run("explain", *given)
         assert found == code and words in err

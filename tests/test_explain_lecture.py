@@ -17,6 +17,7 @@ import mercer
 from mercer import explain
 from mercer.driver import solve
 from mercer.explain.convex import Convex, weights_of
+from mercer.explain.exponential import bounds, exponential
 from mercer.explain.minimum import minimum
 from mercer.explain.step_rules import read_rule
 from mercer.kernels import FromFeatures, Gaussian
@@ -424,3 +425,54 @@ def test_widths_in_place_of_gamma(tmp_path):
     again = mercer.load(tmp_path / "m.mercer")
     assert np.array_equal(again.decision_function(X), machine.decision_function(X))
     assert machine.kernel_ == Gaussian(sigma=2.0)
+
+
+# The Gaussian kernel with exp as an exact number.
+
+
+def test_numbers_with_exp():
+    random = Random(4)
+    for _ in range(60):
+        powers = [F(random.randint(-4, 4), random.choice([1, 2, 3])) for _ in range(3)]
+        numbers = a, b, c = [random.randint(-3, 3) * exponential(power) for power in powers]
+        floats = [float(v) for v in numbers]
+        assert float(a * b - c) == pytest.approx(floats[0] * floats[1] - floats[2], rel=1e-12, abs=1e-12)
+        assert (a < b) == (floats[0] < floats[1]) or floats[0] == pytest.approx(floats[1])
+        assert a + b - b == a and (not c or a * c / c == a)
+    one = exponential(F(-1)) * exponential(F(1))
+    assert one == 1 and isinstance(one, F)
+    square = exponential(F(-1, 2)) ** 2
+    assert square == exponential(F(-1)) and hash(square) == hash(exponential(F(-1)))
+    tiny = exponential(F(-1)) - F(3678794411714423215955237701614608674458111310317678, 10**52)
+    assert 0 < abs(tiny) < F(1, 10**51), "signs are right however small the number is"
+    low, high = bounds(F(7, 3), 30)
+    assert low < high and float(low) == pytest.approx(np.exp(-7 / 3)) and high - low < F(1, 10**28)
+
+
+def test_gaussian_machines_exactly():
+    two = explain.svm([[0], [1]], [1, -1], kernel="rbf(gamma=1)")
+    assert two.answer["alpha"][0] == 1 / (1 - exponential(F(-1))) and two.check()
+    assert explain.from_json(two.to_json()) == two
+    assert "1 / (1 − exp(−1))" in two.to_text()
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1, -1, 1])
+    exact = explain.svm(X, y, C=2, kernel="rbf(sigma=1)", new=[3])
+    machine = mercer.SVC(kernel="rbf(sigma=1)", C=2, tol=1e-10).fit(X, y)
+    assert float(exact.answer["new"][0]) == pytest.approx(machine.decision_function([[3.0]])[0], abs=1e-6)
+    assert float(exact.answer["b"]) == pytest.approx(float(machine.intercept_[0]), abs=1e-6)
+
+
+def test_gaussian_ridge_and_perceptron_exactly():
+    ridge = explain.ridge([[0], [1]], [1, 2], "1/2", kernel="rbf(gamma=1)", new=[2])
+    a = np.linalg.solve(np.array([[1.5, np.exp(-1)], [np.exp(-1), 1.5]]), [1, 2])
+    assert np.allclose([float(v) for v in ridge.answer["a"]], a) and ridge.check()
+    perceptron = explain.perceptron([[0], [1], [2]], [1, -1, 1], kernel="rbf(gamma=1)")
+    assert perceptron.answer["alpha"] == (1, 1, 1) and perceptron.check()
+    assert "exp(−4)" in perceptron.to_text() and perceptron.to_latex().isascii()
+
+
+def test_no_exercise_with_exp_takes_long(monkeypatch):
+    from mercer.explain import sample
+
+    monkeypatch.setattr(sample, "SECONDS_WITH_EXP", 0.2)
+    with pytest.raises(explain.NotByHandError, match="not done within"):
+        explain.svm([[0], [1], [3], ["7/2"]], [1, -1, 1, -1], kernel="rbf(gamma=1)", C=1)

@@ -49,6 +49,7 @@ SOLUTIONS = {
     "shrinkage": lambda: explain.shrinkage([[1, 0], [1, 1]], [1, 2], [1, 4]),
     "neighbours": lambda: explain.neighbours([0, 1], [1, -1], "1/4", [1, 4]),
     "series with sigma": lambda: explain.rbf(3),
+    "Gaussian": lambda: explain.perceptron([[0], [1]], [1, -1], kernel="rbf(gamma=1)", eta="1/2"),
 }
 UNNOTICED: dict[str, set[str]] = {}
 """Of each solution, the leaves that may be changed without notice: none."""

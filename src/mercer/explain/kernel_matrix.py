@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from ..gram.moved import radial, stationary
 from ..kernels import Kernel, Linear, Precomputed
 from . import letters
 from .algebra import factorised, indefinite_witness, quadratic
@@ -106,7 +107,7 @@ def gram(X: Any, kernel: Kernel | str = Linear(), c: Any = None) -> Solution:  #
     """
     sympy()
     refuse_many(X, MOST_POINTS, "mercer.evidence")
-    fields = read_sample(X, kernel, "mercer.evidence", definite=False)
+    fields = read_sample(X, kernel, "mercer.evidence", definite=False, gaussian=True)
     n = Sample(**fields).n
     given = [(-1) ** i for i in range(n)] if c is None else list(c)
     weights = tuple(fraction(v, "c") for v in given)
@@ -217,4 +218,7 @@ def _moved(e: GramProblem) -> Section:
         words = "Both points are moved by 1 in every coordinate. The value changes: this kernel is not stationary."
     else:
         words = "Both points are moved by 1 in every coordinate. Here the value stays."
+        if stationary(e.kernel):
+            words = "Both points are moved by 1 in every coordinate. The value stays: this kernel is stationary"
+            words += ", and even radial, a function of the distance." if radial(e.kernel) else "."
     return Section("Moved points", (Step(say(words), (one, two), scope="data"),))
