@@ -285,7 +285,9 @@ def _side_by_side(e: DescentProblem) -> Section:
     for rule in _rules(e):
         good = rule.sum_infinite and rule.squares_finite
         verdict = "converges" if good else "gets close only" if rule.sum_infinite else "may stop short"
-        if rule.power and rule.sum_infinite and not good:
+        if e.smooth and not rule.power:
+            verdict = "converges, if small enough"
+        elif rule.power and rule.sum_infinite and not good:
             verdict = "converges too, by a finer proof"
         rows.append(
             (say("{}", rule.written), say(_yes(rule.sum_infinite)), say(_yes(rule.squares_finite)), say(verdict),

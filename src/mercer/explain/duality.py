@@ -249,9 +249,8 @@ def _dual(e: DualityProblem) -> Section:
     if d.value is None:
         words = say(
             f"The dual function is the {word} value of the Lagrangian over the variables. Here it is {{}} for all "
-            "multipliers: {}.",
+            f"multipliers: {d.reason}.",
             below,
-            Words(d.reason),
         )
         return Section(title, (Step(words, proof="dual"),))
     shown: list[Formula] = []
@@ -259,7 +258,7 @@ def _dual(e: DualityProblem) -> Section:
         names = symbols_of(program)
         shown.append(condition(point(names), "=", point([from_sympy(v) for v in d.minimiser])))
     shown.append(equals(Call(_h, _multipliers(program)), from_sympy(d.value)))
-    words = say(f"The dual function is the {word} value of the Lagrangian over the variables: {{}}.", Words(d.reason))
+    words = say(f"The dual function is the {word} value of the Lagrangian over the variables: {d.reason}.")
     where: Prose = Prose()
     if d.conditions:
         listed = Listing(tuple(condition(from_sympy(c), "=", 0) for c in d.conditions), ",  ")
@@ -294,9 +293,7 @@ def _values(e: DualityProblem, largest: Best) -> Section:
     primal, dual = ("minimum", "maximum") if program.sign > 0 else ("maximum", "minimum")
     title = f"{primal.capitalize()} and {dual}"
     if e.least is None:
-        words = say(
-            "No point is feasible, and the dual has no bound: {}.", Words(e.dual.growth or "its values do not end")
-        )
+        words = say(f"No point is feasible, and the dual has no bound: {e.dual.growth or 'its values do not end'}.")
         return Section(title, (Step(words, proof="dual"),))
     values = (Words(f"{primal} of the primal: "), _number(e.least), Words(f",   {dual} of the dual: "))
     first = Step(say("The two values:"), (Listing((*values, _number(largest.value)), ""),), proof="value")
@@ -309,7 +306,7 @@ def _values(e: DualityProblem, largest: Best) -> Section:
             same = say("They are the same: duality holds. The dual has this value at {}.", Listing(at, ", "))
         return Section(title, (first, Step(same, proof="value")))
     convex = "the problem is not convex" if e.dual.value is None else "Slater's condition fails"
-    gap = say("There is a gap: duality fails, since {}.", Words(convex))
+    gap = say(f"There is a gap: duality fails, since {convex}.")
     return Section(title, (first, Step(gap, proof="value")))
 
 

@@ -207,7 +207,7 @@ def _function(e: SubgradientProblem) -> Section:
     elif e.f.smooth != 0:
         facts.append(Step(say("{} is affine, so convex.", from_sympy(e.f.smooth)), proof="convex"))
     for term in e.f.kinked:
-        facts.append(Step(say("{} is convex: {}.", from_sympy(term), Words(_rule(term))), proof="convex"))
+        facts.append(Step(say(f"{{}} is convex: {_rule(term)}.", from_sympy(term)), proof="convex"))
     facts.append(Step(say("A sum of convex functions is convex. So f is convex."), proof="convex"))
     return Section("The function is convex", (Step(words, (shown,), scope="function"), *facts))
 
