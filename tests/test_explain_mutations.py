@@ -44,7 +44,7 @@ SOLUTIONS = {
     "witness": lambda: explain.gram([[0, 1], [1, 0]], "precomputed"),
     "functions": lambda: explain.rkhs([(1, 1), (2, 3)], [(-1, 2)], at=5),
     "maps": lambda: explain.maps("sqrt(2)*x", ["x", "-x"]),
-    "kernel PCA": lambda: explain.pca([[0], [1], [-1]], "poly"),
+    "kernel PCA": lambda: explain.pca([[0], [1], [3]]),
     "pair steps": lambda: explain.smo([[1, 3], [2, 1], [0, 1]], [1, 1, -1], C="1/4"),
     "shrinkage": lambda: explain.shrinkage([[1, 0], [1, 1]], [1, 2], [1, 4]),
     "neighbours": lambda: explain.neighbours([0, 1], [1, -1], "1/4", [1, 4]),
