@@ -17,8 +17,6 @@ from .formula import (
     Inner,
     Listing,
     Norm,
-    Number,
-    Point,
     Product,
     Symbol,
     Words,
@@ -26,12 +24,11 @@ from .formula import (
     combination,
     condition,
     equals,
-    formula,
     point,
 )
 from .letters import about, f_of, k, over, root_of, w, x_, y_
-from .meaning import value
 from .perceptron_derivation import derivation, explicit_world, panels
+from .perceptron_proofs import Proofs, word
 from .perceptron_run import MOST_PASSES, Run, follow
 from .picture import Picture
 from .sample import Sample, read_sample
@@ -49,7 +46,7 @@ _a, _eta, _M = Symbol("alpha", "i"), Symbol("eta"), Symbol("M")
 
 
 @dataclass(frozen=True)
-class PerceptronProblem(Sample):
+class PerceptronProblem(Proofs, Sample):
     """Points with labels, the step eta, and whether every look is shown."""
 
     labels: Labels
@@ -123,61 +120,6 @@ class PerceptronProblem(Sample):
             mistake = self.y[place] * dot(self.K[place], self.run.beta(alpha)) <= 0
             found.append(tuple(a + (mistake and i == place) for i, a in enumerate(alpha)))
         return found
-
-    def prove_run(self, step: Step) -> bool:
-        """The words of the table: a mistake where y_i f(x_i) <= 0, and the points one after the other."""
-        (table,) = step.mathematics
-        assert isinstance(table, Table)
-        for row, scope in zip(table.rows, table.scopes, strict=True):
-            if scope:
-                number = int(scope.partition(" ")[2])
-                turn, i, score, mistake = (row[j].parts[0] for j in range(4))
-                right = (Number(Fraction(number // self.n + 1)), Number(Fraction(number % self.n + 1)))
-                assert isinstance(score, Formula)
-                if (turn, i) != right or mistake != _word(bool(value(score).evalf(50) <= 0)):
-                    return False
-        return True
-
-    def prove_indicators(self, step: Step) -> bool:
-        """The indicator is 1 where y_i f(x_i) <= 0, and only then something is added."""
-        (table,) = step.mathematics
-        assert isinstance(table, Table)
-        for number, row in enumerate(table.rows):
-            i = number % self.n
-            mistake = self.y[i] * dot(self.K[i], self.run.beta(self._counts[number])) <= 0
-            if row[3].parts != (Number(Fraction(int(mistake))),) or (row[4].parts == ("nothing",)) == mistake:
-                return False
-        return True
-
-    def prove_apart(self, step: Step) -> bool:
-        """In the last component shown, one class is above the other."""
-        (table,) = step.mathematics
-        assert isinstance(table, Table)
-        sides: dict[Any, list[Any]] = {}
-        for row in table.rows:
-            label, shown = row[0].parts[0], row[2].parts[0]
-            assert isinstance(shown, Point)
-            sides.setdefault(label, []).append(value(shown.entries[-1]).evalf(30))
-        one, other = sides.values()
-        return bool(min(one) > max(other) or min(other) > max(one))
-
-    def prove_same(self, step: Step) -> bool:
-        """The values of the run on features are those of the run by the kernel."""
-        (table,) = step.mathematics
-        assert isinstance(table, Table)
-        return [row[2].parts for row in table.rows] == [(formula(look.score),) for look in self.run.looks]
-
-    def prove_converges(self, step: Step) -> bool:
-        """Every point has y_i f(x_i) > 0."""
-        values = [dot(row, self.beta) for row in self.K]
-        return all(s * f > 0 for s, f in zip(self.y, values, strict=True))
-
-    def prove_linear(self, step: Step) -> bool:
-        """What is said of the linear kernel."""
-        words = "".join(part for part in step.statement.parts if isinstance(part, str))
-        if "converges too" in words:
-            return self.plain.prove_converges(step)
-        return (self.plain.run.cycle() is not None) == ("does not end" in words)
 
 
 def perceptron(
@@ -286,10 +228,6 @@ def _gram(e: PerceptronProblem) -> list[Section]:
     return [Section("The Gram matrix", tuple(gram_steps(e)))] if not e.linear else []
 
 
-def _word(mistake: bool) -> str:
-    return "yes" if mistake else "no"
-
-
 def _table(e: PerceptronProblem) -> Section:
     """The run, row by row."""
     header = [say("pass"), say("i"), say("{}", y_("i") * f_of(x_("i"))), say("mistake")]
@@ -304,7 +242,7 @@ def _table(e: PerceptronProblem) -> Section:
             rows.append(tuple(say("…") for _ in header))
             continue
         look = e.run.looks[number]
-        row = [say("{}", look.turn), say("{}", look.i + 1), say("{}", look.score), say(_word(look.mistake))]
+        row = [say("{}", look.turn), say("{}", look.i + 1), say("{}", look.score), say(word(look.mistake))]
         if e.linear:
             row.append(say("{}", point(e.weights(e.run.beta(look.alpha)))))
         row.append(say("{}", point([Fraction(a) for a in look.alpha])))
