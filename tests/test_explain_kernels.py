@@ -79,6 +79,32 @@ def test_pair_steps():
         explain.smo(*XOR)
 
 
+def test_pair_steps_of_random_problems_end_at_the_optimum_or_come_near():
+    random = Random(6)
+    for _ in range(5):
+        X = random.sample([[u, v] for u in range(-2, 3) for v in range(-2, 3)], 4)
+        y = [1, -1, *(random.choice([1, -1]) for _ in range(2))]
+        found = explain.smo(X, y, C=1, steps=25)
+        best = explain.svm(X, y, C=1).answer["value"]
+        assert float(found.answer["value"]) == pytest.approx(float(best), rel=1e-3) and found.answer["value"] <= best
+        assert found.answer["optimal"] == (found.answer["value"] == best)
+
+
+@pytest.mark.parametrize(
+    ("solution", "old", "new"),
+    [
+        (lambda: explain.stochastic(*THREE, steps=3), '"steps": 3', '"steps": 1000000000'),
+        (lambda: explain.descent("w^2", 1, 3), '"steps": 3', '"steps": 1000000000'),
+        (lambda: explain.smo(*THREE, C=1, steps=3), '"steps": 3', '"steps": 1000000000'),
+        (lambda: explain.rbf(3), '"terms": 3', '"terms": 1000000000'),
+    ],
+)
+def test_forged_files_end_at_once(solution, old, new):
+    tree = solution().to_json()
+    assert old in tree
+    assert not explain.from_json(tree.replace(old, new)).check()
+
+
 def test_shrinkage_and_neighbours():
     found = explain.shrinkage([[1, 0], [0, 1], [1, 1]], [1, 2, 2], ["1/2", 3])
     for lam, w in zip((0.5, 3.0), found.answer["weights"], strict=True):

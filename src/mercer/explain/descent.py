@@ -14,7 +14,7 @@ from .algebraic import as_symbol, from_sympy
 from .chart import Chart, Contours, Graph, Panel, Trace, rounded, window
 from .clock import within
 from .convex import Convex, require_convex
-from .exact import NotByHandError, Vector, dot, fraction, sympy
+from .exact import NotByHandError, Vector, dot, fraction, require_whole, sympy
 from .expression import expression
 from .formula import Call, Inner, Norm, Symbol, chain, condition, equals, point
 from .minimum import is_minimum, minimum
@@ -180,13 +180,13 @@ def descent(f: Any, start: Any, steps: int = 8, rule: Any = "1/4") -> Solution:
     place = tuple(fraction(entry, "start") for entry in (start if many else [start]))
     if len(place) != len(body.free_symbols):
         raise ValueError(f"start needs {len(body.free_symbols)} coordinates, not {len(place)}.")
-    if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= MOST_STEPS:
-        raise ValueError(f"steps must be a whole number from 1 to {MOST_STEPS}, not {steps!r}.")
     return DescentProblem(body, place, steps, read_rule(rule).body).solve()
 
 
 def worked(e: DescentProblem) -> Solution:
     """The solution, from the data alone."""
+    require_few(e.body)
+    require_whole("steps", e.steps, MOST_STEPS)
     require_convex(e.f)
     sections = [_method(e), *_least(e), _table(e)]
     if e.best is not None:

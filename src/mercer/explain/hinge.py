@@ -9,7 +9,7 @@ from typing import Any
 
 from ..kernels import Linear
 from . import letters
-from .exact import Labels, Vector, dot, fraction, labels, refuse_many, sympy
+from .exact import Labels, Vector, dot, fraction, labels, refuse_many, require_few, sympy
 from .formula import (
     Call,
     Formula,
@@ -135,6 +135,7 @@ def hinge(X: Any, y: Any, C: Any = 1, w: Any = None, b: Any = 0) -> Solution:
 
 def worked(e: HingeProblem) -> Solution:
     """The solution, from the data alone."""
+    require_few(e.n, MOST_POINTS, "mercer.LinearSVC")
     require_linear(e)
     sections = (_slacks(e), _form(e), _convex(e), _kinks(e), _subgradient(e))
     answer = {

@@ -11,7 +11,7 @@ from ..gram.moved import radial, stationary
 from ..kernels import Kernel, Linear, Precomputed
 from . import letters
 from .algebra import factorised, indefinite_witness, quadratic
-from .exact import NotByHandError, Rows, Vector, fraction, refuse_many, sympy
+from .exact import NotByHandError, Rows, Vector, fraction, refuse_many, require_few, sympy
 from .features import Monomial, monomials
 from .formula import (
     Call,
@@ -118,6 +118,7 @@ def gram(X: Any, kernel: Kernel | str = Linear(), c: Any = None) -> Solution:  #
 
 def worked(e: GramProblem) -> Solution:
     """The solution, from the data alone."""
+    require_few(e.n, MOST_POINTS, "mercer.evidence")
     if e.gram is not None and not isinstance(e.kernel, Precomputed):
         raise ValueError(f"A matrix that is given needs no kernel, but there is {e.kernel!r}.")
     if e.witness is not None:

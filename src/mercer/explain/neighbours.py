@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from .chart import Chart, Graph, Panel, Trace, window
-from .exact import Labels, Rows, Vector, fraction, labels, points, refuse_many, sympy
+from .exact import Labels, Rows, Vector, fraction, labels, points, refuse_many, require_few, sympy
 from .formula import (
     Call,
     Decimal,
@@ -114,6 +114,7 @@ def neighbours(X: Any, y: Any, at: Any, gammas: Any = ("1/4", 1, 4, 16)) -> Solu
 
 def worked(e: NeighboursProblem) -> Solution:
     """The solution, from the data alone."""
+    require_few(len(e.points), MOST_POINTS, "mercer.SVC")
     sections = (_data(e), _table(e), _nearest(e))
     answer = {"values": tuple(_decimal(e.value(exact(g))) for g in e.gammas), "nearest": e.order[0] + 1}
     return Solution("A soft nearest neighbour", sections, answer, _picture(e), e)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..kernels import Kernel, Linear
 from .algebraic import from_sympy
-from .exact import NotByHandError, refuse_many, sympy
+from .exact import NotByHandError, refuse_many, require_few, sympy
 from .formula import Formula, Number, Symbol, column, equals, matrix, point
 from .letters import K, lam
 from .sample import Sample, read_sample
@@ -86,6 +86,7 @@ def pca(X: Any, kernel: Kernel | str = Linear()) -> Solution:  # noqa: B008
 
 def worked(e: PcaProblem) -> Solution:
     """The solution, from the data alone."""
+    require_few(e.n, MOST_POINTS, "mercer.features.SpectralMap")
     sections = [Section("The Gram matrix", tuple(gram_steps(e)[:1])), _centre(e), *_directions(e), _shares(e)]
     answer = {"eigenvalues": tuple(value for value, _ in e.directions)}
     return Solution(f"Kernel PCA of {e.n} points", tuple(sections), answer, None, e)

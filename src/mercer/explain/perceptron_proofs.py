@@ -65,11 +65,11 @@ class Proofs:
     def prove_converges(self: Any, step: Step) -> bool:
         """Every point has y_i f(x_i) > 0."""
         values = [dot(row, self.beta) for row in self.K]
-        return all(s * f > 0 for s, f in zip(self.y, values, strict=True))
+        return bool(all(s * f > 0 for s, f in zip(self.y, values, strict=True)))
 
     def prove_linear(self: Any, step: Step) -> bool:
         """What is said of the linear kernel."""
         words = "".join(part for part in step.statement.parts if isinstance(part, str))
         if "converges too" in words:
-            return self.plain.prove_converges(step)
+            return bool(self.plain.prove_converges(step))
         return (self.plain.run.cycle() is not None) == ("does not end" in words)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from . import footnotes
 from .algebraic import from_sympy
-from .exact import sympy
+from .exact import require_whole, sympy
 from .formula import (
     Call,
     Formula,
@@ -66,8 +66,7 @@ def rbf(terms: int = 5) -> Solution:
 
 def worked(e: RbfProblem) -> Solution:
     """The solution, from the data alone."""
-    if isinstance(e.terms, bool) or not isinstance(e.terms, int) or not 1 <= e.terms <= MOST_TERMS:
-        raise ValueError(f"terms must be a whole number from 1 to {MOST_TERMS}, not {e.terms!r}.")
+    require_whole("terms", e.terms, MOST_TERMS)
     sections = (_split(), _series(e), _features(e), _product(e))
     return Solution("The Gaussian kernel as a series, with σ", sections, {"terms": e.terms}, None, e)
 

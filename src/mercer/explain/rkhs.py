@@ -12,7 +12,7 @@ from typing import Any
 from ..kernels import Kernel, Linear
 from . import footnotes, letters
 from .algebra import solve
-from .exact import NotByHandError, Rows, Vector, dot, fraction, points, sympy
+from .exact import NotByHandError, Rows, Vector, dot, fraction, points, require_few, sympy
 from .features import degree, expansion
 from .formula import (
     Call,
@@ -167,6 +167,7 @@ def _terms(given: Any, name: str) -> tuple[Vector, Rows]:
 
 def worked(e: RkhsProblem) -> Solution:
     """The solution, from the data alone."""
+    require_few(max(len(e.xs), len(e.zs)), MOST_POINTS, "mercer.RKHSFunction")
     sections = [_functions(e), _product(e), _reproducing(e), *_degree(e), *_second(e)]
     f = dot(e.alpha, [value(e.kernel, x, e.at) for x in e.xs])
     answer: dict[str, Any] = {

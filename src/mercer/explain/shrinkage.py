@@ -11,7 +11,7 @@ from typing import Any
 from ..kernels import Linear
 from .algebraic import from_sympy
 from .chart import Chart, Graph, Panel, window
-from .exact import NotByHandError, Vector, fraction, refuse_many, sympy, targets
+from .exact import NotByHandError, Vector, fraction, refuse_many, require_few, sympy, targets
 from .formula import Norm, Symbol, Transposed, column, equals, matrix, point
 from .letters import X, lam, t_bold, w
 from .sample import Sample, read_sample, require_linear
@@ -83,6 +83,7 @@ def shrinkage(X: Any, t: Any, lams: Any = ("1/4", 1, 4, 16)) -> Solution:
 
 def worked(e: ShrinkageProblem) -> Solution:
     """The solution, from the data alone."""
+    require_few(e.n, MOST_POINTS, "mercer.KernelRidge")
     require_linear(e)
     sections = (_data(e), _path(e), _table(e))
     answer = {"weights": tuple(e.at(value) for value in e.weights_of), "lambdas": e.weights_of}

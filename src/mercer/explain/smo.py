@@ -9,7 +9,7 @@ from typing import Any
 
 from ..kernels import Kernel, Linear
 from .cases import Dual
-from .exact import Labels, Vector, dot, fraction, labels, refuse_many, sympy
+from .exact import Labels, Vector, dot, fraction, labels, refuse_many, require_few, require_whole, sympy
 from .formula import Formula, Listing, Symbol, Words, chain, condition, equals, point
 from .letters import K, alpha_bold, over, y_
 from .sample import Sample, read_sample
@@ -153,8 +153,6 @@ def smo(X: Any, y: Any, C: Any = None, kernel: Kernel | str = Linear(), steps: i
     refuse_many(X, MOST_POINTS, "mercer.SVC")
     if bound is not None and bound <= 0:
         raise ValueError(f"C must be greater than 0, or None for the hard margin, not {C}.")
-    if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= MOST_STEPS:
-        raise ValueError(f"steps must be a whole number from 1 to {MOST_STEPS}, not {steps!r}.")
     fields = read_sample(X, kernel, "mercer.SVC")
     rows = fields["gram"] if fields["points"] is None else fields["points"]
     problem = SmoProblem(**fields, labels=labels(y, len(rows)), C=bound, steps=steps)
@@ -165,6 +163,8 @@ def smo(X: Any, y: Any, C: Any = None, kernel: Kernel | str = Linear(), steps: i
 
 def worked(e: SmoProblem) -> Solution:
     """The solution, from the data alone."""
+    require_few(e.n, MOST_POINTS, "mercer.SVC")
+    require_whole("steps", e.steps, MOST_STEPS)
     pairs, alpha, done = e.run
     dual = Dual(e.K, e.y, e.C)
     answer = {"alpha": alpha, "value": dual.dual_value(alpha), "steps": len(pairs), "optimal": done}

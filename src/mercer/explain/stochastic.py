@@ -11,7 +11,7 @@ from typing import Any
 from ..kernels import Linear
 from . import footnotes, letters
 from .chart import Chart, Panel, Trace, rounded, window
-from .exact import Labels, Vector, dot, fraction, labels, refuse_many, sympy
+from .exact import Labels, Vector, dot, fraction, labels, refuse_many, require_few, require_whole, sympy
 from .formula import (
     Call,
     Inner,
@@ -201,11 +201,6 @@ def stochastic(
     bound = fraction(C, "C")
     if bound <= 0:
         raise ValueError(f"C must be greater than 0, not {C}.")
-    for name, number, most in (("steps", steps, MOST_STEPS), ("average_from", average_from, steps)):
-        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= most:
-            raise ValueError(f"{name} must be a whole number from 1 to {most}, not {number!r}.")
-    if order not in ORDERS:
-        raise ValueError(f'order must be "epochs" or "random", not {order!r}.')
     own = labels(y, len(fields["points"]))
     return StochasticProblem(
         **fields, labels=own, C=bound, steps=steps, rule=read_rule(rule).body, order=order, average_from=average_from,
@@ -215,6 +210,11 @@ def stochastic(
 
 def worked(e: StochasticProblem) -> Solution:
     """The solution, from the data alone."""
+    require_few(e.n, MOST_POINTS, "mercer.LinearSVC")
+    require_whole("steps", e.steps, MOST_STEPS)
+    require_whole("average_from", e.average_from, e.steps)
+    if e.order not in ORDERS:
+        raise ValueError(f'order must be "epochs" or "random", not {e.order!r}.')
     require_linear(e)
     sections = (_data(e), _table(e), _expectation(e), _output(e), _cost(e))
     last = e.run[-1]

@@ -162,6 +162,7 @@ def _fractions(corners: Any) -> list[Vector]:
 
 def worked(e: SubgradientProblem) -> Solution:
     """The solution, from the data alone."""
+    require_few(e.body)
     require_convex(e.f)
     rational = all(entry.is_Rational for corner in e.corners for entry in corner)
     sections = [_function(e), _definition(e), _pieces(e), _set(e)]

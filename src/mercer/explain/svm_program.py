@@ -299,27 +299,26 @@ def _methods(e: SvmProblem) -> Section:
     """Dual, primal and subgradient steps on this problem."""
     d = len(e.vectors[0]) if e.linear else None
     value = e.dual.dual_value(e.alpha)
-    unknown = "as many as features" if d is None else str(d + 1 + (e.n if e.C is not None else 0))
+    size = "as many as features" if d is None else str(d + 1 + (e.n if e.C is not None else 0))
+    machine = say("{}", equals(b, e.b))
+    if e.linear:
+        machine = say("{}, {}", equals(w, point(e.weights(e.beta(e.alpha)))), equals(b, e.b))
+    bounds = len(_dual_parts(e)[2])
+    multipliers = say("{}", equals(alpha_bold, point(e.alpha)))
     rows = [
-        [say("quadratic program, dual"), say("{}", e.n), say(f"{len(_dual_parts(e)[2])} and an equality"),
-         say("{} cases", e.dual.count), say("{}", value)],
-        [say("quadratic program, primal"), say(unknown), say(f"{e.n if e.C is None else 2 * e.n}"),
-         say("the same point"), say("{}", value)],
+        (say("dual program"), say("{}", e.n), say(f"{bounds} and an equality"), say("{} cases", e.dual.count),
+         multipliers, say("{}", value)),
+        (say("primal program"), say(size), say(f"{e.n if e.C is None else 2 * e.n}"), say("the same point"), machine,
+         say("{}", value)),
     ]  # fmt: skip
     if e.linear and e.C is not None:
-        best = min(_objective(e, *machine) for machine in _subgradient_steps(e))
-        rows.append(
-            [
-                say("subgradient"),
-                say(f"{(d or 0) + 1}"),
-                say("none"),
-                say(f"{_STEPS} steps, 1/(t + 1)"),
-                say("best {}", best),
-            ]
-        )
-    header = (say("method"), say("unknowns"), say("constraints"), say("work here"), say("value"))
+        found = min(_subgradient_steps(e), key=lambda own: _objective(e, *own))
+        best = say("{}, {}", condition(w, "=", point(found[0])), condition(b, "=", found[1]))
+        rows.append((say("subgradient"), say(f"{(d or 0) + 1}"), say("none"), say(f"{_STEPS} steps, 1/(t + 1)"), best,
+                     say("best {}", _objective(e, *found))))  # fmt: skip
+    header = tuple(map(say, ("method", "unknowns", "constraints", "work here", "answer", "value")))
     words = "Three ways to one answer. Programs end with it; subgradient steps come near it, cheaply:"
-    return Section("Side by side", (Step(say(words), (Table(header, tuple(map(tuple, rows))),)),))
+    return Section("Side by side", (Step(say(words), (Table(header, tuple(rows)),), scope="solved"),))
 
 
 def _objective(e: SvmProblem, w_: Vector, b_: Fraction) -> Fraction:
