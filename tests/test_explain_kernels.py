@@ -183,6 +183,8 @@ def test_gaussian_ridge_and_perceptron_exactly():
 def test_no_exercise_with_exp_takes_long(monkeypatch):
     from mercer.explain import sample
 
+    with pytest.raises(explain.NotByHandError, match="nearer points"):
+        explain.svm([[0], [10**6]], [1, -1], kernel="rbf(gamma=1)")
     monkeypatch.setattr(sample, "SECONDS_WITH_EXP", 0.2)
     with pytest.raises(explain.NotByHandError, match="not done within"):
         explain.svm([[0], [1], [3], ["7/2"]], [1, -1, 1, -1], kernel="rbf(gamma=1)", C=1)

@@ -34,6 +34,8 @@ POLYNOMIAL = (Linear, Polynomial, Constant, Sum, Product, Scaled, Power)
 """Kernels that are polynomials in <x, z>; their parts must be such kernels too."""
 
 
+_FARTHEST = 200
+"""The largest gamma |x - z|^2 that is written as exp of it."""
 MOST_WITH_EXP = 4
 """So many points are worked out with a Gaussian kernel."""
 
@@ -113,6 +115,10 @@ def value(kernel: Kernel, x: Sequence[Any], z: Sequence[Any]) -> Any:
 def _gaussian(gamma: Fraction, square: Any) -> Any:
     """exp(-gamma |x - z|^2), of a fraction or of letters."""
     if isinstance(square, int | Fraction):
+        if gamma * square > _FARTHEST:
+            raise NotByHandError(
+                f"exp(-{gamma * square}) is too small to be written out: take nearer points, or a smaller gamma."
+            )
         return exponential(-gamma * Fraction(square))
     sp = sympy()
     return sp.exp(-sp.Rational(gamma.numerator, gamma.denominator) * square)

@@ -20,6 +20,7 @@ from ..meaning import value as meaning
 from ..picture import Picture
 from ..problem import PROBLEMS
 
+_LARGEST_EXPONENT = 100_000
 _FORMAT = "mercer worked solution"
 _DATA = (Labels, Constraint, Picture, Chart, Panel, Graph, Trace, Contours)
 _CLASSES: dict[str, Any] = {
@@ -117,6 +118,8 @@ def _with_exp(parts: Any, unit: Fraction) -> Any:
         sums = []
         for part in parts:
             numbers = [_fraction(entry) for entry in part]
+            if any(abs(k * unit) > _LARGEST_EXPONENT for k in numbers[::2]):
+                raise ValueError("an exponent is too large")
             terms = [c * exponential(-k * unit) for k, c in zip(numbers[::2], numbers[1::2], strict=True)]
             sums.append(sum(terms, Fraction(0)))
         top, bottom = sums
