@@ -13,7 +13,7 @@ from sklearn.datasets import dump_svmlight_file, load_diabetes, load_iris
 
 import mercer
 from mercer.cli import fitting, grid, main, scoring
-from mercer.cli.explain import KINDS
+from mercer.cli.explain import EXERCISES
 from mercer.cli.machines import MACHINES
 from mercer.cli.main import VERBS
 from mercer.cli.output import in_flags
@@ -489,7 +489,7 @@ def test_tune_says_how_to_train_the_best(run):
 
 def test_gram(run, files):
     code, out, _ = run("gram", "iris.csv", "--kernel", "rbf(gamma=1) + linear", "--picture", "gram.png")
-    assert code == 0 and "positive definite on these points" in out and "Bochner" in out
+    assert code == 0 and "positive semidefinite on these points, rank 149" in out and "Bochner" in out
     assert (files / "gram.png").stat().st_size > 10_000
     np.savetxt(files / "K.csv", [[0.0, 1.0], [1.0, 0.0]], delimiter=",")
     code, out, _ = run("gram", "K.csv", "--kernel", "precomputed", "--json")
@@ -649,7 +649,7 @@ def test_explain(run, files):
     assert run("explain", "--exercise", "7", "--kind", "ridge", "--json")[0] == 0
     both = json.loads(run("explain", "--exercise", "7", "--answer", "--json")[1])
     assert both["exercise"]["title"] == "Exercise 7: support vector machine" and both["answer"]["answer"]
-    for kind in KINDS:
+    for kind in EXERCISES:
         assert "Exercise 7" in run("explain", "--exercise", "7", "--kind", kind)[1]
     found = json.loads(run("explain", "1,3:+ 2,1:-", "-o", "b.html", "--json")[1])
     assert found == {"format": "html", "output": ["b.html"]}
@@ -662,10 +662,44 @@ def test_explain(run, files):
         (["1,3:+ 2,1"], 3, "'2,1' is not a point"),
         (["1,3:+ 2,1:+"], 3, ""),
         (["1,3:+ 2,x:-"], 3, "x"),
-        (["1,3:+ 2,1:-", "--kernel", "rbf(gamma=1)"], 3, "SVC"),
+        (["1,3:+ 2,1:-", "--kernel", "laplacian(gamma=1)"], 3, "SVC"),
     ]:
         found, _, err = run("explain", *given)
         assert found == code and words in err
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["|w1| + 2|w2|", "--kind", "subgradient", "--at", "1,0", "--vector", "1,1"], "{1} × [−2, 2]"),
+        (["w1^2 + 2*w2^2", "--kind", "descent", "--at", "3,1", "--rule", "1/8", "--steps", "2"], "27/16"),
+        (["min x^2", "x >= 1", "--kind", "duality"], "duality holds"),
+        (["1,2:1 0,1:-2", "1,1:1", "--kind", "rkhs", "--at", "2,2"], "reproducing"),
+        (["1,3 2,1 0,1", "--kind", "gram", "--vector", "1,1,1"], "rank(𝐊) = 2"),
+        (["sqrt(2)*x", "x,-x", "--kind", "maps"], "2xz"),
+        ([THREE, "--kind", "stochastic", "--steps", "3", "--C", "1/2"], "Right in the mean"),
+        ([THREE, "--kind", "hinge", "--w", "1,1/2", "--b=-3/2"], "5/8"),
+        (["0 1 3", "--kind", "pca"], "14/3"),
+        ([THREE, "--kind", "smo", "--C", "1/4"], "(1/10, 3/20, 1/4)"),
+        (["3", "--kind", "rbf"], "σ"),
+        (["0:+ 1:- 3:+", "--kind", "neighbours", "--at", "3/2"], "nearest"),
+        (["1,0:1 1,1:2", "--kind", "shrinkage"], "λ"),
+        ([THREE, "--detail", "duality"], "four terms"),
+        ([THREE, "--detail", "program"], "ten steps"),
+        (["1:1 2:3/2", "--kind", "ridge", "--detail", "duality"], "term by term"),
+        (["1,2:+ -1,1:-", "--kind", "perceptron", "--detail", "derivation"], "double sum"),
+    ],
+)
+def test_explain_the_rest_of_the_lecture(run, given, words):
+    code, out, err = run("explain", *given)
+    assert code == 0 and words in out, err
+
+
+def test_explain_says_what_is_missing(run):
+    assert "--at" in run("explain", "w^2", "--kind", "subgradient")[2]
+    assert run("explain", "9**9**9*w", "--kind", "subgradient", "--at", "1")[0] == 3
+    assert "number of terms" in run("explain", "many", "--kind", "rbf")[2]
+    assert "one text" in run("explain", "w^2", "w", "--kind", "descent", "--at", "1")[2]
 
 
 def test_convert(run, files):

@@ -157,3 +157,32 @@ def test_errors():
         mercer.evidence(np.ones((2, 3)))
     with pytest.raises(ValueError, match="contains NaN"):
         mercer.evidence(np.full((2, 2), np.nan))
+
+
+def test_a_singular_matrix_is_semidefinite_with_its_rank():
+    """Three coordinates give a Gram matrix of rank 3, whatever the number of points."""
+    for kernel, rank in ((Linear(), 3), (Polynomial(degree=2), 10), (Linear() * Linear(), 6)):
+        found = mercer.evidence(kernel, X[:, :3])
+        assert found.rank == rank == np.linalg.matrix_rank(kernel.resolve(X[:, :3])(X[:, :3]))
+        assert f"positive semidefinite on these points, rank {rank}" in str(found)
+        assert found.positive_definite, "as a kernel it is"
+    found = mercer.evidence(Gaussian(1.0), X)
+    assert found.rank == len(X) and "positive definite on these points" in str(found) and "rank" not in str(found)
+    assert "positive semidefinite on these points, rank 1" in str(mercer.evidence(np.ones((3, 3))))
+
+
+def test_moved_points_tell_stationary_kernels():
+    points = np.array([[0.0, 1.0], [1.0, 3.0], [2.0, 2.0]])
+    expected = f"stationary and radial: k(x + 1, z + 1) = {np.exp(-5):.4g}, k(x, z) = {np.exp(-5):.4g}"
+    assert mercer.evidence(Gaussian(1.0), points).invariance == expected
+    assert expected in str(mercer.evidence(Gaussian(1.0), points))
+    for kernel, words in {
+        "2*rbf(gamma=1) + 3": "stationary and radial",
+        "matern * rbf": "stationary and radial",
+        "laplacian(gamma=1)": "stationary, not radial",
+        "rbf(gamma=1) + linear": "not stationary: k(x + 1, z + 1) = 10.0",
+        "linear": "not stationary: k(x + 1, z + 1) = 10, k(x, z) = 3",
+    }.items():
+        assert mercer.evidence(kernel, points).invariance.startswith(words), kernel
+    assert mercer.evidence(FromFunction(lambda x, z: float(x @ x == z @ z)), points).invariance.startswith("no rule")
+    assert mercer.evidence(np.eye(2)).invariance == ""

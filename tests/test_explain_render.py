@@ -45,6 +45,24 @@ SOLUTIONS = {
     "local": lambda: explain.lagrangian("min x + y", ["x*y = 4", "x >= 0", "y >= 0"]),
     "ray": lambda: explain.lagrangian("max x*y", []),
     "sheet": lambda: explain.exercise(3).sheet,
+    "svm duality": lambda: explain.svm([[1, 3], [2, 1], [0, 1]], [1, 1, -1], C="1/4", detail="duality"),
+    "svm program": lambda: explain.svm([[1, 3], [2, 1], [0, 1]], [1, 1, -1], C="1/4", detail="program"),
+    "ridge duality": lambda: explain.ridge([[1], [2]], [1, 2], "1/2", "poly", detail="duality"),
+    "perceptron derived": lambda: explain.perceptron([[1, 2], [-1, 1], [2, 0]], [1, -1, -1], detail="derivation"),
+    "perceptron in features": lambda: explain.perceptron(XOR, XOR_LABELS, kernel="poly", detail="derivation"),
+    "duality": lambda: explain.duality("min exp(-x)", ["x^2/y <= 0", "y > 0"]),
+    "subgradient": lambda: explain.subgradient("abs(w1) + 2*abs(w2)", [1, 0], [1, 1]),
+    "descent": lambda: explain.descent("w1^2 + 2*w2^2", [3, 1], 4, "1/8"),
+    "hinge": lambda: explain.hinge([[1, 3], [2, 1], [0, 1]], [1, 1, -1], "1/2", [1, 0], -1),
+    "stochastic": lambda: explain.stochastic([[1, 3], [2, 1], [0, 1]], [1, 1, -1], "1/2", 5),
+    "gram": lambda: explain.gram([[1], [-1], [2]], "poly"),
+    "functions": lambda: explain.rkhs([(1, [1, 2]), (-2, [0, 1])], kernel="poly(degree=1)"),
+    "maps": lambda: explain.maps("sqrt(2)*x", ["x", "-x"], ["x", 0, "x"]),
+    "pca": lambda: explain.pca([[0, 0], [1, 0], [0, 2]]),
+    "smo": lambda: explain.smo([[1, 3], [2, 1], [0, 1]], [1, 1, -1], C="1/4"),
+    "shrinkage": lambda: explain.shrinkage([[1, 0], [0, 1], [1, 1]], [1, 2, 2]),
+    "neighbours": lambda: explain.neighbours([0, 1, 3], [1, -1, 1], "3/2"),
+    "series": lambda: explain.rbf(3),
 }
 
 
@@ -72,6 +90,30 @@ def test_text(solution):
         assert not report.unchecked or f"; {report.unchecked} step" in text.splitlines()[-1]
     for section in solution.sections:
         assert section.title in text
+
+
+WIDE = [["22/7", "355/113"], ["-17/13", "5/19"], ["3/7", "101/23"], ["-29/11", "-7/17"], ["8/9", "-1/21"], [3, "1/9"]]
+
+
+@pytest.mark.parametrize(
+    "wide",
+    [
+        lambda: explain.svm(WIDE, [1, -1, 1, -1, 1, -1], C="5/3"),
+        lambda: explain.ridge(WIDE[:4], ["1/3", 2, "7/5", "-3/11"], "1/7", "poly(degree=3)"),
+        lambda: explain.lagrangian("min " + " + ".join(f"(x - {i}/7)^2" for i in range(1, 12)), ["x >= 22/7"]),
+    ],
+)
+@pytest.mark.parametrize("width", [100, 72])
+def test_no_line_of_text_is_too_long(wide, width):
+    solution = wide()
+    rows = solution.to_text(width).splitlines()
+    assert max(map(len, rows)) <= width
+    numbers = re.findall(r"\d+", "".join("".join(rows).split()))
+    assert sum(map(len, numbers)) >= sum(map(len, re.findall(r"\d+", solution.to_text(10_000)))), "nothing is left out"
+
+
+def test_text_lines_of_all_kinds(solution):
+    assert max(map(len, solution.to_text().splitlines())) <= 100
 
 
 def test_markdown_is_balanced(solution):

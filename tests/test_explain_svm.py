@@ -205,7 +205,9 @@ def test_kernels_with_rational_values(kernel):
     ("arguments", "message"),
     [
         (([[0.0, 1.0]] * 11, [1, -1] * 5 + [1]), "SVC"),
-        (([[0], [1]], [1, -1], None, "rbf"), "Gaussian.*mercer.SVC"),
+        (([[0], [1]], [1, -1], None, "laplacian"), "Laplacian.*mercer.SVC"),
+        (([[0], [1]], [1, -1], None, "rbf"), "waits for data"),
+        (([[i] for i in range(5)], [1, -1, 1, -1, 1], None, "rbf(gamma=1)"), "the most is 4.*mercer.SVC"),
         (([[0], [1]], [1, 1]), "Two classes"),
         (([[0], [1], [2]], [1, 2, 3]), "Two classes are needed, but y has 3"),
         (([[0], [1]], [1]), "One label per point"),

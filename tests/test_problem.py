@@ -347,4 +347,4 @@ def test_certificates_read_well():
     step = Step(1, 4.0, 3.0, 2, 0.1)
     assert step.gap == 1.0 and step.relative_gap == 0.25
     text = str(solve(Problem.of(Polynomial(), *two_classes(20)), QP()))
-    assert "QP(solver='clarabel'): 1 rounds" in text and "converged" in text
+    assert "QP(solver='clarabel', form='dual'): 1 rounds" in text and "converged" in text

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from . import lecture
 from .arguments import add_format, add_kernel, add_output, whole
 
 EXAMPLES = """\
@@ -18,9 +19,13 @@ EXAMPLES = """\
   mercer explain "1:1 2:3/2 3:2" --kind ridge --lambda 1/2          kernel ridge regression
   mercer explain "1,2 3,4" --kind kernel-trick --kernel "poly(degree=2)"
   mercer explain "max x*y" "x + y = 4" --kind lagrangian
+  mercer explain "1,3:+ 2,1:+ 0,1:-" --C 1 --detail duality         the dual derived; also: program
+  mercer explain "|w1| + 2|w2|" --kind subgradient --at 1,0 --vector 1,1
+  mercer explain "w1^2 + 2*w2^2" --kind descent --at 3,1 --rule 1/8 --steps 6 -o path.html
   mercer explain --exercise 7 --answer -o sheet.html                a new exercise; its solution: sheet_answer.html
 """
-KINDS = ("svm", "perceptron", "ridge", "kernel-trick", "lagrangian", "soft", "xor")
+EXERCISES = ("svm", "perceptron", "ridge", "kernel-trick", "lagrangian", "soft", "xor")
+KINDS = (*EXERCISES, *lecture.KINDS)
 FORMATS = {"text": ".txt", "markdown": ".md", "latex": ".tex", "html": ".html", "json": ".json"}
 
 
@@ -33,13 +38,15 @@ def add_arguments(parser: Any) -> None:
     parser.add_argument("--lambda", dest="lam", metavar="X", default="1", help="ridge (default: 1)")
     parser.add_argument("--eta", metavar="X", default="1", help="perceptron: the step (default: 1)")
     parser.add_argument("--new", metavar="POINT", action="append", help="a point to classify or predict, such as 1,2")
-    parser.add_argument("--detail", choices=("full", "short"), default="full", help="svm: short gives seven steps")
+    parser.add_argument("--detail", choices=lecture.DETAILS, default="full",
+                        help="svm: short, duality, program; ridge: duality; perceptron: derivation")  # fmt: skip
     parser.add_argument("--all", action="store_true", help="perceptron: every look of a long run")
     parser.add_argument("--reveal", action="store_true", help="html: sections closed, opened one after the other")
     parser.add_argument("--exercise", type=whole(0), metavar="SEED", help="make a new exercise")
     parser.add_argument("--answer", action="store_true", help="with --exercise: its solution too")
     parser.add_argument("--format", choices=tuple(FORMATS), help="default: by the name of the file, or text")
     add_output(parser, "-o", "--output", help="where it goes (default: stdout)")
+    lecture.add_arguments(parser)
     group = parser.add_argument_group("data")
     group.add_argument("--target", metavar="COL", help="the column of labels (default: the last one)")
     add_format(group)
@@ -142,6 +149,8 @@ def _solved(arguments: argparse.Namespace, explain: Any) -> Any:
 
     first, *more = arguments.problem
     kernel = {} if arguments.kernel is None else {"kernel": parse(arguments.kernel)}
+    if arguments.kind in lecture.KINDS:
+        return lecture.solved(arguments, explain, kernel)
     if arguments.kind == "lagrangian":
         return explain.lagrangian(first, more)
     if more:
@@ -156,9 +165,10 @@ def _solved(arguments: argparse.Namespace, explain: Any) -> Any:
     X, y = read_points(first, arguments)
     options: dict[str, Any] = {**kernel, "new": new_points(arguments.new)}
     if arguments.kind == "ridge":
-        return explain.ridge(X, y, arguments.lam, **options)
+        return explain.ridge(X, y, arguments.lam, detail=arguments.detail, **options)
     if arguments.kind == "perceptron":
-        return explain.perceptron(X, y, eta=arguments.eta, all=arguments.all, **options)
+        told = {"eta": arguments.eta, "all": arguments.all, "detail": arguments.detail}
+        return explain.perceptron(X, y, **told, **options)
     return explain.svm(X, y, C=arguments.C, detail=arguments.detail, **options)
 
 

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         kernel = kernel if isinstance(kernel, Precomputed) else kernel.resolve(X)
     names = (
         "kernel", "n", "asymmetry", "worst_pair", "smallest_eigenvalue", "largest_eigenvalue", "rounding",
-        "witness_value", "witness", "method", "proof", "symmetric", "positive_definite",
+        "rank", "witness_value", "witness", "method", "proof", "invariance", "symmetric", "positive_definite",
     )  # fmt: skip
     data = {name: getattr(found, name) for name in names}
     if arguments.picture:
@@ -180,8 +180,6 @@ def _render(out: Any, found: Any, picture: str | None, small: _Small | None) -> 
     if small is not None:
         first, _, rest = text.partition("\n")
         text = f"{first}\n{small}\n{rest}"
-        if small.rank is not None and small.rank < len(small.texts):
-            text = text.replace("positive definite on these points", "positive semidefinite on these points", 1)
     out.print(brief(text), soft_wrap=True, markup=False)
     if picture:
         out.print(f"drawn in {picture}", soft_wrap=True, markup=False)

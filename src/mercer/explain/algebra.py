@@ -100,6 +100,23 @@ def inverse(A: Sequence[Sequence[Fraction]]) -> Rows | None:
     return tuple(zip(*columns, strict=True))
 
 
+def factorised(K: Sequence[Sequence[Fraction]]) -> tuple[Rows, Vector]:
+    """L and d with K = L diag(d) L', L with ones on its diagonal: for K that is positive semidefinite."""
+    n = len(K)
+    work = [list(row) for row in K]
+    L = [[ONE if i == j else ZERO for j in range(n)] for i in range(n)]
+    d = []
+    for k in range(n):
+        pivot = work[k][k]
+        d.append(pivot)
+        for i in range(k + 1, n):
+            if pivot:
+                L[i][k] = work[i][k] / pivot
+                for j in range(k + 1, n):
+                    work[i][j] -= L[i][k] * work[k][j]
+    return tuple(map(tuple, L)), tuple(d)
+
+
 def indefinite_witness(K: Sequence[Sequence[Fraction]]) -> Vector | None:
     """A vector c with c'K c < 0, or None: K is then positive semidefinite, and elimination has proved it."""
     n = len(K)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from .exact import sympy
-from .formula import Call, Formula, Number, Power, Quotient, Root, Sum, Symbol, product
+from .formula import Absolute, Call, Formula, Number, Power, Quotient, Root, Sum, Symbol, product
 
 
 def from_sympy(expression: Any) -> Formula:
@@ -29,6 +29,8 @@ def from_sympy(expression: Any) -> Formula:
     if isinstance(expression, sp.exp | sp.log | sp.Min | sp.Max):
         name = {sp.exp: "exp", sp.log: "log", sp.Min: "min", sp.Max: "max"}[type(expression)]
         return Call(name, tuple(from_sympy(argument) for argument in expression.args))
+    if isinstance(expression, sp.Abs):
+        return Absolute(from_sympy(expression.args[0]))
     raise TypeError(f"No way to write {expression!r}.")
 
 

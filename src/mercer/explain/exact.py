@@ -76,6 +76,12 @@ def require_few(size: int, most: int, instead: str) -> None:
         raise NotByHandError(f"{size} points are too many to work out by hand; the most is {most}. Use {instead}.")
 
 
+def require_whole(name: str, number: Any, most: int) -> None:
+    """Raise where it is no whole number from 1 on, or too large."""
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= most:
+        raise ValueError(f"{name} must be a whole number from 1 to {most}, not {number!r}.")
+
+
 def points(X: Any, name: str = "X") -> Rows:
     """The rows of X as fractions; a plain list of numbers is points of the line."""
     rows = _listed(X, name)

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from .algebraic import as_symbol
 from .exact import fraction, sympy
 
 _LONGEST = 500
-_HIGHEST = 12
+_HIGHEST, _MOST_DEGREE = 12, 24
+_LARGEST = 4000
+"""Binary digits of a number."""
 _FUNCTIONS = ("sqrt", "exp", "log")
+_KINKS = ("abs", "max", "min")
 _GREEK = ("alpha", "beta", "gamma", "delta", "eta", "mu", "xi", "sigma", "phi")
 _NAME = re.compile(r"[A-Za-z](_?\d+)?|(" + "|".join(_GREEK) + r")(_?\d+)?|[A-Za-z]+_[A-Za-z0-9]+")
 _SENSES = {"max": "max", "maximise": "max", "maximize": "max", "min": "min", "minimise": "min", "minimize": "min"}
@@ -38,33 +42,48 @@ class Constraint:
         return sympy().expand(difference)
 
 
-def expression(source: Any, what: str) -> Any:
-    """The expression: a text, a number, or SymPy's own."""
+def expression(source: Any, what: str, kinks: bool = False) -> Any:
+    """The expression: a text, a number, or SymPy's own. With `kinks`, abs, max and min may be in it, and |x|."""
     sp = sympy()
     if isinstance(source, sp.Expr):
-        return source.xreplace({symbol: sp.Symbol(symbol.name, real=True) for symbol in source.free_symbols})
+        return source.xreplace({symbol: sp.Symbol(as_symbol(symbol).key, real=True) for symbol in source.free_symbols})
     if not isinstance(source, str):
         number = fraction(source, what)
         return sp.Rational(number.numerator, number.denominator)
     if len(source) > _LONGEST:
         raise ValueError(f"{what} has {len(source)} characters; at most {_LONGEST} are read.")
+    if kinks:
+        source = re.sub(r"\|([^|]*)\|", r" abs(\1)", source)
     plain = source.replace("^", "**").replace("\N{MINUS SIGN}", "-").replace("·", "*")
     plain = re.sub(r"(?<![A-Za-z_\d.])(\d+(?:\.\d+)?)\s*(?=[A-Za-z(])", r"\1*", plain)  # 2x is 2*x
     try:
         tree = ast.parse(plain.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ValueError(f"{what} cannot be read: {source!r}. Write it as in x**2 + 2*x*y - 1.") from None
-    value = _built(tree, source, what)
+    value = _built(tree, source, what, _FUNCTIONS + (_KINKS if kinks else ()))
+    if _degree(value) > _MOST_DEGREE:
+        raise ValueError(f"{what} has a degree above {_MOST_DEGREE}: {source!r:.60}.")
     if value.has(sp.zoo, sp.nan, sp.oo, sp.I):
         raise ValueError(f"{what} divides by zero or is not real: {source!r}.")
     return value
 
 
-def _built(node: ast.expr, source: str, what: str) -> Any:
+def _degree(value: Any) -> Any:
+    """A bound for its degree as a polynomial: powers of powers multiply."""
+    if value.is_Pow:
+        base, exponent = value.as_base_exp()
+        return _degree(base) * abs(exponent) if exponent.is_Rational else _degree(exponent)
+    degrees = [_degree(part) for part in value.args]
+    if value.is_Symbol or not degrees:
+        return 1 if value.is_Symbol else 0
+    return sum(degrees) if value.is_Mul else max(degrees)
+
+
+def _built(node: ast.expr, source: str, what: str, functions: tuple[str, ...]) -> Any:
     sp = sympy()
 
     def of(part: ast.expr) -> Any:
-        return _built(part, source, what)
+        return _built(part, source, what, functions)
 
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
@@ -88,22 +107,28 @@ def _built(node: ast.expr, source: str, what: str) -> Any:
             exponent = of(right)
             if not exponent.is_Rational or abs(exponent) > _HIGHEST:
                 raise ValueError(f"{what}: an exponent must be a number of at most {_HIGHEST}, not {exponent}.")
-            return of(left) ** exponent
-        case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]) if name in _FUNCTIONS:
-            return getattr(sp, name)(of(argument))
+            base = of(left)
+            if base.is_Rational and abs(exponent) * max(int(base.p).bit_length(), int(base.q).bit_length()) > _LARGEST:
+                raise ValueError(f"{what}: a number of more than {_LARGEST} binary digits is too large.")
+            return base**exponent
+        case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]) if name in functions[:4]:
+            return sp.Abs(of(argument)) if name == "abs" else getattr(sp, name)(of(argument))
+        case ast.Call(func=ast.Name(id=name), args=[_, _, *_] as arguments, keywords=[]) if name in functions[4:]:
+            return (sp.Max if name == "max" else sp.Min)(*map(of, arguments))
     text = ast.unparse(node)
-    raise ValueError(f"{what}: {text!r} is not understood. Use names, numbers, + - * / ** and {', '.join(_FUNCTIONS)}.")
+    raise ValueError(f"{what}: {text!r} is not understood. Use names, numbers, + - * / ** and {', '.join(functions)}.")
 
 
 def _symbol(name: str, what: str) -> Any:
-    if name in _FUNCTIONS:
+    if name in (*_FUNCTIONS, *_KINKS):
         raise ValueError(f"{what}: {name} is a function: write {name}(x).")
     if not _NAME.fullmatch(name):
         product = "*".join(name)
         raise ValueError(
             f"{what}: {name!r} could be one name or a product. Write {product}, or one letter with an index."
         )
-    return sympy().Symbol(name, real=True)
+    sp = sympy()
+    return sp.Symbol(as_symbol(sp.Symbol(name)).key, real=True)  # x1 and x_1 are one name
 
 
 def objective(source: Any, sense: str | None) -> tuple[str, Any]:

@@ -96,3 +96,20 @@ TERMS_OF_AVERAGE = say(
 )
 HALVES = say("Both halves cancel with the 2 of the squares: none is left in the derivative.")
 W_NOT_Z = say("It is {} that equals this sum; some notes write {} for it.", w, Symbol("z", bold=True))
+PARENTHESES = say(
+    "The test is {}, with the label before the whole of f; some notes write {}.",
+    condition(y_("i") * (Inner(w, x_("i")) + b), ">=", 1),
+    condition(y_("i") * Inner(w, x_("i")) + b, ">=", 1),
+)
+B_IS_KEPT = say(
+    "{} is added to b; some notes lose the old b.", Product((Symbol("eta"), Symbol("n"), Symbol("C"), y_("i")))
+)
+SQUARE_SUMMABLE = say(
+    "For convergence the squares of the steps must have a finite sum, and the steps themselves an infinite one."
+)
+ALPHA_NOT_BETA = say(
+    "The solver gives {}. The machine uses {}; both are called the coefficients.",
+    Symbol("alpha", bold=True),
+    condition(Symbol("beta", "i"), "=", Symbol("alpha", "i") * y_("i")),
+)
+ROW_OF_LABELS = say("A is one row, the labels; they do not stand on a diagonal.")

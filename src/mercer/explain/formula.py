@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from .exponential import Exponential
+
 Writable: TypeAlias = "Formula | Fraction | int"
 
 
@@ -160,7 +162,14 @@ class Inner(Formula):
 
 @dataclass(frozen=True)
 class Norm(Formula):
-    """|x|, the length of a vector or the absolute value of a number."""
+    """|x|, the length of a vector."""
+
+    body: Formula
+
+
+@dataclass(frozen=True)
+class Absolute(Formula):
+    """|x|, of a number."""
 
     body: Formula
 
@@ -227,7 +236,24 @@ def formula(value: Any) -> Formula:
     """The value as a formula."""
     if isinstance(value, Formula):
         return value
+    if isinstance(value, Exponential):
+        return _with_exp(value)
     return Number(Fraction(value))
+
+
+def _with_exp(value: Exponential) -> Formula:
+    """A number with exp, as one writes it."""
+    above, below = value.parts()
+    negative = all(c < 0 for c in above.values())
+    factors = [-c if negative else c for c in above.values()]
+    top = combination(factors, [_power_of_e(-k * value.unit) for k in above])
+    bottom = combination(list(below.values()), [_power_of_e(-k * value.unit) for k in below])
+    body = top if bottom == Number(Fraction(1)) else Quotient(top, bottom)
+    return Negative(body) if negative else body
+
+
+def _power_of_e(exponent: Fraction) -> Formula:
+    return Call("exp", (Number(exponent),)) if exponent else Number(Fraction(1))
 
 
 def chain(*parts: Any) -> Chain:
@@ -267,6 +293,8 @@ def point(entries: Iterable[Any]) -> Formula:
 
 def scaled(factor: Fraction | int, body: Formula) -> Formula:
     """factor body, with a factor of 1 left out."""
+    if isinstance(factor, Exponential):
+        return product(formula(factor), body)
     factor = Fraction(factor)
     if factor == 1:
         return body

@@ -10,6 +10,7 @@ from ..kernels import (
     Chi2,
     Constant,
     FromFeatures,
+    Gaussian,
     Intersection,
     Kernel,
     Linear,
@@ -24,7 +25,8 @@ from ..kernels import kernel as as_kernel
 from ..kernels.adaptive import Adaptive
 from . import letters
 from .exact import NotByHandError, Rows, fraction, points, sympy
-from .formula import Call, Chain, Formula, Inner, Number, Quotient, Symbol, combination, equals, formula
+from .exponential import exponential
+from .formula import Call, Chain, Formula, Inner, Norm, Number, Quotient, Symbol, combination, equals, formula
 from .formula import Product as Times
 from .formula import Sum as Plus
 
@@ -32,12 +34,20 @@ POLYNOMIAL = (Linear, Polynomial, Constant, Sum, Product, Scaled, Power)
 """Kernels that are polynomials in <x, z>; their parts must be such kernels too."""
 
 
-def read_kernel(kernel: Kernel | str, instead: str) -> Kernel:
-    """The kernel, if its values are fractions; `instead` names what to use where they are not."""
+_FARTHEST = 200
+"""The largest gamma |x - z|^2 that is written as exp of it."""
+MOST_WITH_EXP = 4
+"""So many points are worked out with a Gaussian kernel."""
+
+
+def read_kernel(kernel: Kernel | str, instead: str, gaussian: bool = False) -> Kernel:
+    """The kernel, if its values are fractions (or exp of them, with `gaussian`); `instead` names what to use else."""
     kernel = as_kernel(kernel)
     if isinstance(kernel, FromFeatures):
         return kernel
     for part in all_parts(kernel):
+        if isinstance(part, Gaussian) and gaussian:
+            continue
         if not isinstance(part, (*POLYNOMIAL, Intersection, Chi2, Precomputed)):
             raise NotByHandError(
                 f"{type(part).__name__} has values that are no fractions, so there is no exact solution by hand: use "
@@ -59,6 +69,11 @@ def require_numbers(kernel: Kernel) -> None:
 def all_parts(kernel: Kernel) -> list[Kernel]:
     """The kernel and all that it is made of."""
     return [kernel, *(deep for part in kernel.parts() for deep in all_parts(part))]
+
+
+def has_exp(kernel: Kernel) -> bool:
+    """Whether its values have exp in them."""
+    return any(isinstance(part, Gaussian) for part in all_parts(kernel))
 
 
 def is_linear(kernel: Kernel) -> bool:
@@ -92,7 +107,21 @@ def value(kernel: Kernel, x: Sequence[Any], z: Sequence[Any]) -> Any:
             return fraction(factor) * value(inner, x, z)
         case Power(inner, exponent):
             return value(inner, x, z) ** int(exponent)
+        case Gaussian(gamma):
+            return _gaussian(fraction(gamma), sum((a - b) ** 2 for a, b in zip(x, z, strict=True)))
     raise TypeError(f"{kernel!r} has no exact values.")
+
+
+def _gaussian(gamma: Fraction, square: Any) -> Any:
+    """exp(-gamma |x - z|^2), of a fraction or of letters."""
+    if isinstance(square, int | Fraction):
+        if gamma * square > _FARTHEST:
+            raise NotByHandError(
+                f"exp(-{gamma * square}) is too small to be written out: take nearer points, or a smaller gamma."
+            )
+        return exponential(-gamma * Fraction(square))
+    sp = sympy()
+    return sp.exp(-sp.Rational(gamma.numerator, gamma.denominator) * square)
 
 
 def _least(a: Any, b: Any) -> Any:
@@ -104,12 +133,17 @@ def _least(a: Any, b: Any) -> Any:
 
 def written(kernel: Kernel, x: Sequence[Fraction], z: Sequence[Fraction]) -> Formula:
     """k(x, z) with the numbers put in but nothing computed."""
-    return _shape(kernel, lambda: _inner(x, z), lambda cell: Plus(tuple(cell(a, b) for a, b in zip(x, z, strict=True))))
+    return _shape(kernel, lambda: _inner(x, z), lambda cell: _added([cell(a, b) for a, b in zip(x, z, strict=True)]))
+
+
+def _added(terms: list[Formula]) -> Formula:
+    return Plus(tuple(terms)) if len(terms) > 1 else terms[0]
 
 
 def general(kernel: Kernel, inner: Formula, coordinates: Callable[[str], Formula]) -> Formula:
     """k(x, z) in letters: `inner` stands for <x, z>, coordinates("min") for sums over coordinates."""
-    return _shape(kernel, lambda: inner, lambda cell: coordinates("min" if cell is _minimum else "chi2"))
+    names = {_minimum: "min", _chi2: "chi2", _square: "square"}
+    return _shape(kernel, lambda: inner, lambda cell: coordinates(names[cell]))
 
 
 def _shape(kernel: Kernel, inner: Callable[[], Formula], summed: Callable[[Any], Formula]) -> Formula:
@@ -133,6 +167,8 @@ def _shape(kernel: Kernel, inner: Callable[[], Formula], summed: Callable[[Any],
             return Number(fraction(factor)) * _shape(part, inner, summed)
         case Power(part, exponent):
             return _shape(part, inner, summed) ** int(exponent)
+        case Gaussian(gamma):
+            return Call("exp", (combination([-fraction(gamma)], [summed(_square)]),))
     raise TypeError(f"{kernel!r} has no formula.")
 
 
@@ -145,6 +181,10 @@ def _minimum(a: Fraction, b: Fraction) -> Formula:
     return Call("min", (formula(a), formula(b)))
 
 
+def _square(a: Fraction, b: Fraction) -> Formula:
+    return (Number(a) - Number(b)) ** 2
+
+
 def _chi2(a: Fraction, b: Fraction) -> Formula:
     return Quotient(Number(a) * Number(b), Number(a) + Number(b)) if a + b else Number(Fraction(0))
 
@@ -154,6 +194,7 @@ def kernel_formula(kernel: Kernel) -> Chain:
     x, z = Symbol("x", "j"), Symbol("z", "j")
     sums: dict[str, Formula] = {
         "min": letters.over(Call("min", (x, z)), "j"),
+        "square": Norm(letters.x - letters.z) ** 2,
         "chi2": letters.over(Times((x, z)) / (x + z), "j"),
     }
     body = general(kernel, Inner(letters.x, letters.z), lambda kind: sums[kind])

@@ -67,12 +67,16 @@ class LagrangianProblem(Proofs, Problem):
         return World({_Lambda: lambda *_: whole}, functions={"Λ": lambda *_: whole})
 
 
-def lagrangian(objective_: Any, constraints: Any = (), sense: str | None = None) -> Solution:
+def lagrangian(objective_: Any, constraints: Any = (), sense: str | None = None, dual: bool = False) -> Solution:
     """A small problem such as lagrangian("max x*y", ["x + y = 4"]), by Lagrange's multipliers and the KKT conditions.
 
     Objective and constraints are texts, or SymPy's expressions (then give sense="max" or "min"). Constraints may be
-    equations or inequalities.
+    equations or inequalities. With dual=True, the dual function and whether duality holds (see `duality`).
     """
+    if dual:
+        from .duality import duality
+
+        return duality(objective_, constraints, sense)
     return read_problem(objective_, constraints, sense).solve()
 
 
@@ -120,12 +124,12 @@ def worked(problem: LagrangianProblem) -> Solution:
     require_formulas(candidates)
     verdict, values = answer(program, candidates)
     words = "Maximise" if program.sense == "max" else "Minimise"
-    sections = (_problem(program), _lagrangian(program), _stationarity(program), _cases(program, cases), verdict)
+    sections = (_problem(program), moved_in(program), _stationarity(program), _cases(program, cases), verdict)
     return Solution(f"{words} {_plain(program.f)}", sections, values, None, problem)
 
 
 def _plain(body: Any) -> str:
-    from .render.text import in_line
+    from .render.boxes import in_line
 
     return in_line(from_sympy(body))
 
@@ -161,7 +165,8 @@ def _standard(c: Constraint) -> Chain:
     return chain(from_sympy(first) - from_sympy(second), "=", body, sign, 0)
 
 
-def _lagrangian(program: Program) -> Section:
+def moved_in(program: Program) -> Section:
+    """The Lagrangian: each constraint moved into the function."""
     body = from_sympy(program.f)
     for multiplier, h in zip(program.lambdas, program.equalities, strict=True):
         body = body + Product((as_symbol(multiplier), from_sympy(h)))

@@ -6,7 +6,21 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from .exact import sympy
-from .formula import Call, Decimal, Formula, Listing, Number, Product, Root, Series, Symbol, combination, product
+from .exponential import Exponential
+from .formula import (
+    Call,
+    Decimal,
+    Formula,
+    Listing,
+    Number,
+    Product,
+    Root,
+    Series,
+    Symbol,
+    combination,
+    formula,
+    product,
+)
 from .meaning import value
 
 HALF = Number(Fraction(1, 2))
@@ -88,6 +102,8 @@ def about(body: Formula, digits: int = 4) -> Decimal | None:
 
 def root_of(square: Fraction) -> Formula:
     """The square root of a fraction as one writes it: that of 4/5 is 2 / sqrt(5)."""
+    if isinstance(square, Exponential):
+        return Root(formula(square))
     above, below = _simple_root(square.numerator), _simple_root(square.denominator)
     return above if square.denominator == 1 else above / below
 

@@ -9,7 +9,9 @@ from itertools import pairwise, product
 from typing import Any
 
 from .exact import sympy
+from .exponential import as_exponential
 from .formula import (
+    Absolute,
     Call,
     Chain,
     Decimal,
@@ -88,6 +90,8 @@ def value(body: Formula, world: World = NOWHERE) -> Any:
             if hasattr(inside, "shape") or isinstance(inside, Feature):
                 return sp.sqrt(sp.expand(_inner(inside, inside)))
             return sp.Abs(inside)
+        case Absolute(inner):
+            return sp.Abs(of(inner))
         case Call(name, arguments):
             return _scalar(_called(name, world)(*(of(argument) for argument in arguments)))
         case Derivative(inner, by):
@@ -235,8 +239,28 @@ def same(left: Any, right: Any) -> bool:
         return bool(number == 0) and all(same(entry, number) for entry in whole)
     if hasattr(left, "shape"):
         return left.shape == right.shape and all(same(a, b) for a, b in zip(left, right, strict=True))
-    difference = sympy().expand(left - right)
+    raw = left - right
+    if getattr(raw, "is_number", False) and raw.has(sympy().exp, sympy().E):
+        if not _has_roots(raw):
+            return _vanishes(raw)
+        squares = left**2 - right**2  # of roots the squares are compared, and the signs
+        if not _has_roots(squares):
+            return _vanishes(squares) and bool((left * right).evalf(30) >= 0)
+    difference = sympy().expand(raw)
     return difference == 0 or difference.equals(0) is True
+
+
+def _has_roots(number: Any) -> bool:
+    return any(not p.exp.is_Integer for p in number.atoms(sympy().Pow) if p.base is not sympy().E)
+
+
+def _vanishes(number: Any) -> bool:
+    """Whether a number with exp of fractions is 0: by its polynomial, since exp of a fraction satisfies no equation."""
+    try:
+        return bool(as_exponential(number) == 0)
+    except (TypeError, ZeroDivisionError):
+        difference = sympy().expand(number)
+        return difference == 0 or difference.equals(0) is True
 
 
 def agrees(said: Formula, shown: Formula, world: World) -> bool:

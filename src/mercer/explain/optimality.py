@@ -40,13 +40,14 @@ def _is_convex(body: Any, variables: tuple[Any, ...], directions: Rows, positive
     reduced = N * sp.hessian(body, variables) * N.T
     size = len(directions)
     return all(
-        _nowhere_negative(reduced.extract(list(chosen), list(chosen)).det().subs(positive))
+        nowhere_negative(reduced.extract(list(chosen), list(chosen)).det().subs(positive))
         for k in range(1, size + 1)
         for chosen in combinations(range(size), k)
     )
 
 
-def _nowhere_negative(expression: Any) -> bool:
+def nowhere_negative(expression: Any) -> bool:
+    """Whether SymPy sees that it is at least 0 for all values of its letters."""
     sp = sympy()
     return bool(expression.is_nonnegative) or bool(sp.factor(expression).is_nonnegative)
 

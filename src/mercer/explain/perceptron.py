@@ -9,7 +9,7 @@ from typing import Any
 
 from ..kernels import Kernel, Linear
 from . import footnotes, letters
-from .exact import Labels, Vector, dot, fraction, labels, refuse_many, require_few, sympy
+from .exact import Labels, NotByHandError, Vector, dot, fraction, labels, refuse_many, require_few, sympy
 from .formula import (
     Call,
     Chain,
@@ -17,7 +17,6 @@ from .formula import (
     Inner,
     Listing,
     Norm,
-    Number,
     Product,
     Symbol,
     Words,
@@ -28,6 +27,8 @@ from .formula import (
     point,
 )
 from .letters import about, f_of, k, over, root_of, w, x_, y_
+from .perceptron_derivation import derivation, explicit_world, panels
+from .perceptron_proofs import Proofs, word
 from .perceptron_run import MOST_PASSES, Run, follow
 from .picture import Picture
 from .sample import Sample, read_sample
@@ -45,16 +46,17 @@ _a, _eta, _M = Symbol("alpha", "i"), Symbol("eta"), Symbol("M")
 
 
 @dataclass(frozen=True)
-class PerceptronProblem(Sample):
+class PerceptronProblem(Proofs, Sample):
     """Points with labels, the step eta, and whether every look is shown."""
 
     labels: Labels
     eta: Fraction
     all: bool = False
+    detail: str = "full"
 
     def solve(self) -> Solution:
         """See `perceptron`."""
-        return worked(self)
+        return self.within_limits(lambda: worked(self))
 
     @property
     def y(self) -> tuple[int, ...]:
@@ -87,6 +89,8 @@ class PerceptronProblem(Sample):
             return world
         if kind == "look":
             return self._look(world, int(rest))
+        if kind == "explicit":
+            return explicit_world(self, world, int(rest))
         world = self._counted(world, self.run.alpha).also({_M: exact(sum(self.run.alpha))})
         if kind == "cycle":
             counts = self.run.cycle()
@@ -117,48 +121,30 @@ class PerceptronProblem(Sample):
             found.append(tuple(a + (mistake and i == place) for i, a in enumerate(alpha)))
         return found
 
-    def prove_run(self, step: Step) -> bool:
-        """The words of the table: a mistake where y_i f(x_i) <= 0, and the points one after the other."""
-        (table,) = step.mathematics
-        assert isinstance(table, Table)
-        for row, scope in zip(table.rows, table.scopes, strict=True):
-            if scope:
-                number = int(scope.partition(" ")[2])
-                turn, i, score, mistake = (row[j].parts[0] for j in range(4))
-                right = (Number(Fraction(number // self.n + 1)), Number(Fraction(number % self.n + 1)))
-                if (turn, i) != right or not isinstance(score, Number) or mistake != _word(score.value <= 0):
-                    return False
-        return True
-
-    def prove_converges(self, step: Step) -> bool:
-        """Every point has y_i f(x_i) > 0."""
-        values = [dot(row, self.beta) for row in self.K]
-        return all(s * f > 0 for s, f in zip(self.y, values, strict=True))
-
-    def prove_linear(self, step: Step) -> bool:
-        """What is said of the linear kernel."""
-        words = "".join(part for part in step.statement.parts if isinstance(part, str))
-        if "converges too" in words:
-            return self.plain.prove_converges(step)
-        return (self.plain.run.cycle() is not None) == ("does not end" in words)
-
 
 def perceptron(
-    X: Any, y: Any, kernel: Kernel | str | None = None, eta: Any = 1, new: Any = None, all: bool = False
+    X: Any,
+    y: Any,
+    kernel: Kernel | str | None = None,
+    eta: Any = 1,
+    new: Any = None,
+    all: bool = False,
+    detail: str = "full",
 ) -> Solution:
     """The perceptron, followed step by step: primal and dual where kernel is None, the kernel perceptron otherwise.
 
     There is no bias: give the points a coordinate 1, or the kernel a constant, to have one. `new` is a point (or
     several) to classify. A run of more than 100 looks is cut in the middle, unless all=True.
+    detail="derivation" shows how the dual comes out of the run: four forms, the double sum, the features.
     """
     sympy()
     refuse_many(X, MOST_POINTS, "mercer.KernelPerceptron")
     rate = fraction(eta, "eta")
     if rate <= 0:
         raise ValueError(f"eta must be greater than 0, not {eta}.")
-    fields = read_sample(X, Linear() if kernel is None else kernel, "mercer.KernelPerceptron", new)
+    fields = read_sample(X, Linear() if kernel is None else kernel, "mercer.KernelPerceptron", new, gaussian=True)
     rows = fields["gram"] if fields["points"] is None else fields["points"]
-    problem = PerceptronProblem(**fields, labels=labels(y, len(rows)), eta=rate)
+    problem = PerceptronProblem(**fields, labels=labels(y, len(rows)), eta=rate, detail=detail)
     return replace(problem, all=bool(all) and len(problem.run.looks) > SHOWN).solve()
 
 
@@ -168,10 +154,18 @@ def worked(e: PerceptronProblem) -> Solution:
     run = e.run
     if e.all and len(run.looks) <= SHOWN:
         raise ValueError(f"A run of {len(run.looks)} looks is shown in full anyway.")
-    sections = [_rule(e), *_gram(e), _table(e), _end(e)]
+    if e.detail not in ("full", "derivation"):
+        raise ValueError(f'detail must be "full" or "derivation", not {e.detail!r}.')
+    if e.detail == "derivation" and len(run.looks) > SHOWN:
+        raise NotByHandError(f"A run of {len(run.looks)} looks is too long to derive row by row; at most {SHOWN}.")
+    sections = (
+        [_rule(e), *_gram(e), _table(e), _end(e)]
+        if e.detail == "full"
+        else [_rule(e), *_gram(e), *derivation(e), _end(e)]
+    )
     if run.converged:
-        sections += [*_weights(e), _certificate(e)]
-    if not e.linear and e.points is not None:
+        sections += [*_weights(e), _certificate(e)] if e.detail == "full" else []
+    if not e.linear and e.points is not None and e.detail == "full":
         sections.append(_linear(e))
     if run.converged:
         sections += _answer(e)
@@ -188,7 +182,8 @@ def worked(e: PerceptronProblem) -> Solution:
     name = "Perceptron" if e.linear else "Kernel perceptron"
     counts = tuple(e.eta * a for a in run.alpha)
     picture = Picture.of(e, e.y, counts, Fraction(0)) if run.converged else Picture.of(e, e.y)
-    return Solution(f"{name}: {e.n} points", tuple(sections), answer, picture, e)
+    turned = panels(e) if e.detail == "derivation" else None
+    return Solution(f"{name}: {e.n} points", tuple(sections), answer, turned or picture, e)
 
 
 def _rule(e: PerceptronProblem) -> Section:
@@ -233,10 +228,6 @@ def _gram(e: PerceptronProblem) -> list[Section]:
     return [Section("The Gram matrix", tuple(gram_steps(e)))] if not e.linear else []
 
 
-def _word(mistake: bool) -> str:
-    return "yes" if mistake else "no"
-
-
 def _table(e: PerceptronProblem) -> Section:
     """The run, row by row."""
     header = [say("pass"), say("i"), say("{}", y_("i") * f_of(x_("i"))), say("mistake")]
@@ -251,7 +242,7 @@ def _table(e: PerceptronProblem) -> Section:
             rows.append(tuple(say("…") for _ in header))
             continue
         look = e.run.looks[number]
-        row = [say("{}", look.turn), say("{}", look.i + 1), say("{}", look.score), say(_word(look.mistake))]
+        row = [say("{}", look.turn), say("{}", look.i + 1), say("{}", look.score), say(word(look.mistake))]
         if e.linear:
             row.append(say("{}", point(e.weights(e.run.beta(look.alpha)))))
         row.append(say("{}", point([Fraction(a) for a in look.alpha])))

@@ -10,8 +10,15 @@ if TYPE_CHECKING:
     from .steps import Solution, Step
 
 
+PROBLEMS: dict[str, type[Problem]] = {}
+"""All kinds of exercises by name, as files name them."""
+
+
 class Problem:
     """The data alone: points, labels, kernel, C, lambda, objective. Each kind is a frozen dataclass."""
+
+    def __init_subclass__(cls) -> None:
+        PROBLEMS[cls.__name__] = cls
 
     def solve(self) -> Solution:
         """The worked solution, derived from the data."""

@@ -19,20 +19,23 @@ from .formula import (
     Formula,
     Inner,
     Norm,
-    Number,
     Symbol,
     Transposed,
     column,
     combination,
     condition,
     equals,
+    formula,
     matrix,
     point,
     product,
 )
-from .gram import is_polynomial
+from .gram import has_exp, is_polynomial
 from .letters import HALF, K, X, a_bold, coordinates, f_of, lam, over, root_of, t_bold, w, x_
 from .meaning import value
+from .ridge_duality import SCOPES as DUALITY
+from .ridge_duality import duality
+from .ridge_duality import world as duality_world
 from .sample import Sample, read_sample
 from .sample_steps import Expansion, function_steps, gram_steps, new_points
 from .steps import Section, Solution, Step, Table, say
@@ -53,10 +56,11 @@ class RidgeProblem(Sample):
 
     t: Vector
     weight: Fraction
+    detail: str = "full"
 
     def solve(self) -> Solution:
         """See `ridge`."""
-        return worked(self)
+        return self.within_limits(lambda: worked(self))
 
     @property
     def design(self) -> Symbol:
@@ -104,11 +108,13 @@ class RidgeProblem(Sample):
         kind, _, rest = scope.partition(" ")
         shifted = sp.Matrix([[exact(v) for v in row] for row in self.K]) + exact(self.weight) * sp.eye(self.n)
         t = vector(self.t)
-        a = sp.ImmutableMatrix(shifted.LUsolve(t))
+        a = vector(self.a) if has_exp(self.kernel) else sp.ImmutableMatrix(shifted.LUsolve(t))
         world = self.base.also({t_bold: t, lam: exact(self.weight), _I: sp.eye(self.n).as_immutable()})
         world = world.also(families={Symbol("t"): list(t)})
         if kind == "data":
             return world
+        if kind in DUALITY:
+            return duality_world(self, world)
         if self.linear:
             world = world.also({self.design: sp.ImmutableMatrix([[exact(v) for v in x] for x in self.vectors])})
         if kind == "features":
@@ -127,7 +133,7 @@ class RidgeProblem(Sample):
         else:
             assert self.monomials is not None
             assert self.points is not None
-            rows = [[value(term.feature([Number(v) for v in x])) for term in self.monomials] for x in self.points]
+            rows = [[value(term.feature([formula(v) for v in x])) for term in self.monomials] for x in self.points]
             Phi = sp.ImmutableMatrix(rows)
         names = coordinates(len(self.points[0])) if self.points is not None else []
         phi = vector([value(term.feature(names)) for term in self.monomials or ()])
@@ -136,26 +142,36 @@ class RidgeProblem(Sample):
         return world.also({self.design: Phi, w: w_, _I: size}, {Symbol("w"): list(w_)}, {"φ": lambda x: phi})
 
 
-def ridge(X: Any, t: Any, lam: Any, kernel: Kernel | str = Linear(), new: Any = None) -> Solution:  # noqa: B008
+def ridge(
+    X: Any,
+    t: Any,
+    lam: Any,
+    kernel: Kernel | str = Linear(),  # noqa: B008 - kernels never change
+    new: Any = None,
+    detail: str = "full",
+) -> Solution:
     """Kernel ridge regression, worked out exactly: min 1/2 sum (w.phi(x_i) - t_i)^2 + lambda/2 |w|^2.
 
     X holds the points, or their Gram matrix with kernel="precomputed"; t the targets; lam > 0 is lambda; `new` a point
-    (or several) to predict.
+    (or several) to predict. detail="duality" derives the dual term by term and by components.
     """
     sympy()
     refuse_many(X, MOST_POINTS, "mercer.KernelRidge")
-    fields = read_sample(X, kernel, "mercer.KernelRidge", new)
+    fields = read_sample(X, kernel, "mercer.KernelRidge", new, gaussian=True)
     weight = fraction(lam, "lambda")
     if weight <= 0:
         raise ValueError(f"lambda must be greater than 0, not {lam}.")
     rows = fields["gram"] if fields["points"] is None else fields["points"]
-    return RidgeProblem(**fields, t=targets(t, len(rows)), weight=weight).solve()
+    return RidgeProblem(**fields, t=targets(t, len(rows)), weight=weight, detail=detail).solve()
 
 
 def worked(e: RidgeProblem) -> Solution:
     """The solution, from the data alone."""
     require_few(e.n, MOST_POINTS, "mercer.KernelRidge")
-    sections = (_data(e), _gram(e), _dual(e), _coefficients(e), *_weights(e), _predictions(e), *_primal(e), _values(e))
+    if e.detail not in ("full", "duality"):
+        raise ValueError(f'detail must be "full" or "duality", not {e.detail!r}.')
+    dual = duality(e) if e.detail == "duality" else (_dual(e),)
+    sections = (_data(e), _gram(e), *dual, _coefficients(e), *_weights(e), _predictions(e), *_primal(e), _values(e))
     answer: dict[str, Any] = {"a": e.a, "predictions": e.predictions, "value": e.objective}
     if e.linear:
         answer["w"] = e.weights(e.a)
@@ -288,7 +304,7 @@ def _primal(e: RidgeProblem) -> list[Section]:
         assert e.monomials is not None
         assert e.points is not None
         names = coordinates(len(e.points[0]))
-        Phi = matrix([[term.feature([Number(v) for v in x]) for term in e.monomials] for x in e.points])
+        Phi = matrix([[term.feature([formula(v) for v in x]) for term in e.monomials] for x in e.points])
         phi = equals(Call("φ", (letters.x,)), point([term.feature(names) for term in e.monomials]))
         shown = [phi, equals(_Phi, Phi), normal, equals(w, column(_feature_weights(e.monomials, e.points, e.a)))]
         start = "With the features written out, the derivative of J with respect to {} gives the normal equations:"
@@ -303,15 +319,15 @@ def _feature_weights(terms: list[Monomial], points: Rows, a: Vector) -> list[For
     for term in terms:
         powers = [prod((v**m for v, m in zip(x, term.exponents, strict=True)), start=Fraction(1)) for x in points]
         total = dot(a, powers)
-        weights.append(product(total, root_of(term.factor)) if total else Number(total))
+        weights.append(product(total, root_of(term.factor)) if total else formula(total))
     return weights
 
 
 def _values(e: RidgeProblem) -> Section:
-    nonzero: list[Formula] = [Number(r) ** 2 for r in e.residuals if r]
+    nonzero: list[Formula] = [formula(r) ** 2 for r in e.residuals if r]
     squares = combination([1] * len(nonzero), nonzero)
-    length = Number(quadratic(e.K, e.a))
-    primal = equals(Call(_J, (w,)), HALF * squares + Number(e.weight / 2) * length, e.objective)
+    length = formula(quadratic(e.K, e.a))
+    primal = equals(Call(_J, (w,)), HALF * squares + formula(e.weight / 2) * length, e.objective)
     square = equals(Norm(w) ** 2, Transposed(a_bold) * K * a_bold, length)
     dual = equals(Call(_J, (a_bold,)), _dual_form(), e.objective)
     short = equals(HALF * lam * (Transposed(a_bold) * t_bold), e.objective)

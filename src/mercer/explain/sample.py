@@ -11,13 +11,16 @@ from typing import Any
 from ..kernels import FromFeatures, Kernel, Linear, Precomputed
 from . import letters
 from .algebra import indefinite_witness, quadratic
-from .exact import NotByHandError, Rows, Vector, dot, fraction, points, sympy
+from .clock import within
+from .exact import NotByHandError, Rows, Vector, dot, fraction, points, require_few, sympy
 from .formula import Call, Formula, Symbol, point
-from .gram import given_matrix, is_linear, read_kernel, require_histograms, value
+from .gram import MOST_WITH_EXP, given_matrix, has_exp, is_linear, read_kernel, require_histograms, value
 from .letters import K, coordinates, k, x_
 from .problem import Problem
-from .steps import Step
+from .steps import Solution, Step
 from .world import Feature, World, exact, vector
+
+SECONDS_WITH_EXP = 10.0
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,10 @@ class Sample(Problem):
     features: Rows | None
     new: Rows
     new_features: Rows
+
+    def within_limits(self, work: Callable[[], Solution]) -> Solution:
+        """The solution; with exp in its numbers only as long as a reader would wait."""
+        return within(SECONDS_WITH_EXP, "This exercise with exp", work) if has_exp(self.kernel) else work()
 
     @property
     def n(self) -> int:
@@ -199,9 +206,11 @@ def _entries(x: Any) -> tuple[Any, ...]:
 # Reading what was given.
 
 
-def read_sample(X: Any, kernel: Kernel | str, instead: str, new: Any = None) -> dict[str, Any]:
-    """The fields of a Sample, from what the user gave."""
-    chosen = read_kernel(kernel, instead)
+def read_sample(
+    X: Any, kernel: Kernel | str, instead: str, new: Any = None, definite: bool = True, gaussian: bool = False
+) -> dict[str, Any]:
+    """The fields of a Sample, from what the user gave; unless told otherwise K must be positive semidefinite."""
+    chosen = read_kernel(kernel, instead, gaussian)
     features: Rows | None = None
     new_features: Rows = ()
     if isinstance(chosen, FromFeatures):
@@ -211,6 +220,8 @@ def read_sample(X: Any, kernel: Kernel | str, instead: str, new: Any = None) -> 
     rows: Rows | None = points(X)
     given: Rows | None = None
     assert rows is not None
+    if has_exp(chosen):
+        require_few(len(rows), MOST_WITH_EXP, instead)
     if isinstance(chosen, Precomputed):
         given, rows, chosen = given_matrix(chosen, rows), None, Precomputed()
     else:
@@ -220,7 +231,8 @@ def read_sample(X: Any, kernel: Kernel | str, instead: str, new: Any = None) -> 
     require_histograms(chosen, fresh)
     fields: dict[str, Any] = {"points": rows, "gram": given, "kernel": chosen, "features": features}
     fields |= {"new": fresh, "new_features": new_features}
-    _require_semidefinite(Sample(**fields).K)
+    if definite:
+        _require_semidefinite(Sample(**fields).K)
     return fields
 
 
@@ -250,6 +262,12 @@ def _new_points(new: Any, width: int, values: bool) -> Rows:
         wanted = "kernel values with the points" if values else "coordinates, as the points have"
         raise ValueError(f"A new point needs {width} {wanted}, not {len(fresh[0])}.")
     return fresh
+
+
+def require_linear(e: Sample) -> None:
+    """Raise where a method that works on coordinates was given another kernel."""
+    if not e.linear or e.features is not None or e.new:
+        raise ValueError(f"This is worked out in the coordinates of the points, not with {e.kernel!r}.")
 
 
 def _require_semidefinite(K_: Rows) -> None:

@@ -10,7 +10,20 @@ from . import footnotes, letters
 from .algebra import solve
 from .exact import Labels, Vector, dot
 from .features import expansion
-from .formula import Call, Formula, Inner, Number, Symbol, Transposed, chain, combination, equals, matrix, point
+from .formula import (
+    Call,
+    Formula,
+    Inner,
+    Number,
+    Symbol,
+    Transposed,
+    chain,
+    combination,
+    equals,
+    formula,
+    matrix,
+    point,
+)
 from .gram import is_polynomial, kernel_formula, written
 from .letters import K, X, coordinates, f_of, k, x_
 from .sample import Sample
@@ -103,9 +116,9 @@ def _new_point(e: Sample, number: int, expansion: Expansion) -> Section:
     header = (say("point"), say("{}", expansion.letter), say("{}", Call(k, (x_("i"), letters.x))))
     table = Table(header, tuple(rows), "i")
     kept = [(weight, own) for weight, own in zip(beta, values, strict=True) if weight]
-    terms = [Number(weight) * Number(own) for weight, own in kept]
+    terms = [formula(weight) * formula(own) for weight, own in kept]
     summed = combination([1] * len(terms) + [b], [*terms, Number(Fraction(1))])
-    shown = equals(f_of(letters.x), summed, f) if summed != Number(f) else equals(f_of(letters.x), f)
+    shown = equals(f_of(letters.x), summed, f) if summed != formula(f) else equals(f_of(letters.x), f)
     if given is None:
         statement = say("The kernel values of the new point {} with the points are given:", letters.x)
     else:
@@ -113,7 +126,7 @@ def _new_point(e: Sample, number: int, expansion: Expansion) -> Section:
     scope = f"new {number + 1}"
     steps = [Step(statement, (table,), scope=scope), Step(say("So"), (shown,), expansion.verdict(f), scope=scope)]
     if e.linear and any(beta):
-        inner = [Number(a) * Number(c) for a, c in zip(e.weights(beta), _vector_of(e, number), strict=True)]
+        inner = [formula(a) * formula(c) for a, c in zip(e.weights(beta), _vector_of(e, number), strict=True)]
         shorter = combination([1] * len(inner) + [b], [*inner, Number(Fraction(1))])
         relation = equals(Inner(letters.w, e.mapped(letters.x)) + letters.b, shorter, f)
         steps.append(Step(say("The weight vector gives the same:"), (relation,), scope=scope))
@@ -148,5 +161,5 @@ def _vector_of(e: Sample, number: int) -> Vector:
 
 def _written_value(e: Sample, i: int, number: int, own: Fraction) -> Formula:
     if e.points is None:
-        return Number(own)
+        return formula(own)
     return equals(written(e.kernel, e.vectors[i], _vector_of(e, number)), own)

@@ -16,6 +16,7 @@ from .formula import Formula, Symbol, formula
 from .problem import Problem
 
 if TYPE_CHECKING:
+    from .chart import Chart
     from .picture import Picture
 
 
@@ -102,7 +103,7 @@ class Solution:
     title: str
     sections: tuple[Section, ...]
     answer: Mapping[str, Any] = field(default_factory=dict)
-    picture: Picture | None = None
+    picture: Picture | Chart | None = None
     problem: Problem | None = None
 
     def steps(self) -> Iterator[Step]:
@@ -136,7 +137,7 @@ class Solution:
         from .render.svg import document
 
         if self.picture is None:
-            raise ValueError("This solution has no picture: its points are not in the plane.")
+            raise ValueError("This solution has no picture.")
         return document(self.picture)
 
     def to_latex(self) -> str:

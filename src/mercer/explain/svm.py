@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..kernels import Kernel, Linear
@@ -12,8 +13,11 @@ from .steps import Section, Solution
 from .svm_answer import answer, conditions, intercept, margin, multipliers, weights
 from .svm_cases import cases, family, inseparable
 from .svm_dual import data, dual, elimination, gram_matrix
+from .svm_duality import duality
 from .svm_problem import SvmProblem
+from .svm_program import program
 from .svm_short import short
+from .world import exact
 
 MOST_POINTS_HARD, MOST_POINTS_SOFT = 10, 8
 
@@ -31,31 +35,46 @@ def svm(
     X holds the points (numbers, or text such as "1/3"), or their Gram matrix with kernel="precomputed"; y two classes.
     Kernels are those with rational values: linear, poly, intersection, chi2, their sums and products, and features of
     one's own. `new` is a point (or several) to classify. detail="short" gives seven steps, from G to the margin, and
-    the new points.
+    the new points; "duality" derives the dual in full, "program" gives the matrices of the quadratic programs.
     """
     sympy()
     bound = None if C is None or C in (float("inf"), "inf") else fraction(C, "C")
     refuse_many(X, MOST_POINTS_HARD if bound is None else MOST_POINTS_SOFT, "mercer.SVC")
     if bound is not None and bound <= 0:
         raise ValueError(f"C must be greater than 0, or None for the hard margin, not {C}.")
-    fields = read_sample(X, kernel, "mercer.SVC", new)
+    fields = read_sample(X, kernel, "mercer.SVC", new, gaussian=True)
     rows = fields["gram"] if fields["points"] is None else fields["points"]
     return SvmProblem(**fields, labels=labels(y, len(rows)), C=bound, detail=detail).solve()
 
 
 def worked(e: SvmProblem) -> Solution:
     """The solution, from the data alone."""
-    if e.detail not in ("full", "short"):
-        raise ValueError(f'detail must be "full" or "short", not {e.detail!r}.')
+    if e.detail not in DETAILS:
+        raise ValueError(f"detail must be one of {', '.join(DETAILS)}, not {e.detail!r}.")
     require_few(e.n, MOST_POINTS_HARD if e.C is None else MOST_POINTS_SOFT, "mercer.SVC")
     margin_kind = "hard margin" if e.C is None else f"soft margin, C = {e.C}"
     title = f"Support vector machine, {margin_kind}: {e.n} points"
+    sections: tuple[Section, ...]
     if not e.optima:
-        sections = (*_beginning(e), cases(e), inseparable(e))
+        sections = duality(e) if e.detail == "duality" else (*_beginning(e), cases(e), inseparable(e))
         return Solution(title, sections, {"separable": False}, Picture.of(e, e.y), e)
-    sections = (*short(e), *answer(e)[1:]) if e.detail == "short" else (*_beginning(e), cases(e), *_end(e))
+    sections = _TOLD[e.detail](e)
     picture = Picture.of(e, e.y, e.alpha, e.b, e.C, margins=True)
     return Solution(title, sections, _values(e), picture, e)
+
+
+def _full(e: SvmProblem) -> tuple[Section, ...]:
+    return *_beginning(e), cases(e), *_end(e)
+
+
+def _short(e: SvmProblem) -> tuple[Section, ...]:
+    return *short(e), *answer(e)[1:]
+
+
+_TOLD: dict[str, Callable[[SvmProblem], tuple[Section, ...]]] = {
+    "full": _full, "short": _short, "duality": duality, "program": program,
+}  # fmt: skip
+DETAILS = tuple(_TOLD)
 
 
 def _beginning(e: SvmProblem) -> tuple[Section, ...]:
@@ -69,7 +88,7 @@ def _end(e: SvmProblem) -> tuple[Section, ...]:
 
 def _values(e: SvmProblem) -> dict[str, Any]:
     square, best = e.squared_norm(e.beta(e.alpha)), e.optima[0]
-    root = sympy().sqrt(sympy().Rational(square.numerator, square.denominator))
+    root = sympy().sqrt(exact(square))
     values: dict[str, Any] = {"separable": True} if e.C is None else {}
     values |= {
         "alpha": e.alpha,

@@ -22,6 +22,7 @@ from .formula import (
     combination,
     condition,
     equals,
+    formula,
     point,
 )
 from .letters import HALF, about, alpha, b, f_of, over, root_of, t, w, x_, y_
@@ -97,13 +98,13 @@ def intercept(e: SvmProblem) -> Section:
 def _other_sign(e: SvmProblem) -> Step:
     boundary = condition(Inner(w, e.mapped(letters.x)) - t, "=", 0)
     words = "Some lectures write the boundary as {}; then {}."
-    return Step(say(words, boundary, equals(t, -b, Number(-e.b))), scope="solved")
+    return Step(say(words, boundary, equals(t, -b, formula(-e.b))), scope="solved")
 
 
 def from_free(e: SvmProblem, free: tuple[int, ...]) -> tuple[Chain, ...]:
     """b from each free support vector."""
     scores = e.dual.scores(e.alpha)
-    return tuple(equals(b, needed_b(e, i), Number(Fraction(e.y[i])) - Number(scores[i]), e.b) for i in free)
+    return tuple(equals(b, needed_b(e, i), Number(Fraction(e.y[i])) - formula(scores[i]), e.b) for i in free)
 
 
 def _b(e: SvmProblem) -> list[Step]:
@@ -149,7 +150,7 @@ def _middle(e: SvmProblem, lower: list[Fraction], upper: list[Fraction]) -> list
     low, high = max(lower), min(upper)
     ends = tuple(_extreme(*end) for end in (("max", lower, low), ("min", upper, high)) if len(end[1]) > 1)
     what = "one value of b:" if low == high else "an interval. Each b in it is optimal, and the middle is taken:"
-    middle = equals(b, HALF * (Number(low) + Number(high)), e.b)
+    middle = equals(b, HALF * (formula(low) + formula(high)), e.b)
     words = f"The largest lower end and the least upper end leave {what}"
     return [
         Step(
@@ -161,7 +162,7 @@ def _middle(e: SvmProblem, lower: list[Fraction], upper: list[Fraction]) -> list
 
 
 def _extreme(name: str, values: list[Fraction], which: Fraction) -> Chain:
-    return equals(Call(name, tuple(map(Number, values))), which)
+    return equals(Call(name, tuple(map(formula, values))), which)
 
 
 def margin(e: SvmProblem) -> Section:
@@ -185,9 +186,9 @@ def margin_step(e: SvmProblem, statement: Prose) -> Step:
     """m = 1 / |w|."""
     beta = e.beta(e.alpha)
     square = e.squared_norm(beta)
-    inside: Formula = Number(square)
+    inside: Formula = formula(square)
     if e.linear and len(e.weights(beta)) > 1:
-        inside = combination([1] * len(e.weights(beta)), [Number(v) ** 2 for v in e.weights(beta)])
+        inside = combination([1] * len(e.weights(beta)), [formula(v) ** 2 for v in e.weights(beta)])
     shown = root_of(1 / square)
     rounded = about(shown)
     tail = () if rounded is None else ("~", rounded)
@@ -227,12 +228,12 @@ def _condition(e: SvmProblem, i: int, a: Fraction) -> tuple[Chain, Formula]:
 
 
 def _values(e: SvmProblem, slacks: Vector) -> tuple[Step, Step]:
-    half_square = HALF * Number(e.squared_norm(e.beta(e.alpha)))
+    half_square = HALF * formula(e.squared_norm(e.beta(e.alpha)))
     best = e.dual.dual_value(e.alpha)
     if e.C is None:
         primal = equals(HALF * Norm(w) ** 2, half_square, best)
     else:
-        with_slacks = half_square + Number(e.C) * added(slacks)
+        with_slacks = half_square + formula(e.C) * added(slacks)
         primal = equals(HALF * Norm(w) ** 2 + letters.C * over(_xi), with_slacks, best)
     dual = equals(over(_a) - HALF * Norm(w) ** 2, added(e.alpha) - half_square, best)
     return (

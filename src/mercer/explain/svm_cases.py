@@ -21,6 +21,7 @@ from .formula import (
     combination,
     condition,
     equals,
+    formula,
     point,
     product,
 )
@@ -200,7 +201,7 @@ def family(e: SvmProblem) -> Section:
         where = say("for any weights {} that add up to 1", condition(Symbol("s", "i"), ">=", 0))
     K = letters.K
     same = equals(*(K * column(e.beta(a)) for a in corners))
-    values = [equals(added(a) - HALF * Number(e.dual.squared_norm(a)), e.dual.dual_value(a)) for a in corners]
+    values = [equals(added(a) - HALF * formula(e.dual.squared_norm(a)), e.dual.dual_value(a)) for a in corners]
     step = Step(
         say(
             "There are ties: the optimal multipliers are not unique. The accepted cases with a single solution are the "

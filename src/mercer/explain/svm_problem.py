@@ -11,7 +11,7 @@ from . import letters
 from .algebra import solve, times
 from .cases import Case, Dual, Finding, State, Verdict, all_hold, meeting_hulls, try_all
 from .exact import Labels, Rows, Vector, dot, sympy
-from .formula import Formula, Number, Symbol, combination
+from .formula import Formula, Symbol, combination, formula
 from .sample import Sample
 from .world import World, exact, vector
 
@@ -38,7 +38,7 @@ class SvmProblem(Sample):
         """See `svm`."""
         from .svm import worked
 
-        return worked(self)
+        return self.within_limits(lambda: worked(self))
 
     @property
     def y(self) -> tuple[int, ...]:
@@ -110,7 +110,13 @@ class SvmProblem(Sample):
             return self._with_labels().also(
                 {Symbol("c", bold=True): vector([p - m for p, m in zip(plus, minus, strict=True)])}
             )
+        from . import svm_duality, svm_program
+
+        if scope in svm_duality.SCOPES:
+            return svm_duality.world(self, scope)
         solved = self._solved(self.alpha, self.b)
+        if kind in svm_program.SCOPES:
+            return svm_program.world(self, scope, solved)
         return self.at_new(solved, int(rest) - 1) if kind == "new" else solved
 
     def _with_labels(self) -> World:
@@ -196,5 +202,5 @@ class SvmProblem(Sample):
 
 def added(values: Vector) -> Formula:
     """The values that are not 0, added up but not computed."""
-    kept = [Number(v) for v in values if v]
+    kept = [formula(v) for v in values if v]
     return combination([1] * len(kept), kept)

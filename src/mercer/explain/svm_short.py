@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import letters
 from .algebra import solve
 from .cases import State
-from .formula import Inner, Number, condition, equals
+from .formula import Inner, condition, equals, formula
 from .letters import alpha_bold, b, f_of, t, w, x_, y_
 from .steps import Section, Step, say
 from .svm_answer import margin, margin_step, weight_vector, weights
@@ -51,7 +51,7 @@ def _intercept(e: SvmProblem) -> Step:
     free = e.optima[0].members(State.FREE)
     if not free:
         words = "No multiplier is free. The middle of what the conditions of all points leave is {}."
-        return Step(say(words, equals(t, -b, Number(-e.b))), scope="solved")
+        return Step(say(words, equals(t, -b, formula(-e.b))), scope="solved")
     i = free[-1]
     score = e.dual.scores(e.alpha)[i]
     inner = Inner(w, e.mapped(x_(i)))
@@ -61,6 +61,6 @@ def _intercept(e: SvmProblem) -> Step:
             condition(MARGIN, "=", 1),
             equals(f_of(letters.x), Inner(w, e.mapped(letters.x)) - t),
         ),
-        (equals(y_(i) * (inner - t), 1), equals(t, inner - y_(i), Number(score) - e.y[i], Number(-e.b))),
+        (equals(y_(i) * (inner - t), 1), equals(t, inner - y_(i), formula(score) - e.y[i], formula(-e.b))),
         scope="solved",
     )

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from .exact import sympy
+from .exponential import Exponential
 from .formula import Symbol
 
 Family = Sequence[Any]
@@ -110,12 +111,14 @@ class Feature:
         return bool(sp.expand(self.inner(self)) == 0)
 
 
-def exact(number: Fraction | int) -> Any:
-    """A fraction as SymPy's."""
+def exact(number: Fraction | int | Exponential) -> Any:
+    """A fraction, or a number with exp, as SymPy's."""
+    if isinstance(number, Exponential):
+        return number.to_sympy()
     number = Fraction(number)
     return sympy().Rational(number.numerator, number.denominator)
 
 
 def vector(numbers: Sequence[Any]) -> Any:
     """A column of SymPy's."""
-    return sympy().ImmutableMatrix([exact(v) if isinstance(v, Fraction | int) else v for v in numbers])
+    return sympy().ImmutableMatrix([exact(v) if isinstance(v, Fraction | int | Exponential) else v for v in numbers])

@@ -15,9 +15,10 @@ from ..kernels.points import Domain, admit, count, vectors
 from ..limits import NEVER, deadline, until
 from ..memory import BudgetError, format_bytes, parse_bytes
 from ..parallel import eigh
-from ..types import Points
+from ..types import Array, Points
 from .base import Gram, gram_of
 from .dense import DenseGram, DensePart
+from .moved import invariance
 
 FULL = 2000  # up to so many points, all eigenvalues are computed
 STEPS = 100  # of Lanczos, beyond
@@ -51,6 +52,10 @@ class Evidence:
     """How the eigenvalues were found."""
     proof: tuple[str, ...]
     """The closure rules by which the kernel is positive definite; empty if there are none."""
+    rank: int | None = None
+    """How many eigenvalues are larger than rounding; None where not all were computed."""
+    invariance: str = ""
+    """Whether the kernel is stationary, k(x + c, z + c) = k(x, z), or even radial; empty where points cannot move."""
 
     @property
     def symmetric(self) -> bool:
@@ -73,6 +78,8 @@ class Evidence:
         lines.append(f"  found by             {self.method}; below {self.rounding:.1g} in size it may be rounding")
         if self.witness is not None:
             lines.append(f"  witness              c'Kc = {self.witness_value:.3g} < 0 for the unit vector c = .witness")
+        if self.invariance:
+            lines.append(f"  moved points         {self.invariance}")
         lines.append("  closure rules        " + ("" if self.proof else "none known for this kernel"))
         lines.extend(f"    {line}" for line in self.proof)
         return "\n".join(line.rstrip() for line in lines)
@@ -85,7 +92,11 @@ class Evidence:
         if self.witness is not None:
             against = ", against its closure rules: its values are rounded more than expected, or a rule is wrong"
             return "NOT positive definite" + (against if self.proof else "")
-        return "positive definite on these points" + ("" if self.proof else ", as far as can be seen")
+        singular = self.smallest_eigenvalue <= self.rounding
+        words = "positive semidefinite on these points" if singular else "positive definite on these points"
+        if singular and self.rank is not None:
+            words += f", rank {self.rank}"
+        return words + ("" if self.proof else ", as far as can be seen")
 
 
 def evidence(kernel: Any, X: Any = None, *, memory: int | float | str = "2GB") -> Evidence:
@@ -99,14 +110,17 @@ def evidence(kernel: Any, X: Any = None, *, memory: int | float | str = "2GB") -
             X = X.astype(np.float64)
         kernel = kernel.resolve(X)
         gram, name, proof, precision = _gram(kernel, X, memory), repr(kernel), _proof(kernel), np.dtype(np.float64)
+        moved = invariance(kernel, X)
     else:
         if X is not None:
             raise TypeError("evidence takes a kernel and points, or a matrix alone.")
         matrix = dense(vectors(kernel, "The matrix"))
         precision = matrix.dtype
         gram, name, proof = DenseGram.of_matrix(matrix.astype(np.float64, copy=False)), "a matrix", None
+        moved = ""
     asymmetry, pair, largest_entry = _asymmetry(gram)
-    smallest, largest, vector, method = _full(gram) if gram.n <= FULL else _lanczos(gram)
+    values, vector, method = _full(gram) if gram.n <= FULL else _lanczos(gram)
+    smallest, largest = float(values[0]), float(values[-1])
     scale = max(abs(smallest), abs(largest))
     # Of the eigenvalues' computation, and of the entries' last digits: |E| <= n max |E_ij|.
     rounding = 10 * gram.n * float(np.finfo(float).eps) * scale
@@ -118,7 +132,7 @@ def evidence(kernel: Any, X: Any = None, *, memory: int | float | str = "2GB") -
         kernel=name, n=gram.n, asymmetry=asymmetry, worst_pair=pair if asymmetry > tolerance else None,
         smallest_eigenvalue=smallest, largest_eigenvalue=largest, rounding=rounding,
         witness=vector if found else None, witness_value=value if found else 0.0, method=method,
-        proof=tuple(proof or ()),
+        proof=tuple(proof or ()), rank=int((values > rounding).sum()) if gram.n <= FULL else None, invariance=moved,
     )  # fmt: skip
 
 
@@ -165,13 +179,14 @@ def _asymmetry(gram: Gram) -> tuple[float, tuple[int, int], float]:
     return worst, (min(pair), max(pair)), largest
 
 
-def _full(gram: Gram) -> tuple[float, float, Any, str]:
+def _full(gram: Gram) -> tuple[Array, Array, str]:
+    """All eigenvalues, a vector of the least, and how they were found."""
     K = gram.rows(np.arange(gram.n))
     values, vectors_ = eigh((K + K.T) / 2)
-    return float(values[0]), float(values[-1]), vectors_[:, 0], "a full eigendecomposition"
+    return values, vectors_[:, 0], "a full eigendecomposition"
 
 
-def _lanczos(gram: Gram) -> tuple[float, float, Any, str]:
+def _lanczos(gram: Gram) -> tuple[Array, Array, str]:
     """The extreme Ritz values after so many steps, with full reorthogonalisation; a bounded amount of work."""
     from scipy.linalg import eigh_tridiagonal
 
@@ -199,7 +214,7 @@ def _lanczos(gram: Gram) -> tuple[float, float, Any, str]:
     method = (
         f"Lanczos ({used} steps: {n} points are too many for all eigenvalues, so the smallest may be smaller still)"
     )
-    return float(values[0]), float(values[-1]), vector / np.linalg.norm(vector), method
+    return values, vector / np.linalg.norm(vector), method
 
 
 def doubt_about(gram: Gram) -> str | None:

@@ -1,9 +1,12 @@
-"""The dual as a general quadratic program, handed to a QP solver through qpsolvers: the oracle for the others.
+"""The dual (or primal) as a general quadratic program, handed to a QP solver through qpsolvers: an oracle for others.
 
     minimise  1/2 x'P x + q'x   subject to  G x <= h,  A x = b
 
 In classification x is alpha, with beta_i = alpha_i y_i; for one class and for squared loss x is beta; for
 epsilon-insensitive loss x holds alpha and alpha*, and beta = alpha - alpha*.
+
+With form="primal" it is the primal, in x = (w, b, xi) where the kernel has explicit features, in (beta, b, xi) with
+w = sum beta_i phi(x_i) elsewhere; the multipliers of the margins are alpha.
 
 What a QP solver says of its own answer is not trusted: coefficients are put within their bounds, and `solve` certifies
 them. Where no hard margin is found, the nearest points of the two classes are given: they prove that there is none.
@@ -19,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..limits import deadline
-from ..losses import EpsilonInsensitive, HardMargin
+from ..losses import EpsilonInsensitive, HardMargin, Hinge
 from ..problem import Problem
 from ..solution import relative
 from ..types import Array
@@ -53,10 +56,21 @@ class Assembled(NamedTuple):
 
 @dataclass(frozen=True)
 class QP(Solver, names=("qp",)):
-    """The dual solved by a general QP solver; any that qpsolvers finds, by name."""
+    """The dual solved by a general QP solver, any that qpsolvers finds, by name; form="primal": the primal instead."""
 
     solver: str = "clarabel"
+    form: str = "dual"
     needs_quadratic: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.form not in ("dual", "primal"):
+            raise ValueError(f"QP: form must be 'dual' or 'primal', not {self.form!r}.")
+
+    def check(self, problem: Problem) -> None:
+        super().check(problem)
+        if self.form == "primal" and not isinstance(problem.loss, Hinge | HardMargin):
+            raise ValueError(f"QP(form='primal') is for the hinge loss and the hard margin, not for {problem.loss!r}.")
 
     @staticmethod
     def assemble(problem: Problem) -> Assembled:
@@ -68,6 +82,21 @@ class QP(Solver, names=("qp",)):
         ends = np.sort(np.stack([side * t.lo, side * t.hi]), axis=0)
         return Assembled(P, -side * t.q, *_bounds(*ends), *_sum(problem, side))
 
+    @staticmethod
+    def assemble_primal(problem: Problem) -> Assembled:
+        """The primal in (w, b, xi): P = 1 for w, q = C for xi, and the rows -y_i (z_i, 1, 0 .. 1 .. 0) x <= -1."""
+        Z, P = _features(problem)
+        n, width, y = problem.n, Z.shape[1], _side(problem)
+        slacks = 0 if isinstance(problem.loss, HardMargin) else n
+        size = width + int(problem.bias) + slacks
+        whole = np.zeros((size, size))
+        whole[:width, :width] = P
+        q = np.concatenate([np.zeros(size - slacks), problem.C if slacks else np.zeros(0)])
+        bias = -y[:, None] if problem.bias else np.zeros((n, 0))
+        G = np.hstack([-y[:, None] * Z, bias, -np.eye(n)[:, :slacks]])
+        signs = np.hstack([np.zeros((slacks, size - slacks)), -np.eye(slacks)])
+        return Assembled(whole, q, np.vstack([G, signs]), np.repeat([-1.0, 0.0], [n, slacks]), None, None)
+
     def first_work(self, problem: Problem) -> Work:
         """P, and the steps of an inner point method, which cannot be broken off in the middle of one."""
         n = problem.n
@@ -77,7 +106,12 @@ class QP(Solver, names=("qp",)):
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         """One answer; for a hard margin that it does not prove, the nearest points. A start is of no use here."""
         parts = self.assemble(problem)
-        beta = _within_bounds(problem, _beta(problem, _minimise(parts, self.solver)))
+        if self.form == "primal":
+            _, multipliers = _solved(self.assemble_primal(problem), self.solver)
+            x = np.maximum(multipliers[: problem.n], 0.0)
+        else:
+            x = _minimise(parts, self.solver)
+        beta = _within_bounds(problem, _beta(problem, x))
         yield Iterate(_polished(problem, parts, beta), done=True)
         if isinstance(problem.loss, HardMargin):
             nearest = _nearest_points(problem)
@@ -134,8 +168,23 @@ def _nearest_points(problem: Problem) -> Assembled:
     return Assembled(P, none, *_bounds(none, none + np.inf), classes, np.ones(len(classes)))
 
 
+def _features(problem: Problem) -> tuple[Array, Array]:
+    """Z with f = Z w + b, and the matrix of |w|^2: explicit features, or K where w is a combination of points."""
+    design = problem.gram.design
+    if design is not None and design.width <= problem.n:
+        unit = np.eye(design.width)
+        return np.column_stack([design.dots(row) for row in unit]), unit
+    K = _matrix(problem, 2 * problem.n + 1)
+    return K, K
+
+
 def _minimise(parts: Assembled, solver: str) -> Array:
-    """x from the QP solver, which is given numbers near 1 whatever the units of the data are."""
+    """x from the QP solver."""
+    return _solved(parts, solver)[0]
+
+
+def _solved(parts: Assembled, solver: str) -> tuple[Array, Array]:
+    """x and the multipliers of G x <= h; the solver is given numbers near 1 whatever the units of the data are."""
     import qpsolvers
     from scipy.sparse import csc_array
 
@@ -144,7 +193,7 @@ def _minimise(parts: Assembled, solver: str) -> Array:
         raise ValueError(f"The QP solver {solver!r} is not installed; there is: {installed}.")
     P, q, G, h, A, b = parts
     if G is None and A is None:
-        return np.linalg.solve(P, -q)  # nothing but a linear system
+        return np.linalg.solve(P, -q), np.zeros(0)  # nothing but a linear system
     unit, cost = _units(parts)
     form: Any = csc_array if solver in qpsolvers.sparse_solvers else np.asarray
     program = qpsolvers.Problem(
@@ -157,10 +206,11 @@ def _minimise(parts: Assembled, solver: str) -> Array:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # how the solver ended; the certificate says how good its answer is
-        x = qpsolvers.solve_problem(program, solver=solver, **_TIGHT.get(solver, {}), **_time_limit(solver)).x
+        found = qpsolvers.solve_problem(program, solver=solver, **_TIGHT.get(solver, {}), **_time_limit(solver))
+    x, z = found.x, found.z if found.z is not None else np.zeros(0)
     if x is None or not np.isfinite(x).all():
-        return np.zeros(q.size)
-    return unit * np.where(np.abs(x) <= _ROUNDING, 0.0, x)
+        return np.zeros(q.size), np.zeros(0 if h is None else h.size)
+    return unit * np.where(np.abs(x) <= _ROUNDING, 0.0, x), (cost / unit) * np.asarray(z)
 
 
 def _time_limit(solver: str) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from .coordinate import require_no_mass
 from .descent import Descent, balanced, nothing
 from .rows import Features, random_words, rows_of, table_of
 from .steps import FAR, Automatic, StepRule, require_rule
-from .subgradient import whole_products
+from .subgradient import Path, followed, whole_products
 
 _IDLE = 1e-13  # gains below this part of the first are rounding
 _WORTH_A_THREAD = 200_000  # entries of the features; with fewer, a pass takes less time than it takes to wake one up
@@ -93,6 +93,27 @@ class StochasticSubgradient(Solver):
             if not ahead:
                 _advance(descent)
 
+    def path(self, problem: Problem, steps: int, iterates: bool = False, start: Array | None = None) -> Path:
+        """After each pass the raw value of the last w (not of the answer), the best so far and, on request, all w.
+
+        As coefficients beta, with w = sum beta_i phi(x_i), and the method's own biases.
+        """
+        self.check(problem)
+        return followed(self._walk(problem, start), steps, iterates)
+
+    def _walk(self, problem: Problem, start: Array | None) -> Generator[tuple[Array, float, float], None, None]:
+        """The last machine of each pass: beta, b, primal value."""
+        from .._core.stochastic import BIAS, SCALE
+
+        if isinstance(self.step, Automatic):
+            descent = Descent(problem, rows_of(problem.gram), start, self.random_state, draws=self.order == "random")
+            while True:
+                _advance(descent)
+                yield descent.beta, descent.b, problem.primal(descent.beta, descent.b, problem.gram @ descent.beta)
+        for run in self._passes(problem, start):
+            beta, b = run.numbers[SCALE] * run.u, float(run.numbers[BIAS]) if problem.bias else 0.0
+            yield beta, b, problem.primal(beta, b, problem.gram @ beta)
+
     def absorb(self, problem: Problem, w: Array, b: float) -> tuple[Array, float]:
         """One pass with automatic steps over points that are new, from w and b: what becomes of them.
 
@@ -111,6 +132,14 @@ class StochasticSubgradient(Solver):
         return descent.image, float(rows.constant * descent.bias[1] if penalised else b + descent.moved())
 
     def _draws(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
+        for run in self._passes(problem, start):
+            if run.diverged():
+                yield replace(nothing(problem), done=True)
+                return
+            yield run.iterate()
+
+    def _passes(self, problem: Problem, start: Array | None) -> Generator[_Run, None, None]:
+        """The run after each pass."""
         from .._core.descent import draw, shuffle
 
         run, n, t = _Run(problem, start), problem.n, 0
@@ -124,10 +153,7 @@ class StochasticSubgradient(Solver):
                 shuffle(order, n, words)
             run.draw(order, self.step.size(np.arange(t + 1, t + n + 1)))
             t += n
-            if run.diverged():
-                yield replace(nothing(problem), done=True)
-                return
-            yield run.iterate()
+            yield run
 
 
 def _advance(descent: Descent) -> None:

@@ -15,9 +15,10 @@ quadratic program (cutting planes: Joachims 2006, Teo et al. 2010). On the probl
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from itertools import islice
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -54,13 +55,8 @@ class Subgradient(Solver):
         return whole_products(problem, 1)
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
-        beta = feasible_start(problem, start)
-        scores = problem.gram @ beta
-        hull = _Hull(problem, self.step.memory) if isinstance(self.step, Automatic) else None
-        best_primal, best_dual, size, t = np.inf, -np.inf, 0.0, 0
-        while True:
-            b, s = problem.dual_point(scores)
-            primal, dual = problem.primal(beta, b, scores), problem.dual(beta, scores)
+        best_primal, best_dual, size = np.inf, -np.inf, 0.0
+        for beta, scores, b, primal, dual in self._walk(problem, start):
             if primal < best_primal:
                 best_primal, answer = primal, (beta.copy(), scores.copy(), b)
             if dual > best_dual:
@@ -70,6 +66,23 @@ class Subgradient(Solver):
             yield Iterate(*answer, best_dual, dual_beta=proof, done=diverged)
             if diverged:
                 return
+
+    def path(self, problem: Problem, steps: int, iterates: bool = False, start: Array | None = None) -> Path:
+        """The raw value of each step, the best so far and, on request, the coefficients and biases themselves."""
+        self.check(problem)
+        return followed(((beta, b, primal) for beta, _, b, primal, _ in self._walk(problem, start)), steps, iterates)
+
+    def _walk(
+        self, problem: Problem, start: Array | None
+    ) -> Generator[tuple[Array, Array, float, float, float], None, None]:
+        """Where the method stands, step by step: beta, K beta, b, primal and dual value."""
+        beta = feasible_start(problem, start)
+        scores = problem.gram @ beta
+        hull = _Hull(problem, self.step.memory) if isinstance(self.step, Automatic) else None
+        t = 0
+        while True:
+            b, s = problem.dual_point(scores)
+            yield beta, scores, b, problem.primal(beta, b, scores), problem.dual(beta, scores)
             t += 1
             image = problem.gram @ s
             if hull is not None:
@@ -77,6 +90,29 @@ class Subgradient(Solver):
             else:
                 step = float(self.step.size(t))
                 beta, scores = beta + step * (s - beta), scores + step * (image - scores)
+
+
+class Path(NamedTuple):
+    """The steps of a method: the objective at each, the least so far, and the machines where they were asked for.
+
+    beta: a row for each step, f = sum beta_i k(x_i, .) + b; None where only values are kept.
+    """
+
+    values: Array
+    best: Array
+    beta: Array | None = None
+    b: Array | None = None
+
+
+def followed(walk: Iterator[tuple[Array, float, float]], steps: int, iterates: bool) -> Path:
+    """The first so many machines of a walk: coefficients, bias, objective."""
+    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+        raise ValueError(f"steps must be a whole number of at least 1, not {steps!r}.")
+    found = [(beta.copy() if iterates else beta, b, primal) for beta, b, primal in islice(walk, steps)]
+    values = np.array([primal for _, _, primal in found])
+    if not iterates:
+        return Path(values, np.minimum.accumulate(values))
+    return Path(values, np.minimum.accumulate(values), np.stack([f[0] for f in found]), np.array([f[1] for f in found]))
 
 
 def whole_products(problem: Problem, number: int) -> Work:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from hashlib import sha256
 from html import escape
 
+from ..chart import Chart
+from ..picture import Picture
 from ..steps import Block, Prose, Section, Solution, Step, Table
 from . import json, mathml, svg
 from .layout import Reading
@@ -47,6 +49,7 @@ _STYLE = """
 .mercer .verdict.bad { background: #fdecea; border-color: #c62828; }
 .mercer figure { margin: 1rem auto; max-width: 27rem; }
 .mercer figcaption { font-size: 0.85rem; color: #5a6475; text-align: center; margin-top: 0.3rem; }
+.mercer figure.wide { max-width: none; }
 .mercer .picture { width: 100%; height: auto; display: block; }
 __PICTURE__
 @media (max-width: 36rem) { .mercer { font-size: 1rem; padding: 1rem 0.9rem 2rem; } .mercer h1 { font-size: 1.4rem; }
@@ -83,6 +86,12 @@ def _block(body: Block) -> str:
     return _table(body) if isinstance(body, Table) else f'<div class="formula">{mathml.display(body)}</div>'
 
 
+def _figure(picture: Picture | Chart) -> str:
+    """The picture; several panels take the whole width."""
+    wide = isinstance(picture, Chart) and len(picture.panels) > 1
+    return ('<figure class="wide">' if wide else "<figure>") + f"{svg.draw(picture)}</figure>"
+
+
 def fragment(solution: Solution, reveal: bool = False) -> str:
     """The solution as a part of a page, with its style. Its footnotes have names that no other solution has."""
     reading = Reading.of(solution)
@@ -91,12 +100,11 @@ def fragment(solution: Solution, reveal: bool = False) -> str:
     if reveal:
         out.append('<p class="closing">Space, enter or → opens the next part; ← closes it again.</p>')
     if solution.picture is not None and not reveal:
-        out.append(f"<figure>{svg.draw(solution.picture)}</figure>")
+        out.append(_figure(solution.picture))
     for count, section in enumerate(solution.sections, 1):
         out += _section(section, f'<span class="place">{count}</span>', reading, name, reveal)
     if solution.picture is not None and reveal:  # it would tell the answer
-        figure = f"<figure>{svg.draw(solution.picture)}</figure>"
-        out.append(f"<details><summary><h2>The picture</h2></summary>{figure}</details>")
+        out.append(f"<details><summary><h2>The picture</h2></summary>{_figure(solution.picture)}</details>")
     if reading.notes:
         items = "".join(f'<li id="note-{name}-{i}">{prose(note)}</li>' for i, note in enumerate(reading.notes, 1))
         out.append(f'<section class="notes"><h2>Where lecture notes often slip</h2><ol>{items}</ol></section>')

@@ -12,27 +12,27 @@ from ...kernels import Kernel
 from ...kernels import kernel as as_kernel
 from .. import formula, steps
 from ..algebraic import from_sympy
+from ..chart import Chart, Contours, Graph, Panel, Trace
 from ..exact import Labels
-from ..exercise import SheetProblem
+from ..exponential import Exponential, exponential
 from ..expression import Constraint
-from ..gaussian_series import SeriesProblem
-from ..kernel_trick import TrickProblem
-from ..lagrangian import LagrangianProblem
 from ..meaning import value as meaning
-from ..perceptron import PerceptronProblem
 from ..picture import Picture
-from ..ridge import RidgeProblem
-from ..svm_problem import SvmProblem
+from ..problem import PROBLEMS
 
+_LARGEST_EXPONENT = 100_000
 _FORMAT = "mercer worked solution"
-_PROBLEMS = (
-    SvmProblem, PerceptronProblem, RidgeProblem, TrickProblem, SeriesProblem, LagrangianProblem, SheetProblem,
-)  # fmt: skip
+_DATA = (Labels, Constraint, Picture, Chart, Panel, Graph, Trace, Contours)
 _CLASSES: dict[str, Any] = {
     cls.__name__: cls
-    for cls in (*vars(formula).values(), *vars(steps).values(), *_PROBLEMS, Labels, Constraint, Picture)
+    for cls in (*vars(formula).values(), *vars(steps).values(), *_DATA)
     if isinstance(cls, type) and is_dataclass(cls)
 }
+
+
+def _class(name: Any) -> Any:
+    """The class of a part: of what is shown, or one of the kinds of exercises."""
+    return (_CLASSES.get(name) or PROBLEMS.get(name)) if isinstance(name, str) else None
 
 
 def document(solution: steps.Solution, indent: int | None = 2) -> str:
@@ -58,6 +58,11 @@ def _encode(value: Any) -> Any:
         return value
     if isinstance(value, Fraction):
         return {"exact": str(value)}
+    if isinstance(value, Exponential):
+        return {
+            "with exp": [[str(c) for pair in part.items() for c in pair] for part in value.parts()],
+            "unit": str(value.unit),
+        }
     if isinstance(value, formula.Number):
         return {"number": str(value.value)}
     if isinstance(value, Kernel):
@@ -83,10 +88,11 @@ def _decode(tree: Any) -> Any:
         return tuple(_decode(entry) for entry in tree)
     if not isinstance(tree, dict):
         return tree
-    if tree.get("kind") in _CLASSES:
+    kind = _class(tree.get("kind"))
+    if kind is not None:
         told = {key: _decode(part) for key, part in tree.items() if key != "kind"}
         try:
-            return _CLASSES[tree["kind"]](**told)
+            return kind(**told)
         except TypeError as error:
             raise ValueError(f"A part of a worked solution is damaged: {error}.") from None
     if len(tree) == 1:
@@ -101,7 +107,25 @@ def _decode(tree: Any) -> Any:
                 return {key: _decode(entry) for key, entry in entries.items()}
             case {"algebraic": body}:
                 return meaning(_decode(body))
+    if set(tree) == {"with exp", "unit"}:
+        return _with_exp(tree["with exp"], _fraction(tree["unit"]))
     raise ValueError(f"An unknown part of a worked solution: {str(tree)[:80]}.")
+
+
+def _with_exp(parts: Any, unit: Fraction) -> Any:
+    """A number with exp, from the powers and factors above and below its line."""
+    try:
+        sums = []
+        for part in parts:
+            numbers = [_fraction(entry) for entry in part]
+            if any(abs(k * unit) > _LARGEST_EXPONENT for k in numbers[::2]):
+                raise ValueError("an exponent is too large")
+            terms = [c * exponential(-k * unit) for k, c in zip(numbers[::2], numbers[1::2], strict=True)]
+            sums.append(sum(terms, Fraction(0)))
+        top, bottom = sums
+        return top / bottom
+    except (ValueError, TypeError, ArithmeticError):
+        raise ValueError("A part of a worked solution is damaged: a number with exp.") from None
 
 
 def _fraction(number: Any) -> Fraction:

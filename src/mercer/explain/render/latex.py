@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ..formula import (
+    Absolute,
     Call,
     Chain,
     Decimal,
@@ -33,17 +34,26 @@ from ..formula import (
 from ..steps import Block, Prose, Section, Solution, Step, Table
 from . import text, tikz
 from .binding import ATOM, POWER, PRODUCT, binding, is_plain, is_tall, needed_in_product, starts_with_number
+from .boxes import GREEK, measure
 from .layout import Line, Reading, lines
-from .text import measure
 
 WIDTH = 84
 _TABLE_WIDTH = 92
 _GREEK = {
     "alpha", "beta", "gamma", "delta", "eta", "lambda", "mu", "xi", "pi", "sigma", "theta", "phi", "Phi", "Lambda",
 }  # fmt: skip
+_NAMES = {"infinity": r"\infty", "·": r"\cdot", "φ": r"\varphi"}
 _SIGNS = {"=": "=", "<": "<", "<=": r"\le", ">": ">", ">=": r"\ge", "!=": r"\ne", "~": r"\approx", ":=": ":="}
 _SIGNS |= {f"{sign}!": shown for sign, shown in _SIGNS.items()}
-_WORDS = {"φ": r"\varphi", "Λ": r"\Lambda", "exp": r"\exp", "log": r"\log", "min": r"\min", "max": r"\max"}
+_WORDS = {
+    "φ": r"\varphi",
+    "∂f": r"\partial f",
+    "Λ": r"\Lambda",
+    "exp": r"\exp",
+    "log": r"\log",
+    "min": r"\min",
+    "max": r"\max",
+}
 
 
 def math(body: Formula, level: int = 0) -> str:
@@ -83,6 +93,8 @@ def math(body: Formula, level: int = 0) -> str:
             return rf"{big[0]}\langle {math(left)}, {math(right)} {big[1]}\rangle"
         case Norm(inner):
             return rf"\lVert {math(inner)} \rVert" if not is_tall(inner) else rf"\left\lVert {math(inner)} \right\rVert"
+        case Absolute(inner):
+            return _fenced(r"\lvert ", math(inner), r" \rvert", is_tall(inner))
         case Call(name, arguments):
             head = _WORDS.get(name, rf"\operatorname{{{name}}}") if isinstance(name, str) else math(name)
             inside = ", ".join(math(argument) for argument in arguments)
@@ -113,8 +125,8 @@ def _number(value: Fraction) -> str:
 
 
 def _symbol(body: Symbol) -> str:
-    if body.name == "infinity":
-        return r"\infty"
+    if body.name in _NAMES:
+        return _NAMES[body.name] + (f"_{{{body.index}}}" if body.index else "")
     if body.name in _GREEK:
         letter = rf"\boldsymbol{{\{body.name}}}" if body.bold else rf"\{body.name}"
     elif body.bold:
@@ -212,9 +224,13 @@ _ESCAPED = {
 }  # fmt: skip
 
 
+_ESCAPED |= {
+    "×": r"\ensuremath{\times}", "∂": r"\ensuremath{\partial}", "Σ": r"\ensuremath{\sum}", "⟨": r"\ensuremath{\langle}",
+    "⟩": r"\ensuremath{\rangle}", "ᵢ": r"\ensuremath{_i}", "ⱼ": r"\ensuremath{_j}",
+}  # fmt: skip
 _ESCAPED |= {digit: rf"\ensuremath{{^{{{plain}}}}}" for plain, digit in zip("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True)}
 _ESCAPED |= {digit: rf"\ensuremath{{_{{{plain}}}}}" for plain, digit in zip("0123456789", "₀₁₂₃₄₅₆₇₈₉", strict=True)}
-_ESCAPED |= {text.GREEK[name]: rf"\ensuremath{{\{name}}}" for name in sorted(_GREEK)}
+_ESCAPED |= {GREEK[name]: rf"\ensuremath{{\{name}}}" for name in sorted(_GREEK)}
 
 
 def escape(words: str) -> str:
@@ -282,7 +298,7 @@ def document(solution: Solution) -> str:
     return "\n".join(
         [
             _PREAMBLE
-            + (tikz.PREAMBLE if solution.picture is not None else "")
+            + (tikz.preamble(solution.picture) if solution.picture is not None else "")
             + rf"\title{{{escape(solution.title)}}}",
             r"\author{}\date{}",
             r"\begin{document}",

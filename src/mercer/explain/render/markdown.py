@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from ..chart import Chart
 from ..formula import Formula
+from ..picture import Picture
 from ..steps import Block, Prose, Section, Solution, Step, Table
 from . import latex
 from .drawing import Drawing
@@ -41,7 +43,7 @@ def document(solution: Solution, picture: str | None = None) -> str:
     reading = Reading.of(solution)
     out = [f"# {_escape(solution.title)}"]
     if picture is not None and solution.picture is not None:
-        out.append(f"![{_escape(Drawing(solution.picture).words)}]({picture})")
+        out.append(f"![{_escape(_words(solution.picture))}]({picture})")
     for count, section in enumerate(solution.sections, 1):
         out += _section(section, 2, f"{count}. ", reading)
     if reading.notes:
@@ -50,6 +52,10 @@ def document(solution: Solution, picture: str | None = None) -> str:
     if line := solution.check().line():
         out.append(f"*{line}*")
     return "\n\n".join(out) + "\n"
+
+
+def _words(picture: Picture | Chart) -> str:
+    return picture.words if isinstance(picture, Chart) else Drawing(picture).words
 
 
 def notebook(solution: Solution) -> str:

@@ -7,6 +7,7 @@ from html import escape
 from itertools import pairwise
 
 from ..formula import (
+    Absolute,
     Call,
     Chain,
     Decimal,
@@ -32,8 +33,8 @@ from ..formula import (
     signed,
 )
 from .binding import ATOM, POWER, PRODUCT, binding, is_tall, needed_in_product, starts_with_number
+from .boxes import GREEK, SIGNS, bold, measure
 from .layout import Line, lines
-from .text import GREEK, SIGNS, bold, measure
 
 WIDTH = 56
 
@@ -92,6 +93,8 @@ def math(body: Formula, level: int = 0) -> str:
             return _fenced("⟨", math(left), _operator(","), math(right), "⟩", tall=is_tall(left) or is_tall(right))
         case Norm(inner):
             return _fenced("‖", math(inner), "‖", tall=is_tall(inner))
+        case Absolute(inner):
+            return _fenced("|", math(inner), "|", tall=is_tall(inner))
         case Call(name, arguments):
             head = _tag("mi", escape(name)) if isinstance(name, str) else math(name)
             return _row(head, _fenced("(", *_between([math(argument) for argument in arguments], _operator(",")), ")"))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
+from ..chart import Chart
 from ..picture import Picture
+from . import chart_svg
 from .drawing import GRID, MINUS, PLUS, Arrow, Curve, Drawing, Mark, Place
 
 _SIZE, _PAD, _ROW = 420.0, 22.0, 18.0
@@ -28,8 +30,10 @@ STYLE = f"""
 """
 
 
-def draw(picture: Picture) -> str:
+def draw(picture: Picture | Chart) -> str:
     """The picture as an SVG element; its colours come from the classes of the style sheet."""
+    if isinstance(picture, Chart):
+        return chart_svg.draw(picture)
     canvas = _Canvas(Drawing(picture))
     label = escape(canvas.drawing.words)
     size = f"0 0 {_SIZE:g} {canvas.height + canvas.legend_height:.1f}"
@@ -39,7 +43,7 @@ def draw(picture: Picture) -> str:
     )
 
 
-def document(picture: Picture) -> str:
+def document(picture: Picture | Chart) -> str:
     """The picture as a file of its own."""
     named = draw(picture).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
     return named.replace("</title>", f"</title><style>{STYLE}</style>", 1) + "\n"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from ..chart import Chart
 from ..picture import Picture
+from . import chart_tikz
 from .drawing import MINUS, PLUS, Arrow, Curve, Drawing, Mark, Place
 
 _WIDTH = 8.0
 """Centimetres."""
 
-PREAMBLE = rf"""\usepackage{{tikz}}
+_PREAMBLE = rf"""\usepackage{{tikz}}
 \usetikzlibrary{{arrows.meta}}
 \definecolor{{plus}}{{HTML}}{{{PLUS[1:]}}}
 \definecolor{{minus}}{{HTML}}{{{MINUS[1:]}}}
@@ -23,8 +25,15 @@ PREAMBLE = rf"""\usepackage{{tikz}}
 """
 
 
-def draw(picture: Picture) -> str:
+def preamble(picture: Picture | Chart) -> str:
+    """What the picture needs before the document begins."""
+    return chart_tikz.PREAMBLE if isinstance(picture, Chart) else _PREAMBLE
+
+
+def draw(picture: Picture | Chart) -> str:
     """The picture, in the middle of the page."""
+    if isinstance(picture, Chart):
+        return chart_tikz.draw(picture)
     drawing = Drawing(picture)
     frame = drawing.frame
     scale = _WIDTH / (frame.right - frame.left)
