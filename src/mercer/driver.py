@@ -44,7 +44,7 @@ from .types import Array
 _ROUNDS = 2_000  # full ones: the most work, where no number of rounds is given
 _AIM = 0.7  # of the tolerance: rounding in the values of a solver takes some
 _SMALL, _FINE, _POLISH = 100, 1e-13, 10  # so few points are worth this gap, if so many rounds reach it
-_SINGLE_FROM = 1e-5  # tolerances of at least this allow sums of float32 kernel values in the certificate
+_SINGLE_FROM = 1e-5  # tolerances of at least this allow float32 kernel values in the certificate
 _PROMPT = 0.3  # seconds that a certificate may take after Ctrl-C
 _BETTER = 0.99  # an earlier iterate is given back where its objective was below this part of the last one's
 _RESERVE = 0.2  # of the time limit, at most, is kept for the certificate

@@ -45,8 +45,8 @@ def examine(
     """The certificate, K beta and b; see Problem.certify.
 
     With `scores`, those are not recomputed but checked on a sample. With `weights`, the answer is f = Z w + b for the
-    explicit features Z of K, and beta a dual point alone. K beta that is `near`ly known is checked on a sample too; but
-    where its rounding would be too much for a relative gap of `tol`, float64 it is, if possible only where it matters.
+    explicit features Z of K, and beta a dual point alone. Where K beta is `near`ly known, it is recomputed with float32
+    values; but where rounding would be too much for a relative gap of `tol`, with float64 ones, where it matters.
     """
     if b and not problem.bias:
         raise ValueError(f"This problem has no bias, so b must be 0, not {b!r}.")
@@ -56,13 +56,13 @@ def examine(
         bad = Certificate(np.inf, -np.inf, 0.0, np.inf, np.inf, status, np.full(problem.n, np.inf))
         return bad, np.full(problem.n, np.nan), 0.0
     near = near if other is beta and problem.n > _FEW else None
-    rough = near is not None and near.sampled
+    rough = near is not None and near.single and not _too_rough(problem, beta, near.scores, tol)
     if weights is not None:
         products = Products(problem.gram.design.dots(weights), problem.gram.recompute(other))
     elif scores is not None and problem.n > _LEAST:
         products = Products(*_columns(scores), exact=False)
-    elif near is not None and rough:
-        products = Products(near.scores, near.scores, exact=False)
+    elif rough:
+        products = Products(*_columns(problem.gram.recompute(beta, dtype=np.float32)), exact=False)
     else:
         products = recomputed(problem, beta, other, near)
     bias = problem.best_bias(products.scores) if b is None else float(b)
@@ -74,7 +74,7 @@ def examine(
     if not products.exact:
         rounding = rounding_of_scores(problem, beta, bias, other, products.scores, products.dual_scores, primal)
     if near is not None and rough and rounding > _SHARE * tol * max(abs(primal), abs(dual)):
-        return examine(problem, beta, b, status=status, near=near._replace(sampled=False))
+        return examine(problem, beta, b, status=status, near=near._replace(single=False))
     if _is_nothing(problem, beta, other, primal, dual):
         primal = dual = 0.0  # all of it is rounding: 0/0 := 0
     proof = _inseparable(problem, other) if _nearly_inseparable(problem, other, products) else None
@@ -104,12 +104,12 @@ def _coefficients(problem: Problem, beta: Array, name: str) -> Array:
 
 class Near(NamedTuple):
     """K beta as a solver believes it to be; by how much it is wrong at most, a bound that is proved, or infinite; and
-    whether a sample of float64 values may vouch for it.
+    whether float32 values may do, with their rounding measured on a sample.
     """
 
     scores: Array
     error: float
-    sampled: bool
+    single: bool
 
 
 def recomputed(problem: Problem, beta: Array, other: Array, near: Near | None) -> Products:
@@ -138,6 +138,13 @@ def where_it_matters(problem: Problem, beta: Array, near: Near) -> Array | None:
         exact[new] = problem.gram.recompute(beta, new)
         known, b, reach = matters, problem.best_bias(exact), near.error
     return None
+
+
+def _too_rough(problem: Problem, beta: Array, scores: Array, tol: float) -> bool:
+    """Whether float32 values, of which these scores are sums, would be too much for a relative gap of `tol`."""
+    b = problem.best_bias(scores)
+    primal = problem.primal(beta, b, scores)
+    return rounding_of_scores(problem, beta, b, beta, scores, scores, primal) > _SHARE * tol * abs(primal)
 
 
 def _may_have_loss(problem: Problem, f: Array, error: float) -> Array:

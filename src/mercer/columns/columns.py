@@ -187,23 +187,22 @@ class Columns:
             for_each(tops[1:], lambda strip: core.mirror(out, strip.start, strip.stop), self.threads)
         self.counted.values += rows.size * (rows.size + side) // 2 if half else rows.size**2
 
-    def product(self, rows: Index, V: Array, at: Index) -> Array:
-        """sum_i V_i k(row_i, .) at some points, in float64; where these begin with the rows, by symmetry."""
-        out = np.zeros((V.shape[1], at.size))
+    def product(self, rows: Index, V: Array, at: Index, way: AnyWay | None = None) -> Array:
+        """sum_i V_i k(row_i, .) at some points, in float64 (or of another way's values); where these points begin with
+        the rows, by symmetry.
+        """
+        way, out = way or self.precise, np.zeros((V.shape[1], at.size))
         worth = V.shape[1] == 1 and rows.size > _FEW and self.scratch >= _SYMMETRIC
         own = rows.size if worth and np.array_equal(at[: rows.size], rows) else 0
         if own:
-            out[0, :own] = self._symmetric_product(rows, np.ascontiguousarray(V[:, 0]))
-        X, others = self.precise.prepared(self.X), at[own:]
-        batch, piece = sizes(self.precise, self.scratch / self.threads)
+            out[0, :own] = self._symmetric_product(rows, np.ascontiguousarray(V[:, 0]), way)
+        X, others = way.prepared(self.X), at[own:]
+        batch, piece = sizes(way, self.scratch / self.threads)
         for part in pieces(rows.size, batch):
-            ready = self.precise.rows(X, rows[part])
-
-            weights = np.ascontiguousarray(V[part])
+            ready, weights = way.rows(X, rows[part]), np.ascontiguousarray(V[part])
 
             def task(piece: slice, ready: Ready = ready, weights: Array = weights) -> None:
-                columns = self.precise.columns(X, others[piece])
-                self.precise.add(ready, columns, weights, out[:, own:][:, piece])
+                way.add(ready, way.columns(X, others[piece]), weights, out[:, own:][:, piece])
 
             for_each(pieces(others.size, piece), task, self.threads)
         self.counted.values += rows.size * others.size
@@ -212,38 +211,33 @@ class Columns:
     def products(self, rows: Index, V: Array, at: Index, dtype: DTypeLike) -> Array:
         """sum_i V_i k(row_i, .) at some points; rows and points by their places among the columns.
 
-        In float64, and then by symmetry where it is worth it; or of values of these columns, at all of them.
+        Of float64 values, or of those of these columns; by symmetry where it is worth it.
         """
-        if np.dtype(dtype) == self.dtype != np.float64 and at.size == self.n:
-            out = np.zeros((V.shape[1], self.n))
-            for sums, v in zip(out, np.ascontiguousarray(V.T), strict=True):
-                self.add(self.at[rows], v, sums)
-            return np.asarray(out.T[at])
+        way = self.way if np.dtype(dtype) == self.dtype else self.precise
         place = np.full(self.n, -1)
         place[at] = np.arange(at.size)
         if rows.size <= _FEW or V.shape[1] > 1 or (place[rows] < 0).any() or np.unique(at).size < at.size:
-            return self.product(self.at[rows], V, self.at[at])
+            return self.product(self.at[rows], V, self.at[at], way)
         others = np.ones(at.size, bool)
         others[place[rows]] = False
         order = np.concatenate([place[rows], np.flatnonzero(others)])
         found = np.empty((at.size, 1))
-        found[order] = self.product(self.at[rows], V, self.at[at[order]])
+        found[order] = self.product(self.at[rows], V, self.at[at[order]], way)
         return found
 
-    def _symmetric_product(self, rows: Index, v: Array) -> Array:
+    def _symmetric_product(self, rows: Index, v: Array, way: AnyWay) -> Array:
         """The same among the rows: each strip of them meets those that follow, and each value is used twice."""
-        X, strips = self.precise.prepared(self.X), pieces(rows.size, max(PIECE, -(-rows.size // _STRIPS)))
-        batch, piece = sizes(self.precise, _SYMMETRIC)
+        X, strips = way.prepared(self.X), pieces(rows.size, max(PIECE, -(-rows.size // _STRIPS)))
+        batch, piece = sizes(way, _SYMMETRIC)
         sums = np.zeros((len(strips), rows.size))
 
         def task(number: int) -> None:
             for top in pieces(strips[number].stop, batch, strips[number].start):
-                ready = self.precise.rows(X, rows[top])
-                columns = self.precise.columns(X, rows[top])
-                self.precise.add(ready, columns, v[top].reshape(-1, 1), sums[number, None, top])
+                ready, columns = way.rows(X, rows[top]), way.columns(X, rows[top])
+                way.add(ready, columns, v[top].reshape(-1, 1), sums[number, None, top])
                 for left in pieces(rows.size, piece, top.stop):
-                    columns = self.precise.columns(X, rows[left])
-                    self.precise.add_both(ready, columns, v[top], v[left], sums[number, left], sums[number, top])
+                    columns = way.columns(X, rows[left])
+                    way.add_both(ready, columns, v[top], v[left], sums[number, left], sums[number, top])
 
         for_each(range(len(strips)), task, self.threads)
         self.counted.values += rows.size * (rows.size + BATCH) // 2

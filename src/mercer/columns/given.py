@@ -8,7 +8,7 @@ import numpy as np
 
 from ..types import Array, Index
 from .columns import Columns, Counted
-from .way import core
+from .way import AnyWay, core
 
 FEW = 2500  # points, of which all values are computed, by symmetry, and held
 
@@ -42,7 +42,7 @@ class GivenColumns(Columns):
     def square(self, rows: Index, out: Array) -> None:
         core.gather(self.matrix, rows, rows, self.matrix[:0], out)
 
-    def product(self, rows: Index, V: Array, at: Index) -> Array:
+    def product(self, rows: Index, V: Array, at: Index, way: AnyWay | None = None) -> Array:
         out, part = np.zeros((V.shape[1], at.size)), np.ascontiguousarray(self.matrix[np.ix_(rows, at)])
         for sums, v in zip(out, np.ascontiguousarray(V.T), strict=True):
             core.add_rows(part, np.arange(rows.size), v, sums)
