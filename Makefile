@@ -70,6 +70,7 @@ bench: .venv/ready .venv/tools
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/svm.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/linear.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/small.py
 	$(BIN)/python benchmarks/dropin.py
 	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/perceptron.py $(if $(DATA),--data $(DATA))

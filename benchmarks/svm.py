@@ -6,6 +6,7 @@ scikit-learn, scikit-learn-intelex and thundersvm-cpu (`pip install thundersvm-c
     python benchmarks/svm.py                    # sets that come with scikit-learn, as they are and grown large
     python benchmarks/svm.py --data FOLDER --only magic,usps --peers scikit-learn,intelex --repeat 3
     python benchmarks/svm.py --data FOLDER --group dear --before PYTHON    # with an older Mercer: its Python
+    python benchmarks/svm.py --data FOLDER --group large-c                 # or classes; few points: benchmarks/small.py
 
 Every solution is scored by the same certificate: its relative duality gap (of several classes, that of the worst pair).
 The peers run at their tol of 1e-3 with 2 GB of cache; Mercer with memory="2GB" at a tolerance that makes its gap no
@@ -81,7 +82,24 @@ DEAR = [
     Case("usps", None, 1 / 128, 10),
 ]
 """Dense points with hundreds of coordinates, whose kernel values are dear."""
-GROUPS = {"usual": CASES, "dear": DEAR}
+LARGE_C = [
+    Case(name, scale, gamma, C)
+    for name, scale, gamma in (
+        ("magic", "std", 0.1), ("elec2", "std", "scale"), ("eeg_eye", "std", "scale"), ("phoneme", "std", "scale"),
+        ("covtype_20k", "minmax", 2.0),
+    )
+    for C in (100, 1000)
+]  # fmt: skip
+"""Few mistakes are allowed: many coefficients are free, and steps of pairs drag."""
+CLASSES = [
+    Case("letter", "std", 0.25, 16),
+    Case("pendigits", "std", "scale", 10),
+    Case("usps", None, 1 / 128, 10),
+    Case("mfeat", "std", "scale", 10),
+    Case("soyseed_lbp", "std", "scale", 10),
+    Case("mnist", None, 0.02, 10, rows=20_000),
+]
+GROUPS = {"usual": CASES, "dear": DEAR, "large-c": LARGE_C, "classes": CLASSES}
 GROWN = {"many_digits": ("digits", 10), "many_tumours": ("breast_cancer", 32)}
 """Sets of scikit-learn, so many times over, each copy with noise of its own."""
 BUNDLED = [Case(name, "std", "scale", C) for name in ("breast_cancer", "digits", "wine", *GROWN) for C in (1, 10)]
