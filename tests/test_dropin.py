@@ -125,6 +125,7 @@ def test_what_mercer_does_not_do_goes_to_scikit_learn(name, settings, why, caplo
     points, targets = data_of(name)
     ours = getattr(dropin, name)().fit(points, targets)
     assert ours.certificate_.converged
+    caplog.clear()
     with caplog.at_level(logging.INFO, "mercer.dropin"):
         ours.set_params(**settings).fit(points, targets)
     (record,) = caplog.records

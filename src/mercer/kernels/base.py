@@ -117,8 +117,10 @@ class Kernel(Parameters):
     @property
     def domain(self) -> Domain:
         """What its points are: vectors, if any part needs them."""
-        domains = {part.domain for part in self.parts()} or {self.domain_of_its_own}
-        domains = domains - {Domain.ANYTHING} or {Domain.ANYTHING}
+        parts = self.parts()
+        if not parts:
+            return self.domain_of_its_own
+        domains = {part.domain for part in parts} - {Domain.ANYTHING} or {Domain.ANYTHING}
         if Domain.VALUES in domains and len(domains) > 1:
             raise ValueError(
                 f"{self!r} mixes precomputed values with a kernel on points, and X cannot be both: compute all of its "
