@@ -14,7 +14,7 @@ from ..kernels.points import count
 from ..parallel import for_each, thread_count
 from ..types import Array, Points
 from .choose import way_of
-from .columns import SCRATCH, pieces, sizes
+from .columns import SCRATCH, pieces, shared, sizes
 
 _WORTH_A_THREAD = 100_000  # values
 
@@ -40,7 +40,7 @@ def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence
             for rows, weights in part:
                 way.add(rows, columns, weights, sums[:, piece])
 
-    for_each(pieces(count(X), piece), task, threads)
+    for_each(pieces(count(X), shared(piece, count(X), threads)), task, threads)
     if not kernel.bounded:
         require_no_overflow(out)
     return out

@@ -96,9 +96,7 @@ class Columns:
     def _stand_at(self, at: Index) -> None:
         self.at, self.n = at, at.size
         self.batch, piece = sizes(self.way, self.scratch / self.threads)
-        if self.threads > 1:  # some pieces for each: cores are not always equally fast
-            piece = min(piece, PANEL * max(1, at.size // (_PIECES * self.threads * PANEL)))
-        self.parts = pieces(at.size, piece)
+        self.parts = pieces(at.size, shared(piece, at.size, self.threads))
         held = at.size * self.way.bytes_a_point <= self.room
         self._ready = [self.way.columns(self._own, at[part]) for part in self.parts] if held else None
 
@@ -254,6 +252,11 @@ def sizes(way: AnyWay, scratch: float) -> tuple[int, int]:
     tile = max(way.tiles * piece * way.dtype.itemsize, 1)
     batch = BLOCK * int(min(BATCH, max(BLOCK, scratch / 3.0 / point, 0.0)) // BLOCK)
     return max(BLOCK, min(batch, BLOCK * int(scratch / 3.0 / tile // BLOCK))), piece
+
+
+def shared(piece: int, n: int, threads: int) -> int:
+    """A piece of n columns that leaves some for each of several threads: cores are not always equally fast."""
+    return piece if threads == 1 else min(piece, PANEL * max(1, n // (_PIECES * threads * PANEL)))
 
 
 def pieces(stop: int, size: int, start: int = 0) -> list[slice]:
