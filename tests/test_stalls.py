@@ -175,6 +175,7 @@ def test_smooth_regression_with_many_digits():
     machine = SVR("rbf(gamma=0.28)", C=1e5, epsilon=1e-6, tol=1e-2, max_iter=200).fit(X, X[:, 0])
     assert machine.certificate_.status is Status.CONVERGED
     assert machine.solution_.work < 100 * full_round(337)
+    assert "by LAPACK" in machine.solution_.reason
     assert (np.abs(machine.dual_coef_) <= 1e5).all()
 
 

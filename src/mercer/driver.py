@@ -99,7 +99,7 @@ def solve(
             run.judge(least(problem), Status.OUT_OF_TIME)
     if alone and interrupt.asked and run.status is Status.CONVERGED:
         run.status = Status.INTERRUPTED  # the answer must tell
-    return run.solution(chosen, reason)
+    return run.solution(chosen, "; ".join(filter(None, [reason, run.last.note if run.last else ""])))
 
 
 class _Run:

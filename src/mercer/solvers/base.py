@@ -36,7 +36,8 @@ class Iterate:
     point, where beta is none; the dual value is then that of this point. work: values of K that were computed or read
     until now, where the solver counts them. weights: w with f = Z w + b for explicit features Z, where that is the
     answer, and sum beta_i z_i is w only up to rounding; beta is a dual point then. error: by how much the scores may be
-    wrong at most, proved. An iterate is valid until the next one.
+    wrong at most, proved. note: what users should know of how the solver came here. An iterate is valid until the
+    next one.
     """
 
     beta: Array
@@ -50,6 +51,7 @@ class Iterate:
     work: float | None = None
     weights: Array | None = None
     error: float = np.inf
+    note: str = ""
 
 
 def full_round(n: int) -> float:

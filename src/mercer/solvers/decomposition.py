@@ -39,7 +39,7 @@ from ..shards import Shard
 from ..types import Array, Index
 from .base import WHOLE, Iterate, Solver, Work, feasible_start
 from .free import newton_steps
-from .rank import features_up_to_rounding, steps_in_features
+from .rank import BY_LAPACK, features_up_to_rounding, steps_in_features
 
 core = CHOICE.functions
 _MOSTLY_FREE = 1.5  # WHOLE points are one working set; so are those in play, if no more than so many times the free,
@@ -124,7 +124,7 @@ class _Descent:
         self.size = float(np.abs(problem.gram.diag()).max())
         self.best_gap, self.failures, self.exhausted = np.inf, 0, False
         self.goal, self.plain = _GOAL, not self.hard
-        self.idle, self.tried, self.work_before = 0, False, 0.0
+        self.idle, self.tried, self.work_before, self.note = 0, False, 0.0, ""
         self._take(np.dtype(np.float64) if self._too_coarse() else problem.gram.dtype, beta)
         self.first = self.shard.violation
 
@@ -185,6 +185,7 @@ class _Descent:
         low = features_up_to_rounding(self.problem.gram)
         if low is None:
             return
+        self.note = BY_LAPACK
         shard.write()
         best = shard.all_beta.copy()
         for beta in (yield from steps_in_features(self.problem, low, self._count)):
@@ -207,7 +208,7 @@ class _Descent:
         gap, scores = None if self.hard else shard.gap(), shard.scores()
         return Iterate(
             shard.all_beta, scores, shard.middle, self.dual, partial=shard.stale, done=done, gap=gap, work=work,
-            error=np.inf if shard.stale else shard.error,
+            error=np.inf if shard.stale else shard.error, note=self.note,
         )  # fmt: skip
 
     # One round.

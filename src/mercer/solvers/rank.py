@@ -33,6 +33,7 @@ _PATIENCE = 50  # rounds whose gap is not below
 _BETTER = 0.9  # of the least until then: steps do not help
 _READ = 32.0  # times, about, that a round reads F
 _LINEAR = 16.0  # multiplications of dense linear algebra count as one value
+BY_LAPACK = "some steps were taken in features, by LAPACK: last digits may differ on another CPU"
 _PART = 3  # and no more than one for so many points: else steps in w are no easier
 
 
@@ -71,7 +72,7 @@ def steps_in_features(
                 iterate = inside.send(scores)
             except StopIteration:
                 return [*found, *([] if start is None else [start])]
-            scores = yield replace(iterate, work=count(work))
+            scores = yield replace(iterate, work=count(work), note=BY_LAPACK)
             start = iterate.beta.copy()
             gap = np.inf if iterate.gap is None else iterate.gap
             least, since = (gap, 0) if gap < _BETTER * least else (least, since + 1)
