@@ -91,5 +91,8 @@ def name_of(value: Any, table: dict[str, str]) -> str | None:
 
 
 def class_of(name: str, table: dict[str, str]) -> Any:
-    """The class of that name."""
-    return getattr(import_module(table[name]), name)
+    """The class of that name; ValueError where an older version of its library has none."""
+    found = getattr(import_module(table[name]), name, None)
+    if found is None:
+        raise ValueError(f"it holds a {name}, which this version of {table[name].partition('.')[0]} does not know")
+    return found
