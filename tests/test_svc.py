@@ -467,6 +467,23 @@ class TestIndefinite:
         with pytest.warns(IndefiniteKernelWarning, match="not symmetric.*0.5"):
             SVC(Precomputed()).fit(K, BLOBS_Y)
 
+    @pytest.mark.parametrize("classes", [2, 3])
+    def test_what_is_certified_of_such_a_matrix_is_what_is_predicted(self, classes):
+        generator = np.random.default_rng(0)
+        X = generator.normal(size=(60, 3))
+        K, y = rbf_kernel(X) + 0.1 * generator.normal(size=(60, 60)), np.digitize(X[:, 0], [0.0, 0.7][: classes - 1])
+        with pytest.warns(IndefiniteKernelWarning):
+            machine = SVC(Precomputed()).fit(K, y)
+        scores = machine.decision_function(K)[:, None] if classes == 2 else machine.pairwise_decision_function(K)
+        for number, (i, j) in enumerate([(1, 0)] if classes == 2 else [(0, 1), (0, 2), (1, 2)]):
+            rows = np.flatnonzero((y == i) | (y == j))
+            if classes == 3:
+                rows = np.concatenate([np.flatnonzero(y == i), np.flatnonzero(y == j)])
+            solution = machine.solution_ if classes == 2 else machine.solution_[number]
+            square = solution.beta @ K[np.ix_(rows, rows)] @ solution.beta
+            losses = np.maximum(0.0, 1.0 - np.where(y[rows] == i, 1.0, -1.0) * scores[rows, number])
+            assert machine.certificates_[number].primal == pytest.approx(0.5 * square + losses.sum(), rel=1e-9)
+
     def test_rounding_is_no_reason(self):
         K = rbf_kernel(BLOBS.astype(np.float32)).astype(np.float64)
         assert SVC(Precomputed()).fit(K, BLOBS_Y).certificate_.converged

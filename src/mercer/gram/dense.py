@@ -91,14 +91,15 @@ class DenseGram(Gram):
 
     def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
         """See Gram.recompute; what was given is all there is, and what was computed in float64 stays as it was."""
-        if not self._stands(dtype):
+        if isinstance(self.kernel, Precomputed):  # by rows, as predictions are: nobody knows whether it is symmetric
+            return self @ v if rows is None else np.asarray(self.matrix[as_index(rows, self.n)] @ v)
+        if not self.stands(dtype):
             return super().recompute(v, rows, dtype)
         return _product(self.matrix, as_factor(v, self.n), None if rows is None else as_index(rows, self.n))
 
-    def _stands(self, dtype: Any) -> bool:
-        """Whether the values that are held are as good as any; those of <x, z> are not, far from the origin."""
-        given = self.kernel.domain is Domain.VALUES
-        return given or (self.computed and self.dtype == dtype == np.float64 and self.kernel.bounded)
+    def stands(self, dtype: Any) -> bool:
+        """Whether the values that were computed are as good as any; those of <x, z> are not, far from the origin."""
+        return bool(self.computed and self.dtype == dtype == np.float64 and self.kernel.bounded)
 
     def columns(self, dtype: Any) -> Columns:
         """See Gram.columns; a matrix of another precision is computed anew."""
@@ -139,7 +140,10 @@ class DensePart(Part):
         return self.whole.block(self.index[index])
 
     def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
-        if not self.whole._stands(dtype):
+        if isinstance(self.kernel, Precomputed):
+            places = self.index if rows is None else self.places(rows)
+            return np.asarray(self.whole.entries(places, self.index).astype(np.float64) @ as_factor(v, self.n))
+        if not self.whole.stands(dtype):
             return super().recompute(v, rows, dtype)
         own = self._own[:, : self.n]
         return _product(own, as_factor(v, self.n), None if rows is None else as_index(rows, self.n))
