@@ -11,8 +11,8 @@ from scipy import sparse
 import mercer
 from mercer import SVC, SVR, OneClassSVM, Problem
 from mercer.estimators import base, repeated
-from mercer.estimators.machines import Task
 from mercer.estimators.repeated import Merged, distinct, merged
+from mercer.estimators.tasks import Task
 from mercer.kernels import Gaussian
 from mercer.kernels.points import Domain
 from mercer.losses import EpsilonInsensitive, Hinge, Logistic, OneClass, Squared, SquaredHinge

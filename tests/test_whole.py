@@ -81,3 +81,58 @@ def test_arrays_that_do_not_fit_are_refused(core):
         core.settle(K, r[:5].copy(), eps, lo, hi, beta, F, bias, 0.0, 1e-4, 100)
     with pytest.raises(TypeError):
         core.settle(K, r, eps, lo, hi, beta.astype(np.float32), F, bias, 0.0, 1e-4, 100)
+
+
+def parts_of(core, bias=True, goal=1e-9, C=3.0):
+    """Four problems on parts of one matrix, by `settle_parts`: the matrix, ends, rows, terms and what was found."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(90, 3))
+    K = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2))
+    parts = [np.arange(90), np.arange(0, 90, 2), np.arange(5), np.arange(60, 89)]
+    rows, ends = np.concatenate(parts), np.cumsum([part.size for part in parts])
+    y = np.sign(rng.normal(size=rows.size) + 0.1)
+    zero = np.zeros(rows.size)
+    terms = y, zero, zero, np.minimum(0.0, C * y), np.maximum(0.0, C * y)
+    beta, share, sums = np.zeros(rows.size), np.empty(rows.size), np.empty((4, 10))
+    core.settle_parts(K, ends, rows, *terms, beta, share, sums, (bias, goal, 100))
+    return K, ends, rows, terms, beta, share, sums
+
+
+@every_core
+@pytest.mark.parametrize("bias", [True, False])
+def test_parts_of_one_matrix_are_settled_and_accounted_for(core, bias):
+    K, ends, rows, (q, r, eps, lo, hi), beta, share, sums = parts_of(core, bias)
+    for first, last, (steps, b, *rest) in zip([0, *ends[:-1]], ends, sums, strict=True):
+        at = slice(first, last)
+        scores = K[np.ix_(rows[at], rows[at])] @ beta[at]
+        shares = np.empty(last - first)
+        expected = core.account(q[at], r[at], eps[at], lo[at], hi[at], beta[at], scores, scores, b, shares)
+        np.testing.assert_allclose(rest, expected, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(share[at], shares, rtol=1e-9, atol=1e-12)
+        primal = 0.5 * beta[at] @ scores + 3.0 * np.maximum(0.0, 1.0 - q[at] * (scores + b)).sum()
+        dual = (q[at] * beta[at]).sum() - 0.5 * beta[at] @ scores
+        assert 0.0 <= primal - dual <= 2e-9 * primal
+        assert steps > 0
+        assert b == 0.0 or bias
+
+
+@pytest.mark.skipif(not FUSED, reason="no native core")
+def test_parts_have_the_same_bits_on_every_level():
+    found = [[array.tobytes() for array in parts_of(core)[4:]] for core in FUSED.values()]
+    assert all(other == found[0] for other in found)
+
+
+@pytest.mark.parametrize("core", NATIVE.values(), ids=NATIVE)
+def test_parts_that_do_not_fit_are_refused(core):
+    K, ends, rows, terms, beta, share, sums = parts_of(core)
+    how = (True, 1e-9, 100)
+    with pytest.raises(ValueError, match="ends must rise"):
+        core.settle_parts(K, ends[::-1].copy(), rows, *terms, beta, share, sums, how)
+    with pytest.raises(ValueError, match="ends must rise"):
+        core.settle_parts(K, ends + 1, rows, *terms, beta, share, sums, how)
+    with pytest.raises(ValueError, match="rows"):
+        core.settle_parts(K, ends, rows + 1, *terms, beta, share, sums, how)
+    with pytest.raises(ValueError, match="each row needs"):
+        core.settle_parts(K, ends, rows, *terms, beta[1:].copy(), share, sums, how)
+    with pytest.raises(ValueError, match="ten columns"):
+        core.settle_parts(K, ends, rows, *terms, beta, share, sums[:, 1:].copy(), how)

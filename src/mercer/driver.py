@@ -43,7 +43,8 @@ from .types import Array
 
 _ROUNDS = 2_000  # full ones: the most work, where no number of rounds is given
 _AIM = 0.7  # of the tolerance: rounding in the values of a solver takes some
-_SMALL, _FINE, _POLISH = 100, 1e-13, 10  # so few points are worth this gap, if so many rounds reach it
+SMALL, FINE = 100, 1e-13  # so few points are worth this gap,
+_POLISH = 10  # if so many rounds reach it
 _SINGLE_FROM = 1e-5  # tolerances of at least this allow float32 kernel values in the certificate
 _PROMPT = 0.3  # seconds that a certificate may take after Ctrl-C
 _BETTER = 0.99  # an earlier iterate is given back where its objective was below this part of the last one's
@@ -80,7 +81,7 @@ def solve(
     require_limits(tol, max_iter, time_limit, callback)
     chosen, reason = choose(problem) if solver is None else (as_solver(solver), "")
     whole = problem.gram if problem.gram.whole is None else problem.gram.whole
-    fine = solver is None and max_iter is None and whole.n <= _SMALL
+    fine = solver is None and max_iter is None and whole.n <= SMALL
     chosen.check(problem)
     problem.require_in_range()
     beta = start.beta if isinstance(start, Solution) else start
@@ -221,7 +222,7 @@ class _Run:
             self.best_primal, self.best_beta = step.primal, kept.beta
         stop = self._why_stop(step, iterate)
         hopeless = self.hard and may_be_inseparable(self.problem, iterate.beta, iterate.scores)
-        aim = _FINE if len(self.history) < self.polish else self.aim
+        aim = FINE if len(self.history) < self.polish else self.aim
         good = step.relative_gap <= aim and not iterate.partial
         if not (stop or iterate.done or hopeless or good):
             return None

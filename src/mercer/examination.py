@@ -6,7 +6,8 @@ objectives and what else is reported (`accounts`), and then it is judged what al
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -82,9 +83,8 @@ def examine(
         status = Status.INFEASIBLE
     elif _indefinite(problem, beta, other, products, found.norm):
         status = Status.INDEFINITE
-    elif dual > primal:  # that can only be rounding, which is at least as much
-        if dual - primal > _NOTHING * problem.loss_of_nothing + _TINY:
-            rounding += dual - primal
+    elif dual > primal:
+        rounding += excess(primal, dual, problem.loss_of_nothing)
         dual = primal
     certificate = Certificate(
         primal, dual, rounding, found.violation, found.feasibility, status, found.residuals, proof
@@ -194,14 +194,29 @@ def accounts(problem: Problem, beta: Array, b: float, other: Array, products: Pr
             _residuals(problem, s + b, other),
         )  # fmt: skip
     t, residuals = problem.terms, np.empty(problem.n)
-    loss, conjugate, norm, top, bottom, outside, total, largest = CHOICE.functions.account(
-        t.q, t.r, t.eps, t.lo, t.hi, other, s_dual, s, b, residuals
-    )
-    primal = 0.5 * (norm if other is beta else inner(beta, s)) + loss + problem.mass * b
-    feasibility = problem.relative_infeasibility(outside, total, largest)
+    sums = CHOICE.functions.account(t.q, t.r, t.eps, t.lo, t.hi, other, s_dual, s, b, residuals)
+    return accounts_from(sums, problem, None if other is beta else inner(beta, s), b, residuals)
+
+
+def accounts_from(sums: Sequence[float], problem: Any, square: float | None, b: float, residuals: Array) -> Accounts:
+    """The accounts from the sums that `account` gives, and beta'K beta where that is not the dual point's."""
+    loss, conjugate, norm, top, bottom, outside, total, largest = sums
+    primal = 0.5 * (norm if square is None else square) + loss + problem.mass * b
+    feasibility = relative_infeasibility(problem, outside, total, largest)
     dual = 0.0 - 0.5 * norm - conjugate if feasibility <= INFEASIBLE else -np.inf  # 0.0: no -0
     violation = max(top - bottom, 0.0) if problem.bias else max(top, -bottom, 0.0)
     return Accounts(primal, dual, norm, violation, feasibility, residuals)
+
+
+def relative_infeasibility(problem: Any, outside: float, total: float, largest: float) -> float:
+    """By how much coefficients leave their bounds or their sum, relative to the largest of them, from how far they are
+    outside, their sum, and the largest.
+    """
+    astray = abs(total - problem.mass) / max(1.0, problem.n**0.5) if problem.bias else 0.0
+    violated = max(outside, astray)
+    if violated == 0.0:
+        return 0.0
+    return float(violated / largest) if largest > 0.0 else float("inf")
 
 
 def _logistic_accounts(problem: Problem, beta: Array, b: float, other: Array, products: Products) -> Accounts:
@@ -211,7 +226,7 @@ def _logistic_accounts(problem: Problem, beta: Array, b: float, other: Array, pr
     s, s_dual, residuals = products.scores, products.dual_scores, np.empty(problem.n)
     f, dual_f = s + b, s_dual + problem.best_bias(s_dual)
     loss, conjugate, violation, outside = logistic_account(f, problem.y, problem.C, other, dual_f, residuals)
-    feasibility = problem.relative_infeasibility(outside, float(other.sum()), float(np.abs(other).max(initial=0.0)))
+    feasibility = relative_infeasibility(problem, outside, float(other.sum()), float(np.abs(other).max(initial=0.0)))
     norm = inner(other, s_dual)
     dual = 0.0 - 0.5 * abs(norm) - conjugate if feasibility <= INFEASIBLE else -np.inf  # a norm below 0 is all rounding
     return Accounts(0.5 * inner(beta, s) + loss + problem.mass * b, dual, norm, violation, feasibility, residuals)
@@ -227,6 +242,13 @@ def _residuals(problem: Problem, f: Array, beta: Array) -> Array:
 
 
 # What it proves.
+
+
+def excess(primal: float, dual: float, nothing: float) -> float:
+    """A dual value above the primal can only be rounding, which is at least as much; 0, where that is no news in sums
+    as large as the loss of f = 0.
+    """
+    return dual - primal if dual - primal > _NOTHING * nothing + _TINY else 0.0
 
 
 def _is_nothing(problem: Problem, beta: Array, other: Array, primal: float, dual: float) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .examination import INFEASIBLE, examine
+from .examination import INFEASIBLE, examine, relative_infeasibility
 from .gram import Gram, gram_of
 from .kernels import Kernel
 from .losses import HardMargin, Hinge, Loss, Terms
@@ -36,6 +36,16 @@ def objective(posed: Any, square: float, f: Array, b: float) -> float:
         scale = float(posed.loss.feasible_scale(posed.y, f))
         return 0.5 * square * scale * scale if np.isfinite(scale) else float("inf")
     return 0.5 * square + inner(posed.C, posed.loss.value(posed.y, f)) + float(posed.mass) * b
+
+
+def require_in_range(C: Array, diagonal: Array) -> None:
+    """Raise where objectives would overflow."""
+    length = float(np.sqrt(np.abs(diagonal).max()))
+    if not float(C.sum()) * max(length, 1.0) <= _LARGEST:
+        raise ValueError(
+            f"Objectives overflow with C = {float(C.max()):.1g} on points of length {length:.1g}: make C smaller, or "
+            "scale the data."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +113,7 @@ class Problem:
 
     def require_in_range(self) -> None:
         """Raise where objectives would overflow."""
-        C, length = float(self.C.max()), float(np.sqrt(np.abs(self.gram.diag()).max()))
-        if not float(self.C.sum()) * max(length, 1.0) <= _LARGEST:
-            raise ValueError(
-                f"Objectives overflow with C = {C:.1g} on points of length {length:.1g}: make C smaller, or scale the "
-                "data."
-            )
+        require_in_range(self.C, self.gram.diag())
 
     @cached_property
     def terms(self) -> Terms:
@@ -195,15 +200,7 @@ class Problem:
         """By how much coefficients leave their bounds or their sum, relative to the largest of them."""
         lo, hi = self.bounds
         outside = max(float((lo - beta).max()), float((beta - hi).max()), 0.0)
-        return self.relative_infeasibility(outside, float(beta.sum()), float(np.abs(beta).max(initial=0.0)))
-
-    def relative_infeasibility(self, outside: float, total: float, largest: float) -> float:
-        """The same from how far coefficients are outside, their sum, and the largest of them."""
-        astray = abs(total - self.mass) / max(1.0, np.sqrt(self.n)) if self.bias else 0.0
-        violated = max(outside, astray)
-        if violated == 0.0:
-            return 0.0
-        return float(violated / largest) if largest > 0.0 else float("inf")
+        return relative_infeasibility(self, outside, float(beta.sum()), float(np.abs(beta).max(initial=0.0)))
 
     @cached_property
     def loss_of_nothing(self) -> float:

@@ -190,6 +190,24 @@ static void define_points(nb::module_ &m, const Loops &loops) {
     nb::gil_scoped_release release;
     return loops.solve_definite(H.data(), n, B.data(), length(B, 1));
   }, "H"_a.noconvert(), "B"_a.noconvert());
+  m.def("settle_parts", [&loops](Rows<const double> K, In<int64_t, 1> ends, In<int64_t, 1> rows, Vector64 q, Vector64 r, Vector64 eps, Vector64 lo, Vector64 hi, Out<double, 1> beta, Out<double, 1> share, Out<double, 2> sums, std::tuple<bool, double, int64_t> how) {
+    const char *name = "settle_parts";
+    const int64_t stride = stride_of(name, K), many = length(ends), total = length(rows);
+    const auto [bias, goal, most] = how;
+    points(name, q, q, r, eps, lo, hi);
+    require(length(q) == total && length(beta) == total && length(share) == total, name, "each row needs its terms, beta and share");
+    require(length(sums) == many && length(sums, 1) == 10, name, "sums must have ten columns, and a row for each part");
+    for (int64_t k = 0; k < many; k++) require((k ? ends.data()[k - 1] : 0) < ends.data()[k] && ends.data()[k] <= total, name, "ends must rise, up to the number of rows");
+    require_within(name, "rows", rows.data(), total, 0, length(K) < length(K, 1) ? length(K) : length(K, 1));
+    nb::gil_scoped_release release;
+    for (int64_t k = 0; k < many; k++) {
+      const int64_t first = k ? ends.data()[k - 1] : 0, n = ends.data()[k] - first;
+      const Points p{n, nullptr, nullptr, r.data() + first, eps.data() + first, lo.data() + first, hi.data() + first};
+      const Accounted a = settle_part(loops.precise, K.data(), stride, rows.data() + first, p, q.data() + first, beta.data() + first, share.data() + first, bias, goal, most);
+      const double found[10] = {double(a.steps), a.b, a.sums.loss, a.sums.conjugate, a.sums.norm, a.sums.top, a.sums.bottom, a.sums.outside, a.sums.total, a.sums.largest};
+      for (int c = 0; c < 10; c++) sums.data()[k * 10 + c] = found[c];
+    }
+  }, "K"_a.noconvert(), "ends"_a.noconvert(), "rows"_a.noconvert(), "q"_a.noconvert(), "r"_a.noconvert(), "eps"_a.noconvert(), "lo"_a.noconvert(), "hi"_a.noconvert(), "beta"_a.noconvert(), "share"_a.noconvert(), "sums"_a.noconvert(), "how"_a);
   m.def("extremes", [](Vector64 F, Vector64 beta, Vector64 eps, Vector64 lo, Vector64 hi) {
     const Points p = points("extremes", F, beta, beta, eps, lo, hi);
     nb::gil_scoped_release release;

@@ -16,7 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from ..estimators.certificates import worst
-from ..estimators.machines import Task, fit_machines
+from ..estimators.machines import fit_machines
+from ..estimators.tasks import Task
 from ..gram import LinearGram
 from ..kernels import Linear
 from ..kernels.pairwise import linear_weights

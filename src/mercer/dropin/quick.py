@@ -9,7 +9,7 @@ import numpy as np
 
 from .._core.core import CHOICE
 from ..columns import Columns, padded
-from ..estimators.machines import Task
+from ..estimators.tasks import Task
 from ..gram import DenseGram
 from ..kernels import Kernel, Precomputed
 from ..kernels.points import Domain, is_sparse

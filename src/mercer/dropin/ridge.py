@@ -14,9 +14,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .. import estimators
 from ..columns import sums_between
 from ..estimators.foreign import ridge_kernel
-from ..estimators.machines import Task
 from ..estimators.ridge_certificate import in_values_of_J, of_all
 from ..estimators.scales import ScaleWarning
+from ..estimators.tasks import Task
 from ..gram import DenseGram
 from ..kernels import FromBlocks, Kernel, Linear, Precomputed
 from ..kernels.pairwise import linear_scores

@@ -46,11 +46,12 @@ from .elsewhere import tells_where
 from .expanded import SOLVER, Expanded, better, expanded_points, worth_another
 from .functions import Functions, functions_of
 from .keeping import Keeps, keeping
-from .machines import COPY, Task, Training, fit_machines, for_solvers, training_gram
+from .machines import COPY, fit_machines, for_solvers, training_gram
 from .predicted import as_predicted
 from .proofs import in_rows_of_the_user, with_proof
 from .repeated import Merged, merged
 from .scales import advise
+from .tasks import Task, Training
 
 _FORMED = 0.3  # of the time is what the Gram matrix may take
 
@@ -371,7 +372,8 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             return [np.zeros((count(X), coefficients.shape[1])) for _ in blocks]
         if self.kernel_.domain is Domain.VALUES:
             return [np.asarray(X[:, self.support_[block]] @ coefficients[block]) for block in blocks]
-        X, Z, _ = admit_both(self.kernel_, X, self.support_vectors_)
+        self.kernel_.check(X, "X")
+        Z = self.support_vectors_
         dtype = common_dtype(X, Z) if self._single else np.dtype(np.float64)
         edges = [0, *(block.stop for block in blocks)]
         return [sums.T for sums in sums_between(self.kernel_, X, Z, coefficients, edges, dtype)]

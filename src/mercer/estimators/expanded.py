@@ -22,7 +22,7 @@ from ..solution import Solution, Status
 from ..solvers import CoordinateDescent
 from ..solvers.base import WHOLE
 from ..types import Array, Points
-from .machines import Task
+from .tasks import Task
 
 _HARD = 1e6  # C |z|^2 on average; steps of pairs soon solve what is less
 SOLVER = CoordinateDescent(feasible=True, weights=True)

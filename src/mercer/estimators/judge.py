@@ -23,12 +23,12 @@ from .centring import far_centre
 from .certificates import worst
 from .foreign import as_machine, ridge_kernel
 from .judge_linear import certify_linear
-from .machines import Training
 from .online import Online
 from .predicted import linear_as_predicted
 from .ridge_certificate import certified, of_all
 from .ridge_data import of_arrays
 from .ridge_fit import certified_landmarks
+from .tasks import Training
 
 _ROUNDING = 1e-14  # of a coordinate
 _TIE = 1e-6  # between targets of somebody else's ridge regression, whose tolerance is not known

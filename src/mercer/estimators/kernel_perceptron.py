@@ -26,8 +26,8 @@ from .checks import require_choice
 from .functions import Functions
 from .keeping import keeping
 from .labels import classes_of, classes_of_stream, predicted
-from .machines import Task
 from .online import Online, Seen, confirmed, weighted_rows
+from .tasks import Task
 
 _SAMPLE = 256  # rows on which the rounding of float32 kernel values is measured
 _STRIP = 2_000_000  # kernel values for votes that are computed at a time

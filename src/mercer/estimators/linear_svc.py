@@ -22,7 +22,7 @@ from .centring import centre_of
 from .checks import require_choice, require_limits, require_positive, sample_weights, seed_of
 from .elsewhere import NO_PROBABILITIES, Absent
 from .labels import class_weights, classes_of, classes_of_stream, name_of, predicted, weights_with_classes
-from .machines import Task, Training
+from .tasks import Task, Training
 
 _SMALL = 4_000_000  # bytes of points that may be copied
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "logistic": Logistic()}

@@ -16,8 +16,8 @@ from ..types import Array, Index, Points
 from .base import Machine
 from .checks import require_choice, require_limits, require_positive
 from .labels import classes_of, name_of, predicted, weights_with_classes
-from .machines import Task, Training
 from .repeated import Merged
+from .tasks import Task, Training
 
 
 class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]

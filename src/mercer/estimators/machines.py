@@ -17,16 +17,17 @@ from ..kernels import Kernel, Linear
 from ..kernels.evaluate import SCRATCH
 from ..kernels.pairwise import squared_norms
 from ..kernels.points import Domain, count, is_sparse, nbytes, take, width
-from ..limits import Deadline, interruptible, now
-from ..losses import HardMargin, Loss
+from ..limits import Deadline, Interrupt, interruptible, now
+from ..losses import HardMargin
 from ..memory import format_bytes, parse_bytes
 from ..parallel import for_each, helpers_kept, thread_count
-from ..problem import Problem
 from ..progress import Watch
 from ..solution import Solution, Status, Step
 from ..solvers import Solver
 from ..solvers.base import WHOLE, feasible_start
-from ..types import Array, Index, Points
+from ..types import Array, Points
+from .tasks import Task
+from .together import settled
 
 _PRECISE = 1500  # up to so many points, kernel values are float64 from the start
 _WORTH_THREADS = 300  # points of a problem; with fewer, threads would only wait for each other
@@ -37,39 +38,6 @@ _EASY = 100.0  # C |x|^2, up to which a problem of one working set is soon solve
 _READ = 0.2  # of the time, at most, is kept for what linear machines do with their answer
 _LEAST_SHARE = 0.02  # seconds for each of many problems, at least
 _SHARE = 0.5  # of the memory that a dense matrix may take: the problems need some too
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """A problem on some of the points of a shared Gram matrix; on all of them where rows is None."""
-
-    y: Array
-    loss: Loss
-    C: Array
-    bias: bool = True
-    mass: float = 0.0
-    rows: Index | None = None
-    name: str = ""
-
-    def problem(self, gram: Gram) -> Problem:
-        """The problem itself."""
-        own = gram if self.rows is None else gram.subset(self.rows)
-        return Problem(own, self.y, self.loss, self.C, self.bias, self.mass)
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """What is trained on: points of positive weight, sorted by class where there are more than two, and problems."""
-
-    kernel: Kernel
-    points: Points
-    rows: Index
-    """Where each point stands in the user's X."""
-    n: int
-    """The rows of the user's X."""
-    group: Index
-    """The class of each point, as a number; zeros where there are no classes."""
-    tasks: tuple[Task, ...]
 
 
 def training_gram(kernel: Kernel, X: Points, memory: int | float | str, tasks: Sequence[Task] = ()) -> Gram:
@@ -133,50 +101,92 @@ def fit_machines(
 
     Problems that were not begun by then are answered by a constant f, with that status and an honest certificate.
     """
-    solutions: list[Solution | None] = [None] * len(tasks)
-    stop: list[Status] = []
-    lock = threading.Lock()
-    small, threads = _side_by_side(gram, tasks)
-    done, constants = 0, _Constants()
+    with interruptible() as interrupt:
+        fitting = _Fitting(gram, tasks, solver, tol, max_iter, deadline, watch, interrupt)
+        if solver is None and max_iter is None and starts is None:
+            fitting.at_once()
+        fitting.one_by_one(starts)
+    return [solution for solution in fitting.solutions if solution is not None]
 
-    def work(number: int) -> None:
-        nonlocal done
+
+@dataclass(eq=False)
+class _Fitting:
+    """Several problems on one matrix, and the answers so far."""
+
+    gram: Gram
+    tasks: Sequence[Task]
+    solver: Solver | None
+    tol: float
+    max_iter: int | None
+    deadline: Deadline
+    watch: Watch
+    interrupt: Interrupt
+
+    def __post_init__(self) -> None:
+        self.solutions: list[Solution | None] = [None] * len(self.tasks)
+        self.stop: list[Status] = []
+        self.lock = threading.Lock()
+        self.done, self.constants = 0, _Constants()
+
+    def at_once(self) -> None:
+        """Those that are settled by one native call for all."""
+        for number, solution in enumerate(settled(self.gram, self.tasks, self.tol, self._ended)):
+            if solution is not None:
+                told = self.watch.round(number, solution.history[0])
+                self._keep(number, solution, told)
+
+    def _ended(self) -> bool:
+        return self.interrupt.asked or (self.deadline.limited and self.deadline.passed())
+
+    def one_by_one(self, starts: Sequence[Array] | None) -> None:
+        """The others: large ones on all cores, small ones several at a time, each on one core."""
+        left = [number for number, solution in enumerate(self.solutions) if solution is None]
+        if not left:
+            return
+        small, threads = _side_by_side(self.gram, self.tasks)
+        blas = isinstance(self.gram, LinearGram) or (self.solver is not None and self.solver.factors)  # its threads
+
+        def work(number: int) -> None:
+            self._solve(number, None if starts is None else starts[number], threads if number in small else 1)
+
+        with nullcontext() if blas else helpers_kept():
+            for number in left:
+                if number not in small:
+                    work(number)
+            for_each([number for number in left if number in small], work, threads)
+
+    def _solve(self, number: int, start: Array | None, threads: int) -> None:
+        """One problem, where there is time for it."""
+        task, deadline = self.tasks[number], self.deadline
         left = deadline.left() if deadline.limited else None
         if number > 0 and left == 0.0:
-            stop.append(Status.OUT_OF_TIME)
-        if interrupt.asked and not tasks[number].mass:  # else zeros are no answer: `solve` raises
-            stop.append(Status.INTERRUPTED)
-        if stop:
-            solutions[number] = constants.of(tasks[number], gram, stop[0])
+            self.stop.append(Status.OUT_OF_TIME)
+        if self.interrupt.asked and not task.mass:  # else zeros are no answer: `solve` raises
+            self.stop.append(Status.INTERRUPTED)
+        if self.stop:
+            self.solutions[number] = self.constants.of(task, self.gram, self.stop[0])
             return
         if left is not None:
-            share = left / -(-(len(tasks) - done) // (threads if number in small else 1))
+            share = left / -(-(len(self.tasks) - self.done) // threads)
             left = min(left, max(share, _LEAST_SHARE))  # with less, none of them would have an answer
-        problem = tasks[number].problem(gram)
-        start = None if starts is None else starts[number]
 
         def told(step: Step) -> bool:
-            with lock:
-                return watch.round(number, step)
+            with self.lock:
+                return self.watch.round(number, step)
 
         solution = solve(
-            problem, solver, tol=tol, max_iter=max_iter, time_limit=left, start=start,
-            callback=None if watch.idle else told,
+            task.problem(self.gram), self.solver, tol=self.tol, max_iter=self.max_iter, time_limit=left, start=start,
+            callback=None if self.watch.idle else told,
         )  # fmt: skip
-        solutions[number] = solution
-        with lock:
-            done += 1
-            if watch.done(number, solution) or interrupt.asked or solution.status is Status.INTERRUPTED:
-                stop.append(Status.INTERRUPTED)
+        self._keep(number, solution, solution.status is Status.INTERRUPTED)
 
-    blas = isinstance(gram, LinearGram) or (solver is not None and solver.factors)  # needs its threads
-    crew = nullcontext() if blas else helpers_kept()
-    with crew, interruptible() as interrupt:
-        for number in range(len(tasks)):
-            if number not in small:
-                work(number)  # on all cores
-        for_each(sorted(small), work, threads)  # several at a time, each on one core
-    return [solution for solution in solutions if solution is not None]
+    def _keep(self, number: int, solution: Solution, told: bool) -> None:
+        """Take an answer; whoever has `told` us to stop, or tells us now, ends the rest."""
+        self.solutions[number] = solution
+        with self.lock:
+            self.done += 1
+            if self.watch.done(number, solution) or self.interrupt.asked or told:
+                self.stop.append(Status.INTERRUPTED)
 
 
 def _side_by_side(gram: Gram, tasks: Sequence[Task]) -> tuple[set[int], int]:

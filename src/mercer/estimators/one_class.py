@@ -12,7 +12,7 @@ from ..losses import OneClass
 from ..types import Array, Index, Points
 from .base import Machine
 from .checks import require, require_limits
-from .machines import Task
+from .tasks import Task
 
 ROUNDING = 1e-9  # of f, in parts of rho
 

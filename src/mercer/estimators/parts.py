@@ -15,7 +15,8 @@ from ..solution import Solution
 from ..types import Array, Index
 from .base import Machine
 from .keeping import keeping
-from .machines import Training, fit_machines
+from .machines import fit_machines
+from .tasks import Training
 
 
 class Part:

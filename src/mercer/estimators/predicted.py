@@ -22,7 +22,7 @@ from ..rounding import at_most, drawn
 from ..solution import Certificate, Solution, Status
 from ..solvers.streams import Piece
 from ..types import Array, Index, Points
-from .machines import Task
+from .tasks import Task
 
 _SAMPLE, _LEAST = 256, 16  # rows on which float32 values are tried: of all problems, and of each
 _FEW = 256  # support vectors, whose float64 values cost little; and few of float32 are not computed as many are

@@ -10,7 +10,7 @@ from ..kernels import Kernel, Linear
 from ..kernels.points import take
 from ..solution import Inseparable, Solution
 from ..types import Array, Index, Points
-from .machines import Task, Training
+from .tasks import Task, Training
 
 
 def told(proof: Inseparable, y: Array, rows: Index, n: int, kernel: Kernel, points: Points) -> Inseparable:

@@ -18,7 +18,7 @@ from ..losses import EpsilonInsensitive, Hinge, OneClass
 from ..memory import parse_bytes
 from ..solution import Solution
 from ..types import Array, Index, Points
-from .machines import Task
+from .tasks import Task
 
 _LINEAR = (Hinge, EpsilonInsensitive, OneClass)  # between bounds of -C, 0 and C
 _FEWEST = 4000  # points; with fewer, there is little to gain

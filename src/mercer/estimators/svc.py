@@ -15,8 +15,8 @@ from .checks import require_choice, require_limits, require_positive
 from .contributions import Contributions, contributions
 from .elsewhere import NO_PROBABILITIES, Absent
 from .labels import classes_of, name_of, predicted, weights_with_classes
-from .machines import Task
 from .multiclass import class_slices, join, pack, pairs, unpack, votes
+from .tasks import Task
 
 
 class SVC(ClassifierMixin, Machine):  # type: ignore[misc]

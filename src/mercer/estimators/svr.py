@@ -12,7 +12,7 @@ from ..losses import EpsilonInsensitive
 from ..types import Array, Index, Points
 from .base import Machine
 from .checks import require, require_choice, require_limits, require_positive
-from .machines import Task
+from .tasks import Task
 
 
 class SVR(RegressorMixin, Machine):  # type: ignore[misc]

@@ -7,6 +7,7 @@ A kernel of your own is a frozen dataclass with a `fill` that writes the values 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -114,7 +115,7 @@ class Kernel(Parameters):
         values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
         return [value for value in values if isinstance(value, Kernel)]
 
-    @property
+    @cached_property
     def domain(self) -> Domain:
         """What its points are: vectors, if any part needs them."""
         parts = self.parts()

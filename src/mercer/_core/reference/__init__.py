@@ -26,3 +26,4 @@ from .tiles import fill as fill
 from .tiles import finish_rows as finish_rows
 from .tiles import square as square
 from .whole import settle as settle
+from .whole import settle_parts as settle_parts
