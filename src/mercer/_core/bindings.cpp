@@ -8,6 +8,7 @@
 #include "levels.hpp"
 #include "packing.hpp"
 #include "points.hpp"
+#include "several.hpp"
 #include "whole.hpp"
 
 namespace nb = nanobind;
@@ -190,24 +191,6 @@ static void define_points(nb::module_ &m, const Loops &loops) {
     nb::gil_scoped_release release;
     return loops.solve_definite(H.data(), n, B.data(), length(B, 1));
   }, "H"_a.noconvert(), "B"_a.noconvert());
-  m.def("settle_parts", [&loops](Rows<const double> K, In<int64_t, 1> ends, In<int64_t, 1> rows, Vector64 q, Vector64 r, Vector64 eps, Vector64 lo, Vector64 hi, Out<double, 1> beta, Out<double, 1> share, Out<double, 2> sums, std::tuple<bool, double, int64_t> how) {
-    const char *name = "settle_parts";
-    const int64_t stride = stride_of(name, K), many = length(ends), total = length(rows);
-    const auto [bias, goal, most] = how;
-    points(name, q, q, r, eps, lo, hi);
-    require(length(q) == total && length(beta) == total && length(share) == total, name, "each row needs its terms, beta and share");
-    require(length(sums) == many && length(sums, 1) == 10, name, "sums must have ten columns, and a row for each part");
-    for (int64_t k = 0; k < many; k++) require((k ? ends.data()[k - 1] : 0) < ends.data()[k] && ends.data()[k] <= total, name, "ends must rise, up to the number of rows");
-    require_within(name, "rows", rows.data(), total, 0, length(K) < length(K, 1) ? length(K) : length(K, 1));
-    nb::gil_scoped_release release;
-    for (int64_t k = 0; k < many; k++) {
-      const int64_t first = k ? ends.data()[k - 1] : 0, n = ends.data()[k] - first;
-      const Points p{n, nullptr, nullptr, r.data() + first, eps.data() + first, lo.data() + first, hi.data() + first};
-      const Accounted a = settle_part(loops.precise, K.data(), stride, rows.data() + first, p, q.data() + first, beta.data() + first, share.data() + first, bias, goal, most);
-      const double found[10] = {double(a.steps), a.b, a.sums.loss, a.sums.conjugate, a.sums.norm, a.sums.top, a.sums.bottom, a.sums.outside, a.sums.total, a.sums.largest};
-      for (int c = 0; c < 10; c++) sums.data()[k * 10 + c] = found[c];
-    }
-  }, "K"_a.noconvert(), "ends"_a.noconvert(), "rows"_a.noconvert(), "q"_a.noconvert(), "r"_a.noconvert(), "eps"_a.noconvert(), "lo"_a.noconvert(), "hi"_a.noconvert(), "beta"_a.noconvert(), "share"_a.noconvert(), "sums"_a.noconvert(), "how"_a);
   m.def("extremes", [](Vector64 F, Vector64 beta, Vector64 eps, Vector64 lo, Vector64 hi) {
     const Points p = points("extremes", F, beta, beta, eps, lo, hi);
     nb::gil_scoped_release release;
@@ -236,6 +219,51 @@ static void define_points(nb::module_ &m, const Loops &loops) {
   }, "q"_a.noconvert(), "r"_a.noconvert(), "eps"_a.noconvert(), "lo"_a.noconvert(), "hi"_a.noconvert(), "beta"_a.noconvert(), "dual_scores"_a.noconvert(), "scores"_a.noconvert(), "b"_a, "share"_a.noconvert());
 }
 
+// Several problems: the terms of all, the rows of each up to its end, and what is found.
+using Described64 = std::tuple<Described, Vector64, double>;  // a form, the centre and the factor of the levels
+using How = std::tuple<bool, double, int64_t>;                // whether there is a bias, the goal, the most steps for each point
+using Terms64 = std::tuple<Vector64, Vector64, Vector64, Vector64, Vector64>;
+using Found = std::tuple<Out<double, 1>, Out<double, 1>, Out<double, 2>>;
+template <class Settle> static void for_parts(const char *name, const In<int64_t, 1> &ends, const In<int64_t, 1> &rows, int64_t points_there, const Terms64 &terms, const Found &found, Settle settle) {
+  const auto &[q, r, eps, lo, hi] = terms;
+  const auto &[beta, share, sums] = found;
+  const int64_t many = length(ends), total = length(rows);
+  points(name, q, q, r, eps, lo, hi);
+  require(length(q) == total && length(beta) == total && length(share) == total, name, "each row needs its terms, beta and share");
+  require(length(sums) == many && length(sums, 1) == 10, name, "sums must have ten columns, and a row for each part");
+  for (int64_t k = 0; k < many; k++) require((k ? ends.data()[k - 1] : 0) < ends.data()[k] && ends.data()[k] <= total, name, "ends must rise, up to the number of rows");
+  require_within(name, "rows", rows.data(), total, 0, points_there);
+  nb::gil_scoped_release release;
+  for (int64_t k = 0; k < many; k++) {
+    const int64_t first = k ? ends.data()[k - 1] : 0, n = ends.data()[k] - first;
+    const Points p{n, nullptr, nullptr, r.data() + first, eps.data() + first, lo.data() + first, hi.data() + first};
+    settle(rows.data() + first, Part{p, q.data() + first, beta.data() + first, share.data() + first, sums.data() + k * 10});
+  }
+}
+static Tiled as_tiled(const char *name, const Described64 &given, int64_t d) {
+  const auto &[form, centre, factor] = given;
+  require(length(centre) == d, name, "a centre has the coordinates of the points");
+  return {as_form(name, form), centre.data(), factor};
+}
+template <class Given> static void define_points_of(nb::module_ &m, const Loops &loops) {
+  m.def("settle_points", [&loops](In<Given, 2> X, Described64 single, Described64 precise, In<int64_t, 1> ends, In<int64_t, 1> rows, Terms64 terms, Found found, How how) {
+    const char *name = "settle_points";
+    const int64_t d = length(X, 1);
+    const Tiled coarse = as_tiled(name, single, d), fine = as_tiled(name, precise, d);
+    const auto [bias, goal, most] = how;
+    for_parts(name, ends, rows, length(X), terms, found, [&, bias = bias, goal = goal, most = most](const int64_t *own, const Part &part) { settle_points(loops, X.data(), d, coarse, fine, own, part, bias, goal, most); });
+  }, "X"_a.noconvert(), "single"_a, "precise"_a, "ends"_a.noconvert(), "rows"_a.noconvert(), "terms"_a.noconvert(), "found"_a.noconvert(), "how"_a);
+}
+static void define_several(nb::module_ &m, const Loops &loops) {
+  m.def("settle_parts", [&loops](Rows<const double> K, In<int64_t, 1> ends, In<int64_t, 1> rows, Terms64 terms, Found found, How how) {
+    const int64_t stride = stride_of("settle_parts", K);
+    const auto [bias, goal, most] = how;
+    for_parts("settle_parts", ends, rows, std::min(length(K), length(K, 1)), terms, found, [&, bias = bias, goal = goal, most = most](const int64_t *own, const Part &part) { settle_part(loops.precise, K.data(), stride, own, part, bias, goal, most); });
+  }, "K"_a.noconvert(), "ends"_a.noconvert(), "rows"_a.noconvert(), "terms"_a.noconvert(), "found"_a.noconvert(), "how"_a);
+  define_points_of<float>(m, loops);
+  define_points_of<double>(m, loops);
+}
+
 // One submodule for each level that this CPU can run, best first; every one has all functions.
 NB_MODULE(_native, m) {
   m.attr("GROUP") = GROUP;
@@ -260,6 +288,7 @@ NB_MODULE(_native, m) {
     define_rows<float>(functions, level.loops->single);
     define_rows<double>(functions, level.loops->precise);
     define_points(functions, *level.loops);
+    define_several(functions, *level.loops);
   }
   m.attr("LEVELS") = names;
   m.attr("IMPOSSIBLE") = impossible;

@@ -68,29 +68,3 @@ template <class Real> Settled settle(const LoopsOf<Real> &loops, const Real *K, 
   }
   return s;
 }
-
-// What is found of one problem: b, the steps that it took, and the sums of its certificate.
-struct Accounted {
-  int64_t steps;
-  double b;
-  Account sums;
-};
-
-// One of several problems on one matrix: the points `rows` of it. Settled from beta = 0, and accounted for with K beta
-// computed anew; b is the middle of what the slopes leave for it.
-inline Accounted settle_part(const LoopsOf<double> &loops, const double *K, int64_t stride, const int64_t *rows, const Points &given, const double *q, double *beta, double *share, bool bias, double goal, int64_t most) {
-  const int64_t n = given.n, width = ((n / CHUNK + 1) * CHUNK) | CHUNK;
-  std::vector<double> block(size_t(width * width)), F(q, q + n), scores(n), v;
-  gather(K, stride, rows, rows, n, K, stride, block.data(), width);
-  Points p = given;
-  p.beta = beta, p.F = F.data();
-  const Settled s = settle(loops, block.data(), width, p, beta, F.data(), bias, 0.0, goal, most * n);
-  std::vector<int64_t> used;
-  for (int64_t t = 0; t < n; t++)
-    if (beta[t] != 0) used.push_back(t), v.push_back(beta[t]);
-  loops.add_rows(block.data(), width, used.data(), v.data(), int64_t(used.size()), n, scores.data());
-  for (int64_t t = 0; t < n; t++) F[t] = q[t] - p.r[t] * beta[t] - scores[t];
-  const Extremes e = extremes(p);
-  const double b = bias ? 0.5 * (e.top + e.bottom) : 0.0;
-  return {s.steps, b, account(p, q, scores.data(), scores.data(), b, share)};
-}

@@ -38,6 +38,7 @@ from .way import AnyWay
 _LOG2E = log2(np.e)
 _DENSE = 2.5e8  # bytes; smaller sets of sparse points are packed as dense ones, where that is more precise
 _FAR = {4: 11.5, 8: 1e3}  # gamma |x|^2 from which on so many bytes have too few digits for products of sparse points
+_NEAR = 16.0  # gamma |x|^2, in halvings of k, up to which products in float64 cost k no more than ten last digits
 _STRIP = 256  # rows that are looked at together
 _PYTHON = 1e4  # multiply-adds that a call of a Python function costs
 _MATERN = {0.5: Map.MATERN12, 1.5: Map.MATERN32, 2.5: Map.MATERN52}
@@ -67,10 +68,18 @@ def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike) -> AnyWay:
             return Rounded(_sparse(kernel, form, X, np.dtype(np.float64)), dtype)
         if 4.0 * X.shape[0] * width(X) > _DENSE:
             return Blocks(kernel, X, dtype, 4.0 * width(X) + 20.0)
-    if form.way == Sums.SQUARES and form.map == Map.EXPONENTIAL and np.dtype(dtype) == np.float32:
-        # By products, around the mean of the points; in float64 by differences, which lose no digit.
+    if form.way == Sums.SQUARES and form.map == Map.EXPONENTIAL and _by_products(form, sets, dtype):
         return Tiles(form._replace(way=Sums.PRODUCTS, factor=-2.0 * form.factor), _mean(X), form.factor, dtype)
     return Tiles(form, np.zeros(width(X)), 0.0, dtype)
+
+
+def _by_products(form: Form, sets: Sequence[Points], dtype: DTypeLike) -> bool:
+    """Whether distances are taken from products, around the mean of the points. In float64 they lose no digit that
+    matters where the points are near it; elsewhere they are sums of differences, at twice the cost.
+    """
+    if np.dtype(dtype) == np.float32:
+        return True
+    return abs(form.factor) * max(float(squared_norms(X).max(initial=0.0)) for X in sets) <= _NEAR
 
 
 def _is_far(form: Form, sets: Sequence[Points], dtype: DTypeLike) -> bool:

@@ -11,12 +11,13 @@ counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property, partial
 from itertools import repeat
 from math import inf
 from operator import call
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -28,6 +29,7 @@ from ..limits import now
 from ..parallel import for_each
 from ..types import Array, DType, Index, Points
 from .choose import way_of
+from .dense import Tiles
 from .way import AnyWay, Ready, Task, core
 
 BLOCK = 96  # rows that native loops add up before they reach a sum: batches of any number of blocks give the same bits
@@ -55,7 +57,6 @@ class Counted:
 
     def __init__(self) -> None:
         self.values = 0
-        self.precise: AnyWay | None = None  # the way of float64, once it was asked for
 
 
 class Columns:
@@ -77,6 +78,7 @@ class Columns:
         self.way: AnyWay = way_of(kernel, (X,), self.dtype)
         self.cheap, self.dear = self.way.cost <= CHEAP, self.way.cost > DEAR
         self.counted = Counted()
+        self._precise: list[AnyWay] = []
         self._own = self.way.prepared(X)
         self._stand_at(np.arange(count(X)))
 
@@ -89,8 +91,7 @@ class Columns:
 
     def counting(self) -> Columns:
         """These columns, with a count of their own."""
-        precise, self.counted = self.counted.precise, Counted()
-        self.counted.precise = precise
+        self.counted = Counted()
         return self
 
     def _stand_at(self, at: Index) -> None:
@@ -117,11 +118,11 @@ class Columns:
 
     @property
     def precise(self) -> AnyWay:
-        """The way of float64."""
-        if self.counted.precise is None:
+        """The way of float64, found once for all columns of the same points."""
+        if not self._precise:
             double = self.dtype == np.float64
-            self.counted.precise = self.way if double else way_of(self.kernel, (self.X,), np.dtype(np.float64))
-        return self.counted.precise
+            self._precise.append(self.way if double else way_of(self.kernel, (self.X,), np.dtype(np.float64)))
+        return self._precise[0]
 
     @cached_property
     def value_seconds(self) -> float:
@@ -184,6 +185,15 @@ class Columns:
         if half and len(tops) > 1:
             for_each(tops[1:], lambda strip: core.mirror(out, strip.start, strip.stop), self.threads)
         self.counted.values += rows.size * (rows.size + side) // 2 if half else rows.size**2
+
+    def settle(self, parts: Sequence[Any], how: tuple[bool, float, int]) -> bool:
+        """Settle problems on some of the points natively, where both precisions are packed points; see Gram.settle."""
+        ways = [way for way in (self.way, self.precise) if type(way) is Tiles]
+        if len(ways) < 2 or not isinstance(self._own, np.ndarray):
+            return False
+        single, precise = ((way.form, way.centre, way.factor) for way in ways)
+        core.settle_points(self._own, single, precise, *parts, how)
+        return True
 
     def product(self, rows: Index, V: Array, at: Index, way: AnyWay | None = None) -> Array:
         """sum_i V_i k(row_i, .) at some points, in float64 (or of another way's values); where these points begin with

@@ -4,9 +4,8 @@ from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .certificates import WorstCertificate
+    from .certificates import IndefiniteKernelWarning, WorstCertificate
     from .contributions import Contributions
-    from .definite import IndefiniteKernelWarning
     from .kernel_kmeans import KernelKMeans
     from .kernel_pca import KernelPCA
     from .kernel_perceptron import KernelPerceptron
@@ -40,7 +39,7 @@ _HOME = {
     "SVC": "svc", "SVR": "svr", "OneClassSVM": "one_class", "LinearSVC": "linear_svc", "KernelRidge": "ridge",
     "KernelLogistic": "logistic", "Perceptron": "perceptron", "KernelPerceptron": "kernel_perceptron",
     "KernelPCA": "kernel_pca", "KernelKMeans": "kernel_kmeans",
-    "Contributions": "contributions", "IndefiniteKernelWarning": "definite", "WorstCertificate": "certificates",
+    "Contributions": "contributions", "IndefiniteKernelWarning": "certificates", "WorstCertificate": "certificates",
     "ScaleWarning": "scales",
 }  # fmt: skip
 

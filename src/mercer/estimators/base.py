@@ -39,9 +39,8 @@ from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
 from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
 from .centring import centre_of
-from .certificates import require_answer, worst
+from .certificates import doubted, require_answer, worst
 from .checks import require_limits, sample_weights, seed_of
-from .definite import doubted
 from .elsewhere import tells_where
 from .expanded import SOLVER, Expanded, better, expanded_points, worth_another
 from .functions import Functions, functions_of

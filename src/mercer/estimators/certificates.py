@@ -1,14 +1,18 @@
-"""One certificate for several machines: that of the worst of them, with the others at hand."""
+"""One certificate for several machines: that of the worst of them, with the others at hand; and what is said of kernels
+that are not positive definite, where a gap proves nothing.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from sklearn.exceptions import NotFittedError
 
-from ..solution import Certificate, Status
+from ..gram import Gram
+from ..solution import Certificate, Solution, Status
 from ..ties import first_largest
 
 
@@ -62,3 +66,17 @@ def require_answer(machine: Any) -> None:
             f"This {type(machine).__name__} has no answer to predict with, because its problem has none: "
             f"{infeasible[0].status}. The proof is in certificate_.proof."
         )
+
+
+class IndefiniteKernelWarning(UserWarning):
+    """The kernel is not positive definite, so that a gap bounds nothing."""
+
+
+def doubted(gram: Gram, solutions: list[Solution]) -> list[Solution]:
+    """The same, with a warning and another status where the kernel is seen to be indefinite."""
+    if gram.doubt is None:
+        return solutions
+    text = f"{gram.doubt}. The gap bounds nothing, and the answer may be a local one."
+    warnings.warn(text, IndefiniteKernelWarning, stacklevel=5)
+    status = Status.INDEFINITE
+    return [replace(s, certificate=replace(s.certificate, status=status)) for s in solutions]

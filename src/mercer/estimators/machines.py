@@ -29,7 +29,7 @@ from ..types import Array, Points
 from .tasks import Task
 from .together import settled
 
-_PRECISE = 1500  # up to so many points, kernel values are float64 from the start
+_PRECISE = 1500  # up to so many points of one problem, kernel values are float64 from the start
 _WORTH_THREADS = 300  # points of a problem; with fewer, threads would only wait for each other
 _WORTH_THREADS_LINEAR = 200_000  # the same for linear machines, in entries of a dense X
 _SMALL_ENOUGH = 6000  # problems of so many points are solved several at a time
@@ -52,7 +52,8 @@ def training_gram(kernel: Kernel, X: Points, memory: int | float | str, tasks: S
     n, budget = count(X), parse_bytes(memory)
     if isinstance(kernel, Linear) and tasks and nbytes(X) <= COPY * budget and _worth_features(X, tasks):
         return LinearGram(X)
-    dtype = np.dtype(np.float64 if n <= _PRECISE or not _squares_fit_in_single(X) else np.float32)
+    precise = n <= (_PRECISE if len(tasks) < 2 else WHOLE) or not _squares_fit_in_single(X)
+    dtype = np.dtype(np.float64 if precise else np.float32)
     size = n * n * dtype.itemsize
     if n <= WHOLE and size + SCRATCH <= _SHARE * budget:
         return DenseGram.compute(kernel, X, f"dense: {format_bytes(size)} of {format_bytes(budget)}", dtype)
@@ -103,7 +104,8 @@ def fit_machines(
     """
     with interruptible() as interrupt:
         fitting = _Fitting(gram, tasks, solver, tol, max_iter, deadline, watch, interrupt)
-        if solver is None and max_iter is None and starts is None:
+        small = min(len(task.y) for task in tasks) <= WHOLE
+        if small and solver is None and max_iter is None and starts is None:
             fitting.at_once()
         fitting.one_by_one(starts)
     return [solution for solution in fitting.solutions if solution is not None]
@@ -132,8 +134,7 @@ class _Fitting:
         """Those that are settled by one native call for all."""
         for number, solution in enumerate(settled(self.gram, self.tasks, self.tol, self._ended)):
             if solution is not None:
-                told = self.watch.round(number, solution.history[0])
-                self._keep(number, solution, told)
+                self._keep(number, solution, not self.watch.idle and self.watch.round(number, solution.history[0]))
 
     def _ended(self) -> bool:
         return self.interrupt.asked or (self.deadline.limited and self.deadline.passed())
@@ -185,7 +186,7 @@ class _Fitting:
         self.solutions[number] = solution
         with self.lock:
             self.done += 1
-            if self.watch.done(number, solution) or self.interrupt.asked or told:
+            if (not self.watch.idle and self.watch.done(number, solution)) or self.interrupt.asked or told:
                 self.stop.append(Status.INTERRUPTED)
 
 

@@ -27,8 +27,8 @@ from ..solvers.ridge_auto import choose_ridge, landmarks_within, work_of
 from ..types import Array, Index, Points
 from .callbacks import Hooks, with_callbacks
 from .centring import far_centre
+from .certificates import doubted
 from .checks import require_choice, require_limits, require_positive, sample_weights
-from .definite import doubted
 from .keeping import keeping
 from .predicted import ridge_as_predicted
 from .ridge_certificate import of_all

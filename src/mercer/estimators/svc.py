@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -126,21 +127,27 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         loss = HardMargin() if hard else Hinge()
         C = np.ones(weight.size) if hard else self.C * weights_with_classes(self, self.classes_, group, weight)
 
-        def task(first: Array, rows: Any, name: str) -> Task:
-            """The first class, as a mask, against the others."""
-            own = C if rows is None else C[rows]
-            return Task(np.where(first, 1.0, -1.0), loss, own, bool(self.bias), rows=rows, name=name)
+        def task(y: Array, rows: Any, name: str) -> Task:
+            return Task(y, loss, C if rows is None else C[rows], bool(self.bias), rows=rows, name=name)
 
         if k == 2:
-            return None, group, [task(group == 1, None, "")]
+            return None, group, [task(np.where(group == 1, 1.0, -1.0), None, "")]
         order = np.argsort(group, kind="stable")
         group, C = group[order], C[order]
-        names = [name_of(c) for c in self.classes_]
         if self.multiclass == "ovr":
-            return order, group, [task(group == c, None, f"{names[c]} against the rest") for c in range(k)]
-        rows = [np.arange(group.size)[place] for place in class_slices(np.bincount(group).tolist())]
-        both = [(i, j, np.concatenate([rows[i], rows[j]])) for i, j in pairs(k)]
-        return order, group, [task(group[r] == i, r, f"{names[i]} against {names[j]}") for i, j, r in both]
+            rest = [(c, f"{name_of(self.classes_[c])} against the rest") for c in range(k)]
+            return order, group, [task(np.where(group == c, 1.0, -1.0), None, name) for c, name in rest]
+        return order, group, [task(y, rows, name) for y, rows, name in self._pairs(group)]
+
+    def _pairs(self, group: Index) -> Iterator[tuple[Array, Index, str]]:
+        """Each pair of classes: labels, the points of the first and then of the second, and what to call it."""
+        every, names = np.arange(group.size), [name_of(c) for c in self.classes_]
+        own = [every[place] for place in class_slices(np.bincount(group).tolist())]
+        for i, j in pairs(len(own)):
+            rows = np.concatenate([own[i], own[j]])
+            y = np.ones(rows.size)
+            y[own[i].size :] = -1.0
+            yield y, rows, f"{names[i]} against {names[j]}"
 
     def _paired(self) -> bool:
         """Whether there is a problem for each pair of more than two classes."""

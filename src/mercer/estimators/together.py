@@ -1,4 +1,5 @@
-"""Problems on one matrix that is held, all in one native call: a hundred pairs of classes cost what they compute.
+"""Small problems on the points of one matrix, many in one native call: a thousand pairs of classes cost what they
+compute.
 
 Each is settled from beta = 0 by pair descent (SMO), and certified in float64. What is not within the tolerance then is
 left to `solve`.
@@ -7,14 +8,13 @@ left to `solve`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import groupby
 
 import numpy as np
 
-from .._core.core import CHOICE
 from ..driver import FINE, SMALL
 from ..examination import accounts_from, excess
-from ..gram import DenseGram, Gram
+from ..gram import Gram, Parts
 from ..limits import now
 from ..losses import HardMargin
 from ..parallel import for_each, thread_count
@@ -22,54 +22,49 @@ from ..problem import require_in_range
 from ..solution import Certificate, Solution, Status, Step
 from ..solvers import Decomposition
 from ..solvers.base import WHOLE
-from ..types import Array
+from ..types import Array, Index
 from .tasks import Task
 
-core = CHOICE.functions
 _STEPS = 50  # pairs for each point, at most
 _GOAL = 0.5  # of the tolerance is what is to be reached
-_PIECE = 500_000  # values of K that a thread takes at a time
+_PIECE = 500_000  # squares of numbers of points that a thread takes at a time
 _SOLVER = Decomposition()
-_REASON = "K is held: all problems in one native call"
+_REASON = "it is small: settled by one native call"
 
 
 def settled(gram: Gram, tasks: Sequence[Task], tol: float, stop: Callable[[], bool]) -> list[Solution | None]:
     """The answer to each problem that was settled; until `stop` says so."""
-    nobody: list[Solution | None] = [None] * len(tasks)
-    if not (isinstance(gram, DenseGram) and gram.stands(np.float64) and gram.doubt is None):
-        return nobody
-    first = tasks[0]
-    if not first.loss.quadratic or isinstance(first.loss, HardMargin) or first.mass or len(first.y) > WHOLE:
-        return nobody
-    goal = FINE if gram.n <= SMALL else _GOAL * tol
-    found, pieces = nobody, _pieces(tasks)
+    found: list[Solution | None] = [None] * len(tasks)
+    loss = tasks[0].loss
+    small = [number for number, task in enumerate(tasks) if task.n <= WHOLE]
+    if not small or not loss.quadratic or isinstance(loss, HardMargin) or tasks[0].mass or gram.doubt is not None:
+        return found
+    require_in_range(np.concatenate([tasks[number].C for number in small]), gram.diag())
+    size = np.cumsum([tasks[number].n ** 2 for number in small]) // _PIECE
+    pieces = [[small[k] for k in part] for _, part in groupby(range(len(small)), key=lambda k: int(size[k]))]
 
-    def work(piece: tuple[int, int]) -> None:
-        if not stop():
-            found[slice(*piece)] = _settled(gram, tasks[slice(*piece)], tol, goal)
+    def work(numbers: list[int]) -> None:
+        if stop():
+            return
+        answers = _settled(gram, [tasks[number] for number in numbers], tol)
+        for number, answer in zip(numbers, answers, strict=True):
+            found[number] = answer
 
     for_each(pieces, work, thread_count() if len(pieces) > 1 else 1)
     return found
 
 
-def _pieces(tasks: Sequence[Task]) -> list[tuple[int, int]]:
-    """Problems that follow one another, of about as many values in each piece."""
-    size = np.cumsum([len(task.y) ** 2 for task in tasks])
-    edges = np.searchsorted(size, np.arange(_PIECE, size[-1], _PIECE)) + 1
-    return list(pairwise(np.unique([0, *edges, len(tasks)]).tolist()))
-
-
-def _settled(gram: DenseGram, tasks: Sequence[Task], tol: float, goal: float) -> list[Solution | None]:
+def _settled(gram: Gram, tasks: Sequence[Task], tol: float) -> list[Solution | None]:
     """One native call for some of the problems."""
-    began, loss, bias = now(), tasks[0].loss, tasks[0].bias
+    began, loss, sizes = now(), tasks[0].loss, [task.n for task in tasks]
     y, C = np.concatenate([task.y for task in tasks]), np.concatenate([task.C for task in tasks])
     rows = np.concatenate([np.arange(gram.n) if task.rows is None else task.rows for task in tasks])
-    ends = np.cumsum([len(task.y) for task in tasks])
-    require_in_range(C, gram.diag())
-    t = loss.terms(y, C)
+    ends, t = np.cumsum(sizes), loss.terms(y, C)
+    starts: Index = np.concatenate([[0], ends[:-1]])
     beta, share, sums = np.zeros(y.size), np.empty(y.size), np.empty((len(tasks), 10))
-    core.settle_parts(gram.matrix, ends, rows, t.q, t.r, t.eps, t.lo, t.hi, beta, share, sums, (bias, goal, _STEPS))
-    starts = np.concatenate([[0], ends[:-1]])
+    parts = Parts(ends, rows, (t.q, t.r, t.eps, t.lo, t.hi), (beta, share, sums))
+    if not gram.settle(parts, (bool(tasks[0].bias), FINE if gram.n <= SMALL else _GOAL * tol, _STEPS)):
+        return [None] * len(tasks)
     nothing = np.add.reduceat(C * loss.value(y, np.zeros(y.size)), starts).tolist()
     support = np.add.reduceat(beta != 0.0, starts, dtype=np.int64).tolist()
     seconds = (now() - began) / len(tasks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,17 @@ from ..kernels.points import Chosen, Domain, admit, common_dtype, count, nbytes,
 from ..memory import format_bytes, parse_bytes
 from ..parallel import thread_count
 from ..types import Array, Index, Points
+
+
+class Parts(NamedTuple):
+    """Problems on parts of the points: the rows of each up to its end, the terms of all (q, r, eps, lo, hi), and what
+    is found: beta, the shares in the gap, and for each a row of sums (see _core/reference/several.py).
+    """
+
+    ends: Index
+    rows: Index
+    terms: tuple[Array, Array, Array, Array, Array]
+    found: tuple[Array, Array, Array]
 
 
 class Gram(ABC):
@@ -120,6 +131,12 @@ class Gram(ABC):
         if not self.kernel.bounded:
             require_no_overflow(products)
         return products.reshape(-1, *v.shape[1:])
+
+    def settle(self, parts: Parts, how: tuple[bool, float, int]) -> bool:
+        """Settle problems on some of the points natively, where there is a way whose certificates are as good as any;
+        whether there is one. `how`: whether there is a bias, the goal, and the most steps for each point.
+        """
+        return False
 
     @property
     def dtype(self) -> Any:

@@ -17,7 +17,7 @@ from ..kernels.points import Domain, common_dtype, count, take
 from ..limits import deadline, require
 from ..parallel import thread_count
 from ..types import Array, Index, Points
-from .base import Gram, Part, as_factor, as_index
+from .base import Gram, Part, Parts, as_factor, as_index
 
 core = CHOICE.functions
 
@@ -100,6 +100,12 @@ class DenseGram(Gram):
     def stands(self, dtype: Any) -> bool:
         """Whether the values that were computed are as good as any; those of <x, z> are not, far from the origin."""
         return bool(self.computed and self.dtype == dtype == np.float64 and self.kernel.bounded)
+
+    def settle(self, parts: Parts, how: tuple[bool, float, int]) -> bool:
+        if not self.stands(np.float64):
+            return False
+        core.settle_parts(self.matrix, *parts, how)
+        return True
 
     def columns(self, dtype: Any) -> Columns:
         """See Gram.columns; a matrix of another precision is computed anew."""

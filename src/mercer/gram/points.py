@@ -14,7 +14,7 @@ from ..kernels.points import Domain, admit, common_dtype, count
 from ..memory import BudgetError, format_bytes, parse_bytes
 from ..parallel import cores, thread_count
 from ..types import Array, Points
-from .base import Gram, Part, as_index
+from .base import Gram, Part, Parts, as_index
 from .dense import DenseGram
 from .linear import LinearGram, constant_beside_linear
 
@@ -155,6 +155,9 @@ class PointsGram(Gram):
     def value_seconds(self) -> float:
         """See Columns."""
         return self.columns(self.dtype).value_seconds
+
+    def settle(self, parts: Parts, how: tuple[bool, float, int]) -> bool:
+        return self.kernel.bounded and self.dtype == np.float32 and self.columns(self.dtype).settle(parts, how)
 
 
 class PointsPart(Part):

@@ -15,6 +15,8 @@ from .points import shares as shares
 from .rows import add_rows as add_rows
 from .rows import gather as gather
 from .rows import mirror as mirror
+from .several import settle_parts as settle_parts
+from .several import settle_points as settle_points
 from .sparse import sparse_sums as sparse_sums
 from .tiles import GROUP as GROUP
 from .tiles import HEAVY as HEAVY
@@ -26,4 +28,3 @@ from .tiles import fill as fill
 from .tiles import finish_rows as finish_rows
 from .tiles import square as square
 from .whole import settle as settle
-from .whole import settle_parts as settle_parts

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...types import Array, Index
-from .pairs import CHUNK, pair_descent
-from .points import account, extremes, shares
+from ...types import Array
+from .pairs import pair_descent
+from .points import extremes, shares
 from .rows import add_rows
 
 _INNER = 0.01  # a round ends when its violation is this part of what it was
@@ -62,27 +62,3 @@ def _look(
         top, bottom = max(top, 0.0), min(bottom, 0.0)
     gap = shares(F, beta, r, eps, lo, hi, 0.5 * (top + bottom) if bias else 0.0)
     return top, bottom, free, gap, gap <= goal * max(abs(dual), abs(dual + gap))
-
-
-def settle_parts(
-    K: Array, ends: Index, rows: Index, q: Array, r: Array, eps: Array, lo: Array, hi: Array,
-    beta: Array, share: Array, sums: Array, how: tuple[bool, float, int],
-) -> None:  # fmt: skip
-    """Several problems on one matrix, each on those of `rows` that end at its end: settled from beta = 0, and accounted
-    for with K beta computed anew. `how`: whether there is a bias, the goal, and the most steps for each point.
-
-    beta, the shares in the gap and a row of sums are written: steps, b, and what `account` gives.
-    """
-    bias, goal, most = how
-    for number, (first, last) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
-        at, n = slice(first, last), last - first
-        block = np.zeros(((n // CHUNK + 1) * CHUNK,) * 2)
-        block[:n, :n] = K[np.ix_(rows[at], rows[at])]
-        F = q[at].copy()
-        steps = settle(block, r[at], eps[at], lo[at], hi[at], beta[at], F, bias, 0.0, goal, most * n)[1]
-        scores, used = np.zeros(n), np.flatnonzero(beta[at])
-        add_rows(block, used, beta[at][used], scores)
-        top, bottom, _ = extremes(q[at] - r[at] * beta[at] - scores, beta[at], eps[at], lo[at], hi[at])
-        b = 0.5 * (top + bottom) if bias else 0.0
-        found = account(q[at], r[at], eps[at], lo[at], hi[at], beta[at], scores, scores, b, share[at])
-        sums[number] = [steps, b, *found]

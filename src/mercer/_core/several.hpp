@@ -1,0 +1,200 @@
+// Several problems, each on a part of the points: settled from beta = 0, then accounted for in float64.
+#pragma once
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "whole.hpp"
+
+// The terms of a part, and what is found: beta, the shares in the gap, and `sums`: steps, b, and those of `account`.
+struct Part {
+  Points points;
+  const double *q;
+  double *beta, *share, *sums;
+};
+
+// With K beta = scores: b, the middle of what the slopes leave for it, and the certificate's sums.
+inline void account_for(const Part &part, const double *scores, bool bias, int64_t steps) {
+  const int64_t n = part.points.n;
+  std::vector<double> F(n);
+  for (int64_t t = 0; t < n; t++) F[t] = part.q[t] - part.points.r[t] * part.beta[t] - scores[t];
+  Points p = part.points;
+  p.F = F.data(), p.beta = part.beta;
+  const Extremes e = extremes(p);
+  const double b = bias ? 0.5 * (e.top + e.bottom) : 0.0;
+  const Account a = account(p, part.q, scores, scores, b, part.share);
+  const double found[] = {double(steps), b, a.loss, a.conjugate, a.norm, a.top, a.bottom, a.outside, a.total, a.largest};
+  std::copy(found, found + 10, part.sums);
+}
+
+inline std::vector<int64_t> support_of(const Part &part) {
+  std::vector<int64_t> used;
+  for (int64_t t = 0; t < part.points.n; t++)
+    if (part.beta[t] != 0) used.push_back(t);
+  return used;
+}
+
+inline std::vector<double> at(const std::vector<int64_t> &places, const double *values) {
+  std::vector<double> out;
+  for (const int64_t t : places) out.push_back(values[t]);
+  return out;
+}
+
+inline int64_t padded(int64_t n) { return (n / CHUNK + 1) * CHUNK; }
+
+// A part of a matrix that is held: its points are rows of K.
+inline void settle_part(const LoopsOf<double> &loops, const double *K, int64_t stride, const int64_t *rows, const Part &part, bool bias, double goal, int64_t most) {
+  const int64_t n = part.points.n, width = padded(n);
+  std::vector<double> block(size_t(width * width)), F(part.q, part.q + n), scores(n);
+  gather(K, stride, rows, rows, n, K, stride, block.data(), width);
+  Points p = part.points;
+  p.beta = part.beta, p.F = F.data();
+  const Settled s = settle(loops, block.data(), width, p, part.beta, F.data(), bias, 0.0, goal, most * n);
+  const auto used = support_of(part);
+  loops.add_rows(block.data(), width, used.data(), at(used, part.beta).data(), int64_t(used.size()), n, scores.data());
+  account_for(part, scores.data(), bias, s.steps);
+}
+
+// Points packed for tiles: a form of them around a centre, and the factor of their levels.
+struct Tiled {
+  Form form;
+  const double *centre;
+  double factor;
+};
+
+template <class Real> struct PackedPoints {
+  std::vector<Real> values, levels;
+  int64_t count, d;
+  template <class Given> PackedPoints(const Given *X, const std::vector<int64_t> &index, int64_t d, const Tiled &tiled, int64_t size) : count(int64_t(index.size())), d(d) {
+    const int64_t groups = (count + size - 1) / size;
+    values.resize(size_t(groups * size * d)), levels.resize(size_t(groups * size));
+    pack(X, index.data(), count, d, tiled.centre, tiled.factor, values.data(), levels.data(), groups, size);
+  }
+  operator Packed<Real>() const { return {values.data(), levels.data(), count, d}; }
+};
+
+constexpr int64_t SET = 128;        // points of a working set
+constexpr int64_t MOST_KEPT = 768;  // rows of K; who needs more is better served by larger working sets
+constexpr double INNER_SET = 0.1;   // a working set is solved until its violation is this part of that of all points
+constexpr int MOST_SETS = 200;
+
+// A part of the points, by working sets; rows of K are computed in float32 when their point enters one, and kept.
+template <class Given> class RowsOfPart {
+ public:
+  RowsOfPart(const Loops &loops, const Given *X, int64_t d, const Tiled &single, const std::vector<int64_t> &index)
+      : loops(loops), X(X), d(d), n(int64_t(index.size())), single(single), index(index), columns(X, index, d, single, PANEL), most(n < MOST_KEPT ? n : MOST_KEPT), kept(new float[size_t(most * n)]), slot_of(size_t(n), -1) {}
+
+  // The slots of these points; false, where there are too many.
+  bool get(const std::vector<int64_t> &W, std::vector<int64_t> &slots) {
+    std::vector<int64_t> missing, places;
+    for (const int64_t t : W)
+      if (slot_of[t] < 0) missing.push_back(index[t]), places.push_back(slot_of[t] = held++);
+    if (held > most) return false;
+    if (!missing.empty()) loops.single.fill(PackedPoints<float>(X, missing, d, single, GROUP), columns, single.form, places.data(), kept.get(), n);
+    slots.clear();
+    for (const int64_t t : W) slots.push_back(slot_of[t]);
+    return true;
+  }
+  const float *values() const { return kept.get(); }
+
+ private:
+  const Loops &loops;
+  const Given *X;
+  const int64_t d, n;
+  const Tiled &single;
+  const std::vector<int64_t> &index;
+  const PackedPoints<float> columns;
+  const int64_t most;
+  std::unique_ptr<float[]> kept;
+  std::vector<int64_t> slot_of;
+  int64_t held = 0;
+};
+
+// The points that violate most, half of them from the last time; sorted.
+inline std::vector<int64_t> working_set(const Points &p, const Extremes &e, std::vector<int64_t> &last) {
+  std::vector<uint8_t> taken(p.n);
+  if (int64_t(last.size()) > SET / 2) last.erase(last.begin(), last.end() - SET / 2);
+  for (const int64_t t : last) taken[t] = 1;
+  std::vector<int64_t> chosen(SET - last.size());
+  const int64_t half = int64_t(chosen.size()) / 2;
+  int64_t size = choose_largest(p, 1.0, e.bottom, e.top - e.bottom, taken.data(), chosen.data(), 0, half);
+  size = choose_largest(p, -1.0, -e.top, e.top - e.bottom, taken.data(), chosen.data(), size, half);
+  last.insert(last.end(), chosen.begin(), chosen.begin() + size);
+  std::vector<int64_t> W = last;
+  std::sort(W.begin(), W.end());
+  return W;
+}
+
+// Few points: K of all of them, in float32. The steps that it took.
+template <class Given> int64_t by_whole(const Loops &loops, const Given *X, int64_t d, const Tiled &single, const std::vector<int64_t> &index, const Part &part, bool bias, double goal, int64_t most) {
+  const int64_t n = part.points.n, width = padded(n);
+  std::vector<float> K(size_t(width * width));
+  std::vector<int64_t> every(n);
+  std::iota(every.begin(), every.end(), 0);
+  loops.single.fill(PackedPoints<float>(X, index, d, single, GROUP), PackedPoints<float>(X, index, d, single, PANEL), single.form, every.data(), K.data(), width);
+  std::vector<double> F(part.q, part.q + n);
+  Points p = part.points;
+  p.beta = part.beta, p.F = F.data();
+  return settle(loops.single, K.data(), width, p, part.beta, F.data(), bias, 0.0, goal, most * n).steps;
+}
+
+// More points: by working sets. Where rows or rounds run out, the part is left as it is.
+template <class Given> int64_t by_working_sets(const Loops &loops, const Given *X, int64_t d, const Tiled &single, const std::vector<int64_t> &index, const Part &part, bool bias, double goal, int64_t most) {
+  const int64_t n = part.points.n;
+  std::vector<double> F(part.q, part.q + n);
+  Points p = part.points;
+  p.beta = part.beta, p.F = F.data();
+  RowsOfPart<Given> held(loops, X, d, single, index);
+  std::vector<int64_t> last, slots;
+  double dual = 0;
+  int64_t steps = 0;
+  for (int round = 0; round < MOST_SETS && steps < most * n; round++) {
+    Extremes e = extremes(p);
+    if (!bias) e.top = e.top > 0 ? e.top : 0, e.bottom = e.bottom < 0 ? e.bottom : 0;
+    const double middle = bias ? 0.5 * (e.top + e.bottom) : 0, gap = shares(p, middle), primal = dual + gap;
+    if (gap <= goal * std::max(dual < 0 ? -dual : dual, primal < 0 ? -primal : primal)) break;
+    const auto W = working_set(p, e, last);
+    const int64_t size = int64_t(W.size()), width = padded(size);
+    if (size == 0 || !held.get(W, slots)) break;
+    std::vector<float> block(size_t(width * width)), diag(width), slopes(width);
+    std::vector<double> beta(width), lo(width), hi(width), eps(width);
+    gather(held.values(), n, slots.data(), W.data(), size, held.values(), n, block.data(), width);
+    for (int64_t k = 0; k < size; k++) {
+      const int64_t t = W[k];
+      diag[k] = float(p.r[t]) + block[k * width + k], slopes[k] = float(F[t] - middle);
+      beta[k] = p.beta[t], lo[k] = p.lo[t], hi[k] = p.hi[t], eps[k] = p.eps[t];
+    }
+    if (!bias) lo[size] = -std::numeric_limits<double>::infinity(), hi[size] = -lo[size];
+    double violation;
+    steps += loops.single.pair_descent({width, block.data(), diag.data(), slopes.data(), beta.data(), lo.data(), hi.data(), eps.data()}, INNER_SET * (e.top - e.bottom), most * size, &violation);
+    std::vector<int64_t> moved, from;
+    std::vector<double> delta;
+    for (int64_t k = 0; k < size; k++) {
+      const int64_t t = W[k];
+      const double old = p.beta[t], now = beta[k];
+      if (now == old) continue;
+      moved.push_back(t), from.push_back(slots[k]), delta.push_back(old - now);
+      // The dual is quadratic: it rises by the mean of its slopes before and after, along what moved.
+      dual += 0.5 * (now - old) * F[t] - p.eps[t] * ((now < 0 ? -now : now) - (old < 0 ? -old : old));
+      part.beta[t] = now;
+      F[t] += p.r[t] * (old - now);
+    }
+    if (moved.empty()) break;
+    loops.single.add_rows(held.values(), n, from.data(), delta.data(), int64_t(from.size()), n, F.data());
+    for (size_t k = 0; k < moved.size(); k++) dual += -0.5 * delta[k] * F[moved[k]];
+  }
+  return steps;
+}
+
+// A part of the points; `single` and `precise` are of float32 and of float64.
+template <class Given> void settle_points(const Loops &loops, const Given *X, int64_t d, const Tiled &single, const Tiled &precise, const int64_t *rows, const Part &part, bool bias, double goal, int64_t most) {
+  const int64_t n = part.points.n;
+  const std::vector<int64_t> index(rows, rows + n);
+  const int64_t steps = n <= SET ? by_whole(loops, X, d, single, index, part, bias, goal, most) : by_working_sets(loops, X, d, single, index, part, bias, goal, most);
+  const auto used = support_of(part);
+  std::vector<int64_t> own;
+  for (const int64_t t : used) own.push_back(rows[t]);
+  std::vector<double> scores(n);
+  if (!used.empty()) loops.precise.add(PackedPoints<double>(X, own, d, precise, GROUP), PackedPoints<double>(X, index, d, precise, PANEL / 2), precise.form, at(used, part.beta).data(), 1, scores.data(), n);
+  account_for(part, scores.data(), bias, steps);
+}
