@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from cProfile import Profile
 
 import numpy as np
 import pytest
@@ -189,3 +191,14 @@ def test_a_problem_that_is_too_hard_ends(monkeypatch):
     hard = ["x^5*y + z^4 - w^3 = 2", "x^3 + y^5 + z*w = 1", "x*y*z*w >= -3"]
     with pytest.raises(explain.NotByHandError, match=r"not done within 1 s|cannot be written|no way"):
         explain.lagrangian("min x^6 + y^4*z^2 + w^4 - x*y*z", hard)
+
+
+def test_limits_of_time_go_together_with_profilers():
+    """cProfile's profiler is no function that could be called: it is put back as it was."""
+    profiler = Profile()
+    profiler.enable()
+    found = explain.lagrangian("min x^2", ["x >= 1"])
+    seen = sys.getprofile()
+    profiler.disable()
+    assert found.answer["value"] == 1
+    assert seen is None or seen is profiler

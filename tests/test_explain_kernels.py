@@ -171,6 +171,28 @@ def test_gaussian_machines_exactly():
     assert float(exact.answer["b"]) == pytest.approx(float(machine.intercept_[0]), abs=1e-6)
 
 
+def test_gaussian_machines_of_random_points():
+    """Four points without any pattern, soft margin: the machine of the solver, proved optimal."""
+    random = Random(2)
+    for C in (1, "1/3", 10):
+        X = [[random.randint(-20, 20) / 10 for _ in range(2)] for _ in range(4)]
+        y = [1, -1, random.choice([1, -1]), random.choice([1, -1])]
+        exact = explain.svm(X, y, C=C, kernel="rbf(gamma=0.5)", new=[0, 0])
+        machine = mercer.SVC(kernel="rbf(gamma=0.5)", C=float(F(C)), tol=1e-9).fit(X, y)
+        assert float(exact.answer["new"][0]) == pytest.approx(machine.decision_function([[0.0, 0.0]])[0], abs=1e-5)
+        assert exact.problem.dual.dual_value(exact.answer["alpha"]) == exact.answer["value"]
+    assert exact.check()
+
+
+def test_signs_of_numbers_with_exp_are_proved():
+    tiny = exponential(F(-1)) - F(367879441171442321595523770161, 10**30)
+    for number in (tiny, 1 / tiny, tiny * tiny * tiny, -tiny):
+        assert (number > 0) == (float(number) > 0) and number != 0
+    x = exponential(F(-1, 100))
+    assert 1 / (1 - x) == (1 + x) / (1 - x * x) and isinstance((1 - x) ** 2 / (1 - 2 * x + x * x), F)
+    assert len(((1 - x**9) / (1 - x)).parts()[0]) == 9 and str(exponential(F(2))) == "exp(2)"
+
+
 def test_gaussian_ridge_and_perceptron_exactly():
     ridge = explain.ridge([[0], [1]], [1, 2], "1/2", kernel="rbf(gamma=1)", new=[2])
     a = np.linalg.solve(np.array([[1.5, np.exp(-1)], [np.exp(-1), 1.5]]), [1, 2])

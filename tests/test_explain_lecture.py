@@ -21,7 +21,7 @@ from mercer.explain.minimum import minimum
 from mercer.explain.step_rules import read_rule
 from mercer.kernels import FromFeatures
 from mercer.losses import HardMargin, Hinge
-from mercer.solvers import QP, InverseTime, StochasticSubgradient, Subgradient
+from mercer.solvers import QP, Automatic, InverseTime, StochasticSubgradient, Subgradient
 from mercer.solvers import solver as as_solver
 
 THREE = [[1, 3], [2, 1], [0, 1]], [1, 1, -1]
@@ -160,11 +160,42 @@ def test_paths_keep_raw_values_and_iterates():
             hinge = np.maximum(0, 1 - y * (X @ w + b)).sum()
             assert value == pytest.approx(w @ w / 2 + hinge, rel=1e-9)
         assert method.path(problem, 3).beta is None
-    automatic = StochasticSubgradient(random_state=1).path(problem, 5)
-    assert automatic.values.shape == (5,)
-    solved = solve(problem, Subgradient(rule), tol=0.0, max_iter=8)
-    best = Subgradient(rule).path(problem, 8).best
-    assert [step.primal for step in solved.history] == pytest.approx(best.tolist())
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf(gamma=0.5)"])
+@pytest.mark.parametrize("rule", [InverseTime(1.0, 1.0), Automatic()])
+@pytest.mark.parametrize("method", [Subgradient, StochasticSubgradient])
+def test_histories_keep_raw_values_and_iterates(method, rule, kernel):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(20, 2))
+    y = np.sign(X[:, 0] + 0.5 * generator.normal(size=20))
+    problem = mercer.Problem.of(kernel, X, y, Hinge(), 1.0)
+    seed = {} if method is Subgradient else {"random_state": 1}
+    kept = solve(problem, method(rule, keep=True, **seed), tol=0.0, max_iter=8).history
+    plain = solve(problem, method(rule, **seed), tol=0.0, max_iter=8).history
+    assert len(kept) == 8 and [step.raw for step in kept] == [step.raw for step in plain]
+    for step in kept:
+        f = problem.gram @ step.beta
+        hinge = np.maximum(0, 1 - y * (f + step.b)).sum()
+        assert step.raw == pytest.approx(step.beta @ f / 2 + hinge, rel=1e-9)
+    assert all(step.beta is None and step.b is None for step in plain)
+    raw = np.array([step.raw for step in kept])
+    assert (np.diff(raw) > 0).any() or rule == Automatic(), "a raw value rises now and then"
+    if method is Subgradient:
+        assert [step.primal for step in kept] == pytest.approx(np.minimum.accumulate(raw).tolist())
+    path = method(rule, **seed).path(problem, 5)
+    first = 0 if method is Subgradient else 1  # the other begins with f = b
+    assert path.values.tolist() == [step.raw for step in kept[first : first + 5]]
+
+
+def test_histories_of_fitted_machines_and_their_files(tmp_path):
+    X = np.random.default_rng(3).normal(size=(30, 2))
+    machine = mercer.SVC(solver="subgradient(step=inversetime(1.0, 1.0), keep=True)", tol=0.3)
+    history = machine.fit(X, np.sign(X[:, 0])).solution_.history
+    assert all(step.raw is not None and step.beta.shape == (30,) for step in history)
+    mercer.save(machine, tmp_path / "m.mercer")
+    again = mercer.load(tmp_path / "m.mercer")
+    assert again.solution_.history == history and again.solver == machine.solver
 
 
 # Subgradients.

@@ -258,7 +258,11 @@ class _Run:
 
     def _step(self, iterate: Iterate, primal: float, dual: float) -> Step:
         seconds = limits.clock() - self.began
-        return Step(len(self.history) + 1, primal, dual, int(np.count_nonzero(iterate.beta)), seconds)
+        step = Step(len(self.history) + 1, primal, dual, int(np.count_nonzero(iterate.beta)), seconds)
+        if iterate.raw is None:
+            return step
+        value, beta, b = iterate.raw
+        return replace(step, raw=value, beta=None if beta is None else beta.copy(), b=b)
 
     def _why_stop(self, step: Step, iterate: Iterate) -> Status | None:
         told = self.callback is not None and self.callback(step) is True

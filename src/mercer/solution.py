@@ -47,13 +47,21 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Step:
-    """One round of a solver, as the solver saw it."""
+    """One round of a solver, as the solver saw it.
+
+    raw: of a method whose steps may lead upwards, the objective where it stands; primal is that of its answer. beta and
+    b: where it stands, if it was asked to keep that (`Subgradient(keep=True)`): f = sum beta_i k(x_i, .) + b. These are
+    not written into files.
+    """
 
     iteration: int
     primal: float
     dual: float
     support: int
     seconds: float
+    raw: float | None = field(default=None, kw_only=True, compare=False)
+    beta: Array | None = field(default=None, kw_only=True, compare=False, repr=False)
+    b: float | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     @property
     def gap(self) -> float:

@@ -19,7 +19,7 @@ EXAMPLES = """\
   mercer explain "1:1 2:3/2 3:2" --kind ridge --lambda 1/2          kernel ridge regression
   mercer explain "1,2 3,4" --kind kernel-trick --kernel "poly(degree=2)"
   mercer explain "max x*y" "x + y = 4" --kind lagrangian
-  mercer explain "1,3:+ 2,1:+ 0,1:-" --C 1 --detail duality         the dual derived; also: program
+  mercer explain "1,3:+ 2,1:+ 0,1:-" --C 1 --detail duality         the dual derived; also: program, features
   mercer explain "|w1| + 2|w2|" --kind subgradient --at 1,0 --vector 1,1
   mercer explain "w1^2 + 2*w2^2" --kind descent --at 3,1 --rule 1/8 --steps 6 -o path.html
   mercer explain --exercise 7 --answer -o sheet.html                a new exercise; its solution: sheet_answer.html

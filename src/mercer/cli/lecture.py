@@ -8,7 +8,7 @@ from typing import Any
 
 KINDS = ("duality", "subgradient", "descent", "hinge", "stochastic", "gram", "rkhs", "maps", "pca", "smo", "rbf",
          "neighbours", "shrinkage")  # fmt: skip
-DETAILS = ("full", "short", "duality", "program", "derivation")
+DETAILS = ("full", "short", "duality", "program", "features", "derivation")
 
 
 def add_arguments(parser: Any) -> None:

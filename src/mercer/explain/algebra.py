@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
+from math import lcm
+from typing import Any
 
 from .exact import Rows, Vector, dot
 
@@ -47,23 +50,39 @@ def solve(A: Sequence[Sequence[Fraction]], b: Sequence[Fraction]) -> Outcome:
     return Outcome(tuple(particular), tuple(directions))
 
 
-def _eliminate(work: list[list[Fraction]], columns: int) -> tuple[list[list[Fraction]], list[int]]:
-    """The reduced rows (of which only the first `columns` columns are pivoted on), and the pivots' columns."""
+def _eliminate(work: list[list[Any]], columns: int) -> tuple[list[list[Any]], list[int]]:
+    """The reduced rows (of which only the first `columns` columns are pivoted on), and the pivots' columns.
+
+    Every row is multiplied by the pivot and divided by the one before, so that its entries are determinants of the
+    entries given (Bareiss 1968): whole numbers stay whole, sums with exp stay sums. The last pivot is on all of the
+    diagonal then, and is divided by at the end.
+    """
+    whole = all(isinstance(entry, Fraction) for row in work for entry in row)
+    work = [_whole(row) for row in work] if whole else work
     pivots: list[int] = []
+    before: Any = 1
     for j in range(columns):
         r = len(pivots)
         best = next((i for i in range(r, len(work)) if work[i][j]), None)
         if best is None:
             continue
         work[r], work[best] = work[best], work[r]
-        scale = work[r][j]
-        pivot = work[r] = [entry / scale if entry else entry for entry in work[r]]
+        pivot, scale = work[r], work[r][j]
         for i, row in enumerate(work):
-            factor = row[j]
-            if i != r and factor:
-                work[i] = [a - factor * p if p else a for a, p in zip(row, pivot, strict=True)]
+            if i != r:
+                moved = [scale * a - row[j] * p for a, p in zip(row, pivot, strict=True)]
+                work[i] = [entry // before for entry in moved] if whole else [entry / before for entry in moved]
+        before = scale
         pivots.append(j)
+    for r in range(len(pivots)):
+        work[r] = [Fraction(entry, before) if whole else entry / before for entry in work[r]]
     return work, pivots
+
+
+def _whole(row: list[Fraction]) -> list[int]:
+    """The row without denominators: the same equation."""
+    scale = lcm(*(entry.denominator for entry in row))
+    return [entry.numerator * (scale // entry.denominator) for entry in row]
 
 
 def _contradiction(A: Sequence[Sequence[Fraction]], b: Sequence[Fraction]) -> Vector:
@@ -75,7 +94,7 @@ def _contradiction(A: Sequence[Sequence[Fraction]], b: Sequence[Fraction]) -> Ve
     ]
     work, pivots = _eliminate(traced, n)
     row = next(row for row in work[len(pivots) :] if row[n])
-    return tuple(entry / row[n] for entry in row[n + 1 :])
+    return tuple(Fraction(entry) / row[n] for entry in row[n + 1 :])
 
 
 def times(A: Sequence[Sequence[Fraction]], x: Sequence[Fraction]) -> Vector:
@@ -98,6 +117,23 @@ def inverse(A: Sequence[Sequence[Fraction]]) -> Rows | None:
             return None
         columns.append(outcome.particular)
     return tuple(zip(*columns, strict=True))
+
+
+def determinant(A: Sequence[Sequence[Fraction]]) -> Fraction:
+    """By expansion along the first row."""
+    if not A:
+        return ONE
+    minors = [determinant([[*row[:j], *row[j + 1 :]] for row in A[1:]]) if A[0][j] else ZERO for j in range(len(A))]
+    return dot([(-1) ** j * a for j, a in enumerate(A[0])], minors)
+
+
+def principal_minors(K: Sequence[Sequence[Fraction]]) -> dict[int, list[Fraction]]:
+    """Of each size, the determinants of K cut to some of its points: >= 0 where K is positive semidefinite."""
+    places = range(len(K))
+    return {
+        size: [determinant([[K[i][j] for j in chosen] for i in chosen]) for chosen in combinations(places, size)]
+        for size in range(1, len(K) + 1)
+    }
 
 
 def factorised(K: Sequence[Sequence[Fraction]]) -> tuple[Rows, Vector]:

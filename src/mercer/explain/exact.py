@@ -38,7 +38,7 @@ def fraction(value: Any, what: str = "a number") -> Fraction:
         return _of_text(value, what)
     if hasattr(value, "as_integer_ratio") or hasattr(value, "__float__"):
         return _of_float(value, what)
-    raise TypeError(f"{what} must be a number such as 2, '1/3' or 0.1, not {value!r}.")
+    raise TypeError(f"{what} must be a number such as 2, '1/3' or 0.1, not {value!r:.80}.")
 
 
 def _of_text(text: str, what: str) -> Fraction:
@@ -47,18 +47,18 @@ def _of_text(text: str, what: str) -> Fraction:
         raise ValueError(f"{what} has {len(cleaned)} characters; at most 100 are read.")
     _, _, exponent = cleaned.lower().partition("e")
     if exponent.lstrip("+-").isdigit() and abs(int(exponent)) > 300:
-        raise ValueError(f"{what} has an exponent beyond 300: {text!r}.")
+        raise ValueError(f"{what} has an exponent beyond 300: {text!r:.80}.")
     try:
         return Fraction(cleaned.replace(" ", ""))
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"{what} must be a number such as 2, '1/3' or 0.1, not {text!r}.") from None
+        raise ValueError(f"{what} must be a number such as 2, '1/3' or 0.1, not {text!r:.80}.") from None
 
 
 def _of_float(value: Any, what: str) -> Fraction:
     try:
         number = float(str(value))  # what is printed is what is meant, also by float32
     except ValueError:
-        raise TypeError(f"{what} must be a number such as 2, '1/3' or 0.1, not {value!r}.") from None
+        raise TypeError(f"{what} must be a number such as 2, '1/3' or 0.1, not {value!r:.80}.") from None
     if not math.isfinite(number):
         raise ValueError(f"{what} must be a finite number, not {value}.")
     simple = Fraction(number).limit_denominator(10_000)
@@ -79,7 +79,7 @@ def require_few(size: int, most: int, instead: str) -> None:
 def require_whole(name: str, number: Any, most: int) -> None:
     """Raise where it is no whole number from 1 on, or too large."""
     if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= most:
-        raise ValueError(f"{name} must be a whole number from 1 to {most}, not {number!r}.")
+        raise ValueError(f"{name} must be a whole number from 1 to {most}, not {number!r:.80}.")
 
 
 def points(X: Any, name: str = "X") -> Rows:
@@ -128,9 +128,9 @@ def labels(y: Any, n: int) -> Labels:
     try:
         classes = sorted(set(values))
     except TypeError:
-        raise ValueError(f"The labels must be two comparable values such as -1 and +1, not {given!r}.") from None
+        raise ValueError(f"The labels must be two comparable values such as -1 and +1, not {given!r:.80}.") from None
     if any(isinstance(c, float) and not math.isfinite(c) for c in classes):
-        raise ValueError(f"The labels must be finite, not {given!r}.")
+        raise ValueError(f"The labels must be finite, not {given!r:.80}.")
     low: Any
     high: Any
     if set(classes) <= {-1, 1}:
@@ -168,7 +168,7 @@ def _listed(values: Any, name: str) -> list[Any]:
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise TypeError(f"{name} must be a list of numbers, not {values!r}.")
+        raise TypeError(f"{name} must be a list of numbers, not {values!r:.80}.")
     return list(values)
 
 

@@ -1,48 +1,60 @@
-"""Numbers with exp in them, exactly: quotients of polynomials in q = exp(-unit).
+"""Numbers with exp in them, exactly: quotients of sums of powers of q = exp(-unit).
 
 exp of a rational number other than 0 satisfies no polynomial equation with rational coefficients (Lindemann), so that
-such a number is 0 only where its polynomial is. Its sign is found from bounds for q, proved, and as narrow as needed.
+such a number is 0 only where its sum is. Its sign is found from bounds for q, proved, and as narrow as needed.
+
+Of irregular points the exponents are far apart, and common divisors would cost more than all the rest. So what is below
+the line is kept as factors, mostly determinants, and only what is divided by one of them is reduced.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, gcd
 from typing import Any
 
 from .exact import sympy
+from .sums import ONE, Terms, content, divided, lowest, multiplied, plus, shifted, stretched, times
 
 _PRECISIONS = (20, 60, 200, 800)
-"""Decimals of the bounds for q, until the sign is sure."""
+"""Decimals of the bounds for powers of q, until the sign is sure."""
+
+Parts = dict[Fraction, int]
+Quotient = tuple[Terms, tuple[Terms, ...], int]
+"""What is above the line; the factors below it, which begin with a positive number; a whole number below it."""
 
 
 class Exponential:
     """A number that is no fraction; what becomes one in a computation is a Fraction again."""
 
-    __slots__ = ("element", "unit")
+    __slots__ = ("_parts", "quotient", "unit")
 
-    def __init__(self, element: Any, unit: Fraction) -> None:
-        self.element, self.unit = element, unit
+    def __init__(self, quotient: Quotient, unit: Fraction) -> None:
+        self.quotient, self.unit = quotient, unit
+        self._parts: tuple[Parts, Parts] | None = None
 
-    def _pair(self, other: Any) -> tuple[Any, Any, Fraction] | None:
-        """Both as quotients of polynomials in the same q."""
+    def _pair(self, other: Any) -> tuple[Quotient, Quotient, Fraction] | None:
+        """Both in the same q."""
         if isinstance(other, int | Fraction):
-            return self.element, _constant(Fraction(other)), self.unit
+            number = Fraction(other)
+            return self.quotient, ({0: number.numerator} if number else {}, (), number.denominator), self.unit
         if not isinstance(other, Exponential):
             return None
         a, b = self.unit, other.unit
         unit = Fraction(gcd(a.numerator * b.denominator, b.numerator * a.denominator), a.denominator * b.denominator)
-        return _raised(self.element, int(a / unit)), _raised(other.element, int(b / unit)), unit
+        return _stretched(self.quotient, int(a / unit)), _stretched(other.quotient, int(b / unit)), unit
 
     def __add__(self, other: Any) -> Any:
         pair = self._pair(other)
-        return NotImplemented if pair is None else _made(pair[0] + pair[1], pair[2])
+        return NotImplemented if pair is None else _made(*_added(pair[0], pair[1]), pair[2])
 
     __radd__ = __add__
 
     def __neg__(self) -> Any:
-        return Exponential(-self.element, self.unit)
+        top, factors, number = self.quotient
+        return Exponential((shifted(top, 0, -1), factors, number), self.unit)
 
     def __sub__(self, other: Any) -> Any:
         return self + (-other)
@@ -52,30 +64,32 @@ class Exponential:
 
     def __mul__(self, other: Any) -> Any:
         pair = self._pair(other)
-        return NotImplemented if pair is None else _made(pair[0] * pair[1], pair[2])
+        return NotImplemented if pair is None else _product(*pair)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         pair = self._pair(other)
-        return NotImplemented if pair is None else _made(pair[0] / pair[1], pair[2])
+        return NotImplemented if pair is None else _product(pair[0], _inverse(pair[1]), pair[2])
 
     def __rtruediv__(self, other: Any) -> Any:
         pair = self._pair(other)
-        return NotImplemented if pair is None else _made(pair[1] / pair[0], pair[2])
+        return NotImplemented if pair is None else _product(_inverse(pair[0]), pair[1], pair[2])
 
     def __pow__(self, exponent: int) -> Any:
-        return _made(self.element**exponent, self.unit)
+        total: Any = Fraction(1)
+        for _ in range(exponent):
+            total = total * self
+        return total
 
     def __abs__(self) -> Any:
         return self if self > 0 else -self
 
     def __eq__(self, other: object) -> bool:
-        pair = self._pair(other)
-        return pair is not None and bool(pair[0] == pair[1])
+        return isinstance(other, Exponential) and not self - other  # a difference of 0 is the Fraction
 
     def __hash__(self) -> int:
-        return hash((self.element, self.unit))
+        return hash(Exponential)  # equal numbers may be written differently, and few are ever put into a dictionary
 
     def __lt__(self, other: Any) -> bool:
         return sign(self - other) < 0
@@ -90,30 +104,37 @@ class Exponential:
         return sign(self - other) >= 0
 
     def __float__(self) -> float:
-        low, _ = bounds(self.unit, 40)
-        return float(_at(self.element.numer, low) / _at(self.element.denom, low))
+        top, bottom = self._whole()
+        for digits in _PRECISIONS[1:]:
+            (low, high), below = (_between(part, self.unit, digits) for part in (top, bottom))
+            if below[0] * below[1] > 0 and abs(high - low) * 10**20 <= abs(low):
+                break
+        return float(Fraction(low, below[0]))
 
-    def parts(self) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-        """The coefficients of q^k above and below the line: whole numbers, the lowest below positive."""
-        top, bottom = _coefficients(self.element.numer), _coefficients(self.element.denom)
-        scale = Fraction(1)
-        for c in (*top.values(), *bottom.values()):
-            scale *= (c * scale).denominator
-        common = gcd(*(int(c * scale) for c in (*top.values(), *bottom.values())))
-        scale = scale / common * (1 if bottom[min(bottom)] > 0 else -1)
-        return {k: c * scale for k, c in top.items()}, {k: c * scale for k, c in bottom.items()}
+    def _whole(self) -> tuple[Terms, Terms]:
+        """What is above and below the line, multiplied out, with exponents of at least 0."""
+        top, factors, number = self.quotient
+        shift = max(0, -min(top))
+        return shifted(top, shift), multiplied([*factors, {shift: number}])
+
+    def parts(self) -> tuple[Parts, Parts]:
+        """The factors of exp(e), by e, above and below the line: whole numbers. In lowest terms, if these are shorter:
+
+        1 / (1 - q) is shorter than (1 + q) / (1 - q^2), but (1 - q^9) / (1 - q) is shorter than 1 + q + ... + q^8.
+        """
+        if self._parts is None:
+            whole = self._whole()
+            reduced = lowest(*whole)
+            above, below = reduced if sum(map(len, reduced)) <= sum(map(len, whole)) else whole
+            self._parts = _exponents(above, self.unit), _exponents(below, self.unit)
+        return self._parts
 
     def to_sympy(self) -> Any:
         """The same for SymPy."""
         sp = sympy()
 
-        def total(coefficients: dict[int, Fraction]) -> Any:
-            terms = [
-                sp.Rational(c.numerator, c.denominator)
-                * sp.exp(-sp.Rational((k * self.unit).numerator, (k * self.unit).denominator))
-                for k, c in coefficients.items()
-            ]
-            return sp.Add(*terms)
+        def total(part: Parts) -> Any:
+            return sp.Add(*(c * sp.exp(sp.Rational(e.numerator, e.denominator)) for e, c in part.items()))
 
         top, bottom = self.parts()
         return total(top) / total(bottom)
@@ -125,24 +146,18 @@ class Exponential:
         return str(self.to_sympy())
 
 
-@lru_cache(maxsize=1)
-def _field() -> tuple[Any, Any]:
-    """Quotients of polynomials in q."""
-    from sympy import QQ
-    from sympy.polys.fields import field
-
-    whole, q = field("q", QQ)
-    return whole, q
+def _exponents(terms: Terms, unit: Fraction) -> Parts:
+    return {-k * unit: c for k, c in sorted(terms.items())}
 
 
 def exponential(exponent: Fraction) -> Any:
     """exp(exponent)."""
     if not exponent:
         return Fraction(1)
-    _, q = _field()
-    return Exponential(q if exponent < 0 else 1 / q, abs(exponent))
+    return Exponential(({-1 if exponent > 0 else 1: 1}, (), 1), abs(exponent))
 
 
+@lru_cache(maxsize=4096)
 def as_exponential(expression: Any) -> Any:
     """A number of SymPy's, made of fractions and exp of fractions, as one of these; TypeError where it is another."""
     sp = sympy()
@@ -153,8 +168,8 @@ def as_exponential(expression: Any) -> Any:
     if isinstance(expression, sp.exp) and expression.args[0].is_Rational:
         return exponential(Fraction(int(expression.args[0].p), int(expression.args[0].q)))
     if expression.is_Pow and expression.exp.is_Integer:
-        base, power = as_exponential(expression.base), int(expression.exp)
-        return base**power if power >= 0 else 1 / base**-power
+        base, exponent = as_exponential(expression.base), int(expression.exp)
+        return base**exponent if exponent >= 0 else 1 / base**-exponent
     if expression.is_Add or expression.is_Mul:
         parts = [as_exponential(part) for part in expression.args]
         total = parts[0]
@@ -164,71 +179,109 @@ def as_exponential(expression: Any) -> Any:
     raise TypeError(f"{expression} is no number with exp of fractions.")
 
 
-def _constant(number: Fraction) -> Any:
-    whole, _ = _field()
-    return whole(number.numerator) / whole(number.denominator)
+def _stretched(quotient: Quotient, factor: int) -> Quotient:
+    top, factors, number = quotient
+    return stretched(top, factor), tuple(stretched(f, factor) for f in factors), number
 
 
-def _coefficients(polynomial: Any) -> dict[int, Fraction]:
-    found = {int(k): Fraction(int(c.numerator), int(c.denominator)) for (k,), c in dict(polynomial).items()}
-    return dict(sorted(found.items()))
+def _added(one: Quotient, two: Quotient) -> Quotient:
+    """The sum; factors that both have below the line are taken once."""
+    (a, own, m), (b, others, n) = one, two
+    both = list(own)
+    lacking = []  # what only the second has
+    for f in others:
+        if f in both:
+            both.remove(f)
+        else:
+            lacking.append(f)
+    common = gcd(m, n)
+    a = multiplied([a, {0: n // common}, *lacking])
+    b = multiplied([b, {0: m // common}, *both])
+    return plus(a, b), (*own, *lacking), m // common * n
 
 
-def _raised(element: Any, factor: int) -> Any:
-    """q^factor in place of q."""
-    if factor == 1:
-        return element
-    whole, q = _field()
-
-    def put(polynomial: Any) -> Any:
-        total = whole(0)
-        for k, c in _coefficients(polynomial).items():
-            total += _constant(c) * q ** (k * factor)
-        return total
-
-    return put(element.numer) / put(element.denom)
+def _inverse(quotient: Quotient) -> Quotient:
+    top, factors, number = quotient
+    if not top:
+        raise ZeroDivisionError("division by 0")
+    return multiplied([{0: number}, *factors]), (top,), 1
 
 
-def _made(element: Any, unit: Fraction) -> Any:
-    """A Fraction where no q is left; otherwise with the largest unit."""
-    top, bottom = _coefficients(element.numer), _coefficients(element.denom)
-    powers = [k for k in (*top, *bottom) if k]
-    if not powers:
-        return (top.get(0, Fraction(0))) / bottom[0]
-    common = gcd(*powers)
-    if common == 1:
-        return Exponential(element, unit)
-    whole, q = _field()
+def _product(one: Quotient, two: Quotient, unit: Fraction) -> Any:
+    """The product; what divides across the lines is left out before it is multiplied."""
+    if not (one[0] and two[0]):
+        return Fraction(0)
+    a, others, n = _reduced(one[0], two[1], two[2])
+    b, own, m = _reduced(two[0], one[1], one[2])
+    return _made(times(a, b), (), m * n, unit, (*own, *others))
 
-    def put(coefficients: dict[int, Fraction]) -> Any:
-        total = whole(0)
-        for k, c in coefficients.items():
-            total += _constant(c) * q ** (k // common)
-        return total
 
-    return Exponential(put(top) / put(bottom), unit * common)
+def _reduced(top: Terms, factors: Iterable[Terms], number: int) -> Quotient:
+    """The quotient without the factors that divide what is above the line."""
+    kept = []
+    for f in factors:
+        common = content(f)
+        top, number = shifted(top, -min(f)), number * common
+        factor = shifted(f, -min(f), common)
+        quotient = top if factor == ONE else divided(top, factor)
+        if quotient is None:
+            kept.append(factor)
+        else:
+            top = quotient
+    common = gcd(content(top), number) * (1 if number > 0 else -1)
+    return shifted(top, 0, common), tuple(kept), number // common
+
+
+def _made(top: Terms, factors: Iterable[Terms], number: int, unit: Fraction, more: tuple[Terms, ...] = ()) -> Any:
+    """The number, with `more` factors that have been looked at; a Fraction where no q is left."""
+    if not top:
+        return Fraction(0)
+    top, kept, number = _reduced(top, factors, number)
+    if not (kept or more) and top.keys() == {0}:
+        return Fraction(top[0], number)
+    return Exponential((top, (*kept, *more), number), unit)
 
 
 def sign(number: Any) -> int:
     """-1, 0 or 1, with proof."""
     if isinstance(number, int | Fraction):
         return (number > 0) - (number < 0)
-    return _sign(number.element.numer, number.unit) * _sign(number.element.denom, number.unit)
+    top, factors, _ = number.quotient
+    found = _sign(shifted(top, -min(top)), number.unit)
+    for factor in factors:
+        found *= _sign(factor, number.unit)
+    return found
 
 
-def _sign(polynomial: Any, unit: Fraction) -> int:
-    coefficients = _coefficients(polynomial)
+def _sign(terms: Terms, unit: Fraction) -> int:
     for digits in _PRECISIONS:
-        low, high = bounds(unit, digits)
-        least = sum((c * (low if c > 0 else high) ** k for k, c in coefficients.items()), Fraction(0))
-        most = sum((c * (high if c > 0 else low) ** k for k, c in coefficients.items()), Fraction(0))
+        least, most = _between(terms, unit, digits)
         if least > 0 or most < 0:
             return 1 if least > 0 else -1
     raise ArithmeticError("The sign of a number with exp was not found: it is too near to 0.")
 
 
-def _at(polynomial: Any, q: Fraction) -> Fraction:
-    return sum((c * q**k for k, c in _coefficients(polynomial).items()), Fraction(0))
+def _between(terms: Terms, unit: Fraction, digits: int) -> tuple[int, int]:
+    """Two whole numbers with the sum, times 10 to the power of digits, between them."""
+    least = most = 0
+    for k, c in terms.items():
+        low, high = _power(unit, k, digits)
+        least += c * (low if c > 0 else high)
+        most += c * (high if c > 0 else low)
+    return least, most
+
+
+@lru_cache(maxsize=1024)
+def _power(unit: Fraction, k: int, digits: int) -> tuple[int, int]:
+    """Two whole numbers with q^k, times 10 to the power of digits, between them: by squares, rounded outwards."""
+    scale = 10**digits
+    if k == 0:
+        return scale, scale
+    if k == 1:
+        low, high = bounds(unit, digits)
+        return int(low * scale), int(high * scale) + 1
+    half, rest = _power(unit, k // 2, digits), _power(unit, k % 2, digits)
+    return half[0] ** 2 * rest[0] // scale**2, -(-(half[1] ** 2) * rest[1] // scale**2)
 
 
 @lru_cache(maxsize=64)

@@ -59,12 +59,12 @@ def expression(source: Any, what: str, kinks: bool = False) -> Any:
     try:
         tree = ast.parse(plain.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ValueError(f"{what} cannot be read: {source!r}. Write it as in x**2 + 2*x*y - 1.") from None
+        raise ValueError(f"{what} cannot be read: {source!r:.80}. Write it as in x**2 + 2*x*y - 1.") from None
     value = _built(tree, source, what, _FUNCTIONS + (_KINKS if kinks else ()))
     if _degree(value) > _MOST_DEGREE:
         raise ValueError(f"{what} has a degree above {_MOST_DEGREE}: {source!r:.60}.")
     if value.has(sp.zoo, sp.nan, sp.oo, sp.I):
-        raise ValueError(f"{what} divides by zero or is not real: {source!r}.")
+        raise ValueError(f"{what} divides by zero or is not real: {source!r:.80}.")
     return value
 
 
@@ -116,7 +116,9 @@ def _built(node: ast.expr, source: str, what: str, functions: tuple[str, ...]) -
         case ast.Call(func=ast.Name(id=name), args=[_, _, *_] as arguments, keywords=[]) if name in functions[4:]:
             return (sp.Max if name == "max" else sp.Min)(*map(of, arguments))
     text = ast.unparse(node)
-    raise ValueError(f"{what}: {text!r} is not understood. Use names, numbers, + - * / ** and {', '.join(functions)}.")
+    raise ValueError(
+        f"{what}: {text!r:.80} is not understood. Use names, numbers, + - * / ** and {', '.join(functions)}."
+    )
 
 
 def _symbol(name: str, what: str) -> Any:
@@ -125,7 +127,7 @@ def _symbol(name: str, what: str) -> Any:
     if not _NAME.fullmatch(name):
         product = "*".join(name)
         raise ValueError(
-            f"{what}: {name!r} could be one name or a product. Write {product}, or one letter with an index."
+            f"{what}: {name!r:.80} could be one name or a product. Write {product}, or one letter with an index."
         )
     sp = sympy()
     return sp.Symbol(as_symbol(sp.Symbol(name)).key, real=True)  # x1 and x_1 are one name
@@ -137,7 +139,7 @@ def objective(source: Any, sense: str | None) -> tuple[str, Any]:
         word, _, rest = source.strip().partition(" ")
         if word.lower() in _SENSES:
             if sense is not None and _SENSES[word.lower()] != _sense(sense):
-                raise ValueError(f"The objective says {word!r}, but sense is {sense!r}.")
+                raise ValueError(f"The objective says {word!r:.80}, but sense is {sense!r:.80}.")
             sense, source = _SENSES[word.lower()], rest
     if sense is None:
         raise ValueError('Say whether to maximise or minimise: "max x*y" or "min x**2 + y**2", or sense="max".')
@@ -146,7 +148,7 @@ def objective(source: Any, sense: str | None) -> tuple[str, Any]:
 
 def _sense(sense: str) -> str:
     if sense not in _SENSES:
-        raise ValueError(f'sense must be "max" or "min", not {sense!r}.')
+        raise ValueError(f'sense must be "max" or "min", not {sense!r:.80}.')
     return _SENSES[sense]
 
 
@@ -157,13 +159,13 @@ def constraint(source: Any) -> Constraint:
         plain = source.replace("≤", "<=").replace("≥", ">=").replace("==", "=")
         parts = re.split(r"(<=|>=|=|<|>)", plain)
         if len(parts) != 3:
-            raise ValueError(f"A constraint has one sign, =, <= or >=, and two sides: {source!r} has not.")
+            raise ValueError(f"A constraint has one sign, =, <= or >=, and two sides: {source!r:.80} has not.")
         left, sign, right = parts
     elif isinstance(source, sp.Eq | sp.Le | sp.Ge | sp.Lt | sp.Gt):
         left, right = source.lhs, source.rhs
         sign = {sp.Eq: "=", sp.Le: "<=", sp.Ge: ">=", sp.Lt: "<", sp.Gt: ">"}[type(source)]
     else:
-        raise TypeError(f'A constraint is a text such as "x + y = 4", or SymPy\'s Eq, Le or Ge, not {source!r}.')
+        raise TypeError(f'A constraint is a text such as "x + y = 4", or SymPy\'s Eq, Le or Ge, not {source!r:.80}.')
     if sign in ("<", ">"):
         raise ValueError(f"{source!s:.60}: a strict inequality leaves out its boundary, where optima lie. Use {sign}=.")
     return Constraint(expression(left, "a constraint"), sign, expression(right, "a constraint"))

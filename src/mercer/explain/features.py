@@ -5,16 +5,16 @@ A polynomial in <x, z> is sum_m c_m (x_1 z_1)^m_1 ... (x_d z_d)^m_d, so that phi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb
+from math import comb, prod
 from typing import Any
 
 from ..kernels import Constant, Kernel, Linear, Polynomial, Power, Product, Scaled, Sum
 from .algebraic import from_sympy
-from .exact import NotByHandError, Vector, sympy
-from .formula import Formula, Number, Symbol, combination, product
+from .exact import NotByHandError, Vector, dot, sympy
+from .formula import Formula, Number, Symbol, combination, point, product
 from .gram import general, value
 from .letters import root_of
 
@@ -36,6 +36,37 @@ class Monomial:
     def feature(self, letters: Sequence[Formula]) -> Formula:
         """sqrt(c) x^m."""
         return product(root_of(self.factor), self.of(letters))
+
+    def at(self, x: Vector) -> Fraction:
+        """x^m, of numbers."""
+        return prod((v**m for v, m in zip(x, self.exponents, strict=True)), start=Fraction(1))
+
+    def entry(self, number: Fraction) -> Formula:
+        """number sqrt(c)."""
+        return product(number, root_of(self.factor)) if number else Number(number)
+
+
+def images(terms: list[Monomial], points: Sequence[Vector]) -> list[Formula]:
+    """phi(x) of each point, with its roots."""
+    return [point([t.entry(t.at(x)) for t in terms]) for x in points]
+
+
+def combined(terms: list[Monomial], points: Sequence[Vector], beta: Vector) -> list[Formula]:
+    """sum_i beta_i phi(x_i), one feature after the other."""
+    return [t.entry(dot(beta, [t.at(x) for x in points])) for t in terms]
+
+
+def mapping(terms: list[Monomial]) -> Callable[[Any], Any]:
+    """phi as a function of SymPy's points."""
+    sp = sympy()
+
+    def phi(x: Any) -> Any:
+        entries = tuple(x) if hasattr(x, "shape") else (x,)
+        powers = [sp.prod(u**m for u, m in zip(entries, t.exponents, strict=True)) for t in terms]
+        roots = [sp.sqrt(sp.Rational(t.factor.numerator, t.factor.denominator)) for t in terms]
+        return sp.ImmutableMatrix([r * p for r, p in zip(roots, powers, strict=True)])
+
+    return phi
 
 
 def monomials(kernel: Kernel, d: int) -> list[Monomial]:

@@ -246,8 +246,8 @@ def _with_exp(value: Exponential) -> Formula:
     above, below = value.parts()
     negative = all(c < 0 for c in above.values())
     factors = [-c if negative else c for c in above.values()]
-    top = combination(factors, [_power_of_e(-k * value.unit) for k in above])
-    bottom = combination(list(below.values()), [_power_of_e(-k * value.unit) for k in below])
+    top = combination(factors, [_power_of_e(exponent) for exponent in above])
+    bottom = combination(list(below.values()), [_power_of_e(exponent) for exponent in below])
     body = top if bottom == Number(Fraction(1)) else Quotient(top, bottom)
     return Negative(body) if negative else body
 

@@ -117,7 +117,8 @@ def _gaussian(gamma: Fraction, square: Any) -> Any:
     if isinstance(square, int | Fraction):
         if gamma * square > _FARTHEST:
             raise NotByHandError(
-                f"exp(-{gamma * square}) is too small to be written out: take nearer points, or a smaller gamma."
+                f"A kernel value below exp(-{_FARTHEST}) is too small to be written out: take nearer points, or a "
+                "smaller gamma."
             )
         return exponential(-gamma * Fraction(square))
     sp = sympy()

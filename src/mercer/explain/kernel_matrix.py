@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -11,13 +10,12 @@ from ..gram.moved import radial, stationary
 from ..kernels import Kernel, Linear, Precomputed
 from . import letters
 from .algebra import factorised, indefinite_witness, quadratic
-from .exact import NotByHandError, Rows, Vector, fraction, refuse_many, require_few, sympy
-from .features import Monomial, monomials
+from .exact import Rows, Vector, refuse_many, require_few, sympy, targets
+from .features import combined, images, mapping
 from .formula import (
     Call,
     Formula,
     Norm,
-    Number,
     Product,
     Symbol,
     Transposed,
@@ -27,16 +25,15 @@ from .formula import (
     equals,
     matrix,
     point,
-    product,
 )
-from .gram import is_polynomial, value, written
-from .letters import K, over, root_of, x_
+from .gram import has_exp, value, written
+from .letters import K, over, x_
 from .sample import Sample, read_sample
 from .sample_steps import gram_steps
 from .steps import Section, Solution, Step, Table, say
 from .world import World, exact, vector
 
-MOST_POINTS, _MOST_FEATURES = 10, 12
+MOST_POINTS = 10
 _c, _L, _D = Symbol("c", bold=True), Symbol("L", bold=True), Symbol("D", bold=True)
 _ci, _cj = Symbol("c", "i"), Symbol("c", "j")
 
@@ -52,17 +49,6 @@ class GramProblem(Sample):
         """c with c'Kc < 0, where there is one."""
         return indefinite_witness(self.K)
 
-    @cached_property
-    def monomials(self) -> list[Monomial] | None:
-        """The features of a polynomial kernel, where they are few."""
-        if self.points is None or self.features is not None or not is_polynomial(self.kernel):
-            return None
-        try:
-            found = monomials(self.kernel, len(self.points[0]))
-        except NotByHandError:
-            return None
-        return found if len(found) <= _MOST_FEATURES else None
-
     def solve(self) -> Solution:
         """See `gram`."""
         return worked(self)
@@ -73,27 +59,18 @@ class GramProblem(Sample):
         c = self.witness if scope == "witness" and self.witness is not None else self.c
         world = self.base.also({_c: vector(c)}, {Symbol("c"): [exact(v) for v in c]})
         if self.monomials is not None:
-            world = world.also(functions={"φ": self._feature})
+            world = world.also(functions={"φ": mapping(self.monomials)})
         if self.witness is None:
             L, d = factorised(self.K)
             low, diagonal = sp.Matrix(_exact(L)), sp.diag(*map(exact, d))
-            if all(d):
+            if all(d) and not has_exp(self.kernel):
                 low, diagonal = sp.Matrix(_exact(self.K)).LDLdecomposition()
             world = world.also({_L: low.as_immutable(), _D: diagonal.as_immutable()})
         return world
 
-    def _feature(self, x: Any) -> Any:
-        sp = sympy()
-        entries = tuple(x) if hasattr(x, "shape") else (x,)
-        found = []
-        for term in self.monomials or ():
-            power = sp.prod(u**m for u, m in zip(entries, term.exponents, strict=True))
-            found.append(sp.sqrt(exact(term.factor)) * power)
-        return sp.ImmutableMatrix(found) if len(found) > 1 else found[0]
-
     def prove_semidefinite(self, step: Step) -> bool:
-        """No eigenvalue is negative, by SymPy."""
-        return bool(sympy().Matrix(_exact(self.K)).is_positive_semidefinite)
+        """No eigenvalue is negative."""
+        return self.definiteness()[0]
 
 
 def _exact(rows: Rows) -> list[list[Any]]:
@@ -109,10 +86,7 @@ def gram(X: Any, kernel: Kernel | str = Linear(), c: Any = None) -> Solution:  #
     refuse_many(X, MOST_POINTS, "mercer.evidence")
     fields = read_sample(X, kernel, "mercer.evidence", definite=False, gaussian=True)
     n = Sample(**fields).n
-    given = [(-1) ** i for i in range(n)] if c is None else list(c)
-    weights = tuple(fraction(v, "c") for v in given)
-    if len(weights) != n:
-        raise ValueError(f"c needs a weight for each of the {n} points, not {len(weights)}.")
+    weights = targets([(-1) ** i for i in range(n)] if c is None else c, n, "c")
     return GramProblem(**fields, c=weights).solve()
 
 
@@ -173,18 +147,13 @@ def _features(e: GramProblem) -> list[Section]:
     if e.points is None or (e.monomials is None and not e.linear):
         return []
     if e.linear:
-        images = [point(x) for x in e.vectors]
+        shown = [point(x) for x in e.vectors]
         total: Formula = point(e.weights(e.c))
     else:
         assert e.monomials is not None
-        images = [point([_entry(term, x) for term in e.monomials]) for x in e.points]
-        sums = [
-            sum((w * _power(term, x) for w, x in zip(e.c, e.points, strict=True)), Fraction(0)) for term in e.monomials
-        ]
-        total = point(
-            [product(s, root_of(t.factor)) if s else Number(s) for s, t in zip(sums, e.monomials, strict=True)]
-        )
-    rows = tuple((say("{}", x_(i)), say("{}", image)) for i, image in enumerate(images))
+        shown = images(e.monomials, e.points)
+        total = point(combined(e.monomials, e.points, e.c))
+    rows = tuple((say("{}", x_(i)), say("{}", image)) for i, image in enumerate(shown))
     table = Table((say("point"), say("{}", e.mapped(x_("i")))), rows, "i")
     summed = over(Product((_ci, e.mapped(x_("i")))))
     mixed = equals(summed, total)
@@ -192,18 +161,6 @@ def _features(e: GramProblem) -> list[Section]:
     words = say("The same number by the features: it is the square of a length, and so never negative.")
     reason = say("this is the proof for every kernel that is an inner product of features")
     return [Section("By features", (Step(words, (table, mixed, square), reason, scope="data"),))]
-
-
-def _power(term: Monomial, x: Vector) -> Fraction:
-    total = Fraction(1)
-    for v, m in zip(x, term.exponents, strict=True):
-        total *= v**m
-    return total
-
-
-def _entry(term: Monomial, x: Vector) -> Formula:
-    power = _power(term, x)
-    return product(power, root_of(term.factor)) if power else Number(power)
 
 
 def _moved(e: GramProblem) -> Section:

@@ -9,7 +9,6 @@ from itertools import pairwise, product
 from typing import Any
 
 from .exact import sympy
-from .exponential import as_exponential
 from .formula import (
     Absolute,
     Call,
@@ -33,7 +32,7 @@ from .formula import (
     Symbol,
     Transposed,
 )
-from .world import Feature, World
+from .world import Feature, World, multiplied_out, root, with_exp
 
 NOWHERE = World()
 """The world in which only numbers have a meaning."""
@@ -62,7 +61,7 @@ def value(body: Formula, world: World = NOWHERE) -> Any:
         case Symbol():
             return _letter(body, world)
         case Sum(terms):
-            return _fold(lambda a, b: a + b, [of(term) for term in terms])
+            return _added([of(term) for term in terms])
         case Negative(inner):
             return -of(inner)
         case Product(factors):
@@ -75,7 +74,7 @@ def value(body: Formula, world: World = NOWHERE) -> Any:
         case Power(base, exponent):
             return of(base) ** of(exponent)
         case Root(inner):
-            return sp.sqrt(of(inner))
+            return root(of(inner))
         case Matrix(rows):
             return _scalar(sp.ImmutableMatrix([[of(entry) for entry in row] for row in rows]))
         case Point(entries):
@@ -88,7 +87,7 @@ def value(body: Formula, world: World = NOWHERE) -> Any:
         case Norm(inner):
             inside = of(inner)
             if hasattr(inside, "shape") or isinstance(inside, Feature):
-                return sp.sqrt(sp.expand(_inner(inside, inside)))
+                return root(multiplied_out(_inner(inside, inside)))
             return sp.Abs(inside)
         case Absolute(inner):
             return sp.Abs(of(inner))
@@ -100,7 +99,7 @@ def value(body: Formula, world: World = NOWHERE) -> Any:
             bound = [world.where(**dict(zip(index, place, strict=True))) for place in _places(inner, index, world)]
             if not bound:
                 raise NoValueError(body)
-            return _fold(lambda a, b: a + b, [value(inner, each) for each in bound])
+            return _added([value(inner, each) for each in bound])
     raise NoValueError(body)
 
 
@@ -178,6 +177,12 @@ def _fold(operation: Callable[[Any, Any], Any], values: list[Any]) -> Any:
     return total
 
 
+def _added(values: list[Any]) -> Any:
+    if any(hasattr(v, "shape") or isinstance(v, Feature) for v in values):
+        return _fold(lambda a, b: a + b, values)
+    return sympy().Add(*values)  # at once: one after the other, long sums are sorted anew each time
+
+
 def _scalar(whole: Any) -> Any:
     """A matrix of one entry is a number."""
     return whole[0, 0] if getattr(whole, "shape", None) == (1, 1) else whole
@@ -240,27 +245,14 @@ def same(left: Any, right: Any) -> bool:
     if hasattr(left, "shape"):
         return left.shape == right.shape and all(same(a, b) for a, b in zip(left, right, strict=True))
     raw = left - right
-    if getattr(raw, "is_number", False) and raw.has(sympy().exp, sympy().E):
-        if not _has_roots(raw):
-            return _vanishes(raw)
-        squares = left**2 - right**2  # of roots the squares are compared, and the signs
-        if not _has_roots(squares):
-            return _vanishes(squares) and bool((left * right).evalf(30) >= 0)
+    found = with_exp(raw)
+    if found is not None:
+        return bool(found == 0)
+    squares = with_exp(left**2 - right**2)  # of roots the squares are compared, and the signs
+    if squares is not None:
+        return bool(squares == 0) and bool((left * right).evalf(30) >= 0)
     difference = sympy().expand(raw)
     return difference == 0 or difference.equals(0) is True
-
-
-def _has_roots(number: Any) -> bool:
-    return any(not p.exp.is_Integer for p in number.atoms(sympy().Pow) if p.base is not sympy().E)
-
-
-def _vanishes(number: Any) -> bool:
-    """Whether a number with exp of fractions is 0: by its polynomial, since exp of a fraction satisfies no equation."""
-    try:
-        return bool(as_exponential(number) == 0)
-    except (TypeError, ZeroDivisionError):
-        difference = sympy().expand(number)
-        return difference == 0 or difference.equals(0) is True
 
 
 def agrees(said: Formula, shown: Formula, world: World) -> bool:
@@ -288,7 +280,8 @@ def _compare(left: Any, sign: str, right: Any) -> bool:
         return False
     if same(left, right):
         return sign in ("<=", ">=")
-    positive = difference.is_positive
+    found = with_exp(difference)
+    positive = difference.is_positive if found is None else found > 0
     if positive is None:
         positive = bool(difference.evalf(50) > 0)
     return bool(positive) == (sign in ("<", "<="))
@@ -299,4 +292,4 @@ def _about(difference: Any, rounded: Any) -> bool:
     digits = 0
     while (rounded * 10**digits) % 1 != 0 and digits < _MOST_DIGITS:
         digits += 1
-    return bool(sympy().Abs(difference).evalf(50) <= sympy().Rational(1, 2 * 10**digits))
+    return bool(abs(difference.evalf(50)) <= sympy().Rational(1, 2 * 10**digits))

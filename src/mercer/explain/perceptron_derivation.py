@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import footnotes, letters
 from .chart import Chart, Panel, Trace, rounded, window
-from .exact import NotByHandError, Vector, sympy
-from .features import Monomial, monomials
+from .exact import sympy
+from .features import Monomial, combined, images, mapping
 from .formula import (
     Call,
     Formula,
@@ -24,17 +24,15 @@ from .formula import (
     condition,
     equals,
     point,
-    product,
 )
-from .gram import is_polynomial
-from .letters import f_of, k, over, root_of, w, x_, y_
+from .letters import f_of, k, over, w, x_, y_
 from .steps import Prose, Section, Step, Table, say
 from .world import World, exact
 
 if TYPE_CHECKING:
     from .perceptron import PerceptronProblem
 
-MOST_FEATURES, MOST_PANELS = 10, 6
+MOST_PANELS = 6
 _a, _aj, _eta = Symbol("alpha", "i"), Symbol("alpha", "j"), Symbol("eta")
 
 
@@ -45,19 +43,14 @@ def derivation(e: PerceptronProblem) -> tuple[Section, ...]:
 
 def features_of(e: PerceptronProblem) -> list[Monomial] | None:
     """The features of a polynomial kernel, where they can be shown."""
-    if e.linear or e.points is None or not is_polynomial(e.kernel):
-        return None
-    try:
-        found = monomials(e.kernel, len(e.points[0]))
-    except NotByHandError:
-        return None
-    return found if len(found) <= MOST_FEATURES else None
+    return None if e.linear else e.monomials
 
 
 def explicit_world(e: PerceptronProblem, base: World, number: int) -> World:
     """w as a vector of features: f before a look, w after it, found by adding feature vectors."""
     sp = sympy()
-    own = [_numbers(features_of(e) or [], x) for x in e.points or ()]
+    phi = mapping(features_of(e) or [])
+    own = [phi(x) for x in base.families[Symbol("x", bold=True)]]
     w_ = sp.zeros(len(own[0]), 1).as_immutable()
     for look in range(number + 1):
         i = look % e.n
@@ -67,23 +60,6 @@ def explicit_world(e: PerceptronProblem, base: World, number: int) -> World:
     place = dict(zip(base.families[Symbol("x", bold=True)], own, strict=True))
     found = {letters.f: lambda x: sp.expand((before.T * place[x])[0, 0]), w: w_}
     return base.also(found, functions={"φ": lambda x: place[x]}).where(i=number % e.n)
-
-
-def _numbers(terms: list[Monomial], x: Vector) -> Any:
-    sp = sympy()
-    entries = [sp.sqrt(exact(t.factor)) * exact(_power(t, x)) for t in terms]
-    return sp.ImmutableMatrix(entries)
-
-
-def _power(term: Monomial, x: Vector) -> Fraction:
-    total = Fraction(1)
-    for v, m in zip(x, term.exponents, strict=True):
-        total *= v**m
-    return total
-
-
-def _entry(term: Monomial, factor: Fraction) -> Formula:
-    return product(factor, root_of(term.factor)) if factor else Number(factor)
 
 
 def _four_forms() -> Section:
@@ -173,19 +149,16 @@ def _features(e: PerceptronProblem) -> list[Section]:
     if terms is None:
         return []
     assert e.points is not None
-    images = [[_entry(t, _power(t, x)) for t in terms] for x in e.points]
-    rows = tuple(
-        (say("{}", x_(i)), say("{}", y), say("{}", point(p))) for i, (y, p) in enumerate(zip(e.y, images, strict=True))
-    )
+    shown = zip(e.y, images(terms, e.points), strict=True)
+    rows = tuple((say("{}", x_(i)), say("{}", y), say("{}", image)) for i, (y, image) in enumerate(shown))
     table = Table((say("point"), say("{}", y_("i")), say("{}", Call("φ", (x_("i"),)))), rows, "i")
     steps = [Step(say("The features of all points:"), (table,), scope="explicit 0")]
     pair = apart(e, terms)
     if pair is not None:
         p, q = pair
-        shown = sorted(range(e.n), key=lambda i: e.y[i])
-        cells = tuple(
-            (say("{}", e.y[i]), say("{}", x_(i)), say("{}", point([images[i][p], images[i][q]]))) for i in shown
-        )
+        pairs = images([terms[p], terms[q]], e.points)
+        order = sorted(range(e.n), key=lambda i: e.y[i])
+        cells = tuple((say("{}", e.y[i]), say("{}", x_(i)), say("{}", pairs[i])) for i in order)
         words = (
             f"By components {p + 1} and {q + 1} alone the classes are apart: component {q + 1} has a gap between them."
         )
@@ -196,7 +169,7 @@ def _features(e: PerceptronProblem) -> list[Section]:
 def apart(e: PerceptronProblem, terms: list[Monomial]) -> tuple[int, int] | None:
     """The first component q in which one class is above the other, and another one p, not constant, to draw it with."""
     assert e.points is not None
-    values = [[_power(t, x) for x in e.points] for t in terms]
+    values = [[t.at(x) for x in e.points] for t in terms]
     for q, row in enumerate(values):
         plus = [v for v, s in zip(row, e.y, strict=True) if s > 0]
         minus = [v for v, s in zip(row, e.y, strict=True) if s < 0]
@@ -212,12 +185,9 @@ def _side_by_side(e: PerceptronProblem) -> list[Section]:
     if terms is None or len(e.run.looks) > 40:
         return []
     assert e.points is not None
-    powers = [[_power(t, x) for t in terms] for x in e.points]
     rows, scopes = [], []
     for number, look in enumerate(e.run.looks):
-        beta = e.run.beta(look.alpha)
-        entries = [sum((c * p[j] for c, p in zip(beta, powers, strict=True)), Fraction(0)) for j in range(len(terms))]
-        vector_ = point([_entry(t, v) for t, v in zip(terms, entries, strict=True)])
+        vector_ = point(combined(terms, e.points, e.run.beta(look.alpha)))
         rows.append((say("{}", number + 1), say("{}", look.i + 1), say("{}", look.score), say("{}", vector_)))
         scopes.append(f"explicit {number}")
     header = (say("look"), say("i"), say("{}", y_("i") * f_of(x_("i"))), say("{} after", w))

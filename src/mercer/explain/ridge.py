@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import prod
 from typing import Any
 
 from ..kernels import Kernel, Linear
 from . import footnotes, letters
 from .algebra import inverse, quadratic, solve, times
 from .exact import Rows, Vector, dot, fraction, refuse_many, require_few, sympy, targets
-from .features import Monomial, monomials
+from .features import combined
 from .formula import (
     Call,
     Derivative,
@@ -28,10 +27,9 @@ from .formula import (
     formula,
     matrix,
     point,
-    product,
 )
-from .gram import has_exp, is_polynomial
-from .letters import HALF, K, X, a_bold, coordinates, f_of, lam, over, root_of, t_bold, w, x_
+from .gram import has_exp
+from .letters import HALF, K, X, a_bold, coordinates, f_of, lam, over, t_bold, w, x_
 from .meaning import value
 from .ridge_duality import SCOPES as DUALITY
 from .ridge_duality import duality
@@ -44,7 +42,6 @@ from .world import World, exact, vector
 MOST_POINTS = 12
 _INVERTED = 4
 """For so many points the inverse is shown; for more, the system is just solved."""
-_MOST_FEATURES = 10
 
 _I, _J, _Phi = Symbol("I", bold=True), Symbol("J"), Symbol("Phi", bold=True)
 _ti, _ai = Symbol("t", "i"), Symbol("a", "i")
@@ -93,14 +90,6 @@ class RidgeProblem(Sample):
     def objective(self) -> Fraction:
         """J at the minimum."""
         return dot(self.residuals, self.residuals) / 2 + self.weight / 2 * quadratic(self.K, self.a)
-
-    @cached_property
-    def monomials(self) -> list[Monomial] | None:
-        """The features of a polynomial kernel, where they are few."""
-        if self.points is None or self.features is not None or not is_polynomial(self.kernel):
-            return None
-        found = monomials(self.kernel, len(self.points[0]))
-        return found if len(found) <= _MOST_FEATURES else None
 
     def world(self, scope: str) -> World:
         """See Problem. In "features", w and the rows of the design matrix are written out."""
@@ -306,21 +295,11 @@ def _primal(e: RidgeProblem) -> list[Section]:
         names = coordinates(len(e.points[0]))
         Phi = matrix([[term.feature([formula(v) for v in x]) for term in e.monomials] for x in e.points])
         phi = equals(Call("φ", (letters.x,)), point([term.feature(names) for term in e.monomials]))
-        shown = [phi, equals(_Phi, Phi), normal, equals(w, column(_feature_weights(e.monomials, e.points, e.a)))]
+        shown = [phi, equals(_Phi, Phi), normal, equals(w, column(combined(e.monomials, e.points, e.a)))]
         start = "With the features written out, the derivative of J with respect to {} gives the normal equations:"
     reason = say("{} from the dual solves them: primal and dual agree", from_dual)
     notes = () if e.linear else (footnotes.ALL_CROSS_TERMS,)
     return [Section("The primal agrees", (Step(say(start, w), tuple(shown), reason, notes, "features"),))]
-
-
-def _feature_weights(terms: list[Monomial], points: Rows, a: Vector) -> list[Formula]:
-    """w = Phi'a, one feature after the other."""
-    weights: list[Formula] = []
-    for term in terms:
-        powers = [prod((v**m for v, m in zip(x, term.exponents, strict=True)), start=Fraction(1)) for x in points]
-        total = dot(a, powers)
-        weights.append(product(total, root_of(term.factor)) if total else formula(total))
-    return weights
 
 
 def _values(e: RidgeProblem) -> Section:

@@ -10,17 +10,29 @@ from typing import Any
 
 from ..kernels import FromFeatures, Kernel, Linear, Precomputed
 from . import letters
-from .algebra import indefinite_witness, quadratic
+from .algebra import indefinite_witness, principal_minors, quadratic
 from .clock import within
 from .exact import NotByHandError, Rows, Vector, dot, fraction, points, require_few, sympy
+from .features import Monomial, monomials
 from .formula import Call, Formula, Symbol, point
-from .gram import MOST_WITH_EXP, given_matrix, has_exp, is_linear, read_kernel, require_histograms, value
+from .gram import (
+    MOST_WITH_EXP,
+    given_matrix,
+    has_exp,
+    is_linear,
+    is_polynomial,
+    read_kernel,
+    require_histograms,
+    value,
+)
 from .letters import K, coordinates, k, x_
 from .problem import Problem
 from .steps import Solution, Step
 from .world import Feature, World, exact, vector
 
 SECONDS_WITH_EXP = 10.0
+MOST_FEATURES = 10
+"""So many features are written out, one by one."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +78,17 @@ class Sample(Problem):
         if self.gram is not None:
             return self.gram
         return tuple(tuple(value(self.kernel, x, z) for z in self.vectors) for x in self.vectors)
+
+    @cached_property
+    def monomials(self) -> list[Monomial] | None:
+        """The features of a polynomial kernel, where they are few."""
+        if self.points is None or self.features is not None or not is_polynomial(self.kernel):
+            return None
+        try:
+            found = monomials(self.kernel, len(self.points[0]))
+        except NotByHandError:
+            return None
+        return found if len(found) <= MOST_FEATURES else None
 
     def new_values(self, number: int) -> Vector:
         """k(x_i, x) of all points, with new point x."""
@@ -130,7 +153,7 @@ class Sample(Problem):
         return World(
             {letters.x: any_, letters.z: other, K: sp.ImmutableMatrix(K_), k: kernel},
             {Symbol("x", bold=True): own, Symbol("K"): K_} | coordinates_,
-            {"φ": phi, "rank": lambda A: sp.Integer(sp.Matrix([A]).rank())},
+            {"φ": phi, "rank": self._rank},
         )
 
     def _phi(self, own: Sequence[Any]) -> Callable[[Any], Any]:
@@ -183,11 +206,24 @@ class Sample(Problem):
         return world.also({letters.x: new})
 
     def prove_definite(self, step: Step) -> bool:
-        """The word about K, by SymPy."""
-        matrix_ = sympy().Matrix([[exact(v) for v in row] for row in self.K])
+        """The word about K, by `definiteness`."""
         words = "".join(part for part in step.statement.parts if isinstance(part, str))
-        definite = bool(matrix_.is_positive_definite)
-        return bool(matrix_.is_positive_semidefinite) and ("positive definite" in words) == definite
+        semidefinite, definite = self.definiteness()
+        return semidefinite and ("positive definite" in words) == definite
+
+    def definiteness(self) -> tuple[bool, bool]:
+        """Whether K is positive semidefinite, and definite: by SymPy, or by minors, whose signs with exp are sure."""
+        if has_exp(self.kernel):
+            found = [minor for minors in principal_minors(self.K).values() for minor in minors]
+            return min(found) >= 0, min(found) > 0
+        matrix_ = sympy().Matrix([[exact(v) for v in row] for row in self.K])
+        return bool(matrix_.is_positive_semidefinite), bool(matrix_.is_positive_definite)
+
+    def _rank(self, A: Any) -> Any:
+        """The rank of K, or of the same matrix with signs; of one with exp, the size of its largest minor but 0."""
+        if not has_exp(self.kernel):
+            return sympy().Integer(sympy().Matrix([A]).rank())
+        return sympy().Integer(max(size for size, minors in principal_minors(self.K).items() if any(minors)))
 
 
 def _as_value(x: Sequence[Any]) -> Any:

@@ -214,7 +214,7 @@ def worked(e: StochasticProblem) -> Solution:
     require_whole("steps", e.steps, MOST_STEPS)
     require_whole("average_from", e.average_from, e.steps)
     if e.order not in ORDERS:
-        raise ValueError(f'order must be "epochs" or "random", not {e.order!r}.')
+        raise ValueError(f'order must be "epochs" or "random", not {e.order!r:.80}.')
     require_linear(e)
     sections = (_data(e), _table(e), _expectation(e), _output(e), _cost(e))
     last = e.run[-1]

@@ -14,10 +14,11 @@ from .svm_answer import answer, conditions, intercept, margin, multipliers, weig
 from .svm_cases import cases, family, inseparable
 from .svm_dual import data, dual, elimination, gram_matrix
 from .svm_duality import duality
+from .svm_features import in_features
 from .svm_problem import SvmProblem
 from .svm_program import program
 from .svm_short import short
-from .world import exact
+from .world import exact, root
 
 MOST_POINTS_HARD, MOST_POINTS_SOFT = 10, 8
 
@@ -35,7 +36,8 @@ def svm(
     X holds the points (numbers, or text such as "1/3"), or their Gram matrix with kernel="precomputed"; y two classes.
     Kernels are those with rational values: linear, poly, intersection, chi2, their sums and products, and features of
     one's own. `new` is a point (or several) to classify. detail="short" gives seven steps, from G to the margin, and
-    the new points; "duality" derives the dual in full, "program" gives the matrices of the quadratic programs.
+    the new points; "duality" derives the dual in full, "program" gives the matrices of the quadratic programs,
+    "features" solves on phi(x) itself, beside the kernel.
     """
     sympy()
     bound = None if C is None or C in (float("inf"), "inf") else fraction(C, "C")
@@ -50,7 +52,7 @@ def svm(
 def worked(e: SvmProblem) -> Solution:
     """The solution, from the data alone."""
     if e.detail not in DETAILS:
-        raise ValueError(f"detail must be one of {', '.join(DETAILS)}, not {e.detail!r}.")
+        raise ValueError(f"detail must be one of {', '.join(DETAILS)}, not {e.detail!r:.80}.")
     require_few(e.n, MOST_POINTS_HARD if e.C is None else MOST_POINTS_SOFT, "mercer.SVC")
     margin_kind = "hard margin" if e.C is None else f"soft margin, C = {e.C}"
     title = f"Support vector machine, {margin_kind}: {e.n} points"
@@ -73,6 +75,7 @@ def _short(e: SvmProblem) -> tuple[Section, ...]:
 
 _TOLD: dict[str, Callable[[SvmProblem], tuple[Section, ...]]] = {
     "full": _full, "short": _short, "duality": duality, "program": program,
+    "features": in_features,
 }  # fmt: skip
 DETAILS = tuple(_TOLD)
 
@@ -88,7 +91,6 @@ def _end(e: SvmProblem) -> tuple[Section, ...]:
 
 def _values(e: SvmProblem) -> dict[str, Any]:
     square, best = e.squared_norm(e.beta(e.alpha)), e.optima[0]
-    root = sympy().sqrt(exact(square))
     values: dict[str, Any] = {"separable": True} if e.C is None else {}
     values |= {
         "alpha": e.alpha,
@@ -96,7 +98,7 @@ def _values(e: SvmProblem) -> dict[str, Any]:
         "b": e.b,
         "t": -e.b,
         "squared_norm": square,
-        "margin": 1 / root if square else None,
+        "margin": 1 / root(exact(square)) if square else None,
         "value": e.dual.dual_value(e.alpha),
     }
     if e.linear:

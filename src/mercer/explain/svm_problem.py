@@ -13,7 +13,7 @@ from .cases import Case, Dual, Finding, State, Verdict, all_hold, meeting_hulls,
 from .exact import Labels, Rows, Vector, dot, sympy
 from .formula import Formula, Symbol, combination, formula
 from .sample import Sample
-from .world import World, exact, vector
+from .world import World, exact, root, vector
 
 if TYPE_CHECKING:
     from .steps import Solution, Step
@@ -110,11 +110,13 @@ class SvmProblem(Sample):
             return self._with_labels().also(
                 {Symbol("c", bold=True): vector([p - m for p, m in zip(plus, minus, strict=True)])}
             )
-        from . import svm_duality, svm_program
+        from . import svm_duality, svm_features, svm_program
 
         if scope in svm_duality.SCOPES:
             return svm_duality.world(self, scope)
         solved = self._solved(self.alpha, self.b)
+        if kind == "explicit":
+            return svm_features.world(self, solved)
         if kind in svm_program.SCOPES:
             return svm_program.world(self, scope, solved)
         return self.at_new(solved, int(rest) - 1) if kind == "new" else solved
@@ -179,7 +181,7 @@ class SvmProblem(Sample):
             families[Symbol("xi")] = [exact(max(Fraction(0), 1 - m)) for m in reached]
         square = self.squared_norm(self.beta(alpha))
         if square:
-            letters_[Symbol("m")] = 1 / sp.sqrt(exact(square))
+            letters_[Symbol("m")] = 1 / root(exact(square))
         return world.also(letters_, families)
 
     # Proofs beyond relations between numbers.

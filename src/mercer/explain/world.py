@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from .exact import sympy
-from .exponential import Exponential
+from .exponential import Exponential, as_exponential
 from .formula import Symbol
 
 Family = Sequence[Any]
@@ -105,10 +105,9 @@ class Feature:
         factors: dict[Any, Any] = {}
         for c, x in self.terms:
             factors[x] = factors.get(x, 0) + c
-        sp = sympy()
-        if all(sp.expand(c) == 0 for c in factors.values()):
+        if all(multiplied_out(c) == 0 for c in factors.values()):
             return True
-        return bool(sp.expand(self.inner(self)) == 0)
+        return bool(multiplied_out(self.inner(self)) == 0)
 
 
 def exact(number: Fraction | int | Exponential) -> Any:
@@ -117,6 +116,32 @@ def exact(number: Fraction | int | Exponential) -> Any:
         return number.to_sympy()
     number = Fraction(number)
     return sympy().Rational(number.numerator, number.denominator)
+
+
+def with_exp(number: Any) -> Any:
+    """A number of SymPy's in which there is exp of fractions, but no root: as one of ours, whose sign is sure.
+
+    None where it is another.
+    """
+    sp = sympy()
+    if not (getattr(number, "is_number", False) and number.has(sp.exp, sp.E)):
+        return None
+    try:
+        return as_exponential(number)
+    except TypeError:
+        return None
+
+
+def multiplied_out(number: Any) -> Any:
+    """The same expression multiplied out; where there is exp in it, as one quotient."""
+    found = with_exp(number)
+    return sympy().expand(number) if found is None else exact(found)
+
+
+def root(square: Any) -> Any:
+    """The square root of a number; with exp in it, as it stands: SymPy would ask at length what it is."""
+    sp = sympy()
+    return sp.Pow(square, sp.Rational(1, 2), evaluate=not square.has(sp.exp, sp.E))
 
 
 def vector(numbers: Sequence[Any]) -> Any:

@@ -27,6 +27,14 @@ REGISTRY: dict[str, type[Parameters]] = {}
 """Every solver, and every step rule of a solver, that can be written as text, by its names."""
 
 
+class Raw(NamedTuple):
+    """The objective of a machine, and the machine, where it is to be kept."""
+
+    value: float
+    beta: Array | None = None
+    b: float | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Iterate:
     """Where a solver stands: coefficients, K beta as the solver believes it to be (None: not known), b, the dual value.
@@ -36,8 +44,8 @@ class Iterate:
     point, where beta is none; the dual value is then that of this point. work: values of K that were computed or read
     until now, where the solver counts them. weights: w with f = Z w + b for explicit features Z, where that is the
     answer, and sum beta_i z_i is w only up to rounding; beta is a dual point then. error: by how much the scores may be
-    wrong at most, proved. note: what users should know of how the solver came here. An iterate is valid until the
-    next one.
+    wrong at most, proved. note: what users should know of how the solver came here. raw: where a method stands whose
+    answer is another machine. An iterate is valid until the next one.
     """
 
     beta: Array
@@ -52,6 +60,7 @@ class Iterate:
     weights: Array | None = None
     error: float = np.inf
     note: str = ""
+    raw: Raw | None = None
 
 
 def full_round(n: int) -> float:

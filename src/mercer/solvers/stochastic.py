@@ -27,7 +27,7 @@ from ..params import require_integer
 from ..problem import Problem
 from ..solution import Status
 from ..types import Array, inner
-from .base import Iterate, Solver, Work
+from .base import Iterate, Raw, Solver, Work
 from .coordinate import require_no_mass
 from .descent import Descent, balanced, nothing
 from .rows import Features, random_words, rows_of, table_of
@@ -44,12 +44,14 @@ class StochasticSubgradient(Solver):
 
     step : a step rule; its t counts steps. order : "shuffled", every point once in a pass, or "random" draws.
     average_from : the mean of w is taken after so many passes (not with Automatic).
+    keep : whether the history holds the coefficients after each pass, beside their raw value.
     """
 
     step: StepRule = Automatic()  # noqa: RUF009 (a frozen value)
     order: str = "shuffled"
     average_from: int = 1
     random_state: int | None = None
+    keep: bool = False
     exhausted: ClassVar[Status] = Status.DIVERGED
 
     def __post_init__(self) -> None:
@@ -67,7 +69,8 @@ class StochasticSubgradient(Solver):
         return whole_products(problem, 2)
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
-        yield nothing(problem)
+        first = nothing(problem)
+        yield replace(first, raw=self._raw(first.beta, first.b or 0.0, first.gap or 0.0))
         if not isinstance(self.step, Automatic):
             yield from self._draws(problem, start)
             return
@@ -87,7 +90,7 @@ class StochasticSubgradient(Solver):
                 for_each(together, lambda work: work(), 2)
             else:
                 answer.approach()
-            yield answer.iterate()
+            yield replace(answer.iterate(), raw=self._raw(*answer.raw))
             if answer.done:
                 return
             if not ahead:
@@ -103,16 +106,12 @@ class StochasticSubgradient(Solver):
 
     def _walk(self, problem: Problem, start: Array | None) -> Generator[tuple[Array, float, float], None, None]:
         """The last machine of each pass: beta, b, primal value."""
-        from .._core.stochastic import BIAS, SCALE
-
-        if isinstance(self.step, Automatic):
-            descent = Descent(problem, rows_of(problem.gram), start, self.random_state, draws=self.order == "random")
-            while True:
-                _advance(descent)
-                yield descent.beta, descent.b, problem.primal(descent.beta, descent.b, problem.gram @ descent.beta)
-        for run in self._passes(problem, start):
-            beta, b = run.numbers[SCALE] * run.u, float(run.numbers[BIAS]) if problem.bias else 0.0
-            yield beta, b, problem.primal(beta, b, problem.gram @ beta)
+        found = replace(self, keep=True).iterates(problem, start)
+        next(found)  # f = b
+        for iterate in found:
+            raw = iterate.raw
+            if raw is not None and raw.beta is not None and raw.b is not None:
+                yield raw.beta, raw.b, raw.value
 
     def absorb(self, problem: Problem, w: Array, b: float) -> tuple[Array, float]:
         """One pass with automatic steps over points that are new, from w and b: what becomes of them.
@@ -136,7 +135,10 @@ class StochasticSubgradient(Solver):
             if run.diverged():
                 yield replace(nothing(problem), done=True)
                 return
-            yield run.iterate()
+            yield replace(run.iterate(), raw=self._raw(*run.machine()))
+
+    def _raw(self, beta: Array, b: float, value: float) -> Raw:
+        return Raw(value, beta, b) if self.keep else Raw(value)
 
     def _passes(self, problem: Problem, start: Array | None) -> Generator[_Run, None, None]:
         """The run after each pass."""
@@ -187,6 +189,7 @@ class _Answer:
     def take(self, descent: Descent) -> None:
         """Remember where the descent stands."""
         self.target, self.image, self.done = descent.beta.copy(), descent.image, descent.idle
+        self.target_b = descent.b
         if self.copies:
             self.image = self.image.copy()
 
@@ -199,7 +202,9 @@ class _Answer:
         from .._core.stochastic import approach, losses_and_conjugates
 
         free = self.problem.bias
-        self.b = approach(self.beta, self.scores, self.b, self.target, self._scores(), self.points, free)
+        scores = self._scores()
+        self.raw = self.target, self.target_b, self.problem.primal(self.target, self.target_b, scores)
+        self.b = approach(self.beta, self.scores, self.b, self.target, scores, self.points, free)
         self.dual_beta = balanced(self.target) if free else self.target
         losses, conjugates = losses_and_conjugates(self.scores + self.b, self.points, self.dual_beta)
         primal = 0.5 * inner(self.beta, self.scores) + losses
@@ -250,6 +255,14 @@ class _Run:
         size = float(np.abs(self.u).max()) * self.numbers[SCALE]
         self.least = min(self.least, size)
         return not size <= FAR * self.least
+
+    def machine(self) -> tuple[Array, float, float]:
+        """The last w: its coefficients, the method's own bias, the objective."""
+        from .._core.stochastic import BIAS, SCALE
+
+        beta, b = self.numbers[SCALE] * self.u, float(self.numbers[BIAS]) if self.problem.bias else 0.0
+        scores = self.numbers[SCALE] * self.rows.scores(self.image) + self.rows.constant * float(beta.sum())
+        return beta, b, self.problem.primal(beta, b, scores)
 
     def iterate(self) -> Iterate:
         """The mean of w, and the mean slopes as its proof."""

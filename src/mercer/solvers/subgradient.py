@@ -28,7 +28,7 @@ from ..losses import HardMargin
 from ..problem import Problem
 from ..solution import Status
 from ..types import Array
-from .base import Iterate, Solver, Work, feasible_start
+from .base import Iterate, Raw, Solver, Work, feasible_start
 from .steps import FAR, Automatic, StepRule, require_rule
 
 _PAIRS = 5_000  # steps of the small quadratic program
@@ -37,9 +37,13 @@ _EXACT = 1e-10  # and how exactly it is solved
 
 @dataclass(frozen=True)
 class Subgradient(Solver):
-    """Steps along subgradients by a step rule; the best iterate is the answer. One round is one pass."""
+    """Steps along subgradients by a step rule; the best iterate is the answer. One round is one pass.
+
+    keep : whether the history holds the coefficients of each step, beside its raw value.
+    """
 
     step: StepRule = Automatic()  # noqa: RUF009 (a frozen value)
+    keep: bool = False
 
     exhausted: ClassVar[Status] = Status.DIVERGED
 
@@ -63,7 +67,8 @@ class Subgradient(Solver):
                 best_dual, proof = dual, beta.copy()
             size = size or abs(primal) + float(problem.C.sum())
             diverged = not abs(primal) <= FAR * size
-            yield Iterate(*answer, best_dual, dual_beta=proof, done=diverged)
+            raw = Raw(primal, beta, b) if self.keep else Raw(primal)
+            yield Iterate(*answer, best_dual, dual_beta=proof, done=diverged, raw=raw)
             if diverged:
                 return
 

@@ -60,8 +60,8 @@ def _encode(value: Any) -> Any:
         return {"exact": str(value)}
     if isinstance(value, Exponential):
         return {
-            "with exp": [[str(c) for pair in part.items() for c in pair] for part in value.parts()],
-            "unit": str(value.unit),
+            "with exp": [[str(v) for exponent, c in part.items() for v in (-exponent, c)] for part in value.parts()],
+            "unit": "1",
         }
     if isinstance(value, formula.Number):
         return {"number": str(value.value)}
