@@ -136,7 +136,7 @@ def nodes_like(node):
     yield from (("nothing", None), ("text", "x"), ("NaN", {"float": "nan"}), ("an array", {"few": ["<f8", [1.0] * 11]}))
     if type(node) is int:  # of other numbers, any could be the true one
         yield from (("one more", node + 1), ("one less", node - 1), ("zero", 0), ("negative", -1), ("huge", 10**12))
-    for kind in ("tuple", "dict", "labels"):
+    for kind in ("tuple", "solutions", "dict", "labels"):
         if isinstance(node, dict) and kind in node:
             items = node[kind]
             yield from (

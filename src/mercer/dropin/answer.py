@@ -93,7 +93,7 @@ def _of_machine(machine: Machine, X: Any, y: Array, weight: Array, tol: float) -
             machine.set_params(tol=gap).fit(X, y, None if (weight == 1.0).all() else weight)
         bad = [c.status for c in machine.certificates_ if c.status not in _FINE]
         if bad:
-            raise RefusedError(f"the status is {bad[0].name.lower()}")
+            raise RefusedError(f"the status is {bad[0].word}")
         if max(c.kkt_violation for c in machine.certificates_) <= tol:
             break
         gap *= _FINER

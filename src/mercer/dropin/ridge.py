@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import sklearn.kernel_ridge
@@ -35,7 +35,9 @@ _CHECKS = {"accept_sparse": ("csr", "csc")}
 
 @documented
 class KernelRidge(sklearn.kernel_ridge.KernelRidge):  # type: ignore[misc]  # noqa: D101
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    certificate_: Certificate
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         self.__dict__.pop("certificate_", None)
         name = type(self).__name__
         try:
@@ -44,7 +46,8 @@ class KernelRidge(sklearn.kernel_ridge.KernelRidge):  # type: ignore[misc]  # no
             coefficients, certificate = self._solved(X, y, sample_weight)
         except (RefusedError, ValueError, TypeError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:
             log.info("%s.fit: by scikit-learn, because %s", name, error)
-            return super().fit(X, y, sample_weight)
+            super().fit(X, y, sample_weight)
+            return self
         told(name, certificate)
         self.dual_coef_, self.certificate_ = coefficients, certificate
         return self

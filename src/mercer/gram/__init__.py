@@ -20,3 +20,7 @@ __all__ = [
     "gram_of",
     "unformed",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -3,6 +3,7 @@
 A value is itself where JSON has it (null, true, 3, 0.1, "text", a list), or an object with one telling key:
 
     {"float": "inf"}  {"scalar": [dtype, value]}  {"tuple": [...]}  {"dict": [[key, value], ...]}  {"labels": [...]}
+    {"solutions": [...]}
     {"few": [dtype, [...]]}  {"array": "03-dual_coef_.npy"}  {"sparse": [size, mask, values]}  {"csr": [...]}
     {"kernel": "rbf(gamma=0.5)"}  {"features": estimator}  {"solver": "qp()"}  {"status": "CONVERGED"}
     {"value": "Certificate", "fields": {...}}  {"same": 0}  {"records": "Step", "columns": {...}}
@@ -23,7 +24,7 @@ import numpy as np
 from ..kernels import FromFeatures, Kernel
 from ..kernels import kernel as as_kernel
 from ..kernels.points import is_sparse
-from ..solution import Certificate, Status
+from ..solution import Certificate, Solution, Solutions, Status
 from ..solvers import Solver
 from ..solvers import solver as as_solver
 from ..types import Array
@@ -72,7 +73,8 @@ class Writer:
         if isinstance(value, tuple):
             if len({type(item) for item in value}) == 1 and name_of(value[0], RECORDS):
                 return self.records(value, name)
-            return {"tuple": [self.encode(item, name) for item in value]}
+            kind = "solutions" if isinstance(value, Solutions) else "tuple"
+            return {kind: [self.encode(item, name) for item in value]}
         if isinstance(value, dict):
             return {"dict": [[self.encode(key, name), self.encode(item, name)] for key, item in value.items()]}
         return self.object(value, name)
@@ -373,6 +375,7 @@ _RULES: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "float": ((), _float),
     "scalar": ((), _scalar),
     "tuple": ((), lambda reader, items: tuple(reader.decode(_a(list, items)))),
+    "solutions": ((), lambda reader, items: Solutions(_a(Solution, one) for one in reader.decode(_a(list, items)))),
     "dict": ((), _dict),
     "labels": ((), Reader.labels),
     "few": ((), _few),

@@ -179,7 +179,13 @@ def _written(kernel: Kernel, level: int) -> str:
 
 @dataclass(frozen=True)
 class Constant(Kernel):
-    """k(x, z) = value >= 0; `k + 1` means `k + Constant(1)`."""
+    """k(x, z) = value >= 0; `k + 1` means `k + Constant(1)`.
+
+    Parameters
+    ----------
+    value : float, default=1.0
+        The value, >= 0.
+    """
 
     value: float = 1.0
     domain_of_its_own: ClassVar[Domain] = Domain.ANYTHING
@@ -230,7 +236,15 @@ class _Composite(Kernel, names=()):
 
 @dataclass(frozen=True, repr=False)
 class Sum(_Composite, names=()):
-    """k(x, z) = left(x, z) + right(x, z)."""
+    """k(x, z) = left(x, z) + right(x, z).
+
+    Parameters
+    ----------
+    left : Kernel
+        The first summand.
+    right : Kernel
+        The second summand.
+    """
 
     left: Kernel
     right: Kernel
@@ -264,7 +278,15 @@ class Sum(_Composite, names=()):
 
 @dataclass(frozen=True, repr=False)
 class Product(_Composite, names=()):
-    """k(x, z) = left(x, z) right(x, z)."""
+    """k(x, z) = left(x, z) right(x, z).
+
+    Parameters
+    ----------
+    left : Kernel
+        The first factor.
+    right : Kernel
+        The second factor.
+    """
 
     left: Kernel
     right: Kernel
@@ -287,7 +309,15 @@ class Product(_Composite, names=()):
 
 @dataclass(frozen=True, repr=False)
 class Scaled(_Composite, names=()):
-    """k(x, z) = factor kernel(x, z), with factor >= 0."""
+    """k(x, z) = factor kernel(x, z), with factor >= 0.
+
+    Parameters
+    ----------
+    factor : float
+        The number, >= 0.
+    kernel : Kernel
+        What is scaled.
+    """
 
     factor: float
     kernel: Kernel
@@ -317,7 +347,15 @@ class Scaled(_Composite, names=()):
 
 @dataclass(frozen=True, repr=False)
 class Power(_Composite, names=()):
-    """k(x, z) = kernel(x, z) ** exponent, with a positive integer as exponent."""
+    """k(x, z) = kernel(x, z) ** exponent, with a positive integer as exponent.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The base.
+    exponent : int
+        The exponent, 1 or more.
+    """
 
     kernel: Kernel
     exponent: int

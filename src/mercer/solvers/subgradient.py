@@ -37,7 +37,13 @@ _EXACT = 1e-10  # and how exactly it is solved
 
 @dataclass(frozen=True)
 class Subgradient(Solver):
-    """Steps along subgradients by a step rule; the best iterate is the answer. One round is one pass."""
+    """Steps along subgradients by a step rule; the best iterate is the answer. One round is one pass.
+
+    Parameters
+    ----------
+    step : StepRule, default=Automatic()
+        A step rule.
+    """
 
     step: StepRule = Automatic()  # noqa: RUF009 (a frozen value)
 
