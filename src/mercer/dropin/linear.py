@@ -120,7 +120,7 @@ def _solutions(X: Any, tasks: list[Task], scaling: float) -> tuple[Array, list[C
     if not is_sparse(X) and X.size <= _SMALL:
         Z = np.column_stack([X, np.full(len(X), scaling)]) if scaling else X
         if isinstance(tasks[0].loss, SquaredHinge) and Z.shape[1] <= _NARROW:
-            found = [newton(Z, task.y, task.C, _GAP) for task in tasks]
+            found = [newton(Z, task.loss.terms(task.y, task.C), _GAP) for task in tasks]
             if all(certificate.converged for _, certificate, _ in found):
                 return np.array([w for w, _, _ in found]), [c for _, c, _ in found], max(n for _, _, n in found)
         elif len(Z) <= FEW:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 import sklearn.kernel_ridge
 from scipy.linalg import cho_factor, cho_solve
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .. import estimators
@@ -16,7 +14,6 @@ from ..columns import sums_between
 from ..estimators.foreign import ridge_kernel
 from ..estimators.machines import Task
 from ..estimators.ridge_certificate import in_values_of_J, of_all
-from ..estimators.scales import ScaleWarning
 from ..gram import DenseGram
 from ..kernels import FromBlocks, Kernel, Linear, Precomputed
 from ..kernels.pairwise import linear_scores
@@ -24,7 +21,7 @@ from ..kernels.points import is_sparse
 from ..losses import Squared
 from ..solution import Certificate, Status
 from ..types import Array
-from .answer import RefusedError, light, log, told
+from .answer import RefusedError, light, log, quietly, told
 from .documented import documented
 from .quick import certified, few_dense, matrix_of
 
@@ -138,7 +135,7 @@ def _of_few(kernel: Kernel, X: Array, targets: Array, weight: Array, alpha: floa
 
 def _judged(scores: Array, beta: Array, t: Array, weight: Array, alpha: float) -> Any:
     """What K beta proves, in values of J."""
-    beta = np.ascontiguousarray(beta)
+    beta, t = np.ascontiguousarray(beta), np.ascontiguousarray(t)
     residual = float(np.linalg.norm(t - scores - alpha * beta / weight)) / (float(np.linalg.norm(t)) or 1.0)
     task = Task(t, Squared(), weight / alpha, bias=False)
     return in_values_of_J(certified(task.loss.terms(task.y, task.C), task, beta, scores, 0.0), alpha, residual)
@@ -148,9 +145,7 @@ def _of_machine(kernel: Kernel, X: Any, targets: Array, weight: Array, alpha: fl
     """By Mercer's own machine, exactly."""
     solver = None if X.shape[0] <= _FACTOR else "conjugategradient"
     machine = estimators.KernelRidge(kernel, alpha=alpha, solver=solver, tol=_GAP)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", ScaleWarning)
+    with quietly():
         machine.fit(X, targets, weight)
     if machine.has_landmarks_ or any(c.status is not Status.CONVERGED for c in machine.certificates_):
         raise RefusedError("the answer is not exact")
