@@ -31,7 +31,8 @@ UNSEEN = {  # what any file could say: it would be another model
     ("columns", "features_ one less"),  # another column had gaps
     ("shapes", "scores_ inf"),  # another column is the best
     ("data frames within", "_sklearn_output_config missing"),  # arrays, for which columns have no names
-    ("drop-in, ridge", "X_fit_ of whole numbers"), ("drop-in, ridge", "dual_coef_ wider"),  # another model
+    ("drop-in, ridge", "X_fit_ of whole numbers"), ("drop-in, ridge", "dual_coef_ wider"),
+    ("drop-in, ridge", "dual_coef_ narrower"),  # other points, other targets
     ("several targets", "estimators_ shorter"), ("several targets", "estimators_ longer"),
     ("isotonic", "calibrated_classifiers_ shorter"), ("isotonic", "calibrated_classifiers_ longer"),
     ("sigmoid", "calibrated_classifiers_ shorter"), ("sigmoid", "calibrated_classifiers_ longer"),
