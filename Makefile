@@ -72,6 +72,7 @@ bench: .venv/ready .venv/tools
 	$(BIN)/python benchmarks/linear.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/small.py
 	$(BIN)/python benchmarks/dropin.py
+	$(BIN)/python benchmarks/components.py
 	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/perceptron.py $(if $(DATA),--data $(DATA))
 	$(if $(DATA),$(BIN)/python benchmarks/ridge.py --data $(DATA))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_matrix
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor, make_column_selector
 from sklearn.decomposition import PCA
@@ -23,7 +24,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from mercer import SVC, SVR, KernelRidge, LinearSVC
+from mercer import SVC, SVR, KernelRidge, LinearSVC, dropin
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -33,6 +34,10 @@ WORDS = np.array([["a", "b"], ["c", "b"], ["a", "d"], ["e", "f"]] * 15, dtype=ob
 GAPS = np.where(RNG.uniform(size=X.shape) < 0.1, np.nan, X)
 TABLE = pd.DataFrame({"a": X[:, 0], "b": GAPS[:, 1], "c": WORDS[:, 0]})
 TEXTS = ["a good day", "bad days here", "good good words", "no words at all"] * 15
+
+
+def _searched(machine, grid):
+    return GridSearchCV(machine, grid, cv=2)
 
 
 def _columns(**settings):
@@ -121,6 +126,19 @@ PIPELINES = {
     "sets of labels": (lambda: OneVsRestClassifier(SVC()).fit(X, np.column_stack([y > 0, y > 1]).astype(int)), X),
     "one against one": (lambda: OneVsOneClassifier(SVC()).fit(X, y), X),
 }
+
+DROPINS = {
+    "pipeline": (lambda: make_pipeline(StandardScaler(), dropin.SVC()).fit(X, y), X),
+    "two classes": (lambda: dropin.SVC(kernel="poly").fit(X, y > 0), X),
+    "sparse, by LIBSVM": (lambda: dropin.SVC(kernel="sigmoid").fit(csr_matrix(X), y), csr_matrix(X)),
+    "by LIBSVM": (lambda: dropin.SVR(kernel="sigmoid").fit(X, t), X),
+    "values": (lambda: dropin.SVC(kernel="precomputed").fit(X @ X.T, y), X @ X.T),
+    "linear": (lambda: _searched(dropin.LinearSVC(), {"C": [1.0, 3.0]}).fit(X, y), X),
+    "without intercept": (lambda: dropin.LinearSVC(fit_intercept=False).fit(X, y > 0), X),
+    "one class": (lambda: dropin.OneClassSVM().fit(X), X),
+    "ridge": (lambda: dropin.KernelRidge(kernel="rbf").fit(X, np.column_stack([t, -t])), X),
+}
+"""The same with scikit-learn's machines that are Mercer's inside."""
 
 
 def answers(model, points):

@@ -140,7 +140,7 @@ def test_gamma_has_a_long_name(run):
     [
         (("train", "two.csv", "--scoring", "f2"), "has no such score. Did you mean"),
         (("train", "three.csv", "--scoring", "f1"), "--scoring f1 cannot be had here"),
-        (("tune", "two.csv", "--scoring", "neg_log_loss"), "--scoring neg_log_loss cannot be had here"),
+        (("tune", "two.csv", "--scoring", "neg_log_loss"), "--scoring neg_log_loss cannot be had here: SVC has none"),
         (("evaluate", "two.mercer", "two.csv", "--scoring", "nonsense"), "has no such score"),
     ],
 )

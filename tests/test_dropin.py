@@ -216,13 +216,24 @@ def test_patched_within_a_block():
     assert sklearn.svm.SVC is originals["SVC"]
 
 
-def test_modules_that_hold_the_originals_are_named(monkeypatch):
+@pytest.mark.parametrize("targets", [np.column_stack([t, -t]), np.column_stack([t, -t])[:, 0], np.round(t)])
+def test_targets_lie_in_memory_as_they_like(targets, caplog):
+    with caplog.at_level(logging.INFO, "mercer.dropin"):
+        ours = dropin.KernelRidge(kernel="rbf").fit(X_numbers, targets)
+    assert "by Mercer" in caplog.text and ours.certificate_.converged
+    theirs = sklearn.kernel_ridge.KernelRidge(kernel="rbf").fit(X_numbers, targets)
+    np.testing.assert_allclose(ours.predict(X_numbers), theirs.predict(X_numbers), atol=1e-9)
+
+
+def test_modules_that_hold_the_originals_are_named(monkeypatch, caplog):
     module = types.ModuleType("somebodys_module")
     module.Machine = sklearn.svm.SVC
     monkeypatch.setitem(sys.modules, "somebodys_module", module)
+    caplog.set_level(logging.INFO, "mercer.dropin")
     with pytest.warns(UserWarning, match=r"somebodys_module.* imported classes .*before mercer.dropin.patch"):
         dropin.patch()
     dropin.unpatch()
+    assert "NuSVC and NuSVR stay scikit-learn's" in caplog.text
 
 
 def test_a_script_is_run_with_the_classes_patched_in(tmp_path):

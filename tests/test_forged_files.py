@@ -136,7 +136,7 @@ def nodes_like(node):
     yield from (("nothing", None), ("text", "x"), ("NaN", {"float": "nan"}), ("an array", {"few": ["<f8", [1.0] * 11]}))
     if type(node) is int:  # of other numbers, any could be the true one
         yield from (("one more", node + 1), ("one less", node - 1), ("zero", 0), ("negative", -1), ("huge", 10**12))
-    for kind in ("tuple", "dict", "labels"):
+    for kind in ("tuple", "solutions", "dict", "labels"):
         if isinstance(node, dict) and kind in node:
             items = node[kind]
             yield from (
@@ -214,7 +214,7 @@ def changed(contents, path, value, missing=False):
 CHILD = """
 import pickle, sys, warnings
 from hashlib import sha256
-import numpy as np
+import mercer, numpy as np
 from mercer.io import ModelError
 from mercer.io.models import loads
 warnings.simplefilter("ignore")
@@ -224,7 +224,7 @@ def answer(data, points):
     ways = [way for way in ("decision_function", "predict_proba", "predict") if hasattr(model, way)]
     ask = getattr(model, ways[0])
     found = [np.asarray(ask(points))]
-    if type(model).__name__ == "KernelRidge":
+    if type(model) is mercer.KernelRidge:
         found.append(model.predict(points[:50], return_std=True)[1])
     return sha256(b"".join(part.tobytes() for part in found)).hexdigest()
 

@@ -16,29 +16,36 @@ import mercer
 from mercer import SVC, LinearSVC
 from mercer.io import ModelError, StorageError
 from mercer.io.consistent_columns import COLUMNS
+from mercer.io.consistent_dropin import DROPIN
 from mercer.io.consistent_wrappers import WRAPPERS
 from mercer.io.models import dumps, loads
 
-from .pipelines import PIPELINES, TEXTS, X, answers, y
+from .pipelines import DROPINS, PIPELINES, TEXTS, X, answers, y
 from .test_forged_files import forgeries, tried
 from .test_models import entries, forged, is_one_sentence
 
 OURS = set(mercer.estimators.__all__)
-TWICE = ("columns by a function", "search", "sets of labels")  # forged under another name already
+TWICE = ("columns by a function", "search", "sets of labels", "drop-in, two classes", "drop-in, without intercept")
+"""Forged under another name already."""
 UNSEEN = {  # what any file could say: it would be another model
     ("columns", "features_ one less"),  # another column had gaps
     ("shapes", "scores_ inf"),  # another column is the best
     ("data frames within", "_sklearn_output_config missing"),  # arrays, for which columns have no names
+    ("drop-in, ridge", "X_fit_ of whole numbers"), ("drop-in, ridge", "dual_coef_ wider"),
+    ("drop-in, ridge", "dual_coef_ narrower"),  # other points, other targets
     ("several targets", "estimators_ shorter"), ("several targets", "estimators_ longer"),
     ("isotonic", "calibrated_classifiers_ shorter"), ("isotonic", "calibrated_classifiers_ longer"),
     ("sigmoid", "calibrated_classifiers_ shorter"), ("sigmoid", "calibrated_classifiers_ longer"),
 }  # fmt: skip
 
 
+ALL = PIPELINES | {f"drop-in, {name}": model for name, model in DROPINS.items()}
+
+
 @pytest.mark.digits
-@pytest.mark.parametrize("name", PIPELINES)
+@pytest.mark.parametrize("name", ALL)
 def test_loaded_pipelines_answer_the_same_bits(name):
-    make, points = PIPELINES[name]
+    make, points = ALL[name]
     model = make()
     data = dumps(model)
     loaded, true = loads(data), answers(model, points)
@@ -65,12 +72,12 @@ def learned_by_others(path, model):
     return True
 
 
-@pytest.mark.parametrize("part", range(2))
+@pytest.mark.parametrize("part", range(3))
 def test_forged_pipelines(part):
     """Each is refused in one sentence, or it is of no consequence: the answers are the same to the last bit."""
     cases, true = [], {}
-    for kind in [kind for kind in PIPELINES if kind not in TWICE][part::2]:
-        make, points = PIPELINES[kind]
+    for kind in [kind for kind in ALL if kind not in TWICE][part::3]:
+        make, points = ALL[kind]
         points = points[:8]
         data = dumps(make())
         cases.append(((kind, "true"), data, points))
@@ -89,11 +96,11 @@ def test_forged_pipelines(part):
 
 
 def test_every_rule_is_forged():
-    held = set()
-    for make, _ in PIPELINES.values():
+    held, rules = set(), COLUMNS | WRAPPERS | DROPIN
+    for make, _ in ALL.values():
         text = entries(dumps(make()))["manifest.json"]
-        held |= {name for name in COLUMNS | WRAPPERS if json.dumps({"estimator": name})[1:-1].encode() in text}
-    assert set(COLUMNS | WRAPPERS) - held == {"_TemperatureScaling"}  # newer than the oldest scikit-learn
+        held |= {name for name in rules if json.dumps({"estimator": name})[1:-1].encode() in text}
+    assert set(rules) - held == {"_TemperatureScaling"}  # newer than the oldest scikit-learn
 
 
 def test_functions_and_patterns_of_ones_own_are_refused():

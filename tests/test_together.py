@@ -16,6 +16,12 @@ CLASSES = np.digitize(X[:, 0] + X[:, 1] * X[:, 2], [-1.0, -0.3, 0.3, 1.0])
 GRAM = DenseGram.compute(Gaussian(gamma=0.3), X)
 
 
+def settled(gram, posed, tol, stop):
+    found = [None] * len(posed)
+    together.settle(gram, posed, tol, found.__setitem__, stop)
+    return found
+
+
 def tasks(loss, bias=True):
     first = [np.flatnonzero((CLASSES == i) | (CLASSES == j)) for i in range(5) for j in range(i)]
     targets = [np.where(CLASSES[rows] == CLASSES[rows].min(), -1.0, 1.0) for rows in first]
@@ -29,7 +35,7 @@ def tasks(loss, bias=True):
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), EpsilonInsensitive(0.2)], ids=repr)
 def test_each_answer_is_that_of_solve(loss, bias):
     posed = tasks(loss, bias)
-    for task, found in zip(posed, together.settled(GRAM, posed, 1e-8, lambda: False), strict=True):
+    for task, found in zip(posed, settled(GRAM, posed, 1e-8, lambda: False), strict=True):
         problem = task.problem(GRAM)
         other = solve(problem, tol=1e-8)
         assert found.certificate.converged
@@ -43,32 +49,32 @@ def test_each_answer_is_that_of_solve(loss, bias):
 
 def test_what_pairs_do_not_settle_is_left_to_the_solver():
     hard = [together.Task(np.sign(X[:, 0]), Hinge(), np.full(240, 1e7))]
-    assert together.settled(GRAM, hard, 1e-14, lambda: False) == [None]
+    assert settled(GRAM, hard, 1e-14, lambda: False) == [None]
     y = np.where(CLASSES > 2, 1, 0)
     assert SVC("rbf(gamma=1e-3)", C=1e5).fit(X, y).certificate_.converged
 
 
 def test_points_that_are_not_held_as_a_matrix_are_settled_too():
     gram, posed = PointsGram(Gaussian(gamma=0.3), X, "2GB", dtype=np.float32), tasks(Hinge())
-    for task, found in zip(posed, together.settled(gram, posed, 1e-4, lambda: False), strict=True):
+    for task, found in zip(posed, settled(gram, posed, 1e-4, lambda: False), strict=True):
         again = task.problem(GRAM).certify(found.beta, found.b)
         assert again.relative_gap <= 1e-4
         assert again.primal == pytest.approx(found.certificate.primal, rel=1e-9)
         assert again.dual == pytest.approx(found.certificate.dual, rel=1e-9)
     sparse = PointsGram(Gaussian(gamma=0.3), sp.csr_matrix(X), "2GB", dtype=np.float32)
-    assert set(together.settled(sparse, posed, 1e-4, lambda: False)) == {None}
+    assert set(settled(sparse, posed, 1e-4, lambda: False)) == {None}
 
 
 def test_a_matrix_that_is_doubtful_or_loses_digits_is_left_to_the_solver():
     posed = tasks(Hinge())
-    assert set(together.settled(DenseGram.compute(Linear(), X), posed, 1e-4, lambda: False)) == {None}
-    assert set(together.settled(DenseGram.of_matrix(GRAM.matrix), posed, 1e-4, lambda: False)) == {None}
+    assert set(settled(DenseGram.compute(Linear(), X), posed, 1e-4, lambda: False)) == {None}
+    assert set(settled(DenseGram.of_matrix(GRAM.matrix), posed, 1e-4, lambda: False)) == {None}
     single = DenseGram.compute(Gaussian(gamma=0.3), X, dtype=np.float32)
-    assert set(together.settled(single, posed, 1e-4, lambda: False)) == {None}
+    assert set(settled(single, posed, 1e-4, lambda: False)) == {None}
 
 
 def test_who_says_stop_is_obeyed():
-    assert set(together.settled(GRAM, tasks(Hinge()), 1e-4, lambda: True)) == {None}
+    assert set(settled(GRAM, tasks(Hinge()), 1e-4, lambda: True)) == {None}
     assert SVC(time_limit=30.0).fit(X, CLASSES).certificate_.converged
 
 

@@ -21,6 +21,17 @@ class RKHSFunction:
 
     The constant b is no part of the reproducing kernel Hilbert space: it is added and scaled with f, and takes no part
     in inner products, norms and distances.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k.
+    centers : array or list of points
+        The c_i.
+    beta : array-like of shape (n,)
+        The coefficients.
+    b : float, default=0.0
+        The constant.
     """
 
     kernel: Kernel

@@ -15,6 +15,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from .shown import Described
+
 
 class Parameters:
     """A frozen dataclass whose fields can be read and replaced by nested names."""
@@ -58,26 +60,26 @@ class Parameters:
         return self
 
 
-class RebuildsParameters:
+class RebuildsParameters(Described):
     """A scikit-learn estimator some of whose parameters are `Parameters`: a base class to put first.
 
-    `parsers` says how a parameter that may be given as text becomes an object.
+    `_parsers` says how a parameter that may be given as text becomes an object.
     """
 
-    parsers: ClassVar[dict[str, Callable[[Any], Any]]] = {}
+    _parsers: ClassVar[dict[str, Callable[[Any], Any]]] = {}
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; a nested name rebuilds the value that holds it."""
         own, nested = split_nested(params)
         for name, inner in list(nested.items()):
             value = own.get(name, getattr(self, name, None))
-            if isinstance(value, str) and name in self.parsers:
-                value = self.parsers[name](value)
+            if isinstance(value, str) and name in self._parsers:
+                value = self._parsers[name](value)
             if isinstance(value, Parameters):
                 own[name] = value.with_params(**inner)
                 del nested[name]
         for name in own.keys() - self.get_params(deep=False).keys():  # type: ignore[attr-defined]
-            holder = next((n for n in self.parsers if name in self._parts_of(n)), None)
+            holder = next((n for n in self._parsers if name in self._parts_of(n)), None)
             if holder:
                 raise ValueError(f"{type(self).__name__} has no parameter {name!r}: it is {holder}__{name}.")
         rest = {f"{name}__{key}": value for name, inner in nested.items() for key, value in inner.items()}
@@ -87,7 +89,7 @@ class RebuildsParameters:
     def _parts_of(self, name: str) -> dict[str, Any]:
         """The parameters of a value, given as an object or as text; none where it cannot be read."""
         try:
-            value = self.parsers[name](getattr(self, name))
+            value = self._parsers[name](getattr(self, name))
         except (TypeError, ValueError):
             return {}
         return value.get_params() if isinstance(value, Parameters) else {}

@@ -50,9 +50,22 @@ def require_in_range(C: Array, diagonal: Array) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """min 1/2 |w|^2 + sum C_i loss(y_i, <w, phi(x_i)> + b) + mass b, with b free or (bias False) 0.
+    """min 1/2 |w|^2 + sum C_i loss(y_i, <w, phi(x_i)> + b) + mass b, with b free or 0.
 
-    y holds targets, or labels -1 and +1; C is a number or one per point. A mass is for one-class machines: sum beta.
+    Parameters
+    ----------
+    gram : Gram
+        K on the points.
+    y : array-like of shape (n,)
+        Targets, or labels -1 and +1.
+    loss : Loss, default=Hinge()
+        What a mistake costs.
+    C : float or array-like of shape (n,), default=1.0
+        Its weight, one for all or one for each point.
+    bias : bool, default=True
+        Whether b is free; else it is 0.
+    mass : float, default=0.0
+        sum beta, for one-class machines.
     """
 
     gram: Gram

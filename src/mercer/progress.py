@@ -10,6 +10,7 @@ from typing import Any, Self
 from .solution import Certificate, Solution, Step
 
 _EVERY = 2.0  # seconds between plain lines
+_LIVE = 0.1  # and between two looks of the line in a notebook
 
 
 class Watch:
@@ -42,11 +43,12 @@ class Watches(Watch):
 
 
 class Line(Watch):
-    """One line on stderr: live on a terminal, repeated now and then elsewhere. A context manager."""
+    """One line: live on a terminal and in a notebook, repeated on stderr now and then elsewhere. A context manager."""
 
     def __init__(self, name: str, total: int = 1) -> None:
         self.name, self.total = name, total
         self.live: Any = None
+        self.cell: Any = None  # of a notebook
         self.text, self.shown = "", ""
         self.solved, self.worst = 0, 0.0
         self.began = self.last = perf_counter()
@@ -56,7 +58,11 @@ class Line(Watch):
         from rich.live import Live
 
         console = Console(stderr=True)
-        if console.is_terminal:
+        if console.is_jupyter:
+            from IPython.display import display
+
+            self.cell = display(self._in_cell(), raw=True, display_id=True)  # type: ignore[no-untyped-call]
+        elif console.is_terminal:
             self.live = Live(console=console, redirect_stdout=False, get_renderable=self._render)
             self.live.__enter__()
         return self
@@ -65,14 +71,15 @@ class Line(Watch):
         if self.live is not None:
             self.live.__exit__(*error)
         elif self.text != self.shown:
-            self._print()
+            self._show()
 
     def round(self, number: int, step: Step) -> bool:
         self.text = self._words(step.iteration, step, step.support)
         now = perf_counter()
-        if self.live is None and (not self.shown or now - self.last >= _EVERY):
+        every = _EVERY if self.cell is None else _LIVE
+        if self.live is None and (not self.shown or now - self.last >= every):
             self.last = now
-            self._print()
+            self._show()
         return False
 
     def done(self, number: int, solution: Solution) -> bool:
@@ -86,7 +93,7 @@ class Line(Watch):
         elif solution.history:  # as the certificate says, which is computed anew
             certificate, support = solution.certificate, int(solution.support.size)
             told = self._words(solution.iterations, certificate, support)
-            self.text = f"{told}  {solution.status.name.lower().replace('_', ' ')}"
+            self.text = f"{told}  {solution.status.word}"
         return False
 
     def _words(self, rounds: int, seen: Step | Certificate, support: int) -> str:
@@ -96,9 +103,16 @@ class Line(Watch):
             f"relative gap {seen.relative_gap:.1e}  {support} support vectors  {perf_counter() - self.began:.1f} s"
         )
 
-    def _print(self) -> None:
+    def _show(self) -> None:
         self.shown = self.text
-        print(self.text, file=sys.stderr, flush=True)
+        if self.cell is not None:
+            self.cell.update(self._in_cell(), raw=True)
+        else:
+            print(self.text, file=sys.stderr, flush=True)
+
+    def _in_cell(self) -> dict[str, str]:
+        """The text, as notebooks take it."""
+        return {"text/plain": self.text or self.name}
 
     def _render(self) -> Any:
         from rich.text import Text

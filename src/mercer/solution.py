@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from html import escape
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .shown import table
 from .types import Array
 
 _TERMS = 4  # of a sum, and coordinates of a point, that are written out
@@ -40,6 +41,11 @@ class Status(Enum):
     def __str__(self) -> str:
         return self.value
 
+    @property
+    def word(self) -> str:
+        """Its name in plain letters: out of time."""
+        return self.name.lower().replace("_", " ")
+
     def __reduce__(self) -> tuple[type[Status], tuple[str]]:
         """Rebuilt from its text: who asks for this rather than for Enum's __reduce_ex__, as skops does, gets it too."""
         return type(self), (self.value,)
@@ -49,9 +55,24 @@ class Status(Enum):
 class Step:
     """One round of a solver, as the solver saw it.
 
-    raw: of a method whose steps may lead upwards, the objective where it stands; primal is that of its answer. beta and
-    b: where it stands, if it was asked to keep that (`Subgradient(keep=True)`): f = sum beta_i k(x_i, .) + b. These are
-    not written into files.
+    Attributes
+    ----------
+    iteration : int
+        Its number, from 1.
+    primal : float
+        The primal value.
+    dual : float
+        The dual value.
+    support : int
+        How many coefficients are not 0.
+    seconds : float
+        Since the beginning.
+    raw : float or None
+        Of a method whose steps may lead upwards, the objective where it stands; primal is that of its answer.
+    beta : array or None
+        Where it stands, if it was asked to keep that (`Subgradient(keep=True)`): f = sum beta_i k(x_i, .) + b.
+    b : float or None
+        The bias there. Neither these two nor `raw` are written into files.
     """
 
     iteration: int
@@ -133,11 +154,27 @@ def _point(p: Array, bound: float) -> str:
 class Certificate:
     """What is proved of an answer: no answer has an objective below `dual`, and this one has `primal`.
 
-    relative_gap is (primal - dual) / max(|primal|, |dual|), with `rounding` added to the gap: what float32 kernel
-    values, here or in predictions, may have changed in either, measured on a sample (0 where all was float64), and what
-    is known to be lost in float64. kkt_violation: by how much the optimality
-    conditions fail. feasibility: by how much the dual coefficients leave their bounds, relative to them. residuals: the
-    share of each point in the gap.
+    relative_gap is (primal - dual) / max(|primal|, |dual|).
+
+    Attributes
+    ----------
+    primal : float
+        The objective of the answer.
+    dual : float
+        What no answer has an objective below.
+    rounding : float
+        What float32 kernel values, here or in predictions, may have changed in either, measured on a sample (0 where
+        all was float64), and what is known to be lost in float64; it is added to the gap.
+    kkt_violation : float
+        By how much the optimality conditions fail.
+    feasibility : float
+        By how much the dual coefficients leave their bounds, relative to them.
+    status : Status
+        How the fit ended; its text is the advice.
+    residuals : ndarray of shape (n,)
+        The share of each point in the gap; empty, where nobody kept them.
+    proof : Inseparable or None
+        Why there is no answer, where there is none.
     """
 
     primal: float
@@ -194,30 +231,47 @@ class Certificate:
         return f"within {percent}% of the best possible (relative gap {gap:.1e})"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
-    """The answer f = sum_i beta_i k(x_i, .) + b, its certificate, and how it came about."""
+    """The answer f = sum_i beta_i k(x_i, .) + b, its certificate, and how it came about.
 
-    beta: Array = field(repr=False)
+    Attributes
+    ----------
+    beta : ndarray of shape (n,)
+        The coefficients.
+    b : float
+        The bias.
+    certificate : Certificate
+        How good the answer is.
+    history : tuple of Step
+        One for each round, as the solver saw it.
+    seconds : float
+        What it took.
+    solver : Solver
+        Who found it.
+    reason : str
+        Why this solver was chosen; empty where it was asked for.
+    dual_beta : ndarray or None
+        The dual point of the certificate, where it is not beta.
+    work : float
+        Values of K that were computed or read; where a solver does not count them, its rounds as full ones.
+    values : int
+        Kernel values that were computed, those of the certificate included; 0, where K was there already.
+    weights : ndarray or None
+        w of f = Z w + b for explicit features Z, where that is the answer, and beta a dual point alone.
+    """
+
+    beta: Array
     b: float
     certificate: Certificate
-    history: tuple[Step, ...] = field(default=(), repr=False)
+    history: tuple[Step, ...] = ()
     seconds: float = 0.0
     solver: Any = None
     reason: str = ""
-    """Why this solver was chosen; empty where it was asked for."""
-
-    dual_beta: Array | None = field(default=None, repr=False)
-    """The dual point of the certificate, where it is not beta."""
-
+    dual_beta: Array | None = None
     work: float = 0.0
-    """Values of K that were computed or read; where a solver does not count them, its rounds as full ones."""
-
     values: int = 0
-    """Kernel values that were computed, those of the certificate included; 0, where K was there already."""
-
-    weights: Array | None = field(default=None, repr=False)
-    """w of f = Z w + b for explicit features Z, where that is the answer, and beta a dual point alone."""
+    weights: Array | None = None
 
     @property
     def status(self) -> Status:
@@ -238,6 +292,48 @@ class Solution:
         rounds = f"{self.iterations} rounds, {self.support.size} support vectors, {self.seconds:.3g} s"
         why = f" (chosen because {self.reason})" if self.reason else ""
         return f"{self.solver!r}{why}: {rounds}\n{self.certificate}"
+
+    def __repr__(self) -> str:
+        gap = f"relative gap {self.certificate.relative_gap:.1e}"
+        return f"<Solution: {self.status.word}, {gap}, {self.support.size} support vectors, {self.iterations} rounds>"
+
+    def _repr_html_(self) -> str:
+        seen = self.certificate
+        rows = [
+            ("status", str(seen.status)), ("answer", seen.words()),
+            ("primal, dual", f"{seen.primal:.8g}, {seen.dual:.8g}"),
+            ("support vectors", f"{self.support.size} of {len(self.beta)}"),
+            ("rounds, seconds", f"{self.iterations}, {self.seconds:.3g}"),
+            ("solver", f"{self.solver!r}{f': {self.reason}' if self.reason else ''}"),
+        ]  # fmt: skip
+        return table("Solution", ("", ""), rows)
+
+
+class Solutions(tuple[Solution, ...]):
+    """The answers to several problems, in order."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        if not self:
+            return "<no solutions>"
+        status = ", ".join(dict.fromkeys(solution.status.word for solution in self))
+        worst = max(solution.certificate.relative_gap for solution in self)
+        return f"<{len(self)} solutions: {status}, largest relative gap {worst:.1e}>"
+
+    def _repr_html_(self) -> str:
+        head = ("", "status", "relative gap", "support vectors", "rounds", "seconds")
+        rows = [
+            (str(number), one.status.word, f"{one.certificate.relative_gap:.1e}", str(one.support.size),
+             str(one.iterations), f"{one.seconds:.3g}")
+            for number, one in enumerate(self)
+        ]  # fmt: skip
+        return table(f"{len(self)} solutions", head, rows)
+
+
+def one_or_all(solutions: Sequence[Solution]) -> Solution | Solutions:
+    """The answer, or the answers to several problems."""
+    return solutions[0] if len(solutions) == 1 else Solutions(solutions)
 
 
 def relative(gap: float, primal: float, dual: float) -> float:

@@ -50,7 +50,9 @@ def by_names(model: Any, points: Any, y: Array, names: Sequence[str]) -> dict[st
         try:
             found[name] = float(get_scorer(name)(answers, points, y))
         except (ValueError, TypeError, AttributeError) as error:
-            raise UsageError(f"--scoring {name} cannot be had here: {str(error).splitlines()[0]}") from None
+            machine = type(model.steps[-1][1] if hasattr(model, "steps") else model).__name__
+            why = str(error).splitlines()[0].replace(type(answers).__name__, machine)
+            raise UsageError(f"--scoring {name} cannot be had here: {why}") from None
     return found
 
 

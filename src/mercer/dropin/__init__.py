@@ -14,3 +14,7 @@ from .ridge import KernelRidge
 from .support import SVC, SVR, OneClassSVM
 
 __all__ = ["SVC", "SVR", "KernelRidge", "LinearSVC", "OneClassSVM", "patch", "patched", "unpatch"]
+
+
+def __dir__() -> list[str]:
+    return __all__

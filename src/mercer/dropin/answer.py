@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +31,15 @@ def told(name: str, certificate: Certificate) -> None:
     """Say in the log that Mercer found the answer, and how good it is."""
     if log.isEnabledFor(logging.INFO):
         log.info("%s.fit: by Mercer, %s", name, certificate.words())
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Without the advice that Mercer's own machines give: what was not reached goes to scikit-learn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", ScaleWarning)
+        yield
 
 
 class RefusedError(Exception):
@@ -87,13 +98,11 @@ def _of_machine(machine: Machine, X: Any, y: Array, weight: Array, tol: float) -
     """The way of Mercer's own machines, until the conditions of optimality hold as well."""
     gap = _GAP
     for _ in range(_TRIES):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.simplefilter("ignore", ScaleWarning)
+        with quietly():
             machine.set_params(tol=gap).fit(X, y, None if (weight == 1.0).all() else weight)
         bad = [c.status for c in machine.certificates_ if c.status not in _FINE]
         if bad:
-            raise RefusedError(f"the status is {bad[0].name.lower()}")
+            raise RefusedError(f"the status is {bad[0].word}")
         if max(c.kkt_violation for c in machine.certificates_) <= tol:
             break
         gap *= _FINER

@@ -7,7 +7,7 @@ It is validated as there, and whatever is not plain goes to scikit-learn, whose 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import sklearn.svm
@@ -51,7 +51,9 @@ class _Fitted(NamedTuple):
 
 @documented
 class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    certificate_: Certificate
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         self.__dict__.pop("certificate_", None)
         name = type(self).__name__
         try:
@@ -60,7 +62,8 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
             found = self._solved(X, y, sample_weight)
         except (RefusedError, ValueError, TypeError, ArithmeticError, MemoryError) as error:
             log.info("%s.fit: by scikit-learn, because %s", name, error)
-            return super().fit(X, y, sample_weight)
+            super().fit(X, y, sample_weight)
+            return self
         told(name, found.certificate)
         self.coef_, self.intercept_, self.certificate_, self.n_iter_ = found
         return self
@@ -118,7 +121,7 @@ def _solutions(X: Any, tasks: list[Task], scaling: float) -> tuple[Array, list[C
     if not is_sparse(X) and X.size <= _SMALL:
         Z = np.column_stack([X, np.full(len(X), scaling)]) if scaling else X
         if isinstance(tasks[0].loss, SquaredHinge) and Z.shape[1] <= _NARROW:
-            found = [newton(Z, task.y, task.C, _GAP) for task in tasks]
+            found = [newton(Z, task.loss.terms(task.y, task.C), _GAP) for task in tasks]
             if all(certificate.converged for _, certificate, _ in found):
                 return np.array([w for w, _, _ in found]), [c for _, c, _ in found], max(n for _, _, n in found)
         elif len(Z) <= FEW:
@@ -137,7 +140,7 @@ def _by_descent(X: Any, tasks: list[Task], scaling: float) -> tuple[Array, list[
         raise KeyboardInterrupt
     bad = [s.status for s in solutions if s.status not in (Status.CONVERGED, Status.STALLED)]
     if bad:
-        raise RefusedError(f"the status is {bad[0].name.lower()}")
+        raise RefusedError(f"the status is {bad[0].word}")
     beta = np.array([solution.beta for solution in solutions])
     W = linear_weights(gram.points, beta)
     if scaling:

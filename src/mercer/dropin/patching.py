@@ -16,6 +16,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from .answer import log
 from .linear import LinearSVC
 from .ridge import KernelRidge
 from .support import SVC, SVR, OneClassSVM
@@ -37,6 +38,7 @@ def patch() -> None:
         import_module(home)
     _replace({original: ours for ours, original in _ORIGINAL.items()})
     copyreg.pickle(_ORIGINAL[KernelRidge], _as_it_stands)
+    log.info("NuSVC and NuSVR stay scikit-learn's, because Mercer has C and epsilon in place of nu; so does LinearSVR")
     late = sorted({name for name, _, _ in _held(_ORIGINAL.values(), of_sklearn=False)})
     if late:
         warnings.warn(

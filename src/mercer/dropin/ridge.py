@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import sklearn.kernel_ridge
 from scipy.linalg import cho_factor, cho_solve
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .. import estimators
 from ..columns import sums_between
 from ..estimators.foreign import ridge_kernel
 from ..estimators.ridge_certificate import in_values_of_J, of_all
-from ..estimators.scales import ScaleWarning
 from ..estimators.tasks import Task
 from ..gram import DenseGram
 from ..kernels import FromBlocks, Kernel, Linear, Precomputed
@@ -24,7 +21,7 @@ from ..kernels.points import is_sparse
 from ..losses import Squared
 from ..solution import Certificate, Status
 from ..types import Array
-from .answer import RefusedError, light, log, told
+from .answer import RefusedError, light, log, quietly, told
 from .documented import documented
 from .quick import certified, few_dense, matrix_of
 
@@ -35,7 +32,9 @@ _CHECKS = {"accept_sparse": ("csr", "csc")}
 
 @documented
 class KernelRidge(sklearn.kernel_ridge.KernelRidge):  # type: ignore[misc]  # noqa: D101
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    certificate_: Certificate
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         self.__dict__.pop("certificate_", None)
         name = type(self).__name__
         try:
@@ -44,7 +43,8 @@ class KernelRidge(sklearn.kernel_ridge.KernelRidge):  # type: ignore[misc]  # no
             coefficients, certificate = self._solved(X, y, sample_weight)
         except (RefusedError, ValueError, TypeError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:
             log.info("%s.fit: by scikit-learn, because %s", name, error)
-            return super().fit(X, y, sample_weight)
+            super().fit(X, y, sample_weight)
+            return self
         told(name, certificate)
         self.dual_coef_, self.certificate_ = coefficients, certificate
         return self
@@ -135,7 +135,7 @@ def _of_few(kernel: Kernel, X: Array, targets: Array, weight: Array, alpha: floa
 
 def _judged(scores: Array, beta: Array, t: Array, weight: Array, alpha: float) -> Any:
     """What K beta proves, in values of J."""
-    beta = np.ascontiguousarray(beta)
+    beta, t = np.ascontiguousarray(beta), np.ascontiguousarray(t)
     residual = float(np.linalg.norm(t - scores - alpha * beta / weight)) / (float(np.linalg.norm(t)) or 1.0)
     task = Task(t, Squared(), weight / alpha, bias=False)
     return in_values_of_J(certified(task.loss.terms(task.y, task.C), task, beta, scores, 0.0), alpha, residual)
@@ -145,9 +145,7 @@ def _of_machine(kernel: Kernel, X: Any, targets: Array, weight: Array, alpha: fl
     """By Mercer's own machine, exactly."""
     solver = None if X.shape[0] <= _FACTOR else "conjugategradient"
     machine = estimators.KernelRidge(kernel, alpha=alpha, solver=solver, tol=_GAP)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", ScaleWarning)
+    with quietly():
         machine.fit(X, targets, weight)
     if machine.has_landmarks_ or any(c.status is not Status.CONVERGED for c in machine.certificates_):
         raise RefusedError("the answer is not exact")

@@ -9,7 +9,7 @@ trained by scikit-learn, work too.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +22,7 @@ from ..estimators.multiclass import join, pairs
 from ..kernels import Gaussian, Kernel, Linear, Polynomial, Precomputed
 from ..kernels.pairwise import linear_scores
 from ..kernels.points import is_sparse
+from ..solution import Certificate
 from ..types import Array
 from .answer import Answer, RefusedError, answer, log, told
 from .documented import documented
@@ -41,6 +42,15 @@ class OnMercer:
 
     kernel: Any
     gamma: Any
+    certificate_: Certificate
+
+    if TYPE_CHECKING:  # scikit-learn's own, of which type checkers and editors see nothing
+
+        def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+            """Fit the machine."""
+
+        def predict(self, X: Any) -> Array:
+            """The class, the value or the side of each point."""
 
     def _machine(self, kernel: Kernel) -> Machine:
         """Mercer's machine with the same settings."""

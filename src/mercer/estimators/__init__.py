@@ -49,3 +49,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(_import(f".{_HOME[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

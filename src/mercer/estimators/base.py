@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -33,7 +33,7 @@ from ..limits import Deadline, Interrupt, OutOfTimeError, StoppedError, looking,
 from ..memory import parse_bytes
 from ..params import RebuildsParameters
 from ..progress import Line, Watches
-from ..solution import Certificate, Solution, Status
+from ..solution import Certificate, Solution, Status, one_or_all
 from ..solvers import CoordinateDescent, Solver
 from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
@@ -53,14 +53,15 @@ from .scales import advise
 from .tasks import Task, Training
 
 _FORMED = 0.3  # of the time is what the Gram matrix may take
+_Own = TypeVar("_Own", bound="Machine")  # as Self, by which jedi would understand Machine
 
 
 class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic, BaseEstimator):  # type: ignore[misc]
     """f(x) = sum_i beta_i k(x_i, x) + b, found by solving one or several problems on one Gram matrix."""
 
-    parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel, "solver": as_solver}
-    targets: ClassVar[str] = "numbers"  # what y holds: "numbers", "labels" or "nothing"
-    looks: ClassVar[bool] = False  # whether its Gram matrix looks for NaN and infinity: once is enough
+    _parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel, "solver": as_solver}
+    _targets: ClassVar[str] = "numbers"  # what y holds: "numbers", "labels" or "nothing"
+    _looks: ClassVar[bool] = False  # whether its Gram matrix looks for NaN and infinity: once is enough
     kernel: Any
     solver: Any
     tol: float
@@ -76,10 +77,10 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "__init__" in vars(cls):
-            cls.__init__ = tells_where(cls.__init__)  # type: ignore[method-assign]
+            type.__setattr__(cls, "__init__", tells_where(cls.__init__))  # so that editors see the one that is written
 
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Points, y: Any = None, sample_weight: Any = None) -> Self:
+    @with_callbacks
+    def fit(self: _Own, X: Points, y: Any = None, sample_weight: Any = None) -> _Own:
         """Find f from points X, targets y and weights (>= 0) of the points; see `certificate_` for how good it is."""
         deadline = Deadline.after(self.time_limit)
         training = self._training(X, y, sample_weight)
@@ -236,20 +237,20 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     def _admit_both(self, X: Points, y: Any, kernel: Kernel, reset: bool = True) -> tuple[Any, Any]:
         """Points and targets, checked."""
         if kernel.domain in (Domain.VECTORS, Domain.VALUES):
-            checks = self._vector_checks(kernel) | {"reset": reset, "ensure_all_finite": not self.looks}
-            if self.targets == "nothing":
+            checks = self._vector_checks(kernel) | {"reset": reset, "ensure_all_finite": not self._looks}
+            if self._targets == "nothing":
                 return validate_data(self, X, **checks), None
-            X, y = validate_data(self, X, y, y_numeric=self.targets == "numbers", **checks)
+            X, y = validate_data(self, X, y, y_numeric=self._targets == "numbers", **checks)
             return X, y
         X = objects(X)
-        if self.targets == "nothing":
+        if self._targets == "nothing":
             return X, None
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         y = column_or_1d(y, warn=True)
         check_consistent_length(range(count(X)), y)
         assert_all_finite(y, input_name="y")
-        return X, np.asarray(y, np.float64) if self.targets == "numbers" else y
+        return X, np.asarray(y, np.float64) if self._targets == "numbers" else y
 
     def _vector_checks(self, kernel: Kernel) -> dict[str, Any]:
         sparse = False if kernel.domain is Domain.VALUES else "csr"
@@ -292,7 +293,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             solutions = [with_proof(solution, task, training) for solution, task in both]
         if len(solutions) == 1 and training.rows.size < training.n:
             solutions = [in_rows_of_the_user(solutions[0], training)]
-        self.solution_ = solutions[0] if len(solutions) == 1 else tuple(solutions)
+        self.solution_ = one_or_all(solutions)
         self.certificates_ = tuple(solution.certificate for solution in solutions)
         self.certificate_ = worst(self.certificates_, [task.name for task in training.tasks], self.tol)
 

@@ -5,8 +5,9 @@ Older versions of scikit-learn have none; then estimators have no `set_callbacks
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from ..progress import Watch
 from ..solution import Solution, Step
@@ -15,13 +16,14 @@ from ..types import Points
 __all__ = ["CallbackSupportMixin", "Hooks", "with_callbacks"]
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import with_callbacks as _around
 except ModuleNotFoundError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Nothing to support."""
 
-    def with_callbacks(fit: Any) -> Any:
+    def _around(fit: Any) -> Any:
         """The fit alone; wrapped, because warnings count the frames up to the user's line."""
 
         @wraps(fit)
@@ -29,6 +31,14 @@ except ModuleNotFoundError:
             return fit(*args, **more)
 
         return alone
+
+
+_Fit = TypeVar("_Fit", bound=Callable[..., Any])
+
+
+def with_callbacks(fit: _Fit) -> _Fit:
+    """The fit between the first and the last word to the callbacks; type checkers and editors see its own signature."""
+    return cast(_Fit, _around(fit))
 
 
 class Hooks(Watch):

@@ -18,9 +18,16 @@ from ..ties import first_largest
 
 @dataclass(frozen=True, eq=False)
 class WorstCertificate(Certificate):
-    """The certificate of the worst problem; `parts` holds those of all of them, and `name` says which this one is.
+    """The certificate of the worst of several problems.
 
     relative_gap is the largest of all. Everything else, primal and dual and gap, is of the problem that is named.
+
+    Attributes
+    ----------
+    name : str
+        Which problem this is.
+    parts : tuple of Certificate
+        Those of all problems.
     """
 
     name: str = ""

@@ -7,16 +7,40 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.points import Domain, count
+from ..shown import table
 from ..types import Array, Points
 
 _AT_A_TIME = 4_000_000  # kernel values
+_SHOWN = 10  # points, in a notebook
 
 
 class Contributions(NamedTuple):
-    """For each point a row: the support vectors by their row in the training set, and what each adds, largest first."""
+    """For each point a row: the support vectors that carry its prediction, the largest first.
+
+    Attributes
+    ----------
+    indices : ndarray of shape (n_points, top)
+        The support vectors, by their row in the training set.
+    values : ndarray of shape (n_points, top)
+        What each adds to f.
+    """
 
     indices: Array
     values: Array
+
+    def __repr__(self) -> str:
+        points, top = self.indices.shape
+        return f"<Contributions: the {top} support vectors that carry each of {points} predictions most>"
+
+    def _repr_html_(self) -> str:
+        """The first points, a row each: x_7 +0.5, ..."""
+        points, top = self.indices.shape
+        rows = [
+            (str(point), *(f"x_{row} {value:+.4g}" for row, value in zip(*carried, strict=True)))
+            for point, carried in enumerate(zip(self.indices[:_SHOWN], self.values[:_SHOWN], strict=True))
+        ]
+        more = f", the first {_SHOWN} of {points}" if points > _SHOWN else ""
+        return table(f"Contributions{more}", ("point", *("" for _ in range(top))), rows)
 
 
 def contributions(machine: Any, X: Points, top: int) -> Contributions:

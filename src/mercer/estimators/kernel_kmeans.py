@@ -38,22 +38,42 @@ class KernelKMeans(ClusterMixin, RebuildsParameters, DefaultArithmetic, BaseEsti
 
     Parameters
     ----------
-    n_clusters : how many clusters.
-    kernel : an object, or the same thing as text.
-    n_init : beginnings: the first by leading components, the others by points drawn far from each other.
-    max_iter : rounds for each.
-    memory : what the Gram matrix may take, such as "2GB".
-    random_state : the seed of the beginnings.
+    n_clusters : int, default=8
+        How many clusters.
+    kernel : Kernel, str or callable, default=Gaussian()
+        An object, the same thing as text such as "rbf(gamma=0.5) + linear", or a function of two matrices, as in
+        scikit-learn.
+    n_init : int, default=4
+        Beginnings: the first by leading components, the others by points drawn far from each other.
+    max_iter : int, default=300
+        Rounds for each.
+    memory : int, float or str, default="2GB"
+        What the Gram matrix may take, in bytes or as text.
+    random_state : int or RandomState, default=None
+        The seed of the beginnings.
 
     Attributes
     ----------
-    labels_ : the cluster of each point; 0 is the heaviest.
-    inertia_ : the objective. lower_bound_ : what no clusters can be below.
-    kernel_ : the kernel, with its parameters found. n_iter_ : the rounds of the best beginning.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each point; 0 is the heaviest.
+    inertia_ : float
+        The objective.
+    lower_bound_ : float
+        What no clusters can be below.
+    kernel_ : Kernel
+        The kernel, with its parameters found.
+    X_fit_ : array or list of n_samples points
+        The points of the training.
+    n_iter_ : int
+        The rounds of the best beginning.
+    n_features_in_ : int
+        The columns in training, where points are vectors.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had any.
     """
 
     lower_bound_: float
-    parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel}
+    _parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel}
 
     def __init__(
         self,

@@ -29,19 +29,40 @@ class KernelPCA(KernelMap):
 
     Parameters
     ----------
-    n_components : how many, those of the largest lambda; None: all that are not 0.
-    kernel : an object, or the same thing as text.
-    fit_inverse_transform : whether to learn the way back, by kernel ridge regression from components to points.
-    alpha : lambda of that regression.
-    memory : what the Gram matrix may take, such as "2GB".
+    n_components : int, default=None
+        How many, those of the largest lambda; None: all that are not 0.
+    kernel : Kernel, str or callable, default=Gaussian()
+        An object, the same thing as text such as "rbf(gamma=0.5) + linear", or a function of two matrices, as in
+        scikit-learn.
+    fit_inverse_transform : bool, default=False
+        Whether to learn the way back, by kernel ridge regression from components to points.
+    alpha : float, default=1.0
+        lambda of that regression.
+    memory : int, float or str, default="2GB"
+        What the Gram matrix may take, in bytes or as text.
 
     Attributes
     ----------
-    eigenvalues_, eigenvectors_ : lambda, the largest first, and U.
-    explained_variance_ratio_ : the part of all variance that lies along each component.
-    residuals_ : by how much each eigenvalue may be wrong.
-    kernel_ : the kernel, with its parameters found. X_fit_ : the points of the training.
-    dual_coef_, X_transformed_fit_ : of the way back.
+    eigenvalues_ : ndarray of shape (n_components,)
+        lambda, the largest first.
+    eigenvectors_ : ndarray of shape (n_samples, n_components)
+        U.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        The part of all variance that lies along each component.
+    residuals_ : ndarray of shape (n_components,)
+        By how much each eigenvalue may be wrong.
+    kernel_ : Kernel
+        The kernel, with its parameters found.
+    X_fit_ : array or list of n_samples points
+        The points of the training.
+    dual_coef_ : ndarray of shape (n_samples, n_features)
+        The coefficients of the way back.
+    X_transformed_fit_ : ndarray of shape (n_samples, n_components)
+        The components of the training, from which it leads.
+    n_features_in_ : int
+        The columns in training, where points are vectors.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had any.
     """
 
     exact: ClassVar[bool] = False
@@ -111,13 +132,13 @@ class KernelPCA(KernelMap):
         tags.input_tags.sparse = not self.fit_inverse_transform
         return tags
 
-    def inverse_transform(self, Z: Any) -> Array:
+    def inverse_transform(self, X: Any) -> Array:
         """Points whose components are about these."""
         check_is_fitted(self)
         if not hasattr(self, "dual_coef_"):
             raise ValueError("KernelPCA has not learned the way back: fit it with fit_inverse_transform=True.")
-        Z = np.asarray(Z, np.float64)
-        return np.asarray(self.kernel_(Z, self.X_transformed_fit_) @ self.dual_coef_)
+        components = np.asarray(X, np.float64)
+        return np.asarray(self.kernel_(components, self.X_transformed_fit_) @ self.dual_coef_)
 
 
 def square_matrix(owner: Any, points: Points) -> Array:

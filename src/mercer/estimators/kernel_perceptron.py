@@ -45,28 +45,70 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
 
     Parameters
     ----------
-    kernel : an object, the same thing as text: "(1 + linear)**2", or a function of two matrices.
-    variant : "plain", "averaged" or "voted".
-    max_epochs : passes, at most.
-    bias : whether the kernel is k + 1.
-    budget : how many points may be held, None for any number. Where one more is needed, the point is forgotten whose
-        removal changes f least, |beta_i| |phi(x_i)|; of equals, the one that has been held longest. With it an endless
-        stream runs in bounded memory. The mean and the votes of all f need all their points: they take no budget.
-    shuffle : whether each pass has an order of its own, drawn with random_state; else that of X.
-    trace : whether to keep every update in `trace_`: epoch, row of X, its score, its alpha afterwards.
-    time_limit : seconds. verbose : whether to show the progress on stderr.
+    kernel : Kernel, str or callable, default=Gaussian()
+        An object, the same thing as text such as "rbf(gamma=0.5) + linear", or a function of two matrices, as in
+        scikit-learn.
+    variant : {"plain", "averaged", "voted"}, default="plain"
+        What predictions are made with: see above.
+    max_epochs : int, default=100
+        Passes, at most.
+    bias : bool, default=False
+        Whether the kernel is k + 1.
+    budget : int, default=None
+        How many points may be held, None for any number. Where one more is needed, the point is forgotten whose removal
+        changes f least, |beta_i| |phi(x_i)|; of equals, the one that has been held longest. With it an endless stream
+        runs in bounded memory. The mean and the votes of all f need all their points: they take no budget.
+    shuffle : bool, default=False
+        Whether each pass has an order of its own, drawn with random_state; else that of X.
+    trace : bool, default=False
+        Whether to keep every update in `trace_`: epoch, row of X, its score, its alpha afterwards.
+    time_limit : float, default=None
+        Seconds that a fit may take.
+    random_state : int or RandomState, default=None
+        The seed of the order.
+    verbose : bool, default=False
+        Whether to show one live line of progress, on stderr or in the notebook.
 
     Attributes
     ----------
-    mistakes_ : alpha, the mistakes on each row of X (for each class, of more than two).
-    support_, support_vectors_, dual_coef_, intercept_, coef_, classes_, kernel_ : the f to predict with, as in SVC with
-        "ovr" (of "voted", the last f).
-    certificate_, certificates_ : bounds on the margin; of several machines those of the worst, and all.
-    solution_ : with the history, a step for each pass. n_iter_ : the passes. trace_ : see above.
+    certificate_ : MarginCertificate
+        Bounds on the margin; of several machines, those of the worst.
+    certificates_ : tuple of MarginCertificate
+        Those of all machines.
+    solution_ : Solution or tuple of Solution
+        With the history, a step for each pass; of several machines, all of them.
+    function_ : RKHSFunction or tuple of RKHSFunction
+        f as a function that can be added, scaled and measured; of several problems, theirs in order.
+    mistakes_ : ndarray of shape (n_samples,) or (n_classes, n_samples)
+        alpha, the mistakes on each row of X (for each class, of more than two).
+    support_ : ndarray of shape (n_support,)
+        The rows of X that are held.
+    support_vectors_ : array or list of n_support points
+        The points that are held.
+    n_support_ : ndarray of shape (n_problems,)
+        How many of them each machine needs.
+    dual_coef_ : ndarray of shape (n_problems, n_support)
+        The coefficients of the f to predict with; of "voted", the last f.
+    intercept_ : ndarray of shape (n_problems,)
+        b of each problem.
+    coef_ : ndarray of shape (n_problems, n_features)
+        w of each problem, where the kernel is linear.
+    kernel_ : Kernel
+        The kernel, with its parameters found.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, in order.
+    n_iter_ : int
+        The passes.
+    trace_ : tuple of Update
+        Every update, where trace=True asked for them.
+    n_features_in_ : int
+        The columns in training, where points are vectors.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had any.
     """
 
-    targets: ClassVar[str] = "labels"
-    parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel}
+    _targets: ClassVar[str] = "labels"
+    _parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel}
     _single = True  # its certificate measures what float32 values change
     _held: Held
     _sequence: Array
@@ -95,8 +137,8 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Points, y: Any, sample_weight: Any = None) -> Self:
+    @with_callbacks
+    def fit(self, X: Points, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Learn from points X of classes y, with weights (>= 0); see `certificate_` for what is proved."""
         deadline = Deadline.after(self.time_limit)
         training = self._training(X, y, sample_weight)

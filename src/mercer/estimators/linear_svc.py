@@ -42,31 +42,65 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     Parameters
     ----------
-    C : the weight of mistakes, > 0.
-    loss : "squared_hinge", "hinge" or "logistic".
-    bias : True, "penalised" or False.
-    solver : CoordinateDescent() if None, or Newton() for the logistic loss; an object, or the same thing as text:
+    C : float, default=1.0
+        The weight of mistakes, > 0.
+    loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
+        What a mistake costs: see above.
+    bias : bool or "penalised", default=True
+        Whether b is free, penalised like a weight, or 0.
+    solver : Solver or str, default=None
+        CoordinateDescent() if None, or Newton() for the logistic loss; an object, or the same thing as text:
         "stochastic_subgradient(order=random)".
-    tol : the relative gap to reach.
-    class_weight : None, "balanced", or a weight for each class. For "balanced", a point counts with its own weight: a
+    tol : float, default=1e-4
+        The relative gap to reach.
+    class_weight : dict or "balanced", default=None
+        A weight for each class. With "balanced" each class weighs the same; a point counts with its own weight: a
         weight of 2 is the point twice.
-    time_limit, max_iter : seconds for all problems together, and rounds for each; None bounds the work of each to that
-        of 2,000 full rounds, however small the memory makes them.
-    random_state : the seed of the order in which points are visited; the same order every time if None.
-    verbose : whether to show the progress on stderr.
+    time_limit : float, default=None
+        Seconds that a fit may take, all problems together.
+    max_iter : int, default=None
+        Rounds for each problem; None bounds the work of each to that of 2,000 full rounds, however small the memory
+        makes them.
+    random_state : int or RandomState, default=None
+        The seed of the order in which points are visited; the same order every time if None.
+    verbose : bool, default=False
+        Whether to show one live line of progress, on stderr or in the notebook.
 
     Attributes
     ----------
-    coef_, intercept_, classes_ : as in scikit-learn's LinearSVC.
-    certificate_, certificates_ : how good the answer is; of several problems the worst, and all of them.
-    solution_ : the Solution; of several problems, all of them.
-    support_, dual_coef_ : the points that w = sum_i beta_i x_i is made of, and beta, a row for each problem.
-    n_iter_ : the most rounds of any problem.
+    certificate_ : Certificate
+        How good the answer is: primal and dual value, gap, KKT violation; of several problems, the worst.
+    certificates_ : tuple of Certificate
+        Those of all problems.
+    solution_ : Solution or tuple of Solution
+        How it was found: solver, rounds, history, work; of several problems, all of them.
+    function_ : RKHSFunction or tuple of RKHSFunction
+        f as a function that can be added, scaled and measured; of several problems, theirs in order.
+    coef_ : ndarray of shape (n_problems, n_features)
+        w of each problem.
+    intercept_ : ndarray of shape (n_problems,)
+        b of each problem.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, in order.
+    support_ : ndarray of shape (n_support,)
+        The rows of the training set with a coefficient; not after partial_fit.
+    dual_coef_ : ndarray of shape (n_problems, n_support)
+        Their coefficients beta.
+    kernel_ : Kernel
+        The kernel, with its parameters found.
+    n_iter_ : int
+        The rounds; of several problems, the most.
+    n_features_in_ : int
+        The columns in training, where points are vectors.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had any.
+    shape_fit_ : tuple of int
+        The shape of the training set.
     """
 
-    parsers: ClassVar[dict[str, Any]] = {"solver": as_solver}
-    targets: ClassVar[str] = "labels"
-    looks: ClassVar[bool] = True
+    _parsers: ClassVar[dict[str, Any]] = {"solver": as_solver}
+    _targets: ClassVar[str] = "labels"
+    _looks: ClassVar[bool] = True
 
     predict_proba = Absent(NO_PROBABILITIES)
     predict_log_proba = Absent(NO_PROBABILITIES)

@@ -32,27 +32,70 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
 
     Parameters
     ----------
-    kernel, solver : an object, or the same thing as text: "rbf(gamma=0.5) + linear", "nystromnewton(landmarks=500)".
-        A kernel may also be a function of two matrices, as in scikit-learn.
-    C : the weight of mistakes, > 0.
-    bias : whether b is free.
-    tol : the relative gap to reach.
-    class_weight : None, "balanced", or a weight for each class. For "balanced", a point counts with its own weight: a
+    kernel : Kernel, str or callable, default=Gaussian()
+        An object, the same thing as text such as "rbf(gamma=0.5) + linear", or a function of two matrices, as in
+        scikit-learn.
+    C : float, default=1.0
+        The weight of mistakes, > 0.
+    bias : bool, default=True
+        Whether b is free; else it is 0.
+    solver : Solver or str, default=None
+        An object, or the same thing as text: "nystromnewton(landmarks=500)". None lets Mercer choose; solution_.reason
+        says why.
+    tol : float, default=1e-4
+        The relative gap to reach.
+    class_weight : dict or "balanced", default=None
+        A weight for each class. With "balanced" each class weighs the same; a point counts with its own weight: a
         weight of 2 is the point twice.
-    memory : what the fit may take, such as "2GB".
-    time_limit, max_iter : seconds for all problems together, and rounds for each; None bounds the work of each to that
-        of 2,000 full rounds, however small the memory makes them.
-    random_state : the seed of solvers that draw at random.
-    verbose : whether to show the progress on stderr.
+    memory : int, float or str, default="2GB"
+        What the fit may take, in bytes or as text.
+    time_limit : float, default=None
+        Seconds that a fit may take, all problems together.
+    max_iter : int, default=None
+        Rounds for each problem; None bounds the work of each to that of 2,000 full rounds, however small the memory
+        makes them.
+    random_state : int or RandomState, default=None
+        The seed of solvers that draw at random.
+    verbose : bool, default=False
+        Whether to show one live line of progress, on stderr or in the notebook.
 
     Attributes
     ----------
-    certificate_, certificates_ : how good the answer is; of several problems the worst, and all of them.
-    solution_ : the Solution; of several problems, all of them.
-    support_, support_vectors_, dual_coef_, intercept_, coef_, classes_, kernel_, n_iter_ : as in SVC with "ovr".
+    certificate_ : Certificate
+        How good the answer is: primal and dual value, gap, KKT violation; of several problems, the worst.
+    certificates_ : tuple of Certificate
+        Those of all problems.
+    solution_ : Solution or tuple of Solution
+        How it was found: solver, rounds, history, work; of several problems, all of them.
+    function_ : RKHSFunction or tuple of RKHSFunction
+        f as a function that can be added, scaled and measured; of several problems, theirs in order.
+    support_ : ndarray of shape (n_support,)
+        The rows of the training set that are support vectors.
+    support_vectors_ : array or list of n_support points
+        The support vectors.
+    n_support_ : ndarray of shape (n_classes,)
+        How many support vectors each class has.
+    dual_coef_ : ndarray of shape (n_problems, n_support)
+        The coefficients beta.
+    intercept_ : ndarray of shape (n_problems,)
+        b of each problem.
+    coef_ : ndarray of shape (n_problems, n_features)
+        w of each problem, where the kernel is linear.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, in order.
+    kernel_ : Kernel
+        The kernel, with its parameters found.
+    n_iter_ : int
+        The rounds; of several problems, the most.
+    n_features_in_ : int
+        The columns in training, where points are vectors.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had any.
+    shape_fit_ : tuple of int
+        The shape of the training set.
     """
 
-    targets: ClassVar[str] = "labels"
+    _targets: ClassVar[str] = "labels"
 
     def __init__(
         self,

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from ..solvers import Solver
 from ..solvers.base import WHOLE, feasible_start
 from ..types import Array, Points
 from .tasks import Task
-from .together import settled
+from .together import settle
 
 _PRECISE = 1500  # up to so many points of one problem, kernel values are float64 from the start
 _WORTH_THREADS = 300  # points of a problem; with fewer, threads would only wait for each other
@@ -131,13 +132,22 @@ class _Fitting:
         self.done, self.constants = 0, _Constants()
 
     def at_once(self) -> None:
-        """Those that are settled by one native call for all."""
-        for number, solution in enumerate(settled(self.gram, self.tasks, self.tol, self._ended)):
-            if solution is not None:
-                self._keep(number, solution, not self.watch.idle and self.watch.round(number, solution.history[0]))
+        """Those that are settled by one native call for many."""
+
+        def take(number: int, solution: Solution) -> None:
+            self._keep(number, solution, self._told(number, solution.history[0]))
+
+        settle(self.gram, self.tasks, self.tol, take, self._ended)
 
     def _ended(self) -> bool:
-        return self.interrupt.asked or (self.deadline.limited and self.deadline.passed())
+        return bool(self.stop) or self.interrupt.asked or (self.deadline.limited and self.deadline.passed())
+
+    def _told(self, number: int, step: Step) -> bool:
+        """Tell of a round; whether we are told to stop."""
+        if self.watch.idle:
+            return False
+        with self.lock:
+            return self.watch.round(number, step)
 
     def one_by_one(self, starts: Sequence[Array] | None) -> None:
         """The others: large ones on all cores, small ones several at a time, each on one core."""
@@ -171,13 +181,9 @@ class _Fitting:
             share = left / -(-(len(self.tasks) - self.done) // threads)
             left = min(left, max(share, _LEAST_SHARE))  # with less, none of them would have an answer
 
-        def told(step: Step) -> bool:
-            with self.lock:
-                return self.watch.round(number, step)
-
         solution = solve(
             task.problem(self.gram), self.solver, tol=self.tol, max_iter=self.max_iter, time_limit=left, start=start,
-            callback=None if self.watch.idle else told,
+            callback=None if self.watch.idle else partial(self._told, number),
         )  # fmt: skip
         self._keep(number, solution, solution.status is Status.INTERRUPTED)
 

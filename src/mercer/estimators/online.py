@@ -19,7 +19,8 @@ from ..kernels.points import take
 from ..limits import Deadline
 from ..online import INSEPARABLE, Learner, MarginCertificate, Outcome, Update, train
 from ..progress import Line, Watches
-from ..solution import Inseparable, Solution, Status
+from ..shown import Described
+from ..solution import Inseparable, Solution, Status, one_or_all
 from ..ties import first_largest
 from ..types import Array, Index, Points
 from .callbacks import Hooks
@@ -65,7 +66,7 @@ def weighted_rows(sample_weight: Any, n: int) -> Seen:
     return Seen(rows, weight[rows], n)
 
 
-class Online(Keeps, DefaultArithmetic):
+class Online(Keeps, Described, DefaultArithmetic):
     """A classifier that learns from its mistakes, a machine for two classes, or for each class against the rest."""
 
     classes_: Array
@@ -145,7 +146,7 @@ class Online(Keeps, DefaultArithmetic):
                 seen.whole(betas), b, certificates, outcome.histories, strict=True
             )
         )
-        self.solution_ = solutions[0] if len(solutions) == 1 else solutions
+        self.solution_ = one_or_all(solutions)
         self.certificates_ = tuple(certificates)
         self.certificate_ = _worst(certificates)
         self.n_iter_ = outcome.epochs

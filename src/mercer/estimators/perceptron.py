@@ -38,20 +38,52 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
 
     Parameters
     ----------
-    eta : the length of a step, > 0; without a start other than 0 it only scales w.
-    max_epochs : passes, at most.
-    bias : whether f(x) = <w, x> + b, or b = 0.
-    shuffle : whether each pass has an order of its own, drawn with random_state; else that of X.
-    trace : whether to keep every update in `trace_`: epoch, row of X, its score, its alpha afterwards.
-    time_limit : seconds. verbose : whether to show the progress on stderr.
+    eta : float, default=1.0
+        The length of a step, > 0; without a start other than 0 it only scales w.
+    max_epochs : int, default=1000
+        Passes, at most.
+    bias : bool, default=False
+        Whether f(x) = <w, x> + b, or b = 0.
+    shuffle : bool, default=False
+        Whether each pass has an order of its own, drawn with random_state; else that of X.
+    trace : bool, default=False
+        Whether to keep every update in `trace_`: epoch, row of X, its score, its alpha afterwards.
+    time_limit : float, default=None
+        Seconds that a fit may take.
+    random_state : int or RandomState, default=None
+        The seed of the order.
+    verbose : bool, default=False
+        Whether to show one live line of progress, on stderr or in the notebook.
 
     Attributes
     ----------
-    coef_, intercept_, classes_ : a row of weights for two classes, or for each class.
-    mistakes_ : alpha, the mistakes on each row of X (for each class, of more than two); w = eta sum alpha_i y_i x_i,
-        times the weights.
-    certificate_, certificates_ : bounds on the margin; of several machines those of the worst, and all.
-    solution_ : with the history, a step for each pass. n_iter_ : the passes. trace_ : see above.
+    certificate_ : MarginCertificate
+        Bounds on the margin; of several machines, those of the worst.
+    certificates_ : tuple of MarginCertificate
+        Those of all machines.
+    solution_ : Solution or tuple of Solution
+        With the history, a step for each pass; of several machines, all of them.
+    function_ : RKHSFunction or tuple of RKHSFunction
+        f as a function that can be added, scaled and measured; of several problems, theirs in order.
+    mistakes_ : ndarray of shape (n_samples,) or (n_classes, n_samples)
+        alpha, the mistakes on each row of X (for each class, of more than two); w = eta sum alpha_i y_i x_i, times the
+        weights.
+    n_mistakes_ : ndarray of shape (n_problems,)
+        All mistakes of each machine.
+    coef_ : ndarray of shape (n_problems, n_features)
+        A row of weights for two classes, or for each class.
+    intercept_ : ndarray of shape (n_problems,)
+        b of each problem.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, in order.
+    n_iter_ : int
+        The passes.
+    trace_ : tuple of Update
+        Every update, where trace=True asked for them.
+    n_features_in_ : int
+        The columns in training, where points are vectors.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had any.
     """
 
     def __init__(
@@ -74,7 +106,7 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     def fit(self, X: Points, y: Any, sample_weight: Any = None) -> Self:
         """Learn from points X of classes y, with weights (>= 0); see `certificate_` for what is proved."""
         deadline = Deadline.after(self.time_limit)

@@ -21,6 +21,7 @@ from ..limits import Deadline, until
 from ..memory import parse_bytes
 from ..params import suggestion
 from ..progress import Line, Watch, Watches
+from ..solution import Solutions
 from ..solvers import ConjugateGradient, NormalEquations, NystromCG
 from ..solvers.linear import RidgeSolver
 from ..solvers.ridge_auto import choose_ridge, landmarks_within, work_of
@@ -53,37 +54,74 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
 
     Parameters
     ----------
-    kernel : an object, the same thing as text: "rbf(gamma=0.5) + linear", or a function of two matrices.
-    alpha : lambda > 0, or "loo": the one of `alphas` with the least leave-one-out error.
-    bias : whether b is free.
-    solver : None (chosen by size and memory; solution_.reason says why), an object, or the same thing as text.
-        "cholesky": exact. "primal": exact, for kernels with fewer features than points (linear, polynomial,
-        FromFeatures). "conjugategradient": exact, without a factor, for tens of thousands of points.
-        "nystrom(landmarks=2000)": the best f that is a sum over landmarks, for any number of rows.
-    tol : the relative residual, and the relative gap, to reach.
-    alphas : the grid of alpha="loo"; None is 50 values from 1e-8 to 1e3 times the mean of k(x, x).
-    loo : whether to find loo_residuals_. Takes about three times as long as the fit alone.
-    memory : what the fit may take, such as "2GB".
-    time_limit, max_iter : seconds, and rounds. They are looked at between pieces of work, as is Ctrl-C. Where the time
-        is too short for the solver, or for the eigendecomposition of alpha="loo", landmarks stand for all points: as
-        many as there is time for. In explicit features, normal equations are made from some of the rows. Ctrl-C does
-        not wait for an eigendecomposition, and there is no answer then.
-    random_state : the seed of solvers that draw at random.
-    verbose : whether to show the progress on stderr.
+    kernel : Kernel, str or callable, default=Gaussian()
+        An object, the same thing as text such as "rbf(gamma=0.5) + linear", or a function of two matrices, as in
+        scikit-learn.
+    alpha : float or "loo", default=1.0
+        lambda > 0, or the one of `alphas` with the least leave-one-out error.
+    bias : bool, default=False
+        Whether b is free.
+    solver : Solver or str, default=None
+        An object, or the same thing as text; None is by size and memory. "cholesky": exact. "primal": exact, for
+        kernels with fewer features than points (linear, polynomial, FromFeatures). "conjugategradient": exact, without
+        a factor, for tens of thousands of points. "nystrom(landmarks=2000)": the best f that is a sum over landmarks,
+        for any number of rows.
+    tol : float, default=1e-6
+        The relative residual, and the relative gap, to reach.
+    alphas : array-like, default=None
+        The grid of alpha="loo"; None is 50 values from 1e-8 to 1e3 times the mean of k(x, x).
+    loo : bool, default=False
+        Whether to find loo_residuals_. Takes about three times as long as the fit alone.
+    memory : int, float or str, default="2GB"
+        What the fit may take, in bytes or as text.
+    time_limit : float, default=None
+        Seconds, looked at between pieces of work, as is Ctrl-C. Where the time is too short for the solver, or for the
+        eigendecomposition of alpha="loo", landmarks stand for all points: as many as there is time for. In explicit
+        features, normal equations are made from some of the rows. Ctrl-C does not wait for an eigendecomposition, and
+        there is no answer then.
+    max_iter : int, default=2000
+        Rounds, at most.
+    random_state : int or RandomState, default=None
+        The seed of solvers that draw at random.
+    verbose : bool, default=False
+        Whether to show one live line of progress, on stderr or in the notebook.
 
     Attributes
     ----------
-    dual_coef_, intercept_ : beta and b; with a column, and an entry, for each of several targets. With landmarks, the
-        coefficients of these.
-    X_fit_ : the points that f is a sum over: those of the training, or landmarks.
-    coef_ : w, where the kernel is linear.
-    certificate_, certificates_ : how good the answer is, in values of J; of several targets the worst, and all of them.
-    solution_ : the Solution; of several targets, all of them.
-    loo_residuals_ : t_i - f(x_i) of the f found without point i, where loo or alpha="loo" asked for it.
-    path_ : the errors over the grid, with alpha="loo".
-    kernel_ : the kernel, with its parameters found. alpha_ : lambda. n_iter_ : the number of rounds.
-    has_landmarks_ : whether f is a sum over landmarks.
-    amplitude_ : t'beta / n, the prior variance under which the targets are most likely.
+    certificate_ : RidgeCertificate
+        How good the answer is, in values of J; of several targets, the worst.
+    certificates_ : tuple of RidgeCertificate
+        Those of all targets.
+    solution_ : Solution or tuple of Solution
+        How it was found: solver, rounds, history, work; of several problems, all of them.
+    function_ : RKHSFunction or tuple of RKHSFunction
+        f as a function that can be added, scaled and measured; of several problems, theirs in order.
+    dual_coef_ : ndarray of shape (n_points,) or (n_points, n_targets)
+        beta, of the points of X_fit_.
+    intercept_ : float or ndarray of shape (n_targets,)
+        b.
+    X_fit_ : array or list of n_points points
+        The points that f is a sum over: those of the training, or landmarks.
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        w, where the kernel is linear.
+    loo_residuals_ : ndarray of the shape of y
+        t_i - f(x_i) of the f found without point i, where loo or alpha="loo" asked for it.
+    path_ : RidgePath
+        The errors over the grid, with alpha="loo".
+    alpha_ : float
+        lambda.
+    kernel_ : Kernel
+        The kernel, with its parameters found.
+    n_iter_ : int
+        The rounds; of several problems, the most.
+    n_features_in_ : int
+        The columns in training, where points are vectors.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had any.
+    has_landmarks_ : bool
+        Whether f is a sum over landmarks.
+    amplitude_ : float or ndarray of shape (n_targets,)
+        t'beta / n, the prior variance under which the targets are most likely.
     """
 
     def __init__(
@@ -114,7 +152,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     def fit(self, X: Points, y: Any = None, sample_weight: Any = None) -> Self:
         """Find f from points X, targets y and weights (>= 0) of the points; see `certificate_` for how good it is.
 
@@ -273,7 +311,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         self._coef = self._linear_coefficients(several) if isinstance(self.kernel_, Linear) else None
         if self._coef is not None and training.data.arrays is not None:
             solutions = ridge_as_predicted(self, training.X, rows, training.data.arrays, solutions)
-        self.solution_: Any = tuple(solutions) if several else solutions[0]
+        self.solution_: Any = Solutions(solutions) if several else solutions[0]
         self.certificates_ = tuple(solution.certificate for solution in solutions)
         self.certificate_ = of_all(self.certificates_, self.tol)
         most_likely = np.array([2.0 * c.primal / (self.alpha_ * training.data.stream.n) for c in self.certificates_])

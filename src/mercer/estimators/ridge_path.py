@@ -8,13 +8,14 @@ are those of the bordered system and of centred features. One eigendecomposition
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..kernels.points import count
 from ..limits import look
 from ..parallel import eigh
+from ..shown import table
 from ..solvers.streams import Piece
 from ..solvers.triangular import Factor
 from ..solvers.weights import FeatureProblem, Weights, normal_equations
@@ -22,29 +23,59 @@ from ..ties import first_largest
 from ..types import Array
 
 _BLOCK = 4_000_000  # values of K at a time
+_AROUND = 3  # alphas that a notebook shows on either side of the best one
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RidgePath:
     """Leave-one-out errors for a grid of lambda.
 
-    errors[i, j] is the (weighted) mean squared leave-one-out residual of target j with alphas[i]; `best` is the alpha
-    with the least sum over the targets, each in parts of its variance. method says how they were found.
+    Attributes
+    ----------
+    alphas : ndarray of shape (n_alphas,)
+        The grid.
+    errors : ndarray of shape (n_alphas, n_targets)
+        The (weighted) mean squared leave-one-out residual of each target.
+    best : float
+        The alpha with the least sum over the targets, each in parts of its variance.
+    method : str
+        How they were found.
+    residuals : ndarray of shape (n, n_targets)
+        The leave-one-out residuals with the best alpha; of the rows with a weight.
     """
 
     alphas: Array
     errors: Array
     best: float
     method: str
-    residuals: Array = field(repr=False)
-    """The leave-one-out residuals with the best alpha, a column for each target; of the rows with a weight."""
+    residuals: Array
 
-    def __str__(self) -> str:
-        number = int(np.argmin(np.abs(self.alphas - self.best)))
+    @property
+    def _place(self) -> int:
+        """Of the best alpha in the grid."""
+        return int(np.argmin(np.abs(self.alphas - self.best)))
+
+    def _error(self, number: int) -> str:
+        return ", ".join(f"{value:.4g}" for value in self.errors[number])
+
+    def _words(self) -> str:
+        number = self._place
         ends = " (the first of the grid)" if number == 0 else ""
         ends = " (the last of the grid)" if number == len(self.alphas) - 1 else ends
-        error = ", ".join(f"{value:.4g}" for value in self.errors[number])
-        return f"{self.method}\n  best alpha {self.best:.4g}{ends}, leave-one-out mean squared error {error}"
+        return f"best alpha {self.best:.4g}{ends}, leave-one-out mean squared error {self._error(number)}"
+
+    def __str__(self) -> str:
+        return f"{self.method}\n  {self._words()}"
+
+    def __repr__(self) -> str:
+        return f"<RidgePath of {len(self.alphas)} alphas: {self._words()}>"
+
+    def _repr_html_(self) -> str:
+        """The best alpha, those around it, and both ends."""
+        number, last = self._place, len(self.alphas) - 1
+        shown = sorted({0, last, *range(max(0, number - _AROUND), min(last, number + _AROUND) + 1)})
+        rows = [(f"{self.alphas[i]:.4g}", self._error(i), "best" if i == number else "") for i in shown]
+        return table(f"{len(self.alphas)} alphas, by {self.method}", ("alpha", "leave-one-out error", ""), rows)
 
 
 def exact_path(K: Array, T: Array, weight: Array, alphas: Array, bias: bool) -> RidgePath:

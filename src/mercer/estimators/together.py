@@ -14,7 +14,8 @@ import numpy as np
 
 from ..driver import FINE, SMALL
 from ..examination import accounts_from, excess
-from ..gram import Gram, Parts
+from ..gram import Gram
+from ..gram.base import Parts
 from ..limits import now
 from ..losses import HardMargin
 from ..parallel import for_each, thread_count
@@ -32,26 +33,25 @@ _SOLVER = Decomposition()
 _REASON = "it is small: settled by one native call"
 
 
-def settled(gram: Gram, tasks: Sequence[Task], tol: float, stop: Callable[[], bool]) -> list[Solution | None]:
-    """The answer to each problem that was settled; until `stop` says so."""
-    found: list[Solution | None] = [None] * len(tasks)
+def settle(
+    gram: Gram, tasks: Sequence[Task], tol: float, take: Callable[[int, Solution], None], stop: Callable[[], bool]
+) -> None:
+    """Give each answer that was found to `take`, with the number of its problem; until `stop` says so."""
     loss = tasks[0].loss
     small = [number for number, task in enumerate(tasks) if task.n <= WHOLE]
     if not small or not loss.quadratic or isinstance(loss, HardMargin) or tasks[0].mass or gram.doubt is not None:
-        return found
+        return
     require_in_range(np.concatenate([tasks[number].C for number in small]), gram.diag())
     size = np.cumsum([tasks[number].n ** 2 for number in small]) // _PIECE
     pieces = [[small[k] for k in part] for _, part in groupby(range(len(small)), key=lambda k: int(size[k]))]
 
     def work(numbers: list[int]) -> None:
-        if stop():
-            return
-        answers = _settled(gram, [tasks[number] for number in numbers], tol)
-        for number, answer in zip(numbers, answers, strict=True):
-            found[number] = answer
+        answers = [] if stop() else _settled(gram, [tasks[number] for number in numbers], tol)
+        for number, answer in zip(numbers, answers, strict=False):
+            if answer is not None:
+                take(number, answer)
 
     for_each(pieces, work, thread_count() if len(pieces) > 1 else 1)
-    return found
 
 
 def _settled(gram: Gram, tasks: Sequence[Task], tol: float) -> list[Solution | None]:

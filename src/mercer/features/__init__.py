@@ -13,3 +13,7 @@ __all__ = [
     "FeatureMap", "GaussianSeries", "Nystrom", "PolarMap", "PolynomialMap", "PrototypeMap", "RandomFourier",
     "SpectralMap",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return __all__

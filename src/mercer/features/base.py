@@ -32,7 +32,7 @@ class FeatureMap(
     """
 
     exact: ClassVar[bool] = True
-    takes_sparse: ClassVar[bool] = False
+    _takes_sparse: ClassVar[bool] = False
     kernel_: Kernel
     _n_features_out: int
 
@@ -62,7 +62,7 @@ class FeatureMap(
         if self._domain() is Domain.OBJECTS:
             return objects(X)
         dtypes = [np.float64, np.float32]
-        return validate_data(self, X, dtype=dtypes, accept_sparse="csr" if self.takes_sparse else False, reset=reset)
+        return validate_data(self, X, dtype=dtypes, accept_sparse="csr" if self._takes_sparse else False, reset=reset)
 
     def _domain(self) -> Domain:
         """Vectors, unless a kernel on other objects is mapped."""
@@ -82,7 +82,7 @@ class FeatureMap(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.takes_sparse
+        tags.input_tags.sparse = self._takes_sparse
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -90,8 +90,8 @@ class FeatureMap(
 class KernelMap(FeatureMap):
     """A map of a kernel that the user names, as an object or as text."""
 
-    takes_sparse: ClassVar[bool] = True
-    parsers: ClassVar[dict[str, Any]] = {"kernel": kernel}
+    _takes_sparse: ClassVar[bool] = True
+    _parsers: ClassVar[dict[str, Any]] = {"kernel": kernel}
     kernel: Any
 
     def _domain(self) -> Domain:

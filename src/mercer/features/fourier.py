@@ -17,8 +17,29 @@ from .base import KernelMap, random_generator
 class RandomFourier(KernelMap):
     """phi(x) = sqrt(2 / m) (cos <w_j, x>, sin <w_j, x>), j = 1 ... m/2, with w_j drawn from the kernel's spectrum.
 
-    phi(x) . phi(z) is the kernel in expectation, with an error of about 1 / sqrt(m). For Gaussian, Laplacian, Matern.
-    n_components is m; where it is odd, the last feature is a cosine of a random phase. random_state is the seed.
+    phi(x) . phi(z) is the kernel in expectation, with an error of about 1 / sqrt(m).
+
+    Parameters
+    ----------
+    kernel : Kernel or str, default=Gaussian()
+        A Gaussian, Laplacian or Matern kernel.
+    n_components : int, default=100
+        m; where it is odd, the last feature is a cosine of a random phase.
+    random_state : int, Generator or RandomState, default=None
+        The seed of the draw.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The kernel that the map approximates, with its parameters found.
+    frequencies_ : ndarray of shape (n_frequencies, n_features)
+        The w_j.
+    phase_ : float
+        The random phase of the last feature.
+    n_features_in_ : int
+        The columns in training, where points are vectors.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had any.
     """
 
     exact: ClassVar[bool] = False

@@ -18,9 +18,34 @@ from .spectral import root_of_inverse
 class Nystrom(KernelMap):
     """phi(x) = K_LL^(-1/2) k(L, x) for landmarks L among the training points.
 
-    phi(x) . phi(z) is k(x, z) exactly where x or z is a landmark, and never more than k on the diagonal. selection is
-    "rpcholesky" (randomly pivoted Cholesky: better landmarks, from rows of the Gram matrix) or "uniform". `landmarks`
-    is their number (at most that of the points), `random_state` the seed of the draw.
+    phi(x) . phi(z) is k(x, z) exactly where x or z is a landmark, and never more than k on the diagonal.
+
+    Parameters
+    ----------
+    kernel : Kernel, str or callable, default=Gaussian()
+        An object, the same thing as text such as "rbf(gamma=0.5) + linear", or a function of two matrices, as in
+        scikit-learn.
+    landmarks : int, default=100
+        How many; at most as many as there are points.
+    selection : {"rpcholesky", "uniform"}, default="rpcholesky"
+        By randomly pivoted Cholesky (better landmarks, from rows of the Gram matrix), or all alike.
+    random_state : int, Generator or RandomState, default=None
+        The seed of the draw.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The kernel that the map approximates, with its parameters found.
+    landmarks_ : array or list of points
+        The landmarks.
+    landmark_indices_ : ndarray of int
+        Their rows in the training set.
+    whitening_ : ndarray of shape (n_landmarks, n_features_out)
+        K_LL^(-1/2).
+    n_features_in_ : int
+        The columns in training, where points are vectors.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had any.
     """
 
     exact: ClassVar[bool] = False

@@ -16,6 +16,15 @@ class PolarMap(FeatureMap):
 
     For d > 2 hyperspherical: r, then d - 2 angles in [0, pi] from each axis to the rest, then the full angle of the
     last two coordinates. For d = 1 the angle is 0 or pi.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The kernel that the map induces.
+    n_features_in_ : int
+        The columns in training, where points are vectors.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had any.
     """
 
     def _fit(self, X: Points) -> None:

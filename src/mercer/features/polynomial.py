@@ -19,6 +19,28 @@ class PolynomialMap(FeatureMap):
 
     The feature of the exponents a is sqrt(p! / (a! (p - |a|)!) gamma^|a| coef0^(p - |a|)) x^a. For d = 2 and degree 2:
     1, sqrt2 x1, sqrt2 x2, x1^2, x2^2, sqrt2 x1 x2.
+
+    Parameters
+    ----------
+    degree : int, default=2
+        The largest degree.
+    gamma : float, default=1.0
+        The factor of <x, z>, > 0.
+    coef0 : float, default=1.0
+        The constant, >= 0; 0 leaves only the features of the full degree.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The kernel that the map induces.
+    monomials_ : Monomials
+        The exponents, a row for each feature.
+    coefficients_ : ndarray of shape (n_features_out,)
+        The factor of each monomial.
+    n_features_in_ : int
+        The columns in training, where points are vectors.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had any.
     """
 
     def __init__(self, degree: int = 2, gamma: float = 1.0, coef0: float = 1.0) -> None:

@@ -15,8 +15,25 @@ from .base import FeatureMap, random_generator
 class PrototypeMap(FeatureMap):
     """phi_j(x) = exp(-gamma |x - p_j|^2) for prototypes p_j.
 
-    prototypes: an array with a row each, or a number: so many distinct training points, drawn by random_state (all of
-    them, if there are fewer).
+    Parameters
+    ----------
+    prototypes : int or array-like of shape (n_prototypes, n_features), default=10
+        A row each; or a number: so many distinct training points (all of them, if there are fewer).
+    gamma : float, default=1.0
+        1 / (2 width^2), > 0.
+    random_state : int, Generator or RandomState, default=None
+        The seed of the draw.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The kernel that the map induces.
+    prototypes_ : ndarray of shape (n_prototypes, n_features)
+        The prototypes.
+    n_features_in_ : int
+        The columns in training, where points are vectors.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had any.
     """
 
     def __init__(self, prototypes: Any = 10, gamma: float = 1.0, random_state: Any = None) -> None:

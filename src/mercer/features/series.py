@@ -22,6 +22,26 @@ class GaussianSeries(FeatureMap):
     the Gaussian of that width. The squared length of what is cut off is P(N > degree), N Poisson of mean |x|^2 / s^2;
     |phi(x) . phi(z) - k(x, z)| is at most the largest of these on the points: `truncation_error_` is that bound on the
     training points, `truncation_error(X)` on others.
+
+    Parameters
+    ----------
+    degree : int, default=4
+        The largest degree.
+    sigma : float, default=1.0
+        The width of the Gaussian, > 0.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The Gaussian that the map approximates.
+    monomials_ : Monomials
+        The exponents, a row for each feature.
+    truncation_error_ : float
+        By how much phi(x) . phi(z) may differ from it on the training points.
+    n_features_in_ : int
+        The columns in training, where points are vectors.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had any.
     """
 
     exact: ClassVar[bool] = False

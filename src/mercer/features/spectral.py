@@ -23,7 +23,32 @@ class SpectralMap(KernelMap):
 
     On the training points phi(x) . phi(z) = k(x, z) exactly; a new point is projected, phi(x) = lambda^(-1/2) U'
     k(X, x). The map is not unique: `rotated()` gives another with the same inner products. With center=True and a few
-    components it is kernel principal component analysis. n_components keeps those of the largest lambda (None: all).
+    components it is kernel principal component analysis.
+
+    Parameters
+    ----------
+    kernel : Kernel, str or callable, default=Gaussian()
+        An object, the same thing as text such as "rbf(gamma=0.5) + linear", or a function of two matrices, as in
+        scikit-learn.
+    n_components : int, default=None
+        Those of the largest lambda; None: all.
+    center : bool, default=False
+        Whether features are taken around their mean.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The kernel, with its parameters found.
+    eigenvalues_ : ndarray of shape (n_features_out,)
+        lambda, the largest first.
+    points_ : array or list of points
+        The points of the training.
+    projection_ : ndarray of shape (n_samples, n_features_out)
+        What k(X, x) is multiplied by.
+    n_features_in_ : int
+        The columns in training, where points are vectors.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had any.
     """
 
     def __init__(self, kernel: Any = Gaussian(), n_components: int | None = None, center: bool = False) -> None:  # noqa: B008

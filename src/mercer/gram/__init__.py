@@ -1,6 +1,6 @@
 """K on a training set: dense, by rows or low rank behind one protocol, and evidence that it is positive definite."""
 
-from .base import Gram, Parts, gram_of
+from .base import Gram, gram_of
 from .dense import DenseGram
 from .design import Design
 from .evidence import Evidence, evidence
@@ -15,9 +15,12 @@ __all__ = [
     "Gram",
     "LinearGram",
     "LowRankGram",
-    "Parts",
     "PointsGram",
     "evidence",
     "gram_of",
     "unformed",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -24,7 +24,21 @@ core = CHOICE.functions
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DenseGram(Gram):
-    """K as an array, with the kernel and the points it came from, so that products can be recomputed in float64."""
+    """K as an array, with the kernel and the points it came from, so that products can be recomputed in float64.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+        K.
+    kernel : Kernel
+        k.
+    points : array or list of n points
+        The x_i.
+    reason : str, default="dense: asked for"
+        Why this form was chosen.
+    computed : bool, default=False
+        Whether the values were computed from the points here.
+    """
 
     matrix: Array
     kernel: Kernel

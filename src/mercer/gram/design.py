@@ -22,8 +22,14 @@ _WORTH_TWO_COLUMNS = 200_000  # the same, for products with several vectors
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Z and a constant c, for K = Z Z' + c. Z is a float array or a CSR matrix and is not copied, unless its rows are
-    scattered in memory. Sums are float64, whatever Z is.
+    """Z and a constant c, for K = Z Z' + c. Sums are float64, whatever Z is.
+
+    Parameters
+    ----------
+    Z : array or CSR matrix of shape (n, m)
+        Features; not copied, unless its rows are scattered in memory.
+    constant : float, default=0.0
+        c, >= 0.
     """
 
     Z: Any

@@ -19,7 +19,17 @@ from .design import Design
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearGram(Gram):
-    """K = X X' + c. A constant c > 0 is a column of sqrt(c): a bias that is penalised like any weight."""
+    """K = X X' + c. A constant c > 0 is a column of sqrt(c): a bias that is penalised like any weight.
+
+    Parameters
+    ----------
+    points : array or CSR matrix of shape (n, d)
+        X.
+    constant : float, default=0.0
+        c, >= 0.
+    reason : str, default="linear: only the points are held"
+        Why this form was chosen.
+    """
 
     points: Points
     constant: float = 0.0

@@ -22,7 +22,19 @@ from .design import Design
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LowRankGram(Gram):
-    """K = Z Z', held as Z (dense or CSR)."""
+    """K = Z Z', held as Z (dense or CSR).
+
+    Parameters
+    ----------
+    features : array or CSR matrix of shape (n, m), default=None
+        Z.
+    reason : str, default="low rank: asked for"
+        Why this form was chosen.
+    kernel : Kernel, default=None
+        The kernel that it came from.
+    points : array or list of n points, default=None
+        The points.
+    """
 
     features: Any
     reason: str = "low rank: asked for"

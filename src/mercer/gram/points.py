@@ -25,8 +25,22 @@ _BLOCKS = 0.125  # and for blocks of values; the rest is for rows
 
 
 class PointsGram(Gram):
-    """Values computed when they are asked for; `rows` keeps the latest ones. The budget may be one of several equal
-    `parts` of what the user allows.
+    """Values computed when they are asked for; `rows` keeps the latest ones.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k.
+    X : array or list of n points
+        The x_i.
+    budget : int, float or str
+        Bytes, or text such as "2GB", that may be used.
+    reason : str, default="by rows: asked for"
+        Why this form was chosen.
+    dtype : dtype, default=None
+        float32 or float64; None: that of the points.
+    parts : int, default=1
+        Of how many equal parts the budget is one.
     """
 
     def __init__(

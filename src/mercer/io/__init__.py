@@ -20,3 +20,7 @@ __all__ = [
     "read_table",
     "save",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "libsvm", "onnx"]

@@ -3,6 +3,7 @@
 A value is itself where JSON has it (null, true, 3, 0.1, "text", a list), or an object with one telling key:
 
     {"float": "inf"}  {"scalar": [dtype, value]}  {"tuple": [...]}  {"dict": [[key, value], ...]}  {"labels": [...]}
+    {"solutions": [...]}
     {"few": [dtype, [...]]}  {"array": "03-dual_coef_.npy"}  {"sparse": [size, mask, values]}  {"csr": [...]}
     {"kernel": "rbf(gamma=0.5)"}  {"features": estimator}  {"solver": "qp()"}  {"status": "CONVERGED"}
     {"value": "Certificate", "fields": {...}}  {"same": 0}  {"records": "Step", "columns": {...}}
@@ -23,7 +24,7 @@ import numpy as np
 from ..kernels import FromFeatures, Kernel
 from ..kernels import kernel as as_kernel
 from ..kernels.points import is_sparse
-from ..solution import Certificate, Status
+from ..solution import Certificate, Solution, Solutions, Status
 from ..solvers import Solver
 from ..solvers import solver as as_solver
 from ..types import Array
@@ -38,6 +39,7 @@ _DEEPEST = 50
 _FEW = 32  # entries of a vector that is written into the manifest, where people can read it
 _WIDEST = 1000  # characters for which there is room in such a vector, whatever it holds
 _WORTH_PACKING = 64  # entries; longer vectors of mostly zeros are stored as a mask and the rest
+_SEARCHES = {"BaseSearchCV"}  # of which the best estimator is kept; by name: to import it takes a while
 _TRANSIENT = (  # of scikit-learn: not learned, or made anew
     "_skl_callbacks", "_parent_callback_ctx", "_stop_words_id", "f_",
 )  # fmt: skip
@@ -72,7 +74,8 @@ class Writer:
         if isinstance(value, tuple):
             if len({type(item) for item in value}) == 1 and name_of(value[0], RECORDS):
                 return self.records(value, name)
-            return {"tuple": [self.encode(item, name) for item in value]}
+            kind = "solutions" if isinstance(value, Solutions) else "tuple"
+            return {kind: [self.encode(item, name) for item in value]}
         if isinstance(value, dict):
             return {"dict": [[self.encode(key, name), self.encode(item, name)] for key, item in value.items()]}
         return self.object(value, name)
@@ -96,9 +99,9 @@ class Writer:
             return {"status": value.name}
         if name_of(value, VALUES):
             return self.dataclass(value)
-        if name_of(value, ESTIMATORS):
-            return self.estimator(value)
-        if "BaseSearchCV" in {cls.__name__ for cls in type(value).__mro__}:  # by name: to import it takes a while
+        if known := name_of(value, ESTIMATORS):
+            return self.estimator(value, known)
+        if _SEARCHES & {cls.__name__ for cls in type(value).__mro__}:
             return self.searched(value)
         if is_plain(value):
             return plain(value)
@@ -135,26 +138,26 @@ class Writer:
         self.kept.append(value)
         return {"value": type(value).__name__, "fields": encoded}
 
-    def estimator(self, value: Any) -> Any:
+    def estimator(self, value: Any, known: str) -> Any:
         """Its parameters, as they were given, and what was learned."""
         parameters = {name: getattr(value, name) for name in parameter_names(type(value))}
-        if type(value).__name__ == "ColumnTransformer" and hasattr(value, "_columns"):  # functions have chosen columns
+        if known == "ColumnTransformer" and hasattr(value, "_columns"):  # functions have chosen columns
             chosen = zip(value.transformers, value._columns, strict=True)
             parameters["transformers"] = [(name, step, own) for (name, step, _), own in chosen]
         learned = {k: v for k, v in vars(value).items() if k not in parameters and k not in _TRANSIENT}
-        self.require_readable(value)
+        self.require_readable(value, known)
         return {
-            "estimator": type(value).__name__,
+            "estimator": known,
             "parameters": {key: self.encode(item, key) for key, item in parameters.items()},
             "fitted": {key: self.encode(item, key) for key, item in learned.items()},
         }
 
-    def require_readable(self, value: Any) -> None:
+    def require_readable(self, value: Any, known: str) -> None:
         """What would be refused by `load` is refused here, where it may be: of scikit-learn's classes."""
-        if not ESTIMATORS[type(value).__name__].startswith("sklearn."):
+        if not ESTIMATORS[known].startswith(("sklearn.", "mercer.dropin")):
             return
         try:
-            require_consistent(type(value).__name__, value)
+            require_consistent(known, value)
         except ValueError as error:
             raise StorageError(f"A model file cannot hold this {type(value).__name__}: {error}.") from None
 
@@ -183,6 +186,7 @@ class Writer:
     def csr(self, value: Any, name: str) -> Any:
         if getattr(value, "format", "") != "csr":
             raise StorageError(f"A model file cannot hold {name}, a {type(value).__name__}: make it a CSR matrix.")
+        value = type(value)((value.data, value.indices, value.indptr), value.shape)  # with indices as they are read
         parts = (("values", value.data), ("columns", value.indices), ("rows", value.indptr))
         arrays = [{"array": self.store(array, f"{name}_{part}")} for part, array in parts]
         return {"csr": [*arrays, list(map(int, value.shape)), type(value).__name__]}
@@ -373,6 +377,7 @@ _RULES: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "float": ((), _float),
     "scalar": ((), _scalar),
     "tuple": ((), lambda reader, items: tuple(reader.decode(_a(list, items)))),
+    "solutions": ((), lambda reader, items: Solutions(_a(Solution, one) for one in reader.decode(_a(list, items)))),
     "dict": ((), _dict),
     "labels": ((), Reader.labels),
     "few": ((), _few),

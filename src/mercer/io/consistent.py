@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from .consistent_columns import COLUMNS
+from .consistent_dropin import DROPIN
 from .consistent_machines import MACHINES
 from .consistent_steps import STEPS
 from .consistent_wrappers import WRAPPERS
 from .fields import Fields
 
-RULES = MACHINES | STEPS | COLUMNS | WRAPPERS
+RULES = MACHINES | DROPIN | STEPS | COLUMNS | WRAPPERS
 """The rule of each class that a model file may hold."""
 
 _OF_STEPS = ("Pipeline", "FeatureUnion")  # have learned nothing themselves

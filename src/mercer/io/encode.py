@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..shown import Described
 from ..types import Array
 from .tables import DataError, Table, as_table, number
 
@@ -23,7 +24,7 @@ class UnseenCategoryWarning(UserWarning):
     """A category that was not there in training: the row belongs to none of the known ones."""
 
 
-class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Encoder(Described, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Numbers stay; a column of text becomes one column of 0 and 1 for each of its categories.
 
     Columns that are constant in training are left out. A category that was not there in training gives zeros, and a
@@ -31,16 +32,32 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    categorical : names of columns of numbers that are categories.
-    missing : "error", or "fill": the median for numbers, a category of its own for text (zeros, where none was missing
-        in training).
+    categorical : sequence of str, default=()
+        Names of columns of numbers that are categories.
+    missing : {"error", "fill"}, default="error"
+        What is done where a value is missing; filled in is the median for numbers, a category of its own for text
+        (zeros, where none was missing in training).
 
     Attributes
     ----------
-    names_, named_ : the columns in training, and whether they had names.
-    kinds_ : of each column: "number", "category", "constant".
-    categories_ : of each column of categories, in order. fills_ : what stands for a missing number.
-    target_place_ : where the target stood among the columns; None where it was no column.
+    names_ : list of str
+        The columns in training.
+    named_ : bool
+        Whether they had names.
+    kinds_ : list of str
+        Of each column: "number", "category", "constant".
+    categories_ : dict of list of str
+        Of each column of categories, in order.
+    fills_ : dict of float
+        What stands for a missing number.
+    target_place_ : int or None
+        Where the target stood among the columns; None where it was no column.
+    sparse_ : bool
+        Whether the table was one sparse matrix.
+    first_ : int
+        What its first column is counted as.
+    n_features_in_ : int
+        The number of columns.
     """
 
     def __init__(self, categorical: Sequence[str] = (), missing: str = "error") -> None:

@@ -28,7 +28,7 @@ from ..estimators.multiclass import class_slices, pack, pairs, unpack
 from ..kernels import Gaussian, Kernel, Linear, Polynomial, Precomputed
 from ..kernels.base import Scaled
 from ..kernels.points import Domain
-from ..solution import Certificate, Solution
+from ..solution import Certificate, Solution, one_or_all
 from ..types import Array, Points
 from .atomic import write_whole
 from .consistent import require_consistent
@@ -304,7 +304,7 @@ def _machine(model: _Model, n_features: int | None) -> Machine:
     unknown = Certificate(np.nan, np.nan, kkt_violation=np.nan, feasibility=np.nan)
     betas = machine._unpack(coefficients, sizes.tolist())
     solutions = tuple(Solution(beta, float(b), unknown) for beta, b in zip(betas, intercept, strict=True))
-    machine.solution_ = solutions[0] if len(solutions) == 1 else solutions
+    machine.solution_ = one_or_all(solutions)
     machine.certificates_ = tuple(unknown for _ in solutions)
     machine.certificate_ = worst(machine.certificates_, ["read from a LIBSVM model"] * len(solutions), machine.tol)
     return machine

@@ -28,7 +28,7 @@ from .atomic import write_whole
 from .onnx_check import tried
 from .onnx_kernels import Operators, block
 from .onnx_steps import DOUBLE, INT64, STEPS, WRAPPERS, convert_step, step_shape
-from .registry import ESTIMATORS, class_of
+from .registry import ESTIMATORS, class_of, name_of
 
 _INSTALL = "ONNX export needs the packages skl2onnx and onnxruntime: pip install 'mercer[onnx]'."
 
@@ -54,7 +54,8 @@ def to_onnx(estimator: Any, path: str | os.PathLike[str], dtype: Any = np.float6
     if not machines:
         known = ", ".join(cls.__name__ for cls in _CONVERTERS)
         last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-        raise TypeError(f"No ONNX form is known of {type(last).__name__}: the last step must be one of {known}.")
+        name = name_of(last, ESTIMATORS) or type(last).__name__
+        raise TypeError(f"No ONNX form is known of {name}: the last step must be one of Mercer's own {known}.")
     for machine in machines:
         _require_written(machine)
     _register()

@@ -20,6 +20,11 @@ ESTIMATORS = {
     "KernelRidge": "mercer.estimators",
     "KernelPCA": "mercer.estimators",
     "KernelKMeans": "mercer.estimators",
+    "dropin.SVC": "mercer.dropin",
+    "dropin.SVR": "mercer.dropin",
+    "dropin.OneClassSVM": "mercer.dropin",
+    "dropin.LinearSVC": "mercer.dropin",
+    "dropin.KernelRidge": "mercer.dropin",
     "PolynomialMap": "mercer.features",
     "PolarMap": "mercer.features",
     "PrototypeMap": "mercer.features",
@@ -87,12 +92,13 @@ RECORDS = {"Step": "mercer.solution", "Update": "mercer.online"}
 def name_of(value: Any, table: dict[str, str]) -> str | None:
     """The name under which the class of a value stands in a table; None where it does not."""
     name = type(value).__name__
+    name = f"dropin.{name}" if type(value).__module__.startswith("mercer.dropin.") else name
     return name if name in table and type(value) is class_of(name, table) else None
 
 
 def class_of(name: str, table: dict[str, str]) -> Any:
     """The class of that name; ValueError where an older version of its library has none."""
-    found = getattr(import_module(table[name]), name, None)
+    found = getattr(import_module(table[name]), name.removeprefix("dropin."), None)
     if found is None:
         raise ValueError(f"it holds a {name}, which this version of {table[name].partition('.')[0]} does not know")
     return found

@@ -65,3 +65,7 @@ def kernel(text: _Any) -> Kernel:
         )
     value: Kernel = _parse(text, REGISTRY, "kernel", _ELSEWHERE)
     return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -180,7 +180,13 @@ def _written(kernel: Kernel, level: int) -> str:
 
 @dataclass(frozen=True)
 class Constant(Kernel):
-    """k(x, z) = value >= 0; `k + 1` means `k + Constant(1)`."""
+    """k(x, z) = value >= 0; `k + 1` means `k + Constant(1)`.
+
+    Parameters
+    ----------
+    value : float, default=1.0
+        The value, >= 0.
+    """
 
     value: float = 1.0
     domain_of_its_own: ClassVar[Domain] = Domain.ANYTHING
@@ -231,7 +237,15 @@ class _Composite(Kernel, names=()):
 
 @dataclass(frozen=True, repr=False)
 class Sum(_Composite, names=()):
-    """k(x, z) = left(x, z) + right(x, z)."""
+    """k(x, z) = left(x, z) + right(x, z).
+
+    Parameters
+    ----------
+    left : Kernel
+        The first summand.
+    right : Kernel
+        The second summand.
+    """
 
     left: Kernel
     right: Kernel
@@ -265,7 +279,15 @@ class Sum(_Composite, names=()):
 
 @dataclass(frozen=True, repr=False)
 class Product(_Composite, names=()):
-    """k(x, z) = left(x, z) right(x, z)."""
+    """k(x, z) = left(x, z) right(x, z).
+
+    Parameters
+    ----------
+    left : Kernel
+        The first factor.
+    right : Kernel
+        The second factor.
+    """
 
     left: Kernel
     right: Kernel
@@ -288,7 +310,15 @@ class Product(_Composite, names=()):
 
 @dataclass(frozen=True, repr=False)
 class Scaled(_Composite, names=()):
-    """k(x, z) = factor kernel(x, z), with factor >= 0."""
+    """k(x, z) = factor kernel(x, z), with factor >= 0.
+
+    Parameters
+    ----------
+    factor : float
+        The number, >= 0.
+    kernel : Kernel
+        What is scaled.
+    """
 
     factor: float
     kernel: Kernel
@@ -318,7 +348,15 @@ class Scaled(_Composite, names=()):
 
 @dataclass(frozen=True, repr=False)
 class Power(_Composite, names=()):
-    """k(x, z) = kernel(x, z) ** exponent, with a positive integer as exponent."""
+    """k(x, z) = kernel(x, z) ** exponent, with a positive integer as exponent.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The base.
+    exponent : int
+        The exponent, 1 or more.
+    """
 
     kernel: Kernel
     exponent: int

@@ -30,6 +30,11 @@ class FromBlocks(Kernel, names=()):
 
     It is called with parts of both sets, so each value may depend on its two points alone. Whether it is positive
     definite nobody knows: `mercer.evidence(kernel, X)` looks.
+
+    Parameters
+    ----------
+    function : callable
+        function(X, Z), an array with a row for each point of X and a column for each of Z.
     """
 
     function: Callable[[Any, Any], Any]
@@ -79,6 +84,11 @@ class FromGaussianProcess(FromBlocks, names=()):
     """k(X, Z) of a kernel of sklearn.gaussian_process.kernels, with its hyperparameters as they are.
 
     WhiteKernel is 0 between two sets of points, here as there: the noise is alpha of KernelRidge.
+
+    Parameters
+    ----------
+    function : sklearn.gaussian_process.kernels.Kernel
+        The kernel of scikit-learn's.
     """
 
     symmetric = True

@@ -22,6 +22,11 @@ class Precomputed(Kernel):
 
     `Precomputed()`: X is the block itself, a row per point and a column per training point, as in scikit-learn.
     `Precomputed(matrix)`: points are row numbers of the matrix, k(i, j) = matrix[i, j].
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n, n), default=None
+        The values; None: they come in place of points.
     """
 
     matrix: Any = None
@@ -98,6 +103,11 @@ class FromFunction(Kernel, names=()):
     """k(x, z) = function(x, z), for points of any kind: vectors, strings, sets, graphs. Give a list of them.
 
     Whether it is positive definite nobody knows: `mercer.evidence(kernel, X)` looks.
+
+    Parameters
+    ----------
+    function : callable
+        function(x, z), a number.
     """
 
     function: Callable[[Any, Any], float]
@@ -142,6 +152,11 @@ class FromFeatures(Kernel, names=()):
 
     phi is a function of one point that gives its vector of features (or of a whole set, that gives a matrix with a row
     per point), or a fitted scikit-learn transformer. Points are whatever phi takes.
+
+    Parameters
+    ----------
+    phi : callable or transformer
+        The feature map.
     """
 
     phi: Any

@@ -43,7 +43,15 @@ class Linear(Kernel):
 class Polynomial(Adaptive, names=("poly", "polynomial")):
     """k(x, z) = (gamma <x, z> + coef0)^degree.
 
-    gamma is a number, "scale" (1 / (d Var X), as in Gaussian) or "median" (1 over the median of |x|^2).
+    Parameters
+    ----------
+    degree : int, default=2
+        The degree, 1 or more.
+    gamma : float, "scale" or "median", default=1.0
+        A number > 0, or a word that `resolve` replaces by one, from the training points: "scale" is 1 / (d Var X), as
+        in Gaussian, "median" 1 over the median of |x|^2.
+    coef0 : float, default=1.0
+        The constant, >= 0.
     """
 
     degree: int = 2

@@ -70,7 +70,11 @@ class Chi2(Histogram):
 class ExpChi2(Adaptive, Histogram):
     """k(x, z) = exp(-gamma sum_j (x_j - z_j)^2 / (x_j + z_j)), with 0/0 = 0.
 
-    gamma is a number, "scale" (1 over the mean of that sum over pairs) or "median" (1 over its median).
+    Parameters
+    ----------
+    gamma : float, "scale" or "median", default="scale"
+        A number > 0, or a word that `resolve` replaces by one, from the training points: "scale" is 1 over the mean of
+        that sum over pairs, "median" 1 over its median.
     """
 
     gamma: float | str = "scale"

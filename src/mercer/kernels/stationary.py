@@ -49,8 +49,13 @@ class Stationary(Kernel, names=()):
 class Gaussian(Adaptive, Stationary, names=("rbf", "gaussian")):
     """k(x, z) = exp(-gamma |x - z|^2).
 
-    gamma is a number, "scale" (1 / (d Var X)), "auto" (1 / d) or "median" (1 / (2 m^2), m the median distance of points
-    that are not equal). `Gaussian(sigma=2.0)` gives the width: gamma = 1 / (2 sigma^2).
+    Parameters
+    ----------
+    gamma : float, "scale", "auto" or "median", default="scale"
+        A number > 0, or a word that `resolve` replaces by one, from the training points: "scale" is 1 / (d Var X),
+        "auto" 1 / d, "median" 1 / (2 m^2), with m the median distance of points that are not equal.
+    sigma : float, default=None
+        The width, in place of gamma: gamma = 1 / (2 sigma^2).
     """
 
     gamma: float | str = "scale"
@@ -126,7 +131,11 @@ def _gamma_of_width(sigma: float) -> float:
 class Laplacian(Adaptive, Stationary):
     """k(x, z) = exp(-gamma |x - z|_1).
 
-    gamma is a number, "scale" (1 over the mean of |x - z|_1 over pairs) or "median" (1 over its median).
+    Parameters
+    ----------
+    gamma : float, "scale" or "median", default="scale"
+        A number > 0, or a word that `resolve` replaces by one, from the training points: "scale" is 1 over the mean of
+        |x - z|_1 over pairs, "median" 1 over its median.
     """
 
     gamma: float | str = "scale"
@@ -170,10 +179,18 @@ class _OfDistance(Adaptive, Stationary, names=()):
 
 @dataclass(frozen=True)
 class Matern(_OfDistance):
-    """With r = |x - z| / length_scale: exp(-r) for nu = 1/2, (1 + s) exp(-s), s = sqrt(3) r, for nu = 3/2,
-    (1 + s + s^2/3) exp(-s), s = sqrt(5) r, for nu = 5/2.
+    """A kernel of r = |x - z| / length_scale, as smooth as nu says.
 
-    length_scale is a number, "scale" (half of the root of the mean of |x - z|^2 over pairs) or "median" (of |x - z|).
+    exp(-r) for nu = 1/2, (1 + s) exp(-s), s = sqrt(3) r, for nu = 3/2, (1 + s + s^2/3) exp(-s), s = sqrt(5) r, for
+    nu = 5/2.
+
+    Parameters
+    ----------
+    nu : {0.5, 1.5, 2.5}, default=1.5
+        How smooth its functions are.
+    length_scale : float, "scale" or "median", default="scale"
+        A number > 0, or a word that `resolve` replaces by one, from the training points: "scale" is half of the root of
+        the mean of |x - z|^2 over pairs, "median" the median of |x - z|.
     """
 
     nu: float = 1.5
@@ -200,7 +217,16 @@ class Matern(_OfDistance):
 
 @dataclass(frozen=True)
 class RationalQuadratic(_OfDistance):
-    """k(x, z) = (1 + |x - z|^2 / (2 alpha length_scale^2))^-alpha; length_scale as in Matern."""
+    """k(x, z) = (1 + |x - z|^2 / (2 alpha length_scale^2))^-alpha.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        How many widths are mixed: for large alpha it is a Gaussian.
+    length_scale : float, "scale" or "median", default="scale"
+        A number > 0, or a word that `resolve` replaces by one, from the training points: "scale" is half of the root of
+        the mean of |x - z|^2 over pairs, "median" the median of |x - z|.
+    """
 
     alpha: float = 1.0
     length_scale: float | str = "scale"
@@ -222,6 +248,13 @@ class Periodic(Stationary):
 
     Coordinate by coordinate: with the points of a circle, e(x) = (cos, sin)(2 pi x / period), it is the Gaussian
     exp(-|e(x) - e(z)|^2 / (2 length_scale^2)). Of the Euclidean distance it would not be positive definite.
+
+    Parameters
+    ----------
+    period : float, default=1.0
+        After which the kernel is as it was.
+    length_scale : float, default=1.0
+        The width within a period.
     """
 
     period: float = 1.0

@@ -15,7 +15,13 @@ from .points import Domain, admit, copied, count, row_weights
 
 @dataclass(frozen=True)
 class Normalized(_Composite, names=("Normalized", "Normalised")):
-    """k(x, z) / sqrt(k(x, x) k(z, z)), the cosine of phi(x) and phi(z); 0 where phi(x) = 0."""
+    """k(x, z) / sqrt(k(x, x) k(z, z)), the cosine of phi(x) and phi(z); 0 where phi(x) = 0.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k.
+    """
 
     kernel: Kernel
 
@@ -56,7 +62,15 @@ class _Centre:
 
 @dataclass(frozen=True, repr=False)
 class Centered(_Composite, names=("Centered", "Centred")):
-    """<phi(x) - m, phi(z) - m>, with m the mean of phi over the training points that `resolve` is given."""
+    """<phi(x) - m, phi(z) - m>, with m the mean of phi over the training points that `resolve` is given.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel with the features phi.
+    centre : object, default=None
+        The mean, which `resolve` finds; leave it out.
+    """
 
     kernel: Kernel
     centre: _Centre | None = None

@@ -16,3 +16,7 @@ __all__ = [
     "SquaredHinge",
     "Terms",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

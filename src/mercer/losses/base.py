@@ -26,7 +26,21 @@ _PIECES = 500
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """h_i(s) = r_i/2 s^2 - q_i s + eps_i |s| for s in [lo_i, hi_i], infinite elsewhere."""
+    """h_i(s) = r_i/2 s^2 - q_i s + eps_i |s| for s in [lo_i, hi_i], infinite elsewhere.
+
+    Parameters
+    ----------
+    q : ndarray of shape (n,)
+        The slope.
+    r : ndarray of shape (n,)
+        The curvature, >= 0.
+    eps : ndarray of shape (n,)
+        The weight of |s|, >= 0.
+    lo : ndarray of shape (n,)
+        The least s.
+    hi : ndarray of shape (n,)
+        The largest s.
+    """
 
     q: Array
     r: Array

@@ -14,7 +14,13 @@ from .base import Loss, Terms, crossing, full
 
 @dataclass(frozen=True)
 class EpsilonInsensitive(Loss):
-    """max(0, |y - u| - epsilon): residuals up to epsilon cost nothing."""
+    """max(0, |y - u| - epsilon): residuals up to epsilon cost nothing.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        Half the width of the tube, >= 0.
+    """
 
     epsilon: float = 0.1
 

@@ -18,3 +18,7 @@ __all__ = [
     "one_pass",
     "train",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -19,3 +19,7 @@ def __getattr__(name: str) -> Any:
 
         return Playground
     raise AttributeError(f"module 'mercer.play' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

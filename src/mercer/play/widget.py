@@ -21,15 +21,26 @@ class Playground(anywidget.AnyWidget):
 
     Parameters
     ----------
-    X : the points, two columns; for machine="svr" and "ridge" one. y : up to three classes, or the targets.
-    settings : machine ("svc", "svr", "oneclass", "ridge", "perceptron"), kernel ("linear", "poly", "rbf", "laplacian",
-        or any other as text), C, gamma, degree, coef0, epsilon, nu, alpha (of ridge).
+    X : array-like of shape (n, 2), default=None
+        The points; for machine="svr" and "ridge" one column.
+    y : array-like of shape (n,), default=None
+        Up to three classes, or the targets.
+    settings : settings by name
+        machine ("svc", "svr", "oneclass", "ridge", "perceptron"), kernel ("linear", "poly", "rbf", "laplacian", or any
+        other as text), C, gamma, degree, coef0, epsilon, nu, alpha (of ridge).
 
     Attributes
     ----------
-    X, y : the points as they are now; may be set (both at once: `set_points`).
-    estimator : the machine, fitted to them. certificate : how good it is.
-    state : everything, as plain data.
+    X : ndarray of shape (n, 2)
+        The points as they are now; may be set (both at once: `set_points`).
+    y : ndarray of shape (n,)
+        Their classes or targets; may be set.
+    estimator : estimator
+        The machine, fitted to them.
+    certificate : Certificate
+        How good it is.
+    state : dict
+        Everything, as plain data.
     """
 
     _esm = widget()

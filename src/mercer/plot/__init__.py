@@ -11,3 +11,7 @@ from .grid import grid
 from .path import path
 
 __all__ = ["alphas", "boundary", "confusion", "convergence", "curve", "feature_map", "gram", "grid", "path"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -35,3 +35,7 @@ __all__ = [
     "choose",
     "solver",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -34,10 +34,14 @@ _LAST = 100.0  # a residual of no more than this, in parts of what rounding leav
 class Cholesky(RidgeSolver):
     """K + diag(r) = L L', exactly.
 
-    precision is "float32" (half the time and memory; the answer is refined in float64), "float64", or "auto": float32
-    for many points, and float64 where that turns out not to be enough and fits in the memory. Where the matrix cannot
-    be factored, its diagonal is raised by as little as it takes, and conjugate gradients go from there as far as
-    rounding allows.
+    Where the matrix cannot be factored, its diagonal is raised by as little as it takes, and conjugate gradients go
+    from there as far as rounding allows.
+
+    Parameters
+    ----------
+    precision : {"auto", "float32", "float64"}, default="auto"
+        float32 takes half the time and memory, and the answer is refined in float64; "auto" is float32 for many points,
+        and float64 where that turns out not to be enough and fits in the memory.
     """
 
     precision: str = "auto"

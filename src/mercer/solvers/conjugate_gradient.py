@@ -28,9 +28,15 @@ _SLOW = 0.5  # a residual that shrinks to no less than this has reached what rou
 class ConjugateGradient(RidgeSolver):
     """Conjugate gradients, preconditioned by randomly pivoted Cholesky: K + diag(r) ~ F F' + diag(r).
 
-    rank is the number of columns of F (None: 1000; fewer where there are fewer points, or memory is short). Steps use
-    float32 kernel values, and begin again from a residual recomputed in float64 until that one is small enough; where
-    float32 leads no further, they use float64 values. Reference: Díaz et al. 2023.
+    Steps use float32 kernel values, and begin again from a residual recomputed in float64 until that one is small
+    enough; where float32 leads no further, they use float64 values. Reference: Díaz et al. 2023.
+
+    Parameters
+    ----------
+    rank : int, default=None
+        The number of columns of F; None: 1000, fewer where there are fewer points, or memory is short.
+    random_state : int, default=0
+        The seed of the pivots.
     """
 
     rank: int | None = None

@@ -44,11 +44,20 @@ _FIRST_SMALLER = 0.02  # or until the gradient is this small beside what it was
 
 @dataclass(frozen=True)
 class CoordinateDescent(Solver):
-    """Passes over the points in random order, one coefficient at a time; then, with `newton`, Newton steps.
+    """Passes over the points in random order, one coefficient at a time; then Newton steps.
 
-    With `feasible`, the coefficients of the answer are a dual point themselves, which takes two more passes a round;
-    else they are near one. With `weights`, where that does not reach the tolerance, the answer is a w beside the dual
-    point: features may be so large that sum beta_i z_i has few digits left, and f = <w, z> + b has all of them.
+    Parameters
+    ----------
+    newton : bool, default=True
+        Whether Newton steps follow.
+    random_state : int, default=None
+        The seed of the order.
+    feasible : bool, default=False
+        Whether the coefficients of the answer are a dual point themselves, which takes two more passes a round; else
+        they are near one.
+    weights : bool, default=False
+        Whether, where that does not reach the tolerance, the answer is a w beside the dual point: features may be so
+        large that sum beta_i z_i has few digits left, and f = <w, z> + b has all of them.
     """
 
     newton: bool = True

@@ -70,7 +70,13 @@ _ROWS_THAT_MOVE = 0.25  # of a working set, in a first round
 
 @dataclass(frozen=True)
 class Decomposition(Solver):
-    """Pair descent on working sets of so many points; half as many more, where more coefficients than that are free."""
+    """Pair descent on working sets of so many points; half as many more, where more coefficients than that are free.
+
+    Parameters
+    ----------
+    working_set : int, default=2048
+        How many points.
+    """
 
     working_set: int = 2048
     needs_quadratic: ClassVar[bool] = True

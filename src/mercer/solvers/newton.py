@@ -78,7 +78,15 @@ class Newton(Solver):
 
 @dataclass(frozen=True)
 class NystromNewton(Newton):
-    """Newton's method on K as so many landmarks see it (see landmarks.py): never n x n, for many points."""
+    """Newton's method on K as so many landmarks see it (see landmarks.py): never n x n, for many points.
+
+    Parameters
+    ----------
+    landmarks : int, default=1000
+        How many.
+    random_state : int, default=0
+        The seed of the draw.
+    """
 
     landmarks: int = 1000
     random_state: int | None = 0

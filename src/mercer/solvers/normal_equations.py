@@ -23,9 +23,11 @@ _SIZES = 1000  # rows from which the sizes of features are seen
 class NormalEquations(RidgeSolver, names=("normalequations", "primal")):
     """(Z'CZ + lambda I) w = Z'C(t - b), for kernels k(x, z) = phi(x) . phi(z) with fewer features than points.
 
-    With a sample, Cholesky's factor is that of so many rows drawn at random, and conjugate gradients lead on from
-    there; their steps are passes over all rows. With sample=0 there is no factor: for thousands of features in little
-    time.
+    Parameters
+    ----------
+    sample : int, default=None
+        Rows, drawn at random, of which Cholesky's factor is made; conjugate gradients lead on from there, and their
+        steps are passes over all rows. 0: no factor, for thousands of features in little time. None: all rows.
     """
 
     sample: int | None = None

@@ -27,13 +27,20 @@ _SINGLE = 1e-6  # of the largest k(x, x): a jitter of K_landmarks that float32 v
 class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
     """f(x) = sum_j c_j k(l_j, x) + b over landmarks l_j: the best such f, by conjugate gradients over passes.
 
-    landmarks : how many; they are rows of the data.
-    selection : "errors" (half of them at random, the others where f over these is wrong), "rpcholesky" (randomly
-        pivoted Cholesky on a sample of rows, without a look at the targets: they cover the points) or "uniform".
-    sample : rows from which the preconditioner is made (None: 10 to 50 for each landmark). With all of them the normal
-        equations are exact, and solved directly.
-
     Rows pass by in pieces; values are computed again in each pass, float32 ones between two passes in float64.
+
+    Parameters
+    ----------
+    landmarks : int, default=2000
+        How many; they are rows of the data.
+    selection : {"errors", "rpcholesky", "uniform"}, default="errors"
+        Half of them at random, the others where f over these is wrong; by randomly pivoted Cholesky on a sample of
+        rows, without a look at the targets, so that they cover the points; or all alike.
+    sample : int, default=None
+        Rows from which the preconditioner is made (None: 10 to 50 for each landmark). With all of them the normal
+        equations are exact, and solved directly.
+    random_state : int, default=None
+        The seed of the draws.
     """
 
     landmarks: int = 2000

@@ -56,7 +56,15 @@ class Assembled(NamedTuple):
 
 @dataclass(frozen=True)
 class QP(Solver, names=("qp",)):
-    """The dual solved by a general QP solver, any that qpsolvers finds, by name; form="primal": the primal instead."""
+    """The dual, or the primal, solved by a general QP solver.
+
+    Parameters
+    ----------
+    solver : str, default="clarabel"
+        Any solver that qpsolvers finds, by name.
+    form : {"dual", "primal"}, default="dual"
+        Which of the two programs is solved.
+    """
 
     solver: str = "clarabel"
     form: str = "dual"

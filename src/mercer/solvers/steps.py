@@ -35,7 +35,13 @@ class StepRule(Parameters):
 
 @dataclass(frozen=True)
 class Constant(StepRule):
-    """eta. The last digits are never reached: smaller steps come nearer, and later."""
+    """eta. The last digits are never reached: smaller steps come nearer, and later.
+
+    Parameters
+    ----------
+    eta : float, default=0.01
+        The step, > 0.
+    """
 
     eta: float = 0.01
 
@@ -49,7 +55,15 @@ class Constant(StepRule):
 
 @dataclass(frozen=True)
 class InverseTime(StepRule):
-    """eta / (t + t0). With eta = 1 and t0 = 0, beta is the mean of all s so far."""
+    """eta / (t + t0). With eta = 1 and t0 = 0, beta is the mean of all s so far.
+
+    Parameters
+    ----------
+    eta : float, default=1.0
+        The factor, > 0.
+    t0 : float, default=0.0
+        By how much t is ahead, >= 0.
+    """
 
     eta: float = 1.0
     t0: float = 0.0
@@ -65,7 +79,13 @@ class InverseTime(StepRule):
 
 @dataclass(frozen=True)
 class InverseSqrt(StepRule):
-    """eta / sqrt(t)."""
+    """eta / sqrt(t).
+
+    Parameters
+    ----------
+    eta : float, default=1.0
+        The first step, > 0.
+    """
 
     eta: float = 1.0
 
@@ -83,6 +103,11 @@ class Automatic(StepRule):
 
     Subgradient takes the best of all combinations of beta and the last `memory` dual points. StochasticSubgradient,
     with one point at a time, takes that point's coefficient to its best value.
+
+    Parameters
+    ----------
+    memory : int, default=20
+        How many dual points Subgradient combines.
     """
 
     memory: int = 20

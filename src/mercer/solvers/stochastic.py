@@ -42,9 +42,18 @@ _WORTH_A_THREAD = 200_000  # entries of the features; with fewer, a pass takes l
 class StochasticSubgradient(Solver):
     """Steps by single points. One round is a pass: n steps; with Automatic, the first round is two of them.
 
-    step : a step rule; its t counts steps. order : "shuffled", every point once in a pass, or "random" draws.
-    average_from : the mean of w is taken after so many passes (not with Automatic).
-    keep : whether the history holds the coefficients after each pass, beside their raw value.
+    Parameters
+    ----------
+    step : StepRule, default=Automatic()
+        A step rule; its t counts steps.
+    order : {"shuffled", "random"}, default="shuffled"
+        Every point once in a pass, or random draws.
+    average_from : int, default=1
+        The mean of w is taken after so many passes (not with Automatic).
+    random_state : int, default=None
+        The seed of the order.
+    keep : bool, default=False
+        Whether the history holds the coefficients after each pass, beside their raw value.
     """
 
     step: StepRule = Automatic()  # noqa: RUF009 (a frozen value)

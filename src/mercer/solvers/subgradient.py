@@ -39,7 +39,12 @@ _EXACT = 1e-10  # and how exactly it is solved
 class Subgradient(Solver):
     """Steps along subgradients by a step rule; the best iterate is the answer. One round is one pass.
 
-    keep : whether the history holds the coefficients of each step, beside its raw value.
+    Parameters
+    ----------
+    step : StepRule, default=Automatic()
+        A step rule.
+    keep : bool, default=False
+        Whether the history holds the coefficients of each step, beside its raw value.
     """
 
     step: StepRule = Automatic()  # noqa: RUF009 (a frozen value)
