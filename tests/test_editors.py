@@ -196,11 +196,14 @@ def test_dir_of_a_machine_is_its_settings_and_methods():
 # Types and signatures.
 
 
-def test_jedi_sees_signatures():
-    project = jedi.Project(ROOT, added_sys_path=[str(ROOT / "src")])
+def test_jedi_sees_signatures(monkeypatch):
+    plain = [finder for finder in sys.meta_path if "editable" not in type(finder).__module__]
+    monkeypatch.setattr(sys, "meta_path", plain)  # by files, as where the package is installed from a wheel
+    project = jedi.Project(ROOT, sys_path=[str(ROOT / "src"), *sys.path], smart_sys_path=False)
 
     def signature(code):
-        (found,) = jedi.Script(code, project=project).get_signatures()
+        script = jedi.Script(code, project=project, environment=jedi.InterpreterEnvironment())
+        (found,) = script.get_signatures()
         return found.to_string()
 
     for name in ("SVC", "KernelRidge"):
