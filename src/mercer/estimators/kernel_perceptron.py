@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from .._core.core import CHOICE
+from ..columns import block_between, product_between
 from ..gram import unformed
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
-from ..kernels.evaluate import block as kernel_block
-from ..kernels.evaluate import diagonal, product
+from ..kernels.evaluate import admit_both, diagonal
 from ..kernels.points import Domain, common_dtype, count, stack, take
 from ..limits import NEVER, Deadline, ctrl_c_held
 from ..losses import HardMargin
@@ -287,7 +288,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         single = known is not None or common_dtype(X, self.support_vectors_) == np.float32
         if not self._values_given() and single:
             sample = np.linspace(0, count(X) - 1, min(count(X), _SAMPLE)).astype(int)
-            exact = product(self.kernel_, take(X, sample), self.support_vectors_, self.dual_coef_.T, np.float64)
+            exact = product_between(self.kernel_, take(X, sample), self.support_vectors_, self.dual_coef_.T, np.float64)
             errors = 3.0 * np.abs(sums[sample] - exact).max(axis=0)
         return sums.T + self.intercept_[:, None], errors
 
@@ -320,8 +321,6 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         self._sequence, self._seen = sequence, learner.seen
 
     def _votes(self, X: Points) -> Array:
-        from .._core.perceptron import cast_votes
-
         X = self._admit(X)
         out = np.zeros((count(X), len(self.dual_coef_)))
         step = max(1, _STRIP // max(1, len(self.support_)))
@@ -331,14 +330,17 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
                 break
             K = self._values(X[rows])
             for c in range(out.shape[1]):
-                _, points, times = self._sequence[:, self._sequence[0] == c]
+                _, points, times = np.compress(self._sequence[0] == c, self._sequence, axis=1)
                 lasting = np.diff(times, append=self._seen).astype(np.float64)
                 sign = self._held.signs[c, points]
-                cast_votes(K, float(self.bias), points, sign, lasting, out[rows, c])
+                own = np.empty(len(K))
+                CHOICE.functions.cast_votes(K, float(self.bias), points, sign, lasting, own)
+                out[rows, c] = own
         return out / max(1, self._seen)
 
     def _values(self, X: Points) -> Array:
         """k(x, x_i) for the points that are held, in float64."""
         if self._values_given():
             return np.ascontiguousarray(X[:, self.support_], np.float64)
-        return kernel_block(self.kernel_, X, self.support_vectors_).astype(np.float64, copy=False)
+        X, Z, _ = admit_both(self.kernel_, X, self.support_vectors_)
+        return block_between(self.kernel_, X, Z, common_dtype(X, Z)).astype(np.float64, copy=False)

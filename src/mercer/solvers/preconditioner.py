@@ -13,10 +13,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from .._core.core import CHOICE
 from ..gram import Design
 from ..limits import deadline, flop_seconds, look
 from ..parallel import for_each, thread_count
 from ..types import Array, inner
+
+core = CHOICE.functions
 
 _ROWS = 4  # points, at least, for each feature,
 _CHEAP = 6.0  # or as many as cost no more than so many passes over all points: then M is made at once
@@ -98,24 +101,19 @@ class Preconditioner:
         return first
 
     def _sparse(self, rows: Array) -> Array:
-        from .._core.proximal import add_sparse_squares
-
         begin, column, value = self.design.arrays
         out = np.zeros((self.design.width, self.design.width))
-        add_sparse_squares(begin, column, value, rows, self.weight[rows], out, np.zeros(self.design.width))
+        core.add_sparse_squares(begin, column, value, rows, self.weight[rows], out, np.zeros(self.design.width))
         return out
 
     def _dense(self, rows: Array) -> Array:
-        from .._core.newton import scaled_rows
-
-        d = self.design.width
-        strip = np.empty((max(1, min(max(_VALUES // d, _STRIP), rows.size)), d))
-        out = np.zeros((d, d))
-        for start in range(0, rows.size, len(strip)):
+        d, root = self.design.width, np.sqrt(self.weight)
+        out, step = np.zeros((d, d)), max(1, _VALUES // d, _STRIP)
+        for start in range(0, rows.size, step):
             look()
-            part = rows[start : start + len(strip)]
-            scaled_rows(self.design.arrays[0], part, self.weight, strip)
-            out += strip[: part.size].T @ strip[: part.size]  # NumPy sees that this is symmetric
+            part = rows[start : start + step]
+            strip = self.design.arrays[0][part] * root[part, None]
+            out += strip.T @ strip  # NumPy sees that this is symmetric
         return out
 
 
