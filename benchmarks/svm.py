@@ -6,7 +6,8 @@ scikit-learn, scikit-learn-intelex and thundersvm-cpu (`pip install thundersvm-c
     python benchmarks/svm.py                    # sets that come with scikit-learn, as they are and grown large
     python benchmarks/svm.py --data FOLDER --only magic,usps --peers scikit-learn,intelex --repeat 3
     python benchmarks/svm.py --data FOLDER --group dear --before PYTHON    # with an older Mercer: its Python
-    python benchmarks/svm.py --data FOLDER --group large-c                 # or classes; few points: benchmarks/small.py
+    python benchmarks/svm.py --data FOLDER --group large-c                 # or classes, sparse, given
+    python benchmarks/small.py                                             # few points
 
 Every solution is scored by the same certificate: its relative duality gap (of several classes, that of the worst pair).
 The peers run at their tol of 1e-3 with 2 GB of cache; Mercer with memory="2GB" at a tolerance that makes its gap no
@@ -20,12 +21,13 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import pickle
 import subprocess
 import sys
 import tempfile
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -51,11 +53,19 @@ class Case:
     rows: int | None = None
     pair: tuple[int, int] | None = None
     """Two of many classes, alone."""
+    kernel: str = "rbf"
+    """Or "linear", or "precomputed": the matrix of the Gaussian is given."""
 
     @property
     def title(self) -> str:
-        """The name, and the two classes."""
-        return self.name if self.pair is None else f"{self.name} {self.pair[0]}, {self.pair[1]}"
+        """The name, the two classes, and another kernel than the Gaussian."""
+        name = self.name if self.pair is None else f"{self.name} {self.pair[0]}, {self.pair[1]}"
+        return name if self.kernel == "rbf" else f"{name}, {self.kernel}"
+
+    def machine(self, tol: float) -> mercer.SVC:
+        """Mercer's."""
+        kernel = Gaussian(self.gamma) if self.kernel == "rbf" else self.kernel
+        return mercer.SVC(kernel, C=self.C, tol=tol, memory="2GB")
 
 
 CASES = [
@@ -99,7 +109,17 @@ CLASSES = [
     Case("soyseed_lbp", "std", "scale", 10),
     Case("mnist", None, 0.02, 10, rows=20_000),
 ]
-GROUPS = {"usual": CASES, "dear": DEAR, "large-c": LARGE_C, "classes": CLASSES}
+SPARSE = [
+    Case(name, None, "scale", C, rows=10_000, kernel=kernel)
+    for name in ("reuters_moneyfx", "connect4", "a9a", "w8a", "sms_spam", "ng20_basehock", "rcv1_small")
+    for kernel in ("rbf", "linear")
+    for C in (1, 10)
+]
+"""CSR matrices, as they come; of large ones the first 10,000 rows."""
+GIVEN = [Case("magic", "std", 0.1, C, rows=rows, kernel="precomputed") for rows in (1000, 2000, 4000) for C in (1, 100)]
+GROUPS = {
+    "usual": CASES, "dear": DEAR, "large-c": LARGE_C, "classes": CLASSES, "sparse": SPARSE, "given": GIVEN,
+}  # fmt: skip
 GROWN = {"many_digits": ("digits", 10), "many_tumours": ("breast_cancer", 32)}
 """Sets of scikit-learn, so many times over, each copy with noise of its own."""
 BUNDLED = [Case(name, "std", "scale", C) for name in ("breast_cancer", "digits", "wine", *GROWN) for C in (1, 10)]
@@ -143,10 +163,12 @@ def from_folder(folder: Path, case: Case, sparse: bool) -> tuple[Any, Any, Any, 
         X, y, X_test, y_test = loader.load(case.name, dense=not sparse, scale=case.scale)
     else:  # scaled by the rows that are used
         X, y, X_test, y_test = loader.load(case.name, dense=not sparse)
-        X, y = X[: case.rows], y[: case.rows]
+        X, y = X[: case.rows], np.asarray(y)[: case.rows]
         if case.scale == "std":
             mean, deviation = X.mean(axis=0, dtype=float), X.std(axis=0, dtype=float)
             X, X_test = (((Z - mean) / deviation).astype(np.float32) for Z in (X, X_test))
+    if isinstance(X, list):  # of texts
+        X, X_test = vectorized(X, X_test)
     if case.name == "mnist" and X.max() > 1:
         X, X_test = (Z / np.float32(255) for Z in (X, X_test))
     if case.pair is not None:
@@ -155,7 +177,20 @@ def from_folder(folder: Path, case: Case, sparse: bool) -> tuple[Any, Any, Any, 
             X_test, y_test = (part[np.isin(y_test, case.pair)] for part in (X_test, y_test))
     if X_test is None or X_test.shape[0] == 0:
         X_test, y_test = X, y
-    return X, y, X_test[:MOST_QUERIES], y_test[:MOST_QUERIES]
+    X_test, y_test = X_test[:MOST_QUERIES], y_test[:MOST_QUERIES]
+    if case.kernel == "precomputed":
+        kernel = Gaussian(case.gamma)
+        X, X_test = kernel(X.astype(float)), kernel(X_test.astype(float), X.astype(float))
+    return X, y, X_test, y_test
+
+
+def vectorized(texts: Any, others: Any) -> tuple[Any, Any]:
+    """Words, weighted by how rare they are, of texts and of others."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    words = TfidfVectorizer()
+    found = words.fit_transform([str(text) for text in np.ravel(texts)])
+    return found, None if others is None else words.transform([str(text) for text in np.ravel(others)])
 
 
 def bundled(case: Case) -> tuple[Any, Any, Any, Any]:
@@ -178,7 +213,7 @@ def peers(case: Case) -> dict[str, Callable[[], Any]]:
     """The machines to compare with, as far as they are installed."""
     from sklearn.svm import SVC as ScikitLearn  # noqa: N811
 
-    settings = {"C": case.C, "gamma": case.gamma, "tol": 1e-3, "cache_size": 2000}
+    settings = {"C": case.C, "gamma": case.gamma, "tol": 1e-3, "cache_size": 2000, "kernel": case.kernel}
     found: dict[str, Callable[[], Any]] = {"scikit-learn": lambda: ScikitLearn(**settings)}
     try:
         from sklearnex.svm import SVC as Intelex  # noqa: N811
@@ -201,17 +236,17 @@ def touch(size: int = 1_000_000_000) -> None:
 
 
 BEFORE = """
-import json, sys, warnings
+import json, pickle, sys, warnings
 from pathlib import Path
-import numpy as np
 sys.path.insert(0, sys.argv[1])
 import svm, mercer
 warnings.filterwarnings("ignore")
-folder, gamma, C, tol, repeat = Path(sys.argv[2]), *json.loads(sys.argv[3])
-data = [np.load(folder / f"{name}.npy") for name in ("X", "y", "X_test", "y_test")]
-mercer.SVC().fit(data[0][:500], data[1][:500])  # compile
-kernel = mercer.kernels.Gaussian(gamma)
-machine, result = svm.measure(lambda: mercer.SVC(kernel, C=C, tol=tol, memory="2GB"), data, repeat)
+*settings, tol, repeat = json.loads(sys.argv[3])
+case = svm.Case(*settings)
+data = pickle.loads(Path(sys.argv[2]).read_bytes())
+if case.kernel != "precomputed":
+    case.machine(tol).fit(data[0][:500], data[1][:500])  # compile
+machine, result = svm.measure(lambda: case.machine(tol), data, repeat)
 print(json.dumps([result.fit, result.predict, machine.certificate_.relative_gap, result.support, result.right]))
 """
 
@@ -219,10 +254,10 @@ print(json.dumps([result.fit, result.predict, machine.certificate_.relative_gap,
 def before(python: str, case: Case, data: tuple[Any, Any, Any, Any], tol: float, repeat: int) -> Result:
     """An older Mercer, in a process and an environment of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, values in zip(("X", "y", "X_test", "y_test"), data, strict=True):
-            np.save(Path(folder, name), values)
-        settings = json.dumps([case.gamma, case.C, tol, repeat])
-        command = [python, "-c", BEFORE, str(Path(__file__).parent), folder, settings]
+        path = Path(folder, "data")
+        path.write_bytes(pickle.dumps(data))
+        settings = json.dumps([*astuple(case), tol, repeat])
+        command = [python, "-c", BEFORE, str(Path(__file__).parent), str(path), settings]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         print(f"  the older Mercer failed: {done.stderr.strip()[-300:]}", file=sys.stderr)
@@ -274,15 +309,13 @@ def run(case: Case, data: tuple[Any, Any, Any, Any], options: Any) -> Row:
         row.results[name] = result
         del machine
     least = min((r.gap for r in row.results.values() if np.isfinite(r.gap)), default=1e-4)
-    kernel = Gaussian(case.gamma)
     for tol in (max(least, 1e-5), least):
-        ours = mercer.SVC(kernel, C=case.C, tol=tol, memory="2GB")
-        machine, result = measure(lambda: ours, data, repeat)  # noqa: B023 (called at once)
+        machine, result = measure(lambda: case.machine(tol), data, repeat)  # noqa: B023 (called at once)
         result.gap = machine.certificate_.relative_gap
         if result.gap <= least:
             break
     if isinstance(machine.solution_, Solution):
-        support = mercer.SVC(kernel, C=case.C, tol=1e-6).fit(X, y).support_.size
+        support = case.machine(1e-6).fit(X, y).support_.size
         result.values = machine.solution_.values / (support * row.n)
     if options.before:
         row.results["before"] = before(options.before, case, data, tol, repeat)
@@ -335,9 +368,9 @@ def main() -> None:
         cases = [case for case in cases if case.name in options.only.split(",")]
     small = bundled(BUNDLED[0])
     mercer.SVC().fit(*small[:2])
-    rows = []
+    rows, sparse = [], options.sparse or options.group == "sparse"
     for case in cases:
-        data = bundled(case) if options.data is None else from_folder(options.data, case, options.sparse)
+        data = bundled(case) if options.data is None else from_folder(options.data, case, sparse)
         rows.append(run(case, data, options))
         summary = ", ".join(
             f"{name} {r.fit:.3f} s, gap {r.gap:.1e}, predict {r.predict:.3f} s, {r.support} SV, {r.right:.4f} right"

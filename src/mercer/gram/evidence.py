@@ -15,7 +15,7 @@ from ..kernels.pairwise import dense
 from ..kernels.points import Domain, admit, count, vectors
 from ..limits import NEVER, deadline, until
 from ..memory import BudgetError, format_bytes, parse_bytes
-from ..parallel import eigh
+from ..parallel import eigh, one_blas_thread
 from ..types import Array, Points
 from .base import Gram, gram_of
 from .dense import DenseGram, DensePart
@@ -230,7 +230,7 @@ def doubt_about(gram: Gram) -> str | None:
         return None
     index = np.unique(np.linspace(0, gram.n - 1, min(gram.n, _affordable(gram))).astype(int))
     where = f"on {index.size} of the points"
-    with until(NEVER):
+    with until(NEVER), one_blas_thread():  # several would take longer to agree than the work takes
         K = gram.block(index).astype(np.float64, copy=False)
         asymmetry, _, largest = _asymmetry(DenseGram.of_matrix(K))
         if asymmetry > _CLEARLY * largest:
