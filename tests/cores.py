@@ -18,7 +18,8 @@ FUSED = {name: core for name, core in NATIVE.items() if name != "baseline"}
 
 FUNCTIONS = (
     "account", "add", "add_both", "add_rows", "choose", "extremes", "fill", "finish_rows", "gather", "mirror", "pack",
-    "pair_descent", "settle", "settle_parts", "settle_points", "shares", "solve_definite", "sparse_sums", "square",
+    "pair_descent", "settle", "settle_by_blocks", "settle_parts", "settle_points", "shares", "solve_definite",
+    "sparse_sums", "square",
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ It runs where the package was built without a compiler, or where MERCER_CORE=ref
 loop is tested against it. Sums may be taken in another order here, so that last digits differ.
 """
 
+from .blocks import settle_by_blocks as settle_by_blocks
 from .newton import solve_definite as solve_definite
 from .packing import pack as pack
 from .pairs import CHUNK as CHUNK
