@@ -1,5 +1,5 @@
-"""scikit-learn's own tests, with Mercer's classes patched in: `python tests/peer.py`, or `... svm` for a part. `search` is
-its tests of GridSearchCV with mercer.Search in place of it.
+"""scikit-learn's own tests, with Mercer's classes patched in: `python tests/peer.py`, or `... svm` for a part; `search`
+is its tests of GridSearchCV with mercer.Search in place of it.
 
 Every test that passes without them must pass with them, but for DIFFERENT. What fails is run again without them: a test
 that fails then too says nothing of Mercer.

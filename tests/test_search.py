@@ -243,3 +243,58 @@ def test_edges_and_the_one_standard_error_rule():
     error = results["std_test_score"][best] / 2.0
     assert results["mean_test_score"][simple.best_index_] >= results["mean_test_score"][best] - error
     assert simple.best_params_["C"] <= found.best_params_["C"]
+
+
+def test_a_checkpoint_goes_on_where_it_was_and_refuses_other_data(tmp_path, monkeypatch):
+    from mercer.io.checkpoint import CheckpointError
+    from mercer.search import sheet
+
+    X, y = data("iris")
+    path, solved = tmp_path / "run.mercer", []
+    real = sheet.solve_all
+    monkeypatch.setattr(sheet, "solve_all", lambda *given: (solved.append(1), real(*given))[1])
+
+    def search(grid, **settings):
+        solved.clear()
+        return Search(SVC(**settings), grid, cv=3, checkpoint=path)
+
+    part = {"C": [0.1, 10.0], "kernel__gamma": [0.1]}
+    first = search(part).fit(X, y)
+    assert len(solved) == 3
+    again = search(part).fit(X, y)
+    assert solved == []
+    same(again, first)
+    np.testing.assert_array_equal(again.score_bounds_, first.score_bounds_)
+    larger = search({"C": [0.1, 10.0], "kernel__gamma": [0.1, 1.0]}).fit(X, y)
+    assert len(solved) == 3
+    same(larger, Search(SVC(), {"C": [0.1, 10.0], "kernel__gamma": [0.1, 1.0]}, cv=3).fit(X, y))
+    with pytest.raises(CheckpointError, match="other data or other settings"):
+        search(part).fit(X + 1.0, y)
+    with pytest.raises(CheckpointError, match="other data or other settings"):
+        search(part, class_weight="balanced").fit(X, y)
+    with pytest.raises(mercer.io.ModelError, match="checkpoint of work that is not finished"):
+        mercer.load(path)
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        Search(SVC(), part, checkpoint=tmp_path / "nowhere" / "run.mercer").fit(X, y)
+
+
+def test_what_is_finished_before_an_interruption_is_kept(tmp_path, monkeypatch):
+    from mercer.search import sheet
+
+    X, y = data("iris")
+    real, begun = sheet.solve_all, []
+
+    def interrupted(*given):
+        begun.append(1)
+        if len(begun) == 4:
+            raise KeyboardInterrupt
+        return real(*given)
+
+    grid = {"C": [1.0], "kernel__gamma": [0.1, 1.0]}
+    search = Search(SVC(), grid, cv=3, n_jobs=1, checkpoint=tmp_path / "run.mercer")
+    monkeypatch.setattr(sheet, "solve_all", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    begun[:] = [1] * 10
+    search.fit(X, y)
+    assert len(begun) == 13  # three of six were there

@@ -21,7 +21,7 @@ from .paths import GOAL, Posed, Solved
 _UNIT = float(np.finfo(np.float64).eps)
 _TERMS = 64  # roundings of one kernel value, at most
 _ENOUGH = 1 / 32  # of f(x)^2: with such a gap f(x) has a sign
-_FLOOR = 1e-10  # of the objective: with float64 scores, less cannot be reached
+_FLOOR = 1e-13  # of the objective: with float64 scores, less cannot be reached
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,12 +21,13 @@ from ..columns.dense import Tiles
 from ..kernels import Gaussian, Kernel
 from ..kernels.points import count, is_sparse, width
 from ..parallel import for_each
-from ..types import Array, Points
+from ..types import Array, Index, Points
 
 core = CHOICE.functions
 _LOG2E = log2(np.e)
 _NOTHING = 1e-20  # of the largest value: less is zero in float32, where it would be slow (denormal numbers)
 _STRIP = 256  # rows that are made at a time
+_MOST_RUNS = 32  # of neighbours
 BYTES = 12  # for each pair of points: float64 and float32
 
 
@@ -100,9 +101,16 @@ def _strips(n: int) -> list[tuple[int, int]]:
     return list(pairwise([*range(0, n, _STRIP), n]))
 
 
-def part_of(single: Array, at: Array) -> Array:
-    """The rows and columns of some points of a padded matrix, padded again."""
+def part_of(single: Array, at: Index) -> Array:
+    """The rows and columns of some points of a padded matrix, padded again; neighbours are copied together."""
     size = padded(at.size)
     out = np.zeros((size, size), single.dtype)
-    out[: at.size, : at.size] = single[np.ix_(at, at)]
+    cuts = [0, *(np.flatnonzero(np.diff(at) != 1) + 1).tolist(), at.size]
+    if len(cuts) > _MOST_RUNS:
+        out[: at.size, : at.size] = single[np.ix_(at, at)]
+        return out
+    runs = [(slice(a, b), slice(int(at[a]), int(at[a]) + b - a)) for a, b in pairwise(cuts)]
+    for to_rows, rows in runs:
+        for to_columns, columns in runs:
+            out[to_rows, to_columns] = single[rows, columns]
     return out

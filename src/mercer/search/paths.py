@@ -22,7 +22,8 @@ core = CHOICE.functions
 GOAL = 1e-5
 """The relative gap of each problem, with a float64 kernel."""
 _STEPS = 4_000_000  # of pairs, for one problem
-_MOST_PRODUCTS = 4  # by which scores are recomputed
+_MOST_PRODUCTS = 6  # by which scores are recomputed
+_FEW = 0.3  # of the rows: so few are copied out before they are multiplied
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +86,14 @@ Wanted = Callable[[list[Solved], list[Array]], Array]
 def solve_all(matrix: Matrix, posed: list[Posed], wanted: Wanted) -> tuple[list[Solved], list[Array]]:
     """The answers to all problems of a fold; and for each, its scores K beta of all n points (C, n)."""
     solved = [_along(_own(matrix, problem), problem) for problem in posed]
+    pieces = _pieces(len(matrix.precise), posed)
     for attempt in range(_MOST_PRODUCTS):
-        everywhere = _products(matrix.precise, posed, solved)
+        everywhere = _products(matrix.precise, pieces, solved)
         for problem, answer, scores in zip(posed, solved, everywhere, strict=True):
             answer.scores = scores if problem.at is None else scores[:, problem.at]
             _look(problem, answer)
-        if attempt == _MOST_PRODUCTS - 1 or not _go_on(matrix, posed, solved, wanted(solved, everywhere)):
+        gaps = wanted(solved, everywhere)
+        if attempt == _MOST_PRODUCTS - 1 or not _go_on(matrix, posed, solved, gaps):
             break
     return solved, everywhere
 
@@ -153,33 +156,51 @@ def _moved(K: Array, beta: Array, scores: Array, old: Terms, new: Terms, bias: b
     return to, scores
 
 
-def _products(K: Array, posed: list[Posed], solved: list[Solved]) -> list[Array]:
-    """K beta in float64, of all points, for each problem: (C, n). Problems on the same classes share the rows of K."""
-    n, many = len(K), len(solved[0].beta)
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """Points that belong to the same problems: their rows of K, and for each problem their places in it."""
+
+    rows: Any
+    places: list[tuple[int, Any]]
+
+
+def _pieces(n: int, posed: list[Posed]) -> list[_Piece]:
     if posed[0].at is None:
-        stacked = np.concatenate([answer.beta for answer in solved])
-        used = np.flatnonzero(stacked.any(axis=0))
-        found = stacked[:, used] @ K[used] if used.size < n // 2 else stacked @ K
-        return list(found.reshape(len(posed), many, n))
-    out = [np.zeros((many, n)) for _ in posed]
+        return [_Piece(slice(0, n), [(k, slice(0, n)) for k in range(len(posed))])]
     sets = [np.arange(n) if problem.at is None else problem.at for problem in posed]
-    for piece in _runs(np.unique(np.concatenate(sets)), sets):
-        rows = K[piece[0] : piece[-1] + 1] if piece[-1] - piece[0] + 1 == piece.size else K[piece]
-        mine = [k for k, at in enumerate(sets) if piece[0] in at]
-        beta = np.concatenate([solved[k].beta[:, np.searchsorted(sets[k], piece)] for k in mine])
-        used = np.flatnonzero(beta.any(axis=0))
-        found = beta[:, used] @ rows[used]
-        for place, k in enumerate(mine):
-            out[k] += found[place * many : (place + 1) * many]
+    belongs = np.zeros((len(sets), n), bool)
+    for own, at in zip(belongs, sets, strict=True):
+        own[at] = True
+    codes: dict[bytes, list[int]] = {}
+    for point, column in enumerate(np.packbits(belongs, axis=0).T):
+        codes.setdefault(column.tobytes(), []).append(point)
+    out = []
+    for points in codes.values():
+        mine = np.flatnonzero(belongs[:, points[0]])
+        if mine.size:
+            places = [(int(k), _as_slice(np.searchsorted(sets[k], points))) for k in mine]
+            out.append(_Piece(_as_slice(np.array(points)), places))
     return out
 
 
-def _runs(every: Index, sets: list[Index]) -> list[Index]:
-    """Points that belong to the same problems, together."""
-    belongs = np.stack([np.isin(every, own) for own in sets])
-    _, which = np.unique(belongs, axis=1, return_inverse=True)
-    which = which.reshape(-1)
-    return [every[which == number] for number in range(int(which.max()) + 1)]
+def _as_slice(index: Index) -> Any:
+    """Neighbours as a slice, which copies nothing."""
+    first, last = int(index[0]), int(index[-1])
+    return slice(first, last + 1) if last - first + 1 == index.size else index
+
+
+def _products(K: Array, pieces: list[_Piece], solved: list[Solved]) -> list[Array]:
+    """K beta in float64, of all points, for each problem: (C, n). Problems on the same points share the rows of K."""
+    n, many = len(K), len(solved[0].beta)
+    out = [np.zeros((many, n)) for _ in solved]
+    for piece in pieces:
+        beta = np.concatenate([solved[k].beta[:, places] for k, places in piece.places])
+        used, rows = np.flatnonzero(beta.any(axis=0)), K[piece.rows]
+        few = used.size < _FEW * beta.shape[1]
+        found = beta[:, used] @ rows[used] if few else beta @ rows
+        for number, (k, _) in enumerate(piece.places):
+            out[k] += found[number * many : (number + 1) * many]
+    return out
 
 
 def _go_on(matrix: Matrix, posed: list[Posed], solved: list[Solved], wanted: Array) -> bool:

@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import indexable
 
+from ..io import place_for
 from ..kernels import Kernel
 from ..kernels.points import count
 from ..limits import Deadline
@@ -52,6 +53,8 @@ class Search(GridSearchCV):  # type: ignore[misc]
     n_jobs : the number of threads, or of processes where estimators are fitted one by one; None: what BLAS may use.
     time_limit : seconds after which no further setting is begun; at least one is scored.
     memory : what Gram matrices may take, such as "2GB".
+    checkpoint : a file that keeps what is finished (of shared work). Whoever is interrupted goes on from it by the same
+        call, with a larger grid too; with other data, folds or settings of the estimator it is refused.
 
     Attributes
     ----------
@@ -75,6 +78,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
         n_jobs: int | None = None,
         time_limit: float | None = None,
         memory: int | float | str = "2GB",
+        checkpoint: Any = None,
         error_score: Any = np.nan,
         return_train_score: bool = False,
         pre_dispatch: Any = "2*n_jobs",
@@ -88,6 +92,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.time_limit = time_limit
         self.memory = memory
+        self.checkpoint = checkpoint
         self.error_score = error_score
         self.return_train_score = return_train_score
         self.pre_dispatch = pre_dispatch
@@ -111,6 +116,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
         X, y = indexable(X, y)
         sheet = self._sheet(X, y, params)
         candidates = list(ParameterGrid(self.grid))
+        sheet.resume()
         sheet.add(candidates)
         sheet.solve()
         inner = copy(self)
@@ -124,6 +130,8 @@ class Search(GridSearchCV):  # type: ignore[misc]
 
     def _check(self) -> None:
         parse_bytes(self.memory)
+        if self.checkpoint is not None:
+            place_for(self.checkpoint)  # said before anything is fitted
         limit = self.time_limit
         if limit is not None and not (isinstance(limit, Real) and not isinstance(limit, bool) and limit > 0):
             raise ValueError(f"Search: time_limit must be None or a number of seconds greater than 0, not {limit!r}.")
@@ -165,7 +173,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
         threads = max(1, thread_count() + 1 + asked if asked < 0 else asked)
         return Sheet(
             self.estimator, X, y, splits, self.memory, threads, self.return_train_score,
-            Deadline.after(self.time_limit), weight=weight,
+            Deadline.after(self.time_limit), weight=weight, checkpoint=self.checkpoint,
         )  # fmt: skip
 
     def _run_search(self, evaluate_candidates: Any, *, callback_ctx: Any = None) -> None:

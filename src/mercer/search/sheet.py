@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 
 from ..estimators import SVC, SVR
 from ..estimators.checks import sample_weights
+from ..io import checkpoint
 from ..kernels import kernel as as_kernel
 from ..kernels.points import Domain, count, is_sparse, take
 from ..limits import Deadline, now
@@ -35,6 +36,8 @@ from .rows import Splits, rows_of
 KNOWN = (SVC, SVR)
 _LOG = logging.getLogger("mercer")
 _SHARE = 0.8  # of the memory, for Gram matrices and distances
+_OFTEN = 2.0  # seconds between two checkpoints, at least
+_KEPT = ("seconds", "tested", "trained", "gap", "surely", "maybe")  # of an answer, in a checkpoint
 _DISTANCES = 8  # bytes for each pair of points
 
 
@@ -42,15 +45,19 @@ _DISTANCES = 8  # bytes for each pair of points
 class Answer:
     """What is known of one setting in one fold."""
 
-    machine: Any
-    """A machine whose points are row numbers."""
     seconds: float
+    tested: Array | None = None
+    """f of each problem, as columns, of the rows to test on;"""
+    trained: Array | None = None
+    """and of those to train on, where they are asked for."""
     gap: float = float("nan")
     """The largest relative gap of its problems."""
     surely: Array | None = None
     """Which labels of the rows to test on are right, whatever exact solver had been used;"""
     maybe: Array | None = None
     """and which may be."""
+    plain: Any = None
+    """The machine itself, where it was fitted by itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +91,10 @@ class Sheet:
     """The weights of all rows, where the machines are given some."""
     weighed: bool = False
     """Whether scores were weighed."""
+    checkpoint: Any = None
+    """The file that keeps what is finished."""
+    identity: str = ""
+    kept_at: float = 0.0
 
     def __post_init__(self) -> None:
         self.prefix = prefix_of(self.estimator)
@@ -118,7 +129,23 @@ class Sheet:
         answer = self.answers[key_of(settings), folds[0]]
         if isinstance(answer, Exception):
             raise answer.with_traceback(None)
-        return answer.machine
+        return answer.plain or self._reader(settings, folds[0], answer)
+
+    def _reader(self, settings: dict[str, Any], fold: int, answer: Answer) -> Any:
+        """The machine of a setting, with scores that are looked up by row numbers."""
+        machine = last_step(clone(self.estimator).set_params(**settings))
+        if isinstance(machine, SVC):
+            machine.classes_ = np.unique(np.asarray(self.y))
+        train, test = self.splits.made[fold]
+
+        def scores(rows: Any) -> Array:
+            for own, values in ((test, answer.tested), (train, answer.trained)):
+                if values is not None and np.array_equal(own, rows):
+                    return values
+            raise ValueError("These rows were not scored.")
+
+        machine._scores = scores
+        return machine
 
     # How answers are found.
 
@@ -138,8 +165,33 @@ class Sheet:
             number, path, fold = job
             if number == 0 or not self.deadline.limited or self.deadline.left() > 0.0:
                 self._answer(path, fold, full)
+                if self.checkpoint is not None and now() - self.kept_at >= _OFTEN:
+                    self.keep()
 
-        for_each(jobs, work, self.threads)
+        try:
+            for_each(jobs, work, self.threads)
+        finally:
+            self.keep()
+
+    def keep(self) -> None:
+        """Write what is known to the checkpoint, where there is one; plain fits are not kept."""
+        if self.checkpoint is None:
+            return
+        with self.lock:
+            shared = {key: one for key, one in self.answers.items() if isinstance(one, Answer) and one.plain is None}
+            content = [[*key, *(getattr(one, name) for name in _KEPT)] for key, one in shared.items()]
+            checkpoint.write(self.checkpoint, "search", self.identity, content)
+            self.kept_at = now()
+
+    def resume(self) -> None:
+        """Go on from the checkpoint, where there is one."""
+        if self.checkpoint is None:
+            return
+        settings = sorted((name, repr(value)) for name, value in self.estimator.get_params().items())
+        folds = [list(pair) for pair in self.splits.made]
+        self.identity = checkpoint.identity_of(self.X, self.y, self.weight, folds, settings, self.train_too)
+        for key, fold, *values in checkpoint.read(self.checkpoint, "search", self.identity) or []:
+            self.answers[key, fold] = Answer(**dict(zip(_KEPT, values, strict=True)))
 
     def _answer(self, path: list[dict[str, Any]], fold: int, weight: Array) -> None:
         """All settings of a path in one fold; plainly, where they cannot be shared: errors are then those of a fit."""
@@ -161,7 +213,7 @@ class Sheet:
             machine = clone(self.estimator).set_params(**settings).fit(rows_of(self.X, train), y, **params)
         except Exception as error:
             return error
-        return Answer(_ByRows(machine, self.X), now() - began)
+        return Answer(now() - began, plain=_ByRows(machine, self.X))
 
     def _points(self, estimator: Any, fold: int, weight: Array) -> Points | None:
         """Where the fold is solved; None where that would take too much memory."""
@@ -232,7 +284,7 @@ class Sheet:
     ) -> list[Answer]:
         """Solve, and make machines over row numbers of the answers."""
         first, diag = machines[0], matrix.precise.diagonal()
-        train, test = self.splits.made[fold]
+        test = self.splits.made[fold][1]
         labels = isinstance(first, SVC)
         truth = np.searchsorted(first.classes_, np.asarray(self.y)[test]) if labels else np.zeros(0, np.intp)
         paired = labels and (len(posed) == 1 or first.multiclass == "ovo")
@@ -245,19 +297,15 @@ class Sheet:
             return wanted(found, solved, *last[0], paired)
 
         solved, everywhere = solve_all(matrix, posed, aim if labels and test.size else good_enough)
-        if labels and test.size:
-            aim(solved, everywhere)
         seconds = (now() - began) / len(machines)
         out = []
-        for c, machine in enumerate(machines):
+        for c in range(len(machines)):
             b = biases[0][:, c] if biases else np.array([answer.b[c] for answer in solved])
             every = np.stack([scores[c] for scores in everywhere], axis=1) + b
-            known = {"test": (test, every[points.test])}
-            if self.train_too:
-                known["train"] = (train, every[points.train])
+            trained = every[points.train] if self.train_too else None
             gap = max(_relative(answer, c) for answer in solved)
             sure, may = (last[0][0][c], last[0][1][c]) if last else (None, None)
-            out.append(Answer(_reader(machine, known), seconds, gap, sure, may))
+            out.append(Answer(seconds, every[points.test], trained, gap, sure, may))
         return out
 
 
@@ -300,19 +348,6 @@ def _sorted_by_class(machine: Any, y: Any, n: int) -> tuple[Index, Index]:
             order = np.argsort(group, kind="stable")
             return group[order], order
     return np.zeros(n, np.intp), np.arange(n)
-
-
-def _reader(machine: Any, known: dict[str, tuple[Index, Array]]) -> Any:
-    """The machine, with scores that are looked up by row numbers."""
-
-    def scores(rows: Any) -> Array:
-        for own, values in known.values():
-            if np.array_equal(own, rows):
-                return values
-        raise ValueError("These rows were not scored.")
-
-    machine._scores = scores
-    return machine
 
 
 class _ByRows:
