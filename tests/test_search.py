@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 import warnings
 
 import numpy as np
@@ -298,3 +299,47 @@ def test_what_is_finished_before_an_interruption_is_kept(tmp_path, monkeypatch):
     begun[:] = [1] * 10
     search.fit(X, y)
     assert len(begun) == 13  # three of six were there
+
+
+def test_the_automatic_grid_ends_with_its_best_inside(monkeypatch):
+    X, y = data("cancer")
+    found = Search(SVC(), "auto", cv=3).fit(X, y)
+    settings = found.cv_results_["params"]
+    assert found.at_edge_ == []
+    assert len({repr(one) for one in settings}) == len(settings) <= 60
+    fixed = Search(SVC(), GRID, cv=3).fit(X, y)
+    assert found.best_score_ >= fixed.best_score_ - 0.005
+    assert found.how_.startswith(f"{3 * len(settings)} of {3 * len(settings)}")
+    short = Search(make_pipeline(StandardScaler(), SVC()), "auto", cv=3, time_limit=1e-9).fit(X, y)
+    assert 1 <= len(short.cv_results_["params"]) < 9
+    assert short.best_estimator_.predict(X).shape == y.shape
+    lines = Search(SVC("linear"), "auto", cv=3, scoring=["accuracy", "f1"], refit="f1").fit(X[::4], y[::4])
+    assert list(lines.best_params_) == ["C"]
+    for wrong in (Search(LogisticRegression(), "auto"), Search(SVC(), "everything")):
+        with pytest.raises(ValueError, match="auto"):
+            wrong.fit(X, y)
+
+
+def test_tune_takes_arrays_sparse_matrices_and_frames_with_categories_and_gaps(monkeypatch):
+    from mercer.search import tune as module
+
+    X, y = load_wine(return_X_y=True)
+    monkeypatch.setattr(sys.modules[module.__module__], "_MOST", 100)
+    found = mercer.tune(X, y, cv=3)
+    assert found.best_score_ > 0.9
+    assert found.best_estimator_[-1].shape_fit_[0] == len(y)  # trained again on all rows
+    assert "scored by cross-validation in 3 folds on 100 of 178 rows" in found.how_
+    assert "trained again on all 178 rows" in found.how_
+    frame = pd.DataFrame(X[:90, :3], columns=["a", "b", "c"])
+    frame.loc[::7, "b"] = np.nan
+    frame["d"] = np.where(y[:90] == 0, "red", "blue")
+    frame.loc[3, "d"] = None
+    text = np.array(["one", "two"])[y[:90]]
+    words = mercer.tune(frame, text, cv=3, time_limit=1e-9)
+    assert words.predict(frame.iloc[:2]).tolist() == ["one", "one"]
+    assert "3 columns of numbers scaled, 1 of categories as zeros and ones" in words.how_
+    thin = mercer.tune(sparse.csr_matrix(X[:90]), X[:90, 0] + 0.5, cv=3, time_limit=1e-9)
+    assert thin.how_.startswith("SVR with a Gaussian kernel, columns divided by their largest value.")
+    gaps = X[:90].copy()
+    gaps[0, 0] = np.nan
+    assert "gaps filled" in mercer.tune(gaps, y[:90], cv=3, time_limit=1e-9).how_

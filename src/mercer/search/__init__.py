@@ -2,5 +2,6 @@
 
 from .choose import one_standard_error
 from .search import Search
+from .tuned import tune
 
-__all__ = ["Search", "one_standard_error"]
+__all__ = ["Search", "one_standard_error", "tune"]

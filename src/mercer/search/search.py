@@ -21,6 +21,7 @@ from ..kernels.points import count
 from ..limits import Deadline
 from ..memory import parse_bytes
 from ..parallel import thread_count
+from .auto import AutoGrid
 from .choose import at_edge, decided
 from .rows import Cell, Splits
 from .sheet import KNOWN, Answer, Sheet, key_of, last_step, prefix_of
@@ -48,7 +49,8 @@ class Search(GridSearchCV):  # type: ignore[misc]
     Parameters
     ----------
     estimator : an estimator, or a pipeline; the steps before the machine are fitted inside each fold.
-    grid : a dictionary of lists, or a list of them, as GridSearchCV's param_grid.
+    grid : a dictionary of lists, or a list of them, as GridSearchCV's param_grid. "auto" starts around C = 1 and the
+        scale of the data, grows wherever the best setting is at an edge, and is refined around the best at the end.
     cv, scoring, refit, error_score, return_train_score, pre_dispatch, verbose : as in GridSearchCV.
     n_jobs : the number of threads, or of processes where estimators are fitted one by one; None: what BLAS may use.
     time_limit : seconds after which no further setting is begun; at least one is scored.
@@ -107,6 +109,8 @@ class Search(GridSearchCV):  # type: ignore[misc]
         """Score every setting by cross-validation, and train the best on all rows (unless refit=False)."""
         self._check()
         reason = self._against_sharing(X, y, params)
+        if reason and self.grid == "auto":
+            raise ValueError(f"Search: grid='auto' is for work that is shared. {reason}")
         if reason:
             _LOG.info("Search: %s", reason)
             super().fit(X, y, **params)
@@ -115,10 +119,13 @@ class Search(GridSearchCV):  # type: ignore[misc]
             return self
         X, y = indexable(X, y)
         sheet = self._sheet(X, y, params)
-        candidates = list(ParameterGrid(self.grid))
         sheet.resume()
-        sheet.add(candidates)
-        sheet.solve()
+        if self.grid == "auto":
+            candidates = AutoGrid(self.estimator, X, y).search(lambda settings: self._scores(sheet, settings))
+        else:
+            candidates = list(ParameterGrid(self.grid))
+            sheet.add(candidates)
+            sheet.solve()
         inner = copy(self)
         inner.estimator, inner.cv, inner.n_jobs, inner.time_limit = Cell(sheet), sheet.splits, None, None
         inner.grid = [{name: [value] for name, value in one.items()} for one in candidates if sheet.done(one)]
@@ -132,6 +139,8 @@ class Search(GridSearchCV):  # type: ignore[misc]
         parse_bytes(self.memory)
         if self.checkpoint is not None:
             place_for(self.checkpoint)  # said before anything is fitted
+        if isinstance(self.grid, str) and self.grid != "auto":
+            raise ValueError(f"Search: grid must be a dictionary, a list of them, or 'auto', not {self.grid!r}.")
         limit = self.time_limit
         if limit is not None and not (isinstance(limit, Real) and not isinstance(limit, bool) and limit > 0):
             raise ValueError(f"Search: time_limit must be None or a number of seconds greater than 0, not {limit!r}.")
@@ -175,6 +184,26 @@ class Search(GridSearchCV):  # type: ignore[misc]
             self.estimator, X, y, splits, self.memory, threads, self.return_train_score,
             Deadline.after(self.time_limit), weight=weight, checkpoint=self.checkpoint,
         )  # fmt: skip
+
+    def _scores(self, sheet: Sheet, candidates: list[dict[str, Any]]) -> list[float]:
+        """Score settings; NaN for those for which there was no time."""
+        sheet.paths = sheet.paths[:1]  # the first path is scored whatever the time
+        sheet.add(candidates)
+        sheet.solve()
+        return [self._mean(sheet, one) if sheet.done(one) else float("nan") for one in candidates]
+
+    def _mean(self, sheet: Sheet, settings: dict[str, Any]) -> float:
+        """The mean score of a setting, by the scorer that decides."""
+        scoring = self.scoring
+        if isinstance(scoring, dict):
+            scoring = scoring[self.refit]
+        elif isinstance(scoring, list | tuple | set):
+            scoring = self.refit
+        scores = []
+        for train, test in sheet.splits.made:
+            cell = Cell(sheet, settings).fit(train)
+            scores.append(check_scoring(cell, scoring)(cell, test, np.asarray(sheet.y)[test]))
+        return float(np.mean(scores))
 
     def _run_search(self, evaluate_candidates: Any, *, callback_ctx: Any = None) -> None:
         """As GridSearchCV; with a time limit, one setting after the other (which callbacks do not hear of)."""
