@@ -15,7 +15,8 @@ constexpr int64_t LARGEST_BLOCK = 2000;
 constexpr double WORTH_BLOCKS = 0.4;  // of all points; larger blocks are everything, without a copy
 constexpr int64_t SMALL_PROBLEM = 768;
 constexpr double BLOCK_PART = 0.1, ALL_PART = 0.01;  // a round ends when its violation is this part of what it was
-constexpr int64_t BURST = 32;         // steps of pairs for each point of a block, before Newton steps
+constexpr double LEAST_BURST = 4, MOST_BURST = 64;  // steps of pairs for each point of a block, before Newton steps:
+constexpr double NEWTON_COST = 0.1;   // as many as cost about what a Newton step of m free ones does, m^3 / width times this
 constexpr int64_t MOST_NEWTON = 1600; // free coefficients
 constexpr double WORTH_NEWTON = 0.1;  // of violations that do not halve: they are small, and pairs drag
 constexpr int MOST_BLOCKS = 400, MOST_CYCLES = 30, MOST_HALVINGS = 8;
@@ -158,7 +159,7 @@ class ByBlocks {
     double left = 0;
     for (int cycle = 0; cycle < MOST_CYCLES; cycle++) {
       for (int64_t i = 0; i < b.width; i++) b.F32[size_t(i)] = float(b.F[size_t(i)]);
-      const int64_t taken = loops.single.pair_descent({b.width, b.K, b.diag.data(), b.F32.data(), b.beta.data(), b.lo.data(), b.hi.data(), b.eps.data()}, tol, BURST * b.q, &left);
+      const int64_t taken = loops.single.pair_descent({b.width, b.K, b.diag.data(), b.F32.data(), b.beta.data(), b.lo.data(), b.hi.data(), b.eps.data()}, tol, burst(), &left);
       s.steps += taken;
       if (left <= tol && !slow) break;
       refresh();
@@ -168,6 +169,14 @@ class ByBlocks {
       slow = false;
     }
     return move();
+  }
+
+  int64_t burst() const {
+    const Block &b = block;
+    double free = 0;
+    for (int64_t i = 0; i < b.q; i++) free += b.lo[size_t(i)] < b.beta[size_t(i)] && b.beta[size_t(i)] < b.hi[size_t(i)];
+    const double fair = NEWTON_COST * free * free * free / double(b.width), q = double(b.q);
+    return int64_t(fair < LEAST_BURST * q ? LEAST_BURST * q : fair > MOST_BURST * q ? MOST_BURST * q : fair);
   }
 
   bool move() {

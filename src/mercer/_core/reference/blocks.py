@@ -15,7 +15,8 @@ from .points import choose, extremes, shares
 from .rows import add_rows
 
 _OTHERS, _LARGEST, _WORTH_BLOCKS, _SMALL = 384, 2000, 0.4, 768
-_BLOCK_PART, _ALL_PART, _BURST = 0.1, 0.01, 32
+_BLOCK_PART, _ALL_PART = 0.1, 0.01
+_LEAST_BURST, _MOST_BURST, _NEWTON_COST = 4.0, 64.0, 0.1
 _MOST_NEWTON, _WORTH_NEWTON = 1600, 0.1
 _MOST_BLOCKS, _MOST_CYCLES, _MOST_HALVINGS = 400, 30, 8
 _LEAST_VIOLATION, _RIDGE = 1e-10, 1e-7
@@ -95,7 +96,7 @@ class _Problem:
         for _ in range(_MOST_CYCLES):
             F = block.F.astype(self.K.dtype)
             taken, left = pair_descent(
-                block.K, block.diag, F, block.beta, block.lo, block.hi, block.eps, tol, _BURST * at.size
+                block.K, block.diag, F, block.beta, block.lo, block.hi, block.eps, tol, block.burst()
             )
             steps += taken
             if left <= tol and not slow:
@@ -137,6 +138,12 @@ class _Block:
         if not problem.bias:
             self.lo[at.size], self.hi[at.size] = -np.inf, np.inf
         self.before, self.start = self.beta.copy(), self.F.copy()
+
+    def burst(self) -> int:
+        """Steps of pairs before a Newton step: as many as cost about the same."""
+        free = float(np.count_nonzero(((self.lo < self.beta) & (self.beta < self.hi))[: self.q]))
+        fair = _NEWTON_COST * free**3 / len(self.K)
+        return int(min(max(fair, _LEAST_BURST * self.q), _MOST_BURST * self.q))
 
     def refresh(self) -> None:
         """F in float64, from what has moved since the start."""
