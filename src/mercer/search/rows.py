@@ -17,10 +17,12 @@ from ..types import Array, Index
 
 
 def rows_of(X: Any, index: Index) -> Any:
-    """The rows with these numbers: of arrays, sparse matrices, frames and lists."""
+    """The rows with these numbers: of arrays, sparse matrices, frames, tables and lists."""
     if hasattr(X, "iloc"):
         return X.iloc[index]
-    return X[index] if hasattr(X, "shape") else [X[i] for i in index]
+    if hasattr(X, "shape"):
+        return X[index]
+    return X.take(index) if hasattr(X, "take") else [X[i] for i in index]
 
 
 class Splits:

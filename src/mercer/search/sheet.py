@@ -36,6 +36,7 @@ from .rows import Splits, rows_of
 KNOWN = (SVC, SVR)
 _LOG = logging.getLogger("mercer")
 _SHARE = 0.8  # of the memory, for Gram matrices and distances
+_LEAST = 0.05  # seconds for a plain fit, when time is up and there is nothing else yet
 _OFTEN = 2.0  # seconds between two checkpoints, at least
 _KEPT = ("seconds", "tested", "trained", "gap", "surely", "maybe")  # of an answer, in a checkpoint
 _DISTANCES = 8  # bytes for each pair of points
@@ -151,7 +152,7 @@ class Sheet:
 
     def solve(self) -> None:
         """Answer all settings, path by path and fold by fold; those of the first path, whatever the time."""
-        full = sample_weights(self.weight, count(self.X))
+        full = sample_weights(self.weight, len(self.y))
         jobs = [
             (number, path, fold)
             for number, path in enumerate(self.paths)
@@ -210,7 +211,10 @@ class Sheet:
         y = None if self.y is None else rows_of(self.y, train)
         params = {"sample_weight": weight[train]} if self.weight is not None and self.steps is None else {}
         try:
-            machine = clone(self.estimator).set_params(**settings).fit(rows_of(self.X, train), y, **params)
+            machine = clone(self.estimator).set_params(**settings)
+            if self.deadline.limited and "time_limit" in last_step(machine).get_params(deep=False):
+                last_step(machine).set_params(time_limit=max(self.deadline.left(), _LEAST))
+            machine.fit(rows_of(self.X, train), y, **params)
         except Exception as error:
             return error
         return Answer(now() - began, plain=_ByRows(machine, self.X))
@@ -220,7 +224,7 @@ class Sheet:
         train, test = self.splits.made[fold]
         machine, room = last_step(estimator), parse_bytes(self.memory) * _SHARE
         if self.steps is None:
-            n, at_once = count(self.X), min(self.threads, len(self.paths))
+            n, at_once = len(self.y), min(self.threads, len(self.paths))
             if (BYTES * at_once + _DISTANCES) * float(n) ** 2 > room:
                 return None
             with self.lock:
@@ -259,6 +263,8 @@ class Sheet:
         estimators = [clone(self.estimator).set_params(**settings) for settings in path]
         machines = [last_step(estimator) for estimator in estimators]
         first = machines[0]
+        if type(first) not in KNOWN:
+            return False
         kernel = as_kernel(first.kernel)
         for machine in machines:
             machine._check()
