@@ -43,16 +43,17 @@ def between(
     for k, (problem, answer) in enumerate(zip(posed, solved, strict=True)):
         own = root if problem.at is None else root[problem.at]
         for c, weight in enumerate(problem.weights):
-            rounding = _rounding(answer.beta[c], own, root)
+            rounding = _rounding(answer.scale[c] * answer.beta[c], own, root)
             radius = np.sqrt(2.0 * max(float(answer.gap[c]), 0.0)) + rounding
             b = 0.0, 0.0
             if problem.bias:
                 inside = np.flatnonzero(weight)
-                best = loss.best_bias(problem.y[inside], answer.scores[c, inside], weight[inside], 0.0)
+                long = answer.scale[c] * answer.scores[c, inside]
+                best = loss.best_bias(problem.y[inside], long, weight[inside], 0.0)
                 wide = radius * float(own[inside].max(initial=0.0))
                 b = best[0] - wide, best[1] + wide
                 biases[k, c] = 0.5 * (best[0] + best[1])
-            f, r = scores[k][c, at], radius * root[at]
+            f, r = answer.scale[c] * scores[k][c, at], radius * root[at]
             low[k, c], high[k, c] = f - r + b[0], f + r + b[1]
     return Between(low, high, biases)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._core.core import CHOICE
-from ..losses import Terms
+from ..losses import Hinge, Terms
 from ..types import Array, Index
 from .matrices import Matrix, part_of
 
@@ -22,7 +22,8 @@ core = CHOICE.functions
 GOAL = 1e-5
 """The relative gap of each problem, with a float64 kernel."""
 _STEPS = 4_000_000  # of pairs, for one problem
-_MOST_PRODUCTS = 6  # by which scores are recomputed
+_MOST_PRODUCTS = 10  # by which scores are recomputed
+_ROUNDING = 64 * float(np.finfo(np.float64).eps)  # of sums of many numbers, in parts of their sizes
 _FEW = 0.3  # of the rows: so few are copied out before they are multiplied
 
 
@@ -37,6 +38,7 @@ class Posed:
     """C_i for each C; 0 where a point is left out."""
     terms: list[Terms]
     bias: bool
+    hinge: bool
 
 
 @dataclass(eq=False)
@@ -48,6 +50,8 @@ class Solved:
     b: Array
     gap: Array
     dual: Array
+    scale: Array
+    """The gap is that of w times this."""
     steps: int = 0
 
 
@@ -69,7 +73,7 @@ def pose(n: int, machines: list[Any], y: Any, weight: Array, train: Index, group
             arrays = (found.q, found.r, found.eps, found.lo, found.hi)
             terms.append(Terms(*(_spread(size, place, array) for array in arrays)))
             weights.append(_spread(size, place, each.C))
-        posed.append(Posed(at, targets, weights, terms, task.bias))
+        posed.append(Posed(at, targets, weights, terms, task.bias, isinstance(task.loss, Hinge)))
     return posed
 
 
@@ -110,7 +114,7 @@ def _own(matrix: Matrix, problem: Posed) -> Array:
 def _along(K: Array, problem: Posed) -> Solved:
     """All C in turn, each from the answer before."""
     many, size = len(problem.terms), problem.y.size
-    out = Solved(np.zeros((many, size)), np.zeros((many, size)), *np.zeros((3, many)))
+    out = Solved(np.zeros((many, size)), np.zeros((many, size)), *np.zeros((3, many)), np.ones(many))
     beta, scores, before = np.zeros(size), np.zeros(size), None
     for number, terms in enumerate(problem.terms):
         if before is not None:
@@ -225,4 +229,21 @@ def _look(problem: Posed, answer: Solved) -> None:
         b = 0.5 * (top + bottom) if problem.bias else 0.0
         answer.gap[number] = core.shares(F, beta, t.r, t.eps, t.lo, t.hi, b)
         answer.dual[number] = float((0.5 * beta * (t.q + F) - t.eps * np.abs(beta)).sum())
-        answer.b[number] = b
+        answer.b[number], answer.scale[number] = b, 1.0
+        if problem.hinge and 0.0 < top - bottom < 1.0:
+            _stretch(problem, number, answer, top - bottom)
+
+
+def _stretch(problem: Posed, number: int, answer: Solved, violation: float) -> None:
+    """A longer w, where its gap is smaller: free points that are short of the margin by half of the violation cost C
+    each, and there may be many; at w / (1 - violation / 2) they cost nothing.
+    """
+    beta, scores, dual = answer.beta[number], answer.scores[number], answer.dual[number]
+    s = 1.0 / (1.0 - 0.5 * violation)
+    norm = float(beta @ scores)
+    loss = float((problem.weights[number] * np.maximum(0.0, 1.0 - s * problem.y * (scores + answer.b[number]))).sum())
+    primal = 0.5 * s * s * norm + loss
+    rounding = _ROUNDING * (primal + abs(dual) + float(np.abs(beta).sum()))  # a difference of large numbers
+    gap = max(primal - dual, 0.0) + rounding
+    if gap < answer.gap[number]:
+        answer.gap[number], answer.scale[number] = gap, s

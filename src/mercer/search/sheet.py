@@ -307,7 +307,8 @@ class Sheet:
         out = []
         for c in range(len(machines)):
             b = biases[0][:, c] if biases else np.array([answer.b[c] for answer in solved])
-            every = np.stack([scores[c] for scores in everywhere], axis=1) + b
+            both = zip(solved, everywhere, strict=True)
+            every = np.stack([answer.scale[c] * scores[c] for answer, scores in both], axis=1) + b
             trained = every[points.train] if self.train_too else None
             gap = max(_relative(answer, c) for answer in solved)
             sure, may = (last[0][0][c], last[0][1][c]) if last else (None, None)
