@@ -20,7 +20,7 @@ constexpr double NEWTON_COST = 0.1;   // as many as cost about what a Newton ste
 constexpr int64_t MOST_NEWTON = 1600; // free coefficients
 constexpr double WORTH_NEWTON = 0.1;  // of violations that do not halve: they are small, and pairs drag
 constexpr int MOST_BLOCKS = 400, MOST_CYCLES = 30, MOST_HALVINGS = 8;
-constexpr double LEAST_VIOLATION = 1e-10, RIDGE = 1e-7;  // of the largest slope, of the largest K_ii
+constexpr double LEAST_VIOLATION = 1e-13, RIDGE = 1e-7;  // of the largest slope, of the largest K_ii
 
 struct SettledByBlocks {
   bool done = false;
