@@ -137,12 +137,12 @@ def test_everything_that_grid_search_knows():
         same(ours, plain)
         assert ours.how_.startswith(f"{12 * ours.n_splits_} of")
         assert ours.score(X, y) == pytest.approx(plain.score(X, y))
-    weight = np.where(groups > 2, 2.0, 0.5)
+    weight, given = np.where(groups > 2, 2.0, 0.5) * (groups > 0), {"return_train_score": True}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scikit-learn on weights in scorers
         same(
-            Search(SVC(class_weight="balanced"), GRID).fit(X, y, sample_weight=weight),
-            GridSearchCV(SVC(class_weight="balanced", tol=1e-8), GRID).fit(X, y, sample_weight=weight),
+            Search(SVC(class_weight="balanced"), GRID, **given).fit(X, y, sample_weight=weight),
+            GridSearchCV(SVC(class_weight="balanced", tol=1e-8), GRID, **given).fit(X, y, sample_weight=weight),
         )
 
 
@@ -343,3 +343,17 @@ def test_tune_takes_arrays_sparse_matrices_and_frames_with_categories_and_gaps(m
     gaps = X[:90].copy()
     gaps[0, 0] = np.nan
     assert "gaps filled" in mercer.tune(gaps, y[:90], cv=3, time_limit=1e-9).how_
+
+
+def test_folds_of_every_kind():
+    """Two folds that train on the same rows; masks; rows drawn more than once, which are fitted plainly."""
+    X, y = MOONS
+    rows, rng = np.arange(len(y)), np.random.default_rng(0)
+    mask = rows % 3 == 0
+    twice = [(rows[:80], rows[80:100]), (rows[:80], rows[100:])]
+    drawn = [(rng.choice(rows, 100), rows[:50]) for _ in range(2)]
+    for cut, shared in ((twice, 6), ([(~mask, mask), (mask, ~mask)], 6), (drawn, 0)):
+        grid = {"C": [0.1, 1.0, 10.0]}
+        ours = Search(SVC(), grid, cv=cut, return_train_score=True).fit(X, y)
+        same(ours, GridSearchCV(SVC(tol=1e-8), grid, cv=cut, return_train_score=True).fit(X, y))
+        assert ours.how_.startswith(f"{shared} of 6")

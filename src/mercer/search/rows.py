@@ -25,12 +25,18 @@ def rows_of(X: Any, index: Index) -> Any:
     return X.take(index) if hasattr(X, "take") else [X[i] for i in index]
 
 
+def _numbers(rows: Any) -> Index:
+    """Numbers of rows, of a mask too."""
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows
+
+
 class Splits:
     """Folds that are cut already."""
 
     def __init__(self, cv: Any, X: Any, y: Any, params: dict[str, Any]) -> None:
         self.cv = cv
-        self.made = [(np.asarray(train), np.asarray(test)) for train, test in cv.split(X, y, **params)]
+        self.made = [(_numbers(train), _numbers(test)) for train, test in cv.split(X, y, **params)]
 
     def split(self, rows: Any, y: Any = None, groups: Any = None, **params: Any) -> Any:
         """The folds."""

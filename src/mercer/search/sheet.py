@@ -70,6 +70,8 @@ class Points:
     test: Index
     classes: Index
     """The class of each point."""
+    seen: Index
+    """As train, with the rows that have no weight."""
 
 
 @dataclass(eq=False)
@@ -130,19 +132,20 @@ class Sheet:
         answer = self.answers[key_of(settings), folds[0]]
         if isinstance(answer, Exception):
             raise answer.with_traceback(None)
-        return answer.plain or self._reader(settings, folds[0], answer)
+        return answer.plain or self._reader(settings, folds)
 
-    def _reader(self, settings: dict[str, Any], fold: int, answer: Answer) -> Any:
-        """The machine of a setting, with scores that are looked up by row numbers."""
+    def _reader(self, settings: dict[str, Any], folds: list[int]) -> Any:
+        """The machine of a setting, with scores that are looked up by row numbers; folds may train on the same rows."""
         machine = last_step(clone(self.estimator).set_params(**settings))
         if isinstance(machine, SVC):
             machine.classes_ = np.unique(np.asarray(self.y))
-        train, test = self.splits.made[fold]
 
         def scores(rows: Any) -> Array:
-            for own, values in ((test, answer.tested), (train, answer.trained)):
-                if values is not None and np.array_equal(own, rows):
-                    return values
+            for fold in folds:
+                (train, test), answer = self.splits.made[fold], self.answers[key_of(settings), fold]
+                for own, values in ((test, getattr(answer, "tested", None)), (train, getattr(answer, "trained", None))):
+                    if values is not None and np.array_equal(own, rows):
+                        return np.asarray(values)
             raise ValueError("These rows were not scored.")
 
         machine._scores = scores
@@ -232,11 +235,13 @@ class Sheet:
                     X, y = machine._admit_both(self.X, self.y, as_kernel(machine.kernel))
                     self.made[""] = _Placed.of(machine, X, y, at_once)
             placed = self.made[""]
-            return Points(placed.matrices, placed.place[train[weight[train] > 0.0]], placed.place[test], placed.classes)
+            own, place = train[weight[train] > 0.0], placed.place
+            return Points(placed.matrices, place[own], place[test], placed.classes, place[train])
         if (BYTES + _DISTANCES) * self.threads * float(train.size + test.size) ** 2 > room:
             return None
         placed = self._transformed(estimator, fold, train, test)
-        return Points(placed.matrices, placed.place[: train.size], placed.place[train.size :], placed.classes)
+        own = placed.place[: train.size]
+        return Points(placed.matrices, own, placed.place[train.size :], placed.classes, own)
 
     def _transformed(self, estimator: Any, fold: int, train: Index, test: Index) -> _Placed:
         """The points of a fold as the steps before the machine make them, fitted on what the fold trains on."""
@@ -275,6 +280,8 @@ class Sheet:
             return False
         train, _ = self.splits.made[fold]
         train = train[weight[train] > 0.0]
+        if np.unique(train).size < train.size:  # rows drawn more than once
+            return False
         y = np.asarray(self.y)[train]
         posed = pose(points.matrices.n, machines, y, weight[train], points.train, points.classes)
         if isinstance(first, SVC) and not np.array_equal(first.classes_, np.unique(self.y)):
@@ -309,7 +316,7 @@ class Sheet:
             b = biases[0][:, c] if biases else np.array([answer.b[c] for answer in solved])
             both = zip(solved, everywhere, strict=True)
             every = np.stack([answer.scale[c] * scores[c] for answer, scores in both], axis=1) + b
-            trained = every[points.train] if self.train_too else None
+            trained = every[points.seen] if self.train_too else None
             gap = max(_relative(answer, c) for answer in solved)
             sure, may = (last[0][0][c], last[0][1][c]) if last else (None, None)
             out.append(Answer(seconds, every[points.test], trained, gap, sure, may))
