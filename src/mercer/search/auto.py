@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.pipeline import Pipeline
 
 from ..kernels import Kernel
@@ -90,7 +90,7 @@ def _scale(estimator: Any, X: Any, y: Any, path: str) -> float:
 
 def _unit(machine: Any, y: Any) -> float:
     """Where C starts: 1, or the spread of numbers to predict."""
-    if machine.targets != "numbers":
+    if not is_regressor(machine):
         return 1.0
     spread = float(np.std(np.asarray(y, np.float64)))
     return spread if spread > 0.0 else 1.0

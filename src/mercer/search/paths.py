@@ -114,7 +114,8 @@ def _own(matrix: Matrix, problem: Posed) -> Array:
 def _along(K: Array, problem: Posed) -> Solved:
     """All C in turn, each from the answer before."""
     many, size = len(problem.terms), problem.y.size
-    out = Solved(np.zeros((many, size)), np.zeros((many, size)), *np.zeros((3, many)), np.ones(many))
+    b, gap, dual = np.zeros((3, many))
+    out = Solved(np.zeros((many, size)), np.zeros((many, size)), b, gap, dual, scale=np.ones(many))
     beta, scores, before = np.zeros(size), np.zeros(size), None
     for number, terms in enumerate(problem.terms):
         if before is not None:
