@@ -16,10 +16,10 @@ import numpy as np
 
 from ..estimators.multiclass import pairs
 from ..types import Array, Index
-from .paths import GOAL, Posed, Solved
+from .paths import CHUNK, GOAL, Posed, Solved
 
-_UNIT = float(np.finfo(np.float64).eps)
-_TERMS = 64  # roundings of one kernel value, at most
+_UNIT = 0.5 * float(np.finfo(np.float64).eps)
+_MORE = 64  # roundings of a sum: one for each class whose points are summed up by themselves, and a few
 _ENOUGH = 1 / 32  # of f(x)^2: with such a gap f(x) has a sign
 _FLOOR = 1e-13  # of the objective: with float64 scores, less cannot be reached
 
@@ -44,7 +44,8 @@ def between(
         own = root if problem.at is None else root[problem.at]
         for c, weight in enumerate(problem.weights):
             rounding = _rounding(answer.scale[c] * answer.beta[c], own, root)
-            radius = np.sqrt(2.0 * max(float(answer.gap[c]), 0.0)) + rounding
+            gap = max(float(answer.gap[c]), 0.0) + _hidden(problem, answer, c, own, rounding)
+            radius = np.sqrt(2.0 * gap) + rounding
             b = 0.0, 0.0
             if problem.bias:
                 inside = np.flatnonzero(weight)
@@ -59,9 +60,25 @@ def between(
 
 
 def _rounding(beta: Array, own: Array, root: Array) -> float:
-    """What float64 sums over kernel values may have lost, in parts of |x|."""
-    used = np.flatnonzero(beta)
-    return float((used.size + _TERMS) * _UNIT * (np.abs(beta[used]) * own[used]).sum())
+    """What float64 sums over kernel values may have lost, in parts of |x|: a product, the sum of a chunk, and the sums
+    over all chunks and classes.
+    """
+    roundings = CHUNK + root.size / CHUNK + _MORE
+    return float(roundings * _UNIT * (np.abs(beta) * own).sum())
+
+
+def _hidden(problem: Posed, answer: Solved, c: int, own: Array, rounding: float) -> float:
+    """What rounding of the scores may hide of the gap, beta'K beta + sum C_i loss(f_i) - sum y_i beta_i.
+
+    An error e of a score changes it by beta_i e and by C_i times the change of the loss: at a bound the two cancel, and
+    outside of the margin both are zero, so that only free coefficients, and points that are at the margin up to
+    rounding, count: by no more than C_i e each.
+    """
+    t, beta, size = problem.terms[c], answer.beta[c], rounding * own
+    free = (t.lo < beta) & (beta < t.hi) & (beta != 0.0)
+    margin = answer.scale[c] * problem.y * (answer.scores[c] + answer.b[c])
+    near = np.abs(1.0 - margin) <= 2.0 * size * float(own.max(initial=0.0))
+    return float((problem.weights[c] * size)[free | near].sum() * float(own.max(initial=0.0)))
 
 
 def right(found: Between, truth: Index, classes: int, paired: bool) -> tuple[Array, Array]:

@@ -24,7 +24,8 @@ GOAL = 1e-5
 _STEPS = 4_000_000  # of pairs, for one problem
 _MOST_PRODUCTS = 10  # by which scores are recomputed
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)  # of sums of many numbers, in parts of their sizes
-_FEW = 0.3  # of the rows: so few are copied out before they are multiplied
+CHUNK = 64
+"""Rows of K that are summed up before they reach a sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,8 +202,10 @@ def _products(K: Array, pieces: list[_Piece], solved: list[Solved]) -> list[Arra
     for piece in pieces:
         beta = np.concatenate([solved[k].beta[:, places] for k, places in piece.places])
         used, rows = np.flatnonzero(beta.any(axis=0)), K[piece.rows]
-        few = used.size < _FEW * beta.shape[1]
-        found = beta[:, used] @ rows[used] if few else beta @ rows
+        found = np.zeros((len(beta), n))
+        for start in range(0, used.size, CHUNK):  # short sums of short sums: what rounding can do to them stays small
+            part = used[start : start + CHUNK]
+            found += beta[:, part] @ rows[part]
         for number, (k, _) in enumerate(piece.places):
             out[k] += found[number * many : (number + 1) * many]
     return out
