@@ -18,6 +18,7 @@ from mercer.cli.machines import MACHINES
 from mercer.cli.main import VERBS
 from mercer.cli.output import in_flags
 from mercer.estimators.base import Machine
+from mercer.search import sheet
 from mercer.solution import Status
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -389,23 +390,24 @@ def test_the_picture_shows_what_is_scored(run, files, monkeypatch, ended, expect
     assert mercer.load(files / "part.mercer")[-1].certificate_.converged
 
 
-def interrupting(number):
+def interrupting(number, work=Machine._keep):
     """What keeps the answer of a fit, and Ctrl-C at the end of the one with this number: its solver looks no more."""
-    keep, calls = Machine._keep, iter(range(1, 1000))
+    calls = iter(range(1, 1000))
 
     def interrupted(*given):
-        keep(*given)
+        found = work(*given)
         if next(calls) == number:
             signal.raise_signal(signal.SIGINT)
+        return found
 
     return interrupted
 
 
 def test_ctrl_c_after_the_last_round_of_a_fit_counts(run, files, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(Machine, "_keep", interrupting(3))
+        patch.setattr(sheet, "solve_all", interrupting(3, sheet.solve_all))
         code, _, err = run("tune", "iris.csv", "--steps", 2, "--cv", 2, "-o", "heeded.mercer")
-    assert code == 130 and "interrupted: 1 of 4 settings are scored" in err and (files / "heeded.mercer").exists()
+    assert code == 130 and "interrupted: 2 of 4 settings are scored" in err and (files / "heeded.mercer").exists()
     for number in (1, 2):  # the machine itself, or a fold
         with monkeypatch.context() as patch:
             patch.setattr(Machine, "_keep", interrupting(number))

@@ -150,3 +150,22 @@ def test_scores_that_cannot_be(given, said, run, files):
     code, _, err = run(*given)
     assert code == 2
     assert said in err
+
+
+def test_tune_gives_the_scores_of_search_with_steps_fitted_inside_each_fold(run, files):
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from mercer.cli.scores import folds
+
+    code, out, _ = run("tune", "three.csv", "--steps", 3, "--scale-steps", 2, "--cv", 3, "--json", "--quiet")
+    data = json.loads(out)
+    assert code == 0 and len(data["C"]) == 3 and len(data["gamma"]) == 2
+    table, y, _ = mercer.io.read_table(files / "three.csv").split(None)
+    cut = folds("labels", y, table.n, 3, 0)
+    machine = make_pipeline(mercer.io.Encoder(), StandardScaler(), mercer.SVC())
+    for i, gamma in enumerate(data["gamma"]):
+        for j, C in enumerate(data["C"]):
+            machine.set_params(svc__C=C, svc__kernel__gamma=gamma, svc__tol=1e-8)
+            scores = [machine.fit(table.take(a), y[a]).score(table.take(b), y[b]) for a, b in cut]
+            assert data["scores"][i][j] == pytest.approx(np.mean(scores))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .kernels import kernel
     from .problem import Problem
     from .report import show
+    from .search import Search, one_standard_error, tune
 
 __version__ = "0.1.0.dev0"
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Perceptron",
     "Problem",
     "RKHSFunction",
+    "Search",
     "certify",
     "dropin",
     "estimators",
@@ -53,12 +55,14 @@ __all__ = [
     "kernels",
     "load",
     "losses",
+    "one_standard_error",
     "play",
     "plot",
     "save",
     "show",
     "solve",
     "solvers",
+    "tune",
 ]
 
 _HOME = {
@@ -68,6 +72,7 @@ _HOME = {
     "KernelKMeans": "estimators", "certify": "estimators.judge",
     "Problem": "problem", "RKHSFunction": "function", "evidence": "gram", "gram_of": "gram", "kernel": "kernels",
     "solve": "driver", "save": "io", "load": "io", "show": "report",
+    "Search": "search", "one_standard_error": "search", "tune": "search",
 }  # fmt: skip
 
 _LEFT_OUT = {

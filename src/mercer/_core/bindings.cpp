@@ -265,6 +265,7 @@ static void define_several(nb::module_ &m, const Loops &loops) {
   define_points_of<float>(m, loops);
   define_points_of<double>(m, loops);
 }
+void define_search(nb::module_ &m, const Loops &loops);  // bindings_search.cpp
 
 // One submodule for each level that this CPU can run, best first; every one has all functions.
 NB_MODULE(_native, m) {
@@ -293,6 +294,7 @@ NB_MODULE(_native, m) {
     define_several(functions, *level.loops);
     define_newton(functions);
     define_features(functions, level.loops->features);
+    define_search(functions, *level.loops);
   }
   m.attr("LEVELS") = names;
   m.attr("IMPOSSIBLE") = impossible;

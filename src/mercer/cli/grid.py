@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from ..estimators.base import Machine
-from ..estimators.parts import Part
-from ..gram import DenseGram
+from ..io import Table
 from ..kernels import Kernel
 from ..kernels import kernel as as_kernel
-from ..kernels.points import Domain, count
-from ..memory import parse_bytes
+from ..limits import Deadline
+from ..parallel import thread_count
+from ..search.auto import scale_path
 from ..ties import first_largest
 from ..types import Array
 from .exits import Exit, UsageError
@@ -27,8 +25,6 @@ FOLDS = 5
 _LEFT_OUT = "leave-one-out R2"
 _AROUND = {"gamma": 16.0, "length_scale": 4.0}  # gamma goes from 1/16 to 16 times its default
 _RANGES = {"alpha": "C", "length_scale": "length-scale"}  # where a setting has another name on the command line
-_PRECISE = 1500  # up to so many points, kernel values are float64
-_SHARE = 3  # the matrix, its part for a fold, and what a solver needs
 
 
 @dataclass(eq=False)
@@ -48,21 +44,21 @@ class Grid:
     """All scores of each cell and fold, where several were asked for."""
 
     @classmethod
-    def of(cls, machine: Any, X: Any, C_range: Any, scale_ranges: dict[str, Any], steps: int) -> Grid:
+    def of(cls, machine: Any, X: Any, C_range: Any, scale_ranges: dict[str, Any], steps: tuple[int, int]) -> Grid:
         """The grid of a machine: its weight of mistakes, and gamma or length_scale, where its kernel has one."""
         known = machine.get_params(deep=False)
         first = "C" if "C" in known else "alpha"
         if first not in known:
             raise UsageError(f"{type(machine).__name__} has neither C nor alpha to tune.")
         C_range = C_range or ((0.1, 1000.0) if first == "C" else (1e-4, 10.0))
-        path = _scale_path(known.get("kernel"))
-        grid = cls(machine, first, path, _logarithmic(C_range, steps), [float("nan")])
+        path = scale_path(known.get("kernel"))
+        grid = cls(machine, first, path, _logarithmic(C_range, steps[0]), [float("nan")])
         for name, given in scale_ranges.items():
             if given and name != grid.second:
                 raise UsageError(f"--{_RANGES.get(name, name)}-range: this kernel has no {name} to tune.")
         if path:
             ends = scale_ranges.get(grid.second) or _around(as_kernel(known["kernel"]).resolve(X), path)
-            grid.gammas = _logarithmic(ends, steps)
+            grid.gammas = _logarithmic(ends, steps[1])
         return grid
 
     @property
@@ -76,6 +72,11 @@ class Grid:
 
         copy = clone(self.machine).set_params(**{self.first: self.Cs[j]})
         return copy.set_params(kernel=self.kernel(i)) if self.path else copy
+
+    def settings(self, i: int, j: int) -> dict[str, Any]:
+        """The same, as settings of a pipeline that ends with the machine."""
+        kernel = {"model__kernel": self.kernel(i)} if self.path else {}
+        return {f"model__{self.first}": self.Cs[j], **kernel}
 
     def kernel(self, i: int) -> Kernel:
         """The kernel with the i-th gamma."""
@@ -181,14 +182,18 @@ class Grid:
         )
 
 
-def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets: str, limit: float | None) -> Exit:
-    """Score the grid, gamma by gamma; what is scored by the time limit or Ctrl-C stays."""
+def search(
+    arguments: argparse.Namespace, grid: Grid, X: Any, table: Table, y: Array, targets: str, limit: float | None
+) -> Exit:
+    """Score the grid, gamma by gamma; what is scored by the time limit or Ctrl-C stays.
+
+    Folds are cut out of the table, so that encoder and scaler see no more than a fold trains on; X are all points.
+    """
     from rich.live import Live
 
-    deadline = None if limit is None else perf_counter() + limit
-    names = names_of(arguments)
+    names, deadline = names_of(arguments), Deadline.after(limit)
     path = arguments.cv is None and not names and hasattr(grid.machine, "path")
-    splits = [] if path else folds(targets, y, count(X), arguments.cv or FOLDS, arguments.seed)
+    sheet = None if path else _sheet(arguments, grid, table, y, targets, deadline)
     err = console(stderr=True)
     live = (
         Live(console=err, get_renderable=grid.table, transient=True)
@@ -200,7 +205,7 @@ def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets:
         if live:
             live.start()
         for i in range(len(grid.gammas)):
-            code = _path(grid, i, X, y, deadline) if path else _row(grid, i, X, y, targets, splits, deadline, names)
+            code = _path(grid, i, X, y, deadline) if sheet is None else _row(grid, i, sheet, targets, names)
             if code is not Exit.FINE:
                 break
             if live is None:
@@ -214,9 +219,23 @@ def search(arguments: argparse.Namespace, grid: Grid, X: Any, y: Array, targets:
     return code
 
 
-def _path(grid: Grid, i: int, X: Any, y: Array, deadline: float | None) -> Exit:
+def _sheet(arguments: argparse.Namespace, grid: Grid, table: Table, y: Array, targets: str, deadline: Deadline) -> Any:
+    """The sheet that scores settings of the whole pipeline."""
+    from sklearn.model_selection import check_cv
+
+    from ..search.rows import Splits
+    from ..search.sheet import Sheet
+    from .fitting import pipeline_of
+
+    cut = check_cv(folds(targets, y, table.n, arguments.cv or FOLDS, arguments.seed))
+    pipeline = pipeline_of(arguments, grid.machine, table)
+    memory = getattr(grid.machine, "memory", "2GB")
+    return Sheet(pipeline, table, y, Splits(cut, table, y, {}), memory, thread_count(), False, deadline)
+
+
+def _path(grid: Grid, i: int, X: Any, y: Array, deadline: Deadline) -> Exit:
     """Score all alpha of one gamma by leaving out each row once: one eigendecomposition tells it all."""
-    if deadline is not None and perf_counter() >= deadline:
+    if deadline.limited and deadline.left() <= 0.0:
         return Exit.LIMITS
     errors = grid.candidate(i, 0).path(X, y, np.array(grid.Cs)).errors[:, 0]
     spread = float(np.var(y))
@@ -226,46 +245,22 @@ def _path(grid: Grid, i: int, X: Any, y: Array, deadline: float | None) -> Exit:
     return Exit.FINE
 
 
-def _row(
-    grid: Grid, i: int, X: Any, y: Array, targets: str, splits: Any, deadline: float | None, names: list[str]
-) -> Exit:
-    """Score all C of one gamma; the Gram matrix is computed once, and each fold starts from the C before."""
-    shareable = getattr(type(grid.machine), "fit", None) is Machine.fit and hasattr(grid.machine, "memory")
-    gram = _shared(grid.kernel(i), X, grid.machine.memory) if shareable else None
-    parts = None if gram is None else [Part(gram, y, train, test) for train, test in splits]
-    for j in range(len(grid.Cs)):
-        values, every = [], []
-        for number, (train, test) in enumerate(splits):
-            left = None if deadline is None else deadline - perf_counter()
-            if left is not None and left <= 0:
-                return Exit.LIMITS
-            candidate = grid.candidate(i, j)
-            if left is not None and "time_limit" in candidate.get_params(deep=False):
-                candidate.set_params(time_limit=left)
-            fitted = candidate.fit(X[train], y[train]) if parts is None else parts[number].fit(candidate)
-            points = X[test] if parts is None else parts[number].tested()
-            found = judged(fitted, points, targets, y[test], names)
-            grid.score = next(iter(found))
-            values.append(found[grid.score])
-            every.append(found)
-        grid.scored[i, j], grid.others[i, j] = values, every if names else []
+def _row(grid: Grid, i: int, sheet: Any, targets: str, names: list[str]) -> Exit:
+    """Score all C of one gamma together."""
+    if sheet.deadline.limited and sheet.deadline.left() <= 0.0:
+        return Exit.LIMITS
+    row = [grid.settings(i, j) for j in range(len(grid.Cs))]
+    sheet.paths = []
+    sheet.add(row)
+    sheet.solve()
+    for j, settings in enumerate(row):
+        every = []
+        for train, test in sheet.splits.made:
+            fitted = sheet.machine(settings, train, None, {})
+            every.append(judged(fitted, test, targets, sheet.y[test], names))
+        grid.score = next(iter(every[0]))
+        grid.scored[i, j], grid.others[i, j] = [found[grid.score] for found in every], every if names else []
     return Exit.FINE
-
-
-def _shared(kernel: Kernel, X: Any, memory: Any) -> DenseGram | None:
-    """The Gram matrix of all points, where there is room for it and for its parts."""
-    n = count(X)
-    dtype = np.dtype(np.float64 if n <= _PRECISE else np.float32)
-    if kernel.domain is not Domain.VECTORS or _SHARE * n * n * dtype.itemsize > parse_bytes(memory):
-        return None
-    return DenseGram.compute(kernel.resolve(X), X, "dense: shared by all folds", dtype)
-
-
-def _scale_path(kernel: Any) -> str:
-    """The nested name of the first gamma or length_scale of a kernel; empty where it has neither."""
-    if kernel is None:
-        return ""
-    return next((name for name in as_kernel(kernel).get_params() if name.split("__")[-1] in _AROUND), "")
 
 
 def _around(kernel: Kernel, path: str) -> tuple[float, float]:

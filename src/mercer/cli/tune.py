@@ -1,4 +1,4 @@
-"""mercer tune: C and gamma by cross-validation, the folds of one gamma on one Gram matrix."""
+"""mercer tune: C and gamma by cross-validation, with the shared work of mercer.Search."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ def add_arguments(parser: Any) -> None:
         help="of kernels that have it in place of gamma; default: 1/4 to 4 times 'scale'",
     )  # fmt: skip
     group.add_argument("--steps", type=whole(1), default=5, metavar="N", help="values of each (default: 5)")
+    group.add_argument(
+        "--scale-steps", type=whole(1), metavar="N", help="values of gamma or length_scale, where they are to be others"
+    )
     group.add_argument(
         "--cv", "-v", type=whole(2), metavar="K", dest="cv", help="folds (default: 5; ridge: leave one out)"
     )
@@ -73,11 +76,12 @@ def run(arguments: argparse.Namespace) -> int:
     with blaming(table.source):
         scale_ranges = {"gamma": arguments.gamma_range, "length_scale": arguments.length_scale_range}
         grid = Grid.of(
-            machine if arguments.tol else _rough(machine), X, arguments.C_range, scale_ranges, arguments.steps
-        )
+            machine if arguments.tol else _rough(machine), X, arguments.C_range, scale_ranges,
+            (arguments.steps, arguments.scale_steps or arguments.steps),
+        )  # fmt: skip
         share = 1 - _KEPT if arguments.output else 1.0
         with warnings_as_notes(arguments):
-            code = search(arguments, grid, X, y, targets, None if limit is None else share * limit)
+            code = search(arguments, grid, X, table, y, targets, None if limit is None else share * limit)
     if code is not Exit.FINE:
         ended = f"{'interrupted' if code is Exit.INTERRUPTED else 'out of time'}: {grid.how_far()}"
         if grid.best() is None:

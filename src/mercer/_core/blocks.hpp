@@ -1,0 +1,304 @@
+// A problem whose K is held, by blocks that stay in cache: all free points and the worst violators. In a block, pair
+// descent in float32 and Newton steps of the free coefficients take turns; then one sum over rows of K brings F of all
+// points up to date, in float64. K itself is float32: whoever needs more digits computes F anew from a float64 K, and calls
+// again; what moves then is little, and so is what rounding does to it.
+#pragma once
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "loops.hpp"
+#include "points.hpp"
+
+constexpr int64_t OTHERS = 384;       // a block has half as many violators, or as many points in all
+constexpr int64_t LARGEST_BLOCK = 2000;
+constexpr double WORTH_BLOCKS = 0.4;  // of all points; larger blocks are everything, without a copy
+constexpr int64_t SMALL_PROBLEM = 768;
+constexpr double BLOCK_PART = 0.1, ALL_PART = 0.01;  // a round ends when its violation is this part of what it was
+constexpr double LEAST_BURST = 4, MOST_BURST = 64;  // steps of pairs for each point of a block, before Newton steps:
+constexpr double NEWTON_COST = 0.1;   // as many as cost about what a Newton step of m free ones does, m^3 / width times this
+constexpr int64_t MOST_NEWTON = 1600; // free coefficients
+constexpr double WORTH_NEWTON = 0.1;  // of violations that do not halve: they are small, and pairs drag
+constexpr int MOST_BLOCKS = 400, MOST_CYCLES = 30, MOST_HALVINGS = 8;
+constexpr double LEAST_VIOLATION = 1e-13, RIDGE = 1e-7;  // of the largest slope, of the largest K_ii
+
+struct SettledByBlocks {
+  bool done = false;
+  int64_t steps = 0, newton = 0, rounds = 0, free = 0;
+  double dual = 0, gap = 0, top = 0, bottom = 0, travel = 0;
+};
+
+// The points of a block: K in float32, the rest of each array padded with points that cannot move.
+struct Block {
+  int64_t q, width;
+  const float *K;
+  std::vector<float> copy, diag, F32;
+  std::vector<double> beta, before, lo, hi, eps, r, F, start;
+  std::vector<int64_t> at;
+};
+
+class ByBlocks {
+ public:
+  ByBlocks(const Loops &given, const float *K32, int64_t padded, const double *linear, const Points &points, double *own_beta, double *own_F, bool with_bias)
+      : loops(given), K(K32), width(padded), q(linear), p(points), beta(own_beta), F(own_F), bias(with_bias) {
+    for (int64_t t = 0; t < p.n; t++) movable += p.lo[t] < p.hi[t];
+  }
+
+  SettledByBlocks run(double goal, double least, int64_t most) {
+    double old = std::numeric_limits<double>::infinity();
+    look(goal, least);
+    for (; s.rounds < MOST_BLOCKS && !s.done && s.steps < most; s.rounds++) {
+      const double violation = s.top - s.bottom;
+      if (!(violation > LEAST_VIOLATION * largest_slope())) break;
+      const bool slow = violation > 0.5 * old && violation < WORTH_NEWTON;
+      old = violation;
+      choose();
+      if (!descend(violation, slow)) break;
+      look(goal, least);
+    }
+    return s;
+  }
+
+ private:
+  const Loops &loops;
+  const float *K;
+  int64_t width;
+  const double *q;
+  Points p;
+  double *beta, *F;
+  bool bias, whole = false;
+  int64_t movable = 0;
+  Block block;
+  SettledByBlocks s;
+
+  double largest_slope() const {
+    const double top = s.top < 0 ? -s.top : s.top, bottom = s.bottom < 0 ? -s.bottom : s.bottom;
+    return 1 + (top > bottom ? top : bottom);
+  }
+
+  // dual = 1/2 sum beta (q + F) - sum eps |beta|; done: the gap is this part of the objective, or no more than `least`.
+  void look(double goal, double least) {
+    const Extremes e = extremes(p);
+    s.top = bias || e.top > 0 ? e.top : 0, s.bottom = bias || e.bottom < 0 ? e.bottom : 0, s.free = e.free;
+    s.dual = 0;
+    for (int64_t t = 0; t < p.n; t++) s.dual += 0.5 * beta[t] * (q[t] + F[t]) - p.eps[t] * std::fabs(beta[t]);
+    s.gap = shares(p, bias ? 0.5 * (s.top + s.bottom) : 0);
+    const double low = std::fabs(s.dual), high = std::fabs(s.dual + s.gap);
+    s.done = s.gap <= goal * (low > high ? low : high) || s.gap <= least;
+  }
+
+  bool is_free(int64_t t) const { return p.lo[t] < beta[t] && beta[t] < p.hi[t]; }
+
+  // All free points, if there are not too many, and the worst of those that should rise and of those that should sink.
+  void choose() {
+    const bool fit = s.free + OTHERS / 2 <= LARGEST_BLOCK;
+    const int64_t size = fit && s.free + OTHERS / 2 > OTHERS ? s.free + OTHERS / 2 : OTHERS;
+    whole = movable <= SMALL_PROBLEM || !fit || double(size) > WORTH_BLOCKS * double(movable);
+    auto &at = block.at;
+    at.clear();
+    if (whole) {
+      for (int64_t t = 0; t < p.n; t++) at.push_back(t);
+    } else {
+      std::vector<uint8_t> taken(size_t(p.n));
+      for (int64_t t = 0; t < p.n; t++) {
+        if (is_free(t)) at.push_back(t), taken[size_t(t)] = 1;
+        if (p.lo[t] >= p.hi[t]) taken[size_t(t)] = 1;
+      }
+      const int64_t half = (size - int64_t(at.size())) / 2;
+      std::vector<int64_t> chosen(size_t(2 * half + 2));
+      int64_t many = choose_largest(p, 1.0, s.bottom, s.top - s.bottom, taken.data(), chosen.data(), 0, half);
+      many = choose_largest(p, -1.0, -s.top, s.top - s.bottom, taken.data(), chosen.data(), many, half);
+      at.insert(at.end(), chosen.begin(), chosen.begin() + many);
+    }
+    fill();
+  }
+
+  void fill() {
+    Block &b = block;
+    b.q = int64_t(b.at.size()), b.width = whole ? width : (b.q + CHUNK) / CHUNK * CHUNK;
+    if (whole) {
+      b.K = K;
+    } else {
+      b.copy.assign(size_t(b.width * b.width), 0.0f);
+      for (int64_t i = 0; i < b.q; i++) {
+        const float *row = K + b.at[size_t(i)] * width;
+        float *to = b.copy.data() + i * b.width;
+        for (int64_t j = 0; j < b.q; j++) to[j] = row[b.at[size_t(j)]];
+      }
+      b.K = b.copy.data();
+    }
+    const double middle = bias ? 0.5 * (s.top + s.bottom) : 0;
+    for (auto *array : {&b.beta, &b.lo, &b.hi, &b.eps, &b.r, &b.F}) array->assign(size_t(b.width), 0.0);
+    b.diag.assign(size_t(b.width), 0.0f), b.F32.assign(size_t(b.width), 0.0f);
+    for (int64_t i = 0; i < b.q; i++) {
+      const int64_t t = b.at[size_t(i)];
+      const size_t to = size_t(i);
+      b.beta[to] = beta[t], b.lo[to] = p.lo[t], b.hi[to] = p.hi[t], b.eps[to] = p.eps[t], b.r[to] = p.r[t];
+      b.F[to] = F[t] - middle;  // near zero where it matters
+      b.diag[to] = float(p.r[t]) + b.K[i * b.width + i];
+    }
+    if (!bias) b.lo[size_t(b.q)] = -std::numeric_limits<double>::infinity(), b.hi[size_t(b.q)] = -b.lo[size_t(b.q)];
+    b.before = b.beta, b.start = b.F;
+  }
+
+  // F of the block anew in float64, from what has moved since its start.
+  void refresh() {
+    Block &b = block;
+    std::vector<int64_t> moved;
+    std::vector<double> delta;
+    b.F = b.start;
+    for (int64_t i = 0; i < b.q; i++)
+      if (const double d = b.before[size_t(i)] - b.beta[size_t(i)]; d != 0) moved.push_back(i), delta.push_back(d), b.F[size_t(i)] += b.r[size_t(i)] * d;
+    loops.single.add_rows(b.K, b.width, moved.data(), delta.data(), int64_t(moved.size()), b.width, b.F.data());
+  }
+
+  // Solve for the block, and move; false, where nothing has moved.
+  bool descend(double violation, bool slow) {
+    Block &b = block;
+    const double tol = (whole ? ALL_PART : BLOCK_PART) * violation;
+    double left = 0;
+    for (int cycle = 0; cycle < MOST_CYCLES; cycle++) {
+      for (int64_t i = 0; i < b.width; i++) b.F32[size_t(i)] = float(b.F[size_t(i)]);
+      const int64_t taken = loops.single.pair_descent({b.width, b.K, b.diag.data(), b.F32.data(), b.beta.data(), b.lo.data(), b.hi.data(), b.eps.data()}, tol, burst(), &left);
+      s.steps += taken;
+      if (left <= tol && !slow) break;
+      refresh();
+      const double gain = newton();
+      if (gain > 0) newton();  // bounds were met, or float32 left something
+      if (gain <= 0 && (taken == 0 || left <= tol)) break;
+      slow = false;
+    }
+    return move();
+  }
+
+  int64_t burst() const {
+    const Block &b = block;
+    double free = 0;
+    for (int64_t i = 0; i < b.q; i++) free += b.lo[size_t(i)] < b.beta[size_t(i)] && b.beta[size_t(i)] < b.hi[size_t(i)];
+    const double fair = NEWTON_COST * free * free * free / double(b.width), q = double(b.q);
+    return int64_t(fair < LEAST_BURST * q ? LEAST_BURST * q : fair > MOST_BURST * q ? MOST_BURST * q : fair);
+  }
+
+  bool move() {
+    Block &b = block;
+    std::vector<int64_t> moved;
+    std::vector<double> delta;
+    for (int64_t i = 0; i < b.q; i++) {
+      const int64_t t = b.at[size_t(i)];
+      const double d = beta[t] - b.beta[size_t(i)];
+      if (d == 0) continue;
+      moved.push_back(t), delta.push_back(d);
+      beta[t] = b.beta[size_t(i)], F[t] += p.r[t] * d, s.travel += std::fabs(d);
+    }
+    loops.single.add_rows(K, width, moved.data(), delta.data(), int64_t(moved.size()), p.n, F);
+    return !moved.empty();
+  }
+
+  // One Newton step of the block's free coefficients, bent at their bounds: the best of t = 1, 1/2, 1/4 ... on
+  // clip(beta + t d - lambda), where lambda keeps the sum. Returns the gain of the dual, or 0.
+  double newton() {
+    Block &b = block;
+    std::vector<int64_t> free;
+    std::vector<double> low, high, slope;
+    for (int64_t i = 0; i < b.q; i++) {
+      const size_t at = size_t(i);
+      const double own = b.beta[at], eps = b.eps[at];  // |beta| has a kink at 0, which counts as a bound
+      const double l = eps > 0 && own > 0 ? 0 : b.lo[at], h = eps > 0 && own < 0 ? 0 : b.hi[at];
+      if (l < own && own < h && !(eps > 0 && own == 0)) free.push_back(i), low.push_back(l), high.push_back(h), slope.push_back(b.F[at] - (own > 0 ? eps : own < 0 ? -eps : 0));
+    }
+    const size_t m = free.size();
+    if (m < 2 || int64_t(m) > MOST_NEWTON) return 0;
+    s.newton++;
+    std::vector<double> d(m);
+    if (!direction(free, slope, d)) return 0;
+    std::vector<double> step(m), change, best_step, best_change;
+    double best = 0, t = 1;
+    for (int k = 0; k < MOST_HALVINGS; k++, t *= 0.5) {
+      const bool inside = bent(free, low, high, d, t, step);
+      const double gain = gain_of(free, slope, step, change);
+      if (gain > best) best = gain, best_step = step, best_change = change;
+      else if (best > 0) break;
+      if (inside) break;
+    }
+    if (!(best > 0)) return 0;
+    for (size_t k = 0; k < m; k++) {
+      const size_t at = size_t(free[k]);
+      const double to = b.beta[at] + best_step[k], near = 1e-12 * (b.hi[at] - b.lo[at] < 1e300 ? b.hi[at] - b.lo[at] : 1);
+      b.beta[at] = high[k] - to < near ? high[k] : to - low[k] < near ? low[k] : to;
+    }
+    for (int64_t i = 0; i < b.q; i++) b.F[size_t(i)] -= best_change[size_t(i)];
+    return best;
+  }
+
+  // d solves (K + r) d + b = slope with sum d = 0 among the free
+  bool direction(const std::vector<int64_t> &free, const std::vector<double> &slope, std::vector<double> &d) {
+    const Block &b = block;
+    const size_t m = free.size();
+    std::vector<double> H(m * m), both(2 * m);
+    double largest = 0;
+    for (size_t k = 0; k < m; k++) largest = std::fmax(largest, double(b.diag[size_t(free[k])]));
+    for (double ridge = RIDGE;; ridge *= 100) {
+      for (size_t i = 0; i < m; i++) {
+        const float *row = b.K + free[i] * b.width;
+        for (size_t j = 0; j < i; j++) H[i * m + j] = double(row[free[j]]);  // the lower half is enough
+        H[i * m + i] = double(b.diag[size_t(free[i])]) + ridge * largest;
+        both[2 * i] = slope[i], both[2 * i + 1] = 1;
+      }
+      if (loops.solve_definite(H.data(), int64_t(m), both.data(), 2)) break;
+      if (ridge > 1e-2) return false;
+    }
+    double sum = 0, ones = 0;
+    for (size_t i = 0; i < m; i++) sum += both[2 * i], ones += both[2 * i + 1];
+    const double lambda = bias ? sum / ones : 0;
+    for (size_t i = 0; i < m; i++) {
+      d[i] = both[2 * i] - lambda * both[2 * i + 1];
+      if (!std::isfinite(d[i])) return false;
+    }
+    return true;
+  }
+
+  // step <- clip(beta + t d - lambda) - beta; true, where no bound was met
+  bool bent(const std::vector<int64_t> &free, const std::vector<double> &low, const std::vector<double> &high, const std::vector<double> &d, double t, std::vector<double> &step) const {
+    const size_t m = free.size();
+    double lambda = 0, size = 0;
+    bool inside = true;
+    for (int k = 0; k < 60; k++) {
+      double sum = 0;
+      size_t between = 0;
+      inside = true, size = 0;
+      for (size_t i = 0; i < m; i++) {
+        const double own = block.beta[size_t(free[i])], to = own + t * d[i] - lambda;
+        const double clipped = to < low[i] ? low[i] : to > high[i] ? high[i] : to;
+        between += to > low[i] && to < high[i], inside = inside && clipped == to;
+        step[i] = clipped - own, sum += step[i], size += std::fabs(step[i]);
+      }
+      if (!bias || std::fabs(sum) <= 1e-13 * size || between == 0) break;
+      lambda += sum / double(between);
+    }
+    if (bias) {  // what rounding has left of the sum goes to the one with the most room
+      double sum = 0, room = -1;
+      size_t at = 0;
+      for (size_t i = 0; i < m; i++) {
+        const double to = block.beta[size_t(free[i])] + step[i], own = std::fmin(to - low[i], high[i] - to);
+        sum += step[i];
+        if (own > room) room = own, at = i;
+      }
+      if (std::fabs(sum) > room) return std::fill(step.begin(), step.end(), 0.0), true;
+      step[at] -= sum;
+    }
+    return inside;
+  }
+
+  // By how much the dual rises by a step; change <- (K + r) step of all points of the block
+  double gain_of(const std::vector<int64_t> &free, const std::vector<double> &slope, const std::vector<double> &step, std::vector<double> &change) const {
+    const Block &b = block;
+    change.assign(size_t(b.width), 0.0);
+    loops.single.add_rows(b.K, b.width, free.data(), step.data(), int64_t(free.size()), b.width, change.data());
+    double along = 0, curved = 0;
+    for (size_t k = 0; k < free.size(); k++) {
+      change[size_t(free[k])] += b.r[size_t(free[k])] * step[k];
+      along += slope[k] * step[k], curved += step[k] * change[size_t(free[k])];
+    }
+    return along - 0.5 * curved;
+  }
+};

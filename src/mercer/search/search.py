@@ -1,0 +1,261 @@
+"""Search: scikit-learn's grid search, with shared work for the machines that it knows."""
+
+from __future__ import annotations
+
+import logging
+from copy import copy
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
+from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.validation import indexable
+
+from ..io import place_for
+from ..kernels import Kernel
+from ..kernels.points import count
+from ..limits import Deadline
+from ..memory import parse_bytes
+from ..parallel import thread_count
+from .auto import AutoGrid
+from .choose import at_edge, decided
+from .rows import Cell, Splits
+from .sheet import KNOWN, Answer, Sheet, key_of, last_step, prefix_of
+
+_LOG = logging.getLogger("mercer")
+_PLAIN = (
+    bool,
+    int,
+    float,
+    str,
+    Kernel,
+    type(None),
+    np.number,
+)  # values of settings that can be told apart by their text
+
+
+class Search(GridSearchCV):  # type: ignore[misc]
+    """All settings of a grid by cross-validation: the interface, and the answers, of scikit-learn's GridSearchCV.
+
+    SVC and SVR are solved together: one Gram matrix for each kernel, all folds on it, each C from the answer for the C
+    before; every answer has a certificate with a float64 kernel. Other estimators are fitted one by one, and so are
+    these where the matrix is too large, with fit parameters but weights, or with a scorer that is a plain function;
+    `how_` says what was done.
+
+    Parameters
+    ----------
+    estimator : an estimator, or a pipeline; the steps before the machine are fitted inside each fold.
+    grid : a dictionary of lists, or a list of them, as GridSearchCV's param_grid. "auto" starts around C = 1 and the
+        scale of the data, grows wherever the best setting is at an edge, and is refined around the best at the end.
+    cv, scoring, refit, error_score, return_train_score, pre_dispatch, verbose : as in GridSearchCV.
+    n_jobs : the number of threads, or of processes where estimators are fitted one by one; None: what BLAS may use.
+    time_limit : seconds after which no further setting is begun; at least one is scored.
+    memory : what Gram matrices may take, such as "2GB".
+    checkpoint : a file that keeps what is finished (of shared work). Whoever is interrupted goes on from it by the same
+        call, with a larger grid too; with other data, folds or settings of the estimator it is refused.
+
+    Attributes
+    ----------
+    cv_results_, best_params_, best_score_, best_index_, best_estimator_, refit_time_, ... : as in GridSearchCV.
+    score_bounds_ : for each setting, between which values its mean accuracy lies, whatever exact solver had been used;
+        None where the score is none of accuracy, or fits were plain.
+    decided_ : whether the best setting is proven to be the best of the grid; None where there are no bounds.
+    at_edge_ : the names of the settings whose best value is the smallest or the largest of several.
+    gaps_ : the largest relative gap of each setting and fold; NaN where fits were plain.
+    how_ : what was done, in a sentence.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        grid: Any,
+        *,
+        cv: Any = 5,
+        scoring: Any = None,
+        refit: Any = True,
+        n_jobs: int | None = None,
+        time_limit: float | None = None,
+        memory: int | float | str = "2GB",
+        checkpoint: Any = None,
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+        pre_dispatch: Any = "2*n_jobs",
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.grid = grid
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+        self.memory = memory
+        self.checkpoint = checkpoint
+        self.error_score = error_score
+        self.return_train_score = return_train_score
+        self.pre_dispatch = pre_dispatch
+        self.verbose = verbose
+
+    @property
+    def param_grid(self) -> Any:
+        """The grid, by scikit-learn's name."""
+        return self.grid
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Score every setting by cross-validation, and train the best on all rows (unless refit=False)."""
+        self._check()
+        reason = self._against_sharing(X, y, params)
+        if reason and self.grid == "auto":
+            raise ValueError(f"Search: grid='auto' is for work that is shared. {reason}")
+        if reason:
+            _LOG.info("Search: %s", reason)
+            super().fit(X, y, **params)
+            self.how_ = reason
+            self._prove([], None)
+            return self
+        X, y = indexable(X, y)
+        sheet = self._sheet(X, y, params)
+        sheet.resume()
+        if self.grid == "auto":
+            candidates = AutoGrid(self.estimator, X, y).search(lambda settings: self._scores(sheet, settings))
+        else:
+            candidates = list(ParameterGrid(self.grid))
+            sheet.add(candidates)
+            sheet.solve()
+        inner = copy(self)
+        inner.estimator, inner.cv, inner.n_jobs, inner.time_limit = Cell(sheet), sheet.splits, None, None
+        inner.grid = [{name: [value] for name, value in one.items()} for one in candidates if sheet.done(one)]
+        GridSearchCV.fit(inner, np.arange(count(X)), y, **params)
+        self._take(inner, sheet)
+        return self
+
+    # Plainly, or together?
+
+    def _check(self) -> None:
+        parse_bytes(self.memory)
+        if self.checkpoint is not None:
+            place_for(self.checkpoint)  # said before anything is fitted
+        if isinstance(self.grid, str) and self.grid != "auto":
+            raise ValueError(f"Search: grid must be a dictionary, a list of them, or 'auto', not {self.grid!r}.")
+        limit = self.time_limit
+        if limit is not None and not (isinstance(limit, Real) and not isinstance(limit, bool) and limit > 0):
+            raise ValueError(f"Search: time_limit must be None or a number of seconds greater than 0, not {limit!r}.")
+
+    def _against_sharing(self, X: Any, y: Any, params: dict[str, Any]) -> str:
+        """Why settings are fitted one by one; empty where their work is shared."""
+        machine = last_step(self.estimator)
+        plain = "Every setting was fitted by itself: "
+        if type(machine) not in KNOWN:
+            return f"{plain}work is shared for {', '.join(cls.__name__ for cls in KNOWN)}."
+        others = sorted(set(params) - {"groups", "sample_weight"})
+        if others or ("sample_weight" in params and machine is not self.estimator):
+            return f"{plain}fit was given {(others or ['sample_weight'])[0]}."
+        if y is None or np.ndim(y) != 1:
+            return f"{plain}y is no column."
+        scorers = self.scoring.values() if isinstance(self.scoring, dict) else [self.scoring]
+        if any(callable(scorer) and not hasattr(scorer, "_score_func") for scorer in scorers):
+            return f"{plain}a scorer is a function of the estimator and the points."
+        candidates = list(ParameterGrid(self.grid)) if isinstance(self.grid, dict | list) else []
+        if not all(isinstance(value, _PLAIN) for settings in candidates for value in settings.values()):
+            return f"{plain}settings are objects."
+        own = prefix_of(self.estimator)
+        step = own.removesuffix("__")
+        if own and any(step in settings for settings in candidates):
+            return f"{plain}the machine itself is searched."
+        return ""
+
+    # Together.
+
+    def _sheet(self, X: Any, y: Any, params: dict[str, Any]) -> Sheet:
+        """The sheet that will answer, its folds cut."""
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", **params)
+            cut, weight = routed.splitter.split, routed.estimator.fit.get("sample_weight")
+        else:
+            cut, weight = {"groups": params.get("groups")}, params.get("sample_weight")
+        splits = Splits(check_cv(self.cv, y, classifier=is_classifier(self.estimator)), X, y, cut)
+        asked = thread_count() if self.n_jobs is None else self.n_jobs
+        threads = max(1, thread_count() + 1 + asked if asked < 0 else asked)
+        return Sheet(
+            self.estimator, X, y, splits, self.memory, threads, self.return_train_score,
+            Deadline.after(self.time_limit), weight=weight, checkpoint=self.checkpoint,
+        )  # fmt: skip
+
+    def _scores(self, sheet: Sheet, candidates: list[dict[str, Any]]) -> list[float]:
+        """Score settings; NaN for those for which there was no time."""
+        sheet.paths = sheet.paths[:1]  # the first path is scored whatever the time
+        sheet.add(candidates)
+        sheet.solve()
+        return [self._mean(sheet, one) if sheet.done(one) else float("nan") for one in candidates]
+
+    def _mean(self, sheet: Sheet, settings: dict[str, Any]) -> float:
+        """The mean score of a setting, by the scorer that decides."""
+        scoring = self.scoring
+        if isinstance(scoring, dict):
+            scoring = scoring[self.refit]
+        elif isinstance(scoring, list | tuple | set):
+            scoring = self.refit
+        scores = []
+        for train, test in sheet.splits.made:
+            cell = Cell(sheet, settings).fit(train)
+            scores.append(check_scoring(cell, scoring)(cell, test, np.asarray(sheet.y)[test]))
+        return float(np.mean(scores))
+
+    def _run_search(self, evaluate_candidates: Any, *, callback_ctx: Any = None) -> None:
+        """As GridSearchCV; with a time limit, one setting after the other (which callbacks do not hear of)."""
+        if self.time_limit is None:
+            context = {} if callback_ctx is None else {"callback_ctx": callback_ctx}
+            super()._run_search(evaluate_candidates, **context)
+            return
+        deadline = Deadline.after(self.time_limit)
+        for number, settings in enumerate(ParameterGrid(self.grid)):
+            if number == 0 or deadline.left() > 0.0:
+                evaluate_candidates([settings])
+
+    def _take(self, inner: Search, sheet: Sheet) -> None:
+        """What the search over row numbers has found."""
+        own = {name: value for name, value in vars(inner).items() if name.endswith("_") and not name.startswith("_")}
+        if "best_estimator_" in own:
+            own["best_estimator_"] = own["best_estimator_"].machine
+            if hasattr(own["best_estimator_"], "feature_names_in_"):
+                own["feature_names_in_"] = own["best_estimator_"].feature_names_in_
+        for name, value in own.items():
+            setattr(self, name, value)
+        if self.scoring is None:
+            self.scorer_ = check_scoring(self.estimator)
+        folds = range(self.n_splits_)
+        answers = [[sheet.answers[key_of(settings), k] for k in folds] for settings in self.cv_results_["params"]]
+        seconds = np.array([[one.seconds if isinstance(one, Answer) else 0.0 for one in row] for row in answers])
+        self.cv_results_["mean_fit_time"], self.cv_results_["std_fit_time"] = seconds.mean(axis=1), seconds.std(axis=1)
+        shared = sum(np.isfinite(one.gap) for row in answers for one in row if isinstance(one, Answer))
+        self.how_ = f"{shared} of {len(answers) * self.n_splits_} fits shared their Gram matrices."
+        self._prove(answers, sheet)
+
+    def _prove(self, answers: list[list[Answer | Exception]], sheet: Sheet | None) -> None:
+        """What is known of the scores beyond their values."""
+        self.score_bounds_: Any = None
+        self.decided_: bool | None = None
+        many = len(self.cv_results_["params"])
+        self.gaps_ = np.full((many, self.n_splits_), np.nan)
+        if sheet is not None:
+            self.gaps_ = np.array([[getattr(one, "gap", np.nan) for one in row] for row in answers])
+            self.score_bounds_ = self._bounds(answers, sheet)
+            if self.score_bounds_ is not None and hasattr(self, "best_index_"):
+                self.decided_ = decided(self.score_bounds_, self.best_index_)
+        self.at_edge_ = at_edge(self.cv_results_["params"], self.best_params_) if hasattr(self, "best_params_") else []
+
+    def _bounds(self, answers: list[list[Answer | Exception]], sheet: Sheet) -> Any:
+        """The means over the folds of the least and of the largest accuracy; None, where the score is none."""
+        plain = self.scoring is None or (self.scoring == "accuracy" and sheet.weight is None)
+        if not plain or any(getattr(one, "surely", None) is None for row in answers for one in row):
+            return None
+        weights = [np.asarray(sheet.weight)[test] if sheet.weighed else None for _, test in sheet.splits.made]
+
+        def ends(one: Any, own: Any) -> list[float]:
+            return [float(np.average(mask, weights=own)) for mask in (one.surely, one.maybe)]
+
+        return np.array([list(map(ends, row, weights)) for row in answers]).mean(axis=1)

@@ -1,0 +1,397 @@
+"""Sheet: the answers of a search, for each setting and fold.
+
+Settings that differ in C alone are a path; the paths of one kernel share its Gram matrix. What does not fit in (a hard
+margin, folds without some class) is fitted plainly, by itself.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from ..estimators import SVC, SVR
+from ..estimators.checks import sample_weights
+from ..io import checkpoint
+from ..kernels import kernel as as_kernel
+from ..kernels.points import Domain, count, is_sparse, take
+from ..limits import Deadline, now
+from ..losses import Hinge
+from ..memory import parse_bytes
+from ..parallel import for_each
+from ..types import Array, Index
+from .bounds import between, right, wanted
+from .matrices import BYTES, Matrices, Matrix
+from .paths import Posed, Solved, good_enough, pose, solve_all
+from .rows import Splits, rows_of
+
+KNOWN = (SVC, SVR)
+_LOG = logging.getLogger("mercer")
+_SHARE = 0.8  # of the memory, for Gram matrices and distances
+_LEAST = 0.05  # seconds for a plain fit, when time is up and there is nothing else yet
+_OFTEN = 2.0  # seconds between two checkpoints, at least
+_KEPT = ("seconds", "tested", "trained", "gap", "surely", "maybe")  # of an answer, in a checkpoint
+_DISTANCES = 8  # bytes for each pair of points
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What is known of one setting in one fold."""
+
+    seconds: float
+    tested: Array | None = None
+    """f of each problem, as columns, of the rows to test on;"""
+    trained: Array | None = None
+    """and of those to train on, where they are asked for."""
+    gap: float = float("nan")
+    """The largest relative gap of its problems."""
+    surely: Array | None = None
+    """Which labels of the rows to test on are right, whatever exact solver had been used;"""
+    maybe: Array | None = None
+    """and which may be."""
+    plain: Any = None
+    """The machine itself, where it was fitted by itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Where a fold is solved: its matrices, and the places of the rows that it trains and tests on."""
+
+    matrices: Matrices
+    train: Index
+    test: Index
+    classes: Index
+    """The class of each point."""
+    seen: Index
+    """As train, with the rows that have no weight."""
+
+
+@dataclass(eq=False)
+class Sheet:
+    """The answers so far; `machine` is what a `Cell` asks."""
+
+    estimator: Any
+    X: Any
+    y: Any
+    splits: Splits
+    memory: Any
+    threads: int
+    train_too: bool
+    deadline: Deadline
+    paths: list[list[dict[str, Any]]] = field(default_factory=list)
+    """Settings that differ in C alone, by growing C."""
+    answers: dict[tuple[str, int], Answer | Exception] = field(default_factory=dict)
+
+    weight: Any = None
+    """The weights of all rows, where the machines are given some."""
+    weighed: bool = False
+    """Whether scores were weighed."""
+    checkpoint: Any = None
+    """The file that keeps what is finished."""
+    identity: str = ""
+    kept_at: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.prefix = prefix_of(self.estimator)
+        self.steps = self.estimator[:-1] if isinstance(self.estimator, Pipeline) else None
+        self.made: OrderedDict[str, _Placed] = OrderedDict()
+        self.making: dict[str, threading.Lock] = {}
+        self.lock = threading.Lock()
+
+    # What a search does.
+
+    def add(self, candidates: Sequence[dict[str, Any]]) -> None:
+        """Settings to be scored."""
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for settings in candidates:
+            others = {name: value for name, value in settings.items() if name != f"{self.prefix}C"}
+            groups.setdefault(key_of(others), []).append(settings)
+        self.paths += [sorted(group, key=self._weight_of) for group in groups.values()]
+
+    def _weight_of(self, settings: dict[str, Any]) -> float:
+        value = settings.get(f"{self.prefix}C", 1.0)
+        return float(value) if isinstance(value, Real) else np.nan
+
+    def done(self, settings: dict[str, Any]) -> bool:
+        """Whether the setting has an answer in every fold."""
+        return all((key_of(settings), fold) in self.answers for fold in range(len(self.splits.made)))
+
+    def machine(self, settings: dict[str, Any], rows: Index, y: Any, params: dict[str, Any]) -> Any:
+        """The machine of these rows, as `Cell` needs it; where they are no fold, they are all: it is trained."""
+        folds = [k for k, (train, _) in enumerate(self.splits.made) if np.array_equal(train, rows)]
+        if not folds:
+            return clone(self.estimator).set_params(**settings).fit(self.X, y, **params)
+        answer = self.answers[key_of(settings), folds[0]]
+        if isinstance(answer, Exception):
+            raise answer.with_traceback(None)
+        return answer.plain or self._reader(settings, folds)
+
+    def _reader(self, settings: dict[str, Any], folds: list[int]) -> Any:
+        """The machine of a setting, with scores that are looked up by row numbers; folds may train on the same rows."""
+        machine = last_step(clone(self.estimator).set_params(**settings))
+        if isinstance(machine, SVC):
+            machine.classes_ = np.unique(np.asarray(self.y))
+
+        def scores(rows: Any) -> Array:
+            for fold in folds:
+                (train, test), answer = self.splits.made[fold], self.answers[key_of(settings), fold]
+                for own, values in ((test, getattr(answer, "tested", None)), (train, getattr(answer, "trained", None))):
+                    if values is not None and np.array_equal(own, rows):
+                        return np.asarray(values)
+            raise ValueError("These rows were not scored.")
+
+        machine._scores = scores
+        return machine
+
+    # How answers are found.
+
+    def solve(self) -> None:
+        """Answer all settings, path by path and fold by fold; those of the first path, whatever the time."""
+        full = sample_weights(self.weight, len(self.y))
+        jobs = [
+            (number, path, fold)
+            for number, path in enumerate(self.paths)
+            for fold in range(len(self.splits.made))
+            if (key_of(path[-1]), fold) not in self.answers
+        ]
+        if self.steps is not None:  # the steps are fitted once for each fold
+            jobs.sort(key=lambda job: job[2])
+
+        def work(job: tuple[int, list[dict[str, Any]], int]) -> None:
+            number, path, fold = job
+            if number == 0 or not self.deadline.limited or self.deadline.left() > 0.0:
+                self._answer(path, fold, full)
+                if self.checkpoint is not None and now() - self.kept_at >= _OFTEN:
+                    self.keep()
+
+        try:
+            for_each(jobs, work, self.threads)
+        finally:
+            self.keep()
+
+    def keep(self) -> None:
+        """Write what is known to the checkpoint, where there is one; plain fits are not kept."""
+        if self.checkpoint is None:
+            return
+        with self.lock:
+            shared = {key: one for key, one in self.answers.items() if isinstance(one, Answer) and one.plain is None}
+            content = [[*key, *(getattr(one, name) for name in _KEPT)] for key, one in shared.items()]
+            checkpoint.write(self.checkpoint, "search", self.identity, content)
+            self.kept_at = now()
+
+    def resume(self) -> None:
+        """Go on from the checkpoint, where there is one."""
+        if self.checkpoint is None:
+            return
+        settings = sorted((name, repr(value)) for name, value in self.estimator.get_params().items())
+        folds = [list(pair) for pair in self.splits.made]
+        self.identity = checkpoint.identity_of(self.X, self.y, self.weight, folds, settings, self.train_too)
+        for key, fold, *values in checkpoint.read(self.checkpoint, "search", self.identity) or []:
+            self.answers[key, fold] = Answer(**dict(zip(_KEPT, values, strict=True)))
+
+    def _answer(self, path: list[dict[str, Any]], fold: int, weight: Array) -> None:
+        """All settings of a path in one fold; plainly, where they cannot be shared: errors are then those of a fit."""
+        shared = [settings for settings in path if 0.0 < self._weight_of(settings) < np.inf]
+        try:
+            if shared and self._solved(shared, fold, weight):
+                path = [settings for settings in path if settings not in shared]
+        except Exception as error:
+            _LOG.info("Search: a path is fitted plainly: %s", error)
+        for settings in path:
+            self.answers[key_of(settings), fold] = self._plainly(settings, fold, weight)
+
+    def _plainly(self, settings: dict[str, Any], fold: int, weight: Array) -> Answer | Exception:
+        train, _ = self.splits.made[fold]
+        began = now()
+        y = None if self.y is None else rows_of(self.y, train)
+        params = {"sample_weight": weight[train]} if self.weight is not None and self.steps is None else {}
+        try:
+            machine = clone(self.estimator).set_params(**settings)
+            if self.deadline.limited and "time_limit" in last_step(machine).get_params(deep=False):
+                last_step(machine).set_params(time_limit=max(self.deadline.left(), _LEAST))
+            machine.fit(rows_of(self.X, train), y, **params)
+        except Exception as error:
+            return error
+        return Answer(now() - began, plain=_ByRows(machine, self.X))
+
+    def _points(self, estimator: Any, fold: int, weight: Array) -> Points | None:
+        """Where the fold is solved; None where that would take too much memory."""
+        train, test = self.splits.made[fold]
+        machine, room = last_step(estimator), parse_bytes(self.memory) * _SHARE
+        if self.steps is None:
+            n, at_once = len(self.y), min(self.threads, len(self.paths))
+            if (BYTES * at_once + _DISTANCES) * float(n) ** 2 > room:
+                return None
+            with self.lock:
+                if "" not in self.made:
+                    X, y = machine._admit_both(self.X, self.y, as_kernel(machine.kernel))
+                    self.made[""] = _Placed.of(machine, X, y, at_once)
+            placed = self.made[""]
+            own, place = train[weight[train] > 0.0], placed.place
+            return Points(placed.matrices, place[own], place[test], placed.classes, place[train])
+        if (BYTES + _DISTANCES) * self.threads * float(train.size + test.size) ** 2 > room:
+            return None
+        placed = self._transformed(estimator, fold, train, test)
+        own = placed.place[: train.size]
+        return Points(placed.matrices, own, placed.place[train.size :], placed.classes, own)
+
+    def _transformed(self, estimator: Any, fold: int, train: Index, test: Index) -> _Placed:
+        """The points of a fold as the steps before the machine make them, fitted on what the fold trains on."""
+        steps = estimator[:-1]
+        key = f"{fold} {steps.get_params()!r}"
+        with self.lock:
+            while key not in self.made and len(self.made) > self.threads:
+                self.made.popitem(last=False)
+            own = self.making.setdefault(key, threading.Lock())
+        with own:
+            if key not in self.made:
+                y = None if self.y is None else rows_of(self.y, train)
+                trained = steps.fit_transform(rows_of(self.X, train), y)
+                tested = steps.transform(rows_of(self.X, test))
+                Z = stacked(trained, tested) if test.size else trained
+                both = None if self.y is None else np.asarray(self.y)[np.concatenate([train, test])]
+                Z, both = last_step(estimator)._admit_both(Z, both, as_kernel(last_step(estimator).kernel))
+                self.made[key] = _Placed.of(last_step(estimator), Z, both, 1)
+            return self.made[key]
+
+    def _solved(self, path: list[dict[str, Any]], fold: int, weight: Array) -> bool:
+        """Solve the path, where that can be shared; whether it was."""
+        began = now()
+        estimators = [clone(self.estimator).set_params(**settings) for settings in path]
+        machines = [last_step(estimator) for estimator in estimators]
+        first = machines[0]
+        if type(first) not in KNOWN:
+            return False
+        kernel = as_kernel(first.kernel)
+        for machine in machines:
+            machine._check()
+        if first.solver is not None or kernel.domain is not Domain.VECTORS:
+            return False
+        points = self._points(estimators[0], fold, weight)
+        if points is None:
+            return False
+        train, _ = self.splits.made[fold]
+        train = train[weight[train] > 0.0]
+        if np.unique(train).size < train.size:  # rows drawn more than once
+            return False
+        y = np.asarray(self.y)[train]
+        posed = pose(points.matrices.n, machines, y, weight[train], points.train, points.classes)
+        if isinstance(first, SVC) and not np.array_equal(first.classes_, np.unique(self.y)):
+            return False
+        X = points.matrices.X
+        matrix = points.matrices.of(kernel.resolve(take(X, points.train), weight[train]))
+        for settings, answer in zip(path, self._read(machines, posed, matrix, points, fold, began), strict=True):
+            self.answers[key_of(settings), fold] = answer
+        return True
+
+    def _read(
+        self, machines: list[Any], posed: list[Posed], matrix: Matrix, points: Points, fold: int, began: float
+    ) -> list[Answer]:
+        """Solve, and make machines over row numbers of the answers."""
+        first, diag = machines[0], matrix.precise.diagonal()
+        test = self.splits.made[fold][1]
+        labels = isinstance(first, SVC)
+        truth = np.searchsorted(first.classes_, np.asarray(self.y)[test]) if labels else np.zeros(0, np.intp)
+        paired = labels and (len(posed) == 1 or first.multiclass == "ovo")
+        last: list[tuple[Array, Array]] = []
+        biases: list[Array] = []
+
+        def aim(solved: list[Solved], everywhere: list[Array]) -> Array:
+            found = between(posed, solved, everywhere, Hinge(), diag, points.test)
+            last[:], biases[:] = [right(found, truth, first.classes_.size, paired)], [found.b]
+            return wanted(found, solved, *last[0], paired)
+
+        solved, everywhere = solve_all(matrix, posed, aim if labels and test.size else good_enough)
+        seconds = (now() - began) / len(machines)
+        out = []
+        for c in range(len(machines)):
+            b = biases[0][:, c] if biases else np.array([answer.b[c] for answer in solved])
+            both = zip(solved, everywhere, strict=True)
+            every = np.stack([answer.scale[c] * scores[c] for answer, scores in both], axis=1) + b
+            trained = every[points.seen] if self.train_too else None
+            gap = max(_relative(answer, c) for answer in solved)
+            sure, may = (last[0][0][c], last[0][1][c]) if last else (None, None)
+            out.append(Answer(seconds, every[points.test], trained, gap, sure, may))
+        return out
+
+
+def _relative(answer: Solved, c: int) -> float:
+    objective = max(abs(float(answer.dual[c])), abs(float(answer.dual[c] + answer.gap[c])))
+    return float(answer.gap[c]) / objective if objective > 0.0 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """Points sorted by class, where there are more than two: their matrices, and where each of them stands."""
+
+    matrices: Matrices
+    place: Index
+    classes: Index
+
+    @classmethod
+    def of(cls, machine: Any, X: Any, y: Any, keep: int) -> _Placed:
+        n = count(X)
+        classes, order = _sorted_by_class(machine, y, n)
+        place = np.empty(n, np.intp)
+        place[order] = np.arange(n)
+        return cls(Matrices(take(X, order), keep, 1), place, classes)
+
+
+def stacked(first: Any, second: Any) -> Any:
+    """One set of points above another."""
+    if is_sparse(first) or is_sparse(second):
+        from scipy.sparse import vstack
+
+        return vstack([first, second], format="csr")
+    return np.concatenate([np.asarray(first), np.asarray(second)])
+
+
+def _sorted_by_class(machine: Any, y: Any, n: int) -> tuple[Index, Index]:
+    """The class of each point, sorted, and the order that sorts them; one class where there are none or two."""
+    if isinstance(machine, SVC):
+        classes, group = np.unique(y, return_inverse=True)
+        if classes.size > 2:
+            order = np.argsort(group, kind="stable")
+            return group[order], order
+    return np.zeros(n, np.intp), np.arange(n)
+
+
+class _ByRows:
+    """A fitted estimator that is asked by row numbers."""
+
+    def __init__(self, machine: Any, X: Any) -> None:
+        self.machine, self.X = machine, X
+        if hasattr(machine, "classes_"):
+            self.classes_ = machine.classes_
+
+    def predict(self, rows: Index) -> Array:
+        return np.asarray(self.machine.predict(rows_of(self.X, rows)))
+
+    def decision_function(self, rows: Index) -> Array:
+        return np.asarray(self.machine.decision_function(rows_of(self.X, rows)))
+
+    def score(self, rows: Index, y: Any, **params: Any) -> float:
+        return float(self.machine.score(rows_of(self.X, rows), y, **params))
+
+
+def key_of(settings: dict[str, Any]) -> str:
+    """A text that tells settings from others."""
+    return repr(sorted((name, repr(value)) for name, value in settings.items()))
+
+
+def last_step(estimator: Any) -> Any:
+    """The machine itself, of a pipeline too."""
+    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+
+
+def prefix_of(estimator: Any) -> str:
+    """What stands before the names of the machine's parameters."""
+    return f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""

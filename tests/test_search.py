@@ -1,0 +1,360 @@
+"""Search: the answers of GridSearchCV, with shared work; and what it proves of them."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.svm
+from scipy import sparse
+from sklearn.base import clone, is_classifier
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine, make_moons
+from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import mercer
+from mercer import SVC, SVR, Search
+from mercer.search import one_standard_error
+
+GRID = {"C": [0.1, 1, 10, 100], "kernel__gamma": [0.01, 0.1, 1.0]}
+THEIRS = {"C": GRID["C"], "gamma": GRID["kernel__gamma"]}
+
+
+def data(name):
+    X, y = {"cancer": load_breast_cancer, "iris": load_iris, "wine": load_wine}[name](return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+MOONS = make_moons(120, noise=0.3, random_state=0)
+
+
+@pytest.mark.parametrize("name", ["cancer", "iris", "wine"])
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_scores_are_those_of_scikit_learn_at_a_small_tolerance(name, form):
+    X, y = data(name)
+    X = sparse.csr_matrix(X) if form == "sparse" else X
+    ours = Search(SVC(), GRID).fit(X, y)
+    theirs = GridSearchCV(sklearn.svm.SVC(tol=1e-6), THEIRS).fit(X, y)
+    assert ours.how_ == "60 of 60 fits shared their Gram matrices."
+    assert ours.best_params_ == {"C": theirs.best_params_["C"], "kernel__gamma": theirs.best_params_["gamma"]}
+    scores, low, high = theirs.cv_results_["mean_test_score"], *ours.score_bounds_.T
+    assert ((low - 1e-12 <= scores) & (scores <= high + 1e-12)).all()
+    open_cells = high > low
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"][~open_cells], scores[~open_cells], rtol=1e-12)
+    assert open_cells.mean() <= 0.25
+    assert np.nanmax(ours.gaps_) <= 1e-5
+    assert (ours.predict(X) == theirs.predict(X)).mean() > 0.99
+
+
+@pytest.mark.parametrize("setting", [{}, {"class_weight": "balanced"}, {"bias": False}, {"multiclass": "ovr"}], ids=str)
+@pytest.mark.parametrize("name", ["moons", "wine"])
+def test_exact_solutions_lie_within_the_bounds(name, setting):
+    X, y = MOONS if name == "moons" else data(name)
+    X, y = X[::2], y[::2]
+    grid = {"C": [0.03, 1.0, 300.0], "kernel__gamma": [0.1, 1.0]}
+    cv = StratifiedKFold(3, shuffle=True, random_state=0)
+    found = Search(SVC(**setting), grid, cv=cv).fit(X, y)
+    exact = GridSearchCV(SVC(tol=1e-10, **setting), grid, cv=cv).fit(X, y)
+    scores, (low, high) = exact.cv_results_["mean_test_score"], found.score_bounds_.T
+    assert ((low - 1e-12 <= scores) & (scores <= high + 1e-12)).all()
+    assert (low <= high).all()
+    assert (high - low == 0).mean() >= 0.6
+    if found.decided_:
+        assert found.best_index_ == exact.best_index_
+
+
+def test_bounds_of_what_is_not_solved_are_wide_and_still_hold(monkeypatch):
+    """With a gap of 10%, labels are open; those of the exact machine are among them."""
+    from mercer.search import bounds, paths, sheet
+
+    monkeypatch.setattr(paths, "GOAL", 0.1)
+    monkeypatch.setattr(sheet, "wanted", lambda found, *_: np.full(found.low.shape[:2], np.inf))
+    grid = {"C": [1.0, 30.0], "kernel__gamma": [0.3, 3.0]}
+    for X, y in (MOONS, data("iris")):
+        rough = Search(SVC(), grid, cv=3).fit(X, y)
+        exact = GridSearchCV(SVC(tol=1e-9), grid, cv=3).fit(X, y).cv_results_["mean_test_score"]
+        low, high = rough.score_bounds_.T
+        assert (high - low).max() > 0.05
+        assert ((low <= exact + 1e-12) & (exact <= high + 1e-12)).all()
+        assert not rough.decided_
+    assert bounds.GOAL == 1e-5
+
+
+def test_regression_dense_and_sparse():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = StandardScaler().fit_transform(X)[:150], (y[:150] - y.mean()) / y.std()
+    grid = {"C": [0.1, 1.0, 10.0], "epsilon": [0.1, 0.5], "kernel__gamma": [0.01, 0.1]}
+    ours = Search(SVR(), grid, scoring="r2").fit(X, y)
+    plain = GridSearchCV(SVR(tol=1e-9), grid, scoring="r2").fit(X, y)
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"], atol=1e-3)
+    assert ours.best_params_ == plain.best_params_
+    assert ours.score_bounds_ is None
+    assert ours.decided_ is None
+    assert ours.how_.startswith("60 of 60")
+    thin = Search(SVR(), grid, scoring="r2").fit(sparse.csr_matrix(X), y)
+    np.testing.assert_allclose(thin.cv_results_["mean_test_score"], ours.cv_results_["mean_test_score"], atol=1e-5)
+
+
+def same(ours, plain, atol=0.0):
+    """All that cv_results_ holds, but for times."""
+    assert set(ours.cv_results_) == set(plain.cv_results_)
+    for name, values in plain.cv_results_.items():
+        if "time" in name:
+            assert np.isfinite(ours.cv_results_[name]).all()
+        elif name == "params":
+            assert ours.cv_results_[name] == values
+        elif values.dtype == object:
+            assert list(ours.cv_results_[name]) == list(values)
+        else:
+            np.testing.assert_allclose(ours.cv_results_[name], values, atol=atol, err_msg=name)
+    assert ours.best_index_ == plain.best_index_
+    assert ours.n_splits_ == plain.n_splits_
+
+
+def test_everything_that_grid_search_knows():
+    """Several scorers, train scores, folds in any form, groups, weights, refit by name and by function."""
+    X, y = MOONS
+    groups = np.arange(len(y)) % 6
+    cases = [
+        {"scoring": ["accuracy", "roc_auc"], "refit": "roc_auc", "return_train_score": True},
+        {"scoring": {"own": make_scorer(accuracy_score)}, "refit": "own", "cv": KFold(3)},
+        {"scoring": "balanced_accuracy", "cv": ShuffleSplit(3, random_state=0)},
+        {"refit": one_standard_error, "cv": list(KFold(4).split(X))},
+        {"cv": GroupKFold(3)},
+    ]
+    for case in cases:
+        params = {"groups": groups} if isinstance(case.get("cv"), GroupKFold) else {}
+        ours = Search(SVC(), GRID, **case).fit(X, y, **params)
+        plain = GridSearchCV(SVC(tol=1e-8), GRID, **case).fit(X, y, **params)
+        same(ours, plain)
+        assert ours.how_.startswith(f"{12 * ours.n_splits_} of")
+        assert ours.score(X, y) == pytest.approx(plain.score(X, y))
+    tighter = {"C": [1, 10, 100], "kernel__gamma": [0.1, 1.0]}  # with all at their bounds, b would be anybody's
+    weight, given = np.where(groups > 2, 2.0, 0.5) * (groups > 0), {"return_train_score": True}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # scikit-learn on weights in scorers
+        same(
+            Search(SVC(class_weight="balanced"), tighter, **given).fit(X, y, sample_weight=weight),
+            GridSearchCV(SVC(class_weight="balanced", tol=1e-8), tighter, **given).fit(X, y, sample_weight=weight),
+        )
+
+
+def test_pipelines_fit_their_steps_inside_each_fold():
+    X, y = load_wine(return_X_y=True)
+    grid = {"svc__C": [0.1, 10.0], "svc__kernel__gamma": [0.01, 0.1], "standardscaler__with_std": [True, False]}
+    ours = Search(make_pipeline(StandardScaler(), SVC()), grid, cv=3).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plain = GridSearchCV(make_pipeline(StandardScaler(), SVC(tol=1e-8)), grid, cv=3).fit(X, y)
+    same(ours, plain)
+    assert ours.how_.startswith("24 of 24")
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    assert Search(make_pipeline(StandardScaler(), SVC()), grid, cv=3).fit(frame, y).best_params_ == ours.best_params_
+
+
+def test_other_kernels_words_for_gamma_and_classes_as_text():
+    X, y = data("iris")
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    grid = [
+        {"kernel": ["rbf", "poly(degree=2)", "rbf(gamma=0.5) + linear", mercer.kernel("laplacian")], "C": [0.5, 5.0]}
+    ]
+    ours = Search(SVC(), grid, cv=3).fit(X, names)
+    plain = GridSearchCV(SVC(tol=1e-8), grid, cv=3).fit(X, names)
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
+    assert ours.how_.startswith("24 of 24")
+    assert set(ours.predict(X)) <= set(names)
+
+
+def test_what_it_does_not_know_is_fitted_plainly_and_it_says_so():
+    X, y = MOONS
+    logistic = Search(LogisticRegression(), {"C": [0.1, 1.0]}).fit(X, y)
+    same(logistic, GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}).fit(X, y))
+    assert logistic.how_ == "Every setting was fitted by itself: work is shared for SVC, SVR."
+    own = Search(SVC(), {"C": [1.0]}, scoring=lambda machine, X, y: float(machine.score(X, y))).fit(X, y)
+    assert "a scorer is a function" in own.how_
+    hard = Search(SVC("rbf(gamma=20)"), {"C": [1.0, float("inf")]}, cv=3).fit(X, y)
+    assert hard.how_ == "3 of 6 fits shared their Gram matrices."
+    assert hard.score_bounds_ is None
+    small = Search(SVC(), {"C": [1.0, 2.0]}, memory="100kB").fit(X, y)
+    assert small.how_.startswith("0 of 10")
+
+
+def test_errors_are_scores_or_raised():
+    X, y = MOONS
+    grid = {"C": [1.0, -1.0]}
+    with pytest.warns(FitFailedWarning, match="5 fits failed"), pytest.warns(UserWarning, match="non-finite"):
+        found = Search(SVC(), grid).fit(X, y)
+    assert np.isnan(found.cv_results_["mean_test_score"][1])
+    with pytest.raises(ValueError, match="C must be"):
+        Search(SVC(), grid, error_score="raise").fit(X, y)
+    with pytest.raises(ValueError, match="time_limit must be"):
+        Search(SVC(), grid, time_limit=0).fit(X, y)
+
+
+def test_it_is_an_estimator_clone_pickle_nested_html_and_saved(tmp_path):
+    X, y = MOONS
+    search = Search(SVC(), {"C": [1.0, 10.0]}, cv=3)
+    assert is_classifier(search)
+    assert clone(search).get_params()["estimator__C"] == 1.0
+    again = pickle.loads(pickle.dumps(search.fit(X, y)))
+    np.testing.assert_array_equal(again.predict(X), search.predict(X))
+    assert len(pickle.dumps(search)) < 100_000  # no Gram matrix in it
+    assert "best_estimator_" in search._repr_html_()
+    assert len(cross_val_score(clone(search), X, y, cv=3)) == 3
+    mercer.save(search, tmp_path / "best.mercer")
+    np.testing.assert_array_equal(mercer.load(tmp_path / "best.mercer").predict(X), search.predict(X))
+
+
+def test_a_time_limit_leaves_at_least_one_setting_and_a_machine(monkeypatch):
+    from mercer import limits
+
+    X, y = MOONS
+    for estimator in (SVC(), LogisticRegression()):
+        name = "C"
+        found = Search(estimator, {name: [0.1, 1.0, 10.0]}, time_limit=1e-9).fit(X, y)
+        assert 1 <= len(found.cv_results_["params"]) <= 3
+        assert found.best_estimator_.predict(X).shape == y.shape
+    found = Search(SVC(), GRID, time_limit=1e-9).fit(X, y)
+    assert [settings["kernel__gamma"] for settings in found.cv_results_["params"]] == [0.01] * 4
+    assert len(Search(SVC(), GRID, time_limit=1e6).fit(X, y).cv_results_["params"]) == 12
+    assert limits.now() > 0
+
+
+def test_threads_change_nothing():
+    X, y = data("wine")
+    one, two = (Search(SVC(), GRID, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
+    same(one, two)
+    np.testing.assert_array_equal(one.score_bounds_, two.score_bounds_)
+    np.testing.assert_array_equal(one.gaps_, two.gaps_)
+
+
+def test_edges_and_the_one_standard_error_rule():
+    X, y = data("cancer")
+    found = Search(SVC(), GRID).fit(X, y)
+    assert found.at_edge_ == ["kernel__gamma"]
+    simple = Search(SVC(), GRID, refit=one_standard_error).fit(X, y)
+    results, best = simple.cv_results_, found.best_index_
+    error = results["std_test_score"][best] / 2.0
+    assert results["mean_test_score"][simple.best_index_] >= results["mean_test_score"][best] - error
+    assert simple.best_params_["C"] <= found.best_params_["C"]
+
+
+def test_a_checkpoint_goes_on_where_it_was_and_refuses_other_data(tmp_path, monkeypatch):
+    from mercer.io.checkpoint import CheckpointError
+    from mercer.search import sheet
+
+    X, y = data("iris")
+    path, solved = tmp_path / "run.mercer", []
+    real = sheet.solve_all
+    monkeypatch.setattr(sheet, "solve_all", lambda *given: (solved.append(1), real(*given))[1])
+
+    def search(grid, **settings):
+        solved.clear()
+        return Search(SVC(**settings), grid, cv=3, checkpoint=path)
+
+    part = {"C": [0.1, 10.0], "kernel__gamma": [0.1]}
+    first = search(part).fit(X, y)
+    assert len(solved) == 3
+    again = search(part).fit(X, y)
+    assert solved == []
+    same(again, first)
+    np.testing.assert_array_equal(again.score_bounds_, first.score_bounds_)
+    larger = search({"C": [0.1, 10.0], "kernel__gamma": [0.1, 1.0]}).fit(X, y)
+    assert len(solved) == 3
+    same(larger, Search(SVC(), {"C": [0.1, 10.0], "kernel__gamma": [0.1, 1.0]}, cv=3).fit(X, y))
+    with pytest.raises(CheckpointError, match="other data or other settings"):
+        search(part).fit(X + 1.0, y)
+    with pytest.raises(CheckpointError, match="other data or other settings"):
+        search(part, class_weight="balanced").fit(X, y)
+    with pytest.raises(mercer.io.ModelError, match="checkpoint of work that is not finished"):
+        mercer.load(path)
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        Search(SVC(), part, checkpoint=tmp_path / "nowhere" / "run.mercer").fit(X, y)
+
+
+def test_what_is_finished_before_an_interruption_is_kept(tmp_path, monkeypatch):
+    from mercer.search import sheet
+
+    X, y = data("iris")
+    real, begun = sheet.solve_all, []
+
+    def interrupted(*given):
+        begun.append(1)
+        if len(begun) == 4:
+            raise KeyboardInterrupt
+        return real(*given)
+
+    grid = {"C": [1.0], "kernel__gamma": [0.1, 1.0]}
+    search = Search(SVC(), grid, cv=3, n_jobs=1, checkpoint=tmp_path / "run.mercer")
+    monkeypatch.setattr(sheet, "solve_all", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    begun[:] = [1] * 10
+    search.fit(X, y)
+    assert len(begun) == 13  # three of six were there
+
+
+def test_the_automatic_grid_ends_with_its_best_inside(monkeypatch):
+    X, y = data("cancer")
+    found = Search(SVC(), "auto", cv=3).fit(X, y)
+    settings = found.cv_results_["params"]
+    assert found.at_edge_ == []
+    assert len({repr(one) for one in settings}) == len(settings) <= 60
+    fixed = Search(SVC(), GRID, cv=3).fit(X, y)
+    assert found.best_score_ >= fixed.best_score_ - 0.005
+    assert found.how_.startswith(f"{3 * len(settings)} of {3 * len(settings)}")
+    short = Search(make_pipeline(StandardScaler(), SVC()), "auto", cv=3, time_limit=1e-9).fit(X, y)
+    assert 1 <= len(short.cv_results_["params"]) < 9
+    assert short.best_estimator_.predict(X).shape == y.shape
+    lines = Search(SVC("linear"), "auto", cv=3, scoring=["accuracy", "f1"], refit="f1").fit(X[::4], y[::4])
+    assert list(lines.best_params_) == ["C"]
+    for wrong in (Search(LogisticRegression(), "auto"), Search(SVC(), "everything")):
+        with pytest.raises(ValueError, match="auto"):
+            wrong.fit(X, y)
+
+
+def test_tune_takes_arrays_sparse_matrices_and_frames_with_categories_and_gaps(monkeypatch):
+    from mercer.search import tune as module
+
+    X, y = load_wine(return_X_y=True)
+    monkeypatch.setattr(sys.modules[module.__module__], "_MOST", 100)
+    found = mercer.tune(X, y, cv=3)
+    assert found.best_score_ > 0.9
+    assert found.best_estimator_[-1].shape_fit_[0] == len(y)  # trained again on all rows
+    assert "scored by cross-validation in 3 folds on 100 of 178 rows" in found.how_
+    assert "trained again on all 178 rows" in found.how_
+    frame = pd.DataFrame(X[:90, :3], columns=["a", "b", "c"])
+    frame.loc[::7, "b"] = np.nan
+    frame["d"] = np.where(y[:90] == 0, "red", "blue")
+    frame.loc[3, "d"] = None
+    text = np.array(["one", "two"])[y[:90]]
+    words = mercer.tune(frame, text, cv=3, time_limit=1e-9)
+    assert words.predict(frame.iloc[:2]).tolist() == ["one", "one"]
+    assert "3 columns of numbers scaled, 1 of categories as zeros and ones" in words.how_
+    thin = mercer.tune(sparse.csr_matrix(X[:90]), X[:90, 0] + 0.5, cv=3, time_limit=1e-9)
+    assert thin.how_.startswith("SVR with a Gaussian kernel, columns divided by their largest value.")
+    gaps = X[:90].copy()
+    gaps[0, 0] = np.nan
+    assert "gaps filled" in mercer.tune(gaps, y[:90], cv=3, time_limit=1e-9).how_
+
+
+def test_folds_of_every_kind():
+    """Two folds that train on the same rows; masks; rows drawn more than once, which are fitted plainly."""
+    X, y = MOONS
+    rows, rng = np.arange(len(y)), np.random.default_rng(0)
+    mask = rows % 3 == 0
+    twice = [(rows[:80], rows[80:100]), (rows[:80], rows[100:])]
+    drawn = [(rng.choice(rows, 100), rows[:50]) for _ in range(2)]
+    for cut, shared in ((twice, 6), ([(~mask, mask), (mask, ~mask)], 6), (drawn, 0)):
+        grid = {"C": [0.1, 1.0, 10.0]}
+        ours = Search(SVC(), grid, cv=cut, return_train_score=True).fit(X, y)
+        same(ours, GridSearchCV(SVC(tol=1e-8), grid, cv=cut, return_train_score=True).fit(X, y))
+        assert ours.how_.startswith(f"{shared} of 6")
