@@ -10,11 +10,10 @@ import sys
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import special
 from scipy.sparse import csc_array, csr_array
 
 from mercer import LinearSVC
-from mercer._core import distances, exponential, gaussian, logistic, sparse, sums
+from mercer._core import distances, exponential, gaussian, sparse, sums
 from mercer.gram import Design
 from mercer.limits import ctrl_c_held
 
@@ -109,38 +108,6 @@ def test_sums(dtype, d):
         out = np.ones((N, 7), dtype)
         add(A, np.ascontiguousarray(B.T), out, *constants)
         assert_allclose(out, 1 + expected.sum(-1), rtol=1e-5 if dtype == np.float32 else 1e-13)
-
-
-def test_logistic():
-    n = 300 if small else 1000
-    rng = np.random.default_rng(0)
-    (f, df), y, C = rng.normal(scale=9.0, size=(2, n)), np.sign(rng.normal(size=n)), rng.random(n) + 0.1
-    f[:8] = 0.0, 1e-300, 40.0, -40.0, 800.0, -800.0, 1e300, -1e300
-    loss, p = np.logaddexp(0.0, -y * f), special.expit(-y * f)
-    beta, rate = np.empty(n), np.empty(n)
-    assert_allclose(logistic.logistic_coefficients(f, y, C, beta, rate), C @ loss, rtol=1e-13)
-    assert_allclose(beta, C * y * p, rtol=1e-14, atol=1e-300)
-    assert_allclose(rate, C * p * (1.0 - p), rtol=1e-14, atol=1e-300)
-    slope = -(C * y * special.expit(-y * (f + 0.3 * df))) @ df
-    assert_allclose(logistic.logistic_slope(f, df, 0.3, y, C), slope, rtol=1e-12)
-
-    share = rng.random(n)
-    share[:3] = 0.0, 1.0, 1.01
-    clipped, residuals = np.clip(share, 0.0, 1.0), np.empty(n)
-    h = -C * (special.entr(clipped) + special.entr(1.0 - clipped))
-    g = rng.normal(size=n)
-    found = logistic.logistic_account(g, y, C, C * y * share, df, residuals)
-    own = C * np.logaddexp(0.0, -y * g)
-    expected = [own.sum(), h.sum(), np.abs(share - special.expit(-y * df)).max(), 0.01 * C[2]]
-    assert_allclose(found, expected, rtol=1e-12)
-    assert_allclose(residuals, own + h + C * y * share * g, atol=1e-14)
-
-
-def test_logistic_loops_do_not_hide_what_is_no_number():
-    f, ones = np.array([0.0, np.nan]), np.ones(2)
-    assert np.isnan(logistic.logistic_coefficients(f, ones, ones, np.empty(2), np.empty(2)))
-    assert np.isnan(logistic.logistic_slope(f, ones, 1.0, ones, ones))
-    assert np.isnan(logistic.logistic_bias(f, ones, ones, 0.0))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

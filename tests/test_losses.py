@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import special
 
 from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Logistic, Loss, OneClass, Squared, SquaredHinge
 from mercer.losses.base import crossing, finite_interval
@@ -178,6 +179,22 @@ def test_a_quantile_of_the_scores_is_the_offset_of_one_class():
     low, high = OneClass().best_bias(np.zeros(10), scores, np.ones(10), 3.5)
     assert low == high == -3.0
     assert OneClass().best_bias(np.zeros(10), scores, np.ones(10), 3.0) == (-3.0, -2.0)
+
+
+def test_logistic_against_scipy():
+    rng = np.random.default_rng(0)
+    u, y = rng.normal(scale=9.0, size=300), np.sign(rng.normal(size=300))
+    u[:8] = 0.0, 1e-300, 40.0, -40.0, 800.0, -800.0, 1e300, -1e300
+    assert_allclose(Logistic().value(y, u), np.logaddexp(0.0, -y * u), rtol=1e-14)
+    assert_allclose(Logistic().slope(y, u), -y * special.expit(-y * u), rtol=1e-14, atol=1e-300)
+    assert_allclose(Logistic().curvature(y, u), special.expit(u) * special.expit(-u), rtol=1e-14, atol=1e-300)
+
+
+def test_logistic_does_not_hide_what_is_no_number():
+    u, ones = np.array([0.0, np.nan]), np.ones(2)
+    for found in (Logistic().value(ones, u), Logistic().slope(ones, u), Logistic().curvature(ones, u)):
+        assert_array_equal(np.isnan(found), [False, True])
+    assert Logistic().bias_by_newton(ones, u, ones) is None
 
 
 def test_logistic_values_at_any_scale():

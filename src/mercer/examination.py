@@ -221,11 +221,12 @@ def relative_infeasibility(problem: Any, outside: float, total: float, largest: 
 
 def _logistic_accounts(problem: Problem, beta: Array, b: float, other: Array, products: Products) -> Accounts:
     """The same for the logistic loss."""
-    from ._core.logistic import logistic_account
-
-    s, s_dual, residuals = products.scores, products.dual_scores, np.empty(problem.n)
-    f, dual_f = s + b, s_dual + problem.best_bias(s_dual)
-    loss, conjugate, violation, outside = logistic_account(f, problem.y, problem.C, other, dual_f, residuals)
+    s, s_dual, C = products.scores, products.dual_scores, problem.C
+    f, losses, h = s + b, C * problem.loss.value(problem.y, s + b), problem.conjugates(other)
+    residuals = losses + h + other * f
+    loss, conjugate, violation = float(losses.sum()), float(h.sum()), problem.violation(other, s_dual)
+    lo, hi = problem.bounds
+    outside = max(float((lo - other).max(initial=0.0)), float((other - hi).max(initial=0.0)), 0.0)
     feasibility = relative_infeasibility(problem, outside, float(other.sum()), float(np.abs(other).max(initial=0.0)))
     norm = inner(other, s_dual)
     dual = 0.0 - 0.5 * abs(norm) - conjugate if feasibility <= INFEASIBLE else -np.inf  # a norm below 0 is all rounding

@@ -1,9 +1,13 @@
 """Points made ready for many kernel values: one way for each family of kernels, chosen in one place."""
 
+from .between import Between as Between
+from .between import block_between as block_between
 from .between import sums_between as sums_between
+from .between import value_seconds as value_seconds
 from .columns import SCRATCH as SCRATCH
 from .columns import Columns as Columns
 from .columns import padded as padded
 from .given import FEW as FEW
 from .given import GivenColumns as GivenColumns
 from .kept import Kept as Kept
+from .multiply import multiply as multiply

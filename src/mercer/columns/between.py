@@ -1,4 +1,4 @@
-"""Sums of kernel values between two sets of points: what predictions are made of. No block is formed."""
+"""Kernel values between two sets of points: blocks of them, and their sums, for which no block is formed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,50 @@ from numpy.typing import DTypeLike
 
 from ..kernels import Kernel
 from ..kernels.pairwise import require_no_overflow
-from ..kernels.points import count
+from ..kernels.points import Domain, count
 from ..parallel import for_each, thread_count
 from ..types import Array, Points
 from .choose import way_of
-from .columns import SCRATCH, pieces, shared, sizes
+from .columns import SCRATCH, Columns, pieces, shared, sizes
 
 _WORTH_A_THREAD = 100_000  # values
+_PROBE = {False: 8192, True: 16}  # points of which values are timed; fewer, where the kernel is a user's own function
+
+
+class Between:
+    """k(x_i, z_j) for points z_j that are ready: some rows x_i at a time, each call by one thread."""
+
+    def __init__(self, kernel: Kernel, X: Points, Z: Points, dtype: DTypeLike) -> None:
+        self.kernel, self.way = kernel, way_of(kernel, (Z, X), dtype)
+        self.points, held, self.n = self.way.prepared(X), self.way.prepared(Z), count(Z)
+        _, piece = sizes(self.way, SCRATCH)
+        self.parts = pieces(self.n, piece)
+        self.columns = [self.way.columns(held, np.arange(part.start, part.stop)) for part in self.parts]
+
+    def fill(self, rows: slice, out: Array) -> None:
+        """out <- the rows of these points."""
+        ready, every = self.way.rows(self.points, np.arange(rows.start, rows.stop)), np.arange(rows.stop - rows.start)
+        for part, columns in zip(self.parts, self.columns, strict=True):
+            self.way.fill(ready, columns, every, out[:, part])
+        if not self.kernel.bounded:
+            require_no_overflow(out)
+
+
+def block_between(kernel: Kernel, X: Points, Z: Points, dtype: DTypeLike = np.float64) -> Array:
+    """k(x_i, z_j), a row for each x, on all cores; faster where there are more x than z."""
+    out, between = np.empty((count(X), count(Z)), dtype), Between(kernel, X, Z, dtype)
+    threads = thread_count() if out.size >= _WORTH_A_THREAD and not kernel.serial else 1
+    batch, _ = sizes(between.way, SCRATCH / threads)
+    for_each(pieces(len(out), shared(batch, len(out), threads)), lambda rows: between.fill(rows, out[rows]), threads)
+    return out
+
+
+def value_seconds(kernel: Kernel, X: Points) -> float:
+    """Seconds of a float32 value between many points, about."""
+    if kernel.domain is Domain.VALUES:  # they are there
+        return 0.0
+    some = X[0 : min(count(X), _PROBE[kernel.serial])]
+    return Columns(kernel, some, np.float32, 1 if kernel.serial else thread_count()).value_seconds
 
 
 def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence[int], dtype: DTypeLike) -> Array:

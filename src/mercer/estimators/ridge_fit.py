@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..columns import Columns, sums_between, value_seconds
 from ..gram import DenseGram, Gram, unformed
 from ..kernels import Kernel, Linear, Precomputed
-from ..kernels.evaluate import block, stream_product, value_seconds
 from ..kernels.points import Domain, count, take
 from ..limits import NEVER, OutOfTimeError, deadline, flop_seconds, looking, now, require, until
 from ..memory import BudgetError, format_bytes
@@ -102,7 +102,7 @@ def _gram(kernel: Kernel, points: Points, solver: RidgeSolver, budget: int) -> G
         return DenseGram.compute(kernel, points, dtype=np.float64)
     gram = unformed(kernel, points, budget)
     if isinstance(solver, ConjugateGradient) and 8 * gram.n**2 <= budget:
-        cheap = kernel.prepare(points[0:1], np.float32).cheap
+        cheap = Columns(kernel, points[0:1], np.float32).cheap
         return gram if cheap else DenseGram.compute(kernel, points, dtype=np.float32)
     return gram
 
@@ -191,7 +191,7 @@ def _left_out(problem: FeatureProblem, best: Weights, drawn: Piece) -> tuple[Poi
     n = count(drawn.X)
     some = drawn.rows(np.arange(max(0, n - MOST), n))  # landmarks are among the first, and fit too well
     c, landmarks = problem.coefficients(best.w), problem.features.landmarks
-    scores = stream_product(problem.features.kernel, some.X, landmarks, c, np.float64)
+    scores = _sums(problem.features.kernel, some.X, landmarks, c)
     return some.X, some.weight, some.T - scores - best.b
 
 
@@ -279,11 +279,16 @@ def _full_residuals(problem: FeatureProblem, best: Weights, drawn: Any) -> Array
     for piece in problem.stream.pieces():
         n = count(piece.X)
         beta = piece.weight[:, None] * errors[seen : seen + n] / problem.penalty
-        total += stream_product(kernel, sample.X, piece.X, beta, np.float64)
+        total += _sums(kernel, sample.X, piece.X, beta)
         seen += n
-    scores = stream_product(kernel, sample.X, problem.features.landmarks, problem.coefficients(best.w), np.float64)
+    scores = _sums(kernel, sample.X, problem.features.landmarks, problem.coefficients(best.w))
     sizes = np.linalg.norm(sample.T - problem.centre, axis=0)
     return np.asarray(np.linalg.norm(scores - total, axis=0) / np.where(sizes > 0.0, sizes, 1.0))
+
+
+def _sums(kernel: Kernel, X: Points, Z: Points, V: Array) -> Array:
+    """sum_j k(x_i, z_j) V_j, a row for each x."""
+    return np.asarray(sums_between(kernel, X, Z, V, [0, count(Z)], np.float64)[0].T)
 
 
 def certified_landmarks(estimator: Any, data: Data) -> list[RidgeCertificate]:
@@ -319,7 +324,7 @@ def path_of(
         if data.arrays is not None and not isinstance(solver, NystromCG) and (small or kernel.domain is Domain.VALUES):
             X, T, weight = data.arrays
             _require_time(Work(n * n, _EIGEN * n**3), kernel, data)
-            K = block(kernel, X).astype(np.float64)
+            K = np.array(DenseGram.compute(kernel, X, dtype=np.float64).matrix, np.float64)
             return exact_path(K, T, weight, alphas, bias)
     if kernel.domain is Domain.VALUES:  # of values, points are the row numbers
         assert data.arrays is not None

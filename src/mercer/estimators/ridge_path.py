@@ -138,7 +138,7 @@ def _rows_of_features(problem: FeatureProblem, mean: Array) -> Iterator[tuple[sl
         for start in range(0, count(whole.X), step):
             look()
             piece = whole.rows(slice(start, start + step))
-            G = problem.features.large_block(piece.X)
+            G = problem.features.block(piece.X)
             Z = problem.projected((G.toarray() if hasattr(G, "toarray") else G).T).T
             yield slice(seen, seen + len(Z)), piece, Z - mean[:, 0]
             seen += len(Z)

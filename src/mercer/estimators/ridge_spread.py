@@ -22,9 +22,10 @@ from typing import Any
 
 import numpy as np
 
+from ..columns import block_between
 from ..gram import unformed
 from ..kernels import Kernel
-from ..kernels.evaluate import block, cut, diagonal
+from ..kernels.evaluate import cut, diagonal
 from ..kernels.points import Domain, count
 from ..memory import BudgetError, format_bytes
 from ..solvers.cholesky import fill_columns
@@ -98,7 +99,7 @@ class FactorSpread:
         """k(x, x_i), a row for each point."""
         if self.kernel.domain is Domain.VALUES:
             return np.asarray(X, np.float64)
-        return block(self.kernel, cut(X, slice(0, count(X)), np.float64), self.points)
+        return block_between(self.kernel, cut(X, slice(0, count(X)), np.float64), self.points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +144,7 @@ class WeightsSpread:
         U = V if self.L is None else Inverse(self.L).root_transposed(V)  # so that g(x_i) will do in place of z(x_i)
         out = np.empty((count(X), count(among)))
         for rows in some_rows(count(among), len(U), _STRIP):
-            out[:, rows] = np.asarray(self._large.large_block(among[rows]) @ U).T
+            out[:, rows] = np.asarray(self._large.block(among[rows]) @ U).T
         return np.asarray((out + (self.free / self.penalty - self.mean[:, 0] @ V)[:, None]) * weight)
 
     def own_shares(self, X: Points, weight: Array) -> Array:
@@ -160,7 +161,7 @@ class WeightsSpread:
 
     def _features(self, X: Points) -> Array:
         """z(x), a column for each point."""
-        G: Any = self._large.large_block(X)
+        G: Any = self._large.block(X)
         G = np.asarray(G.toarray() if hasattr(G, "toarray") else G, np.float64).T
         return G if self.L is None else Inverse(self.L).root(G)
 

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ..columns import Columns
 from ..kernels import Kernel
-from ..kernels.evaluate import diagonal, fill_block
-from ..kernels.points import count, take
+from ..kernels.evaluate import diagonal
+from ..kernels.points import count
 from ..limits import look
+from ..parallel import thread_count
 from ..types import Array, Points
 
 _TOGETHER = 100  # pivots drawn at a time, at most
@@ -42,6 +44,7 @@ def pivoted_cholesky(
     residual = diagonal(kernel, X).astype(np.float64)
     negligible = (left or _NEGLIGIBLE[itemsize]) * max(float(residual.max(initial=0.0)), 0.0)
     F = np.empty((min(rank, n), n), dtype)  # transposed
+    columns = Columns(kernel, X[0:n], dtype, 1 if kernel.serial else thread_count(), room / _COPIES)
     pivots = np.empty(0, np.intp)
     while pivots.size < len(F):
         look()
@@ -52,13 +55,16 @@ def pivoted_cholesky(
         r = pivots.size
         drawn = generator.choice(n, min(together, len(F) - r), p=residual / total)
         before = F[:r, drawn].T
-        rest = kernel_block(kernel, take(X, drawn), take(X, drawn), dtype) - before @ before.T
+        rest = np.empty((drawn.size, drawn.size), dtype)
+        columns.square(drawn, rest)
+        rest -= before @ before.T
         accepted, L = _accepted(rest, residual[drawn], negligible, generator)
         if accepted.size == 0:  # what seemed to be left of them was rounding
             residual[drawn] = 0.0
             continue
         chosen = drawn[accepted]
-        rows = kernel_block(kernel, take(X, chosen), X, dtype)
+        rows = np.empty((chosen.size, n), dtype)
+        columns.fill(chosen, rows, np.arange(chosen.size))
         rows -= before[accepted] @ F[:r]
         new = F[r : r + chosen.size]
         new[...] = _divided(rows, L)
@@ -66,13 +72,6 @@ def pivoted_cholesky(
         residual[chosen] = 0.0
         pivots = np.concatenate([pivots, chosen])
     return F[: pivots.size].T, pivots
-
-
-def kernel_block(kernel: Kernel, A: Points, B: Points, dtype: Any = np.float64) -> Array:
-    """k(a_i, b_j) for admitted points."""
-    out = np.empty((count(A), count(B)), dtype)
-    fill_block(kernel, A, B, out)
-    return out
 
 
 def _accepted(left: Array, drawn_with: Array, negligible: float, generator: np.random.Generator) -> tuple[Array, Array]:

@@ -10,6 +10,10 @@ import numpy as np
 from ..types import Array
 from .base import Loss, require_labels
 
+_STEPS = 50  # of Newton's method for a bias
+_FLAT = 1e-9  # curvatures below this part of the largest possible one are left to others
+_ROUNDING = 1e-14
+
 
 @dataclass(frozen=True)
 class Logistic(Loss):
@@ -23,17 +27,15 @@ class Logistic(Loss):
     smooth: ClassVar[bool] = True
 
     def value(self, y: Array, u: Array) -> Array:
-        return np.asarray(np.logaddexp(0.0, -y * u))
+        margin = y * u
+        return np.asarray(np.log1p(np.exp(-np.abs(margin))) - np.minimum(margin, 0.0))
 
     def slope(self, y: Array, u: Array) -> Array:
-        from scipy.special import expit
-
-        return np.asarray(-y * expit(-y * u))
+        return np.asarray(-y * other_label(y * u))
 
     def curvature(self, y: Array, u: Array) -> Array:
-        from scipy.special import expit
-
-        return np.asarray(expit(u) * expit(-u))
+        e = np.exp(-np.abs(u))
+        return np.asarray(e / (1.0 + e) ** 2)
 
     def conjugate(self, y: Array, v: Array) -> Array:
         from scipy.special import entr
@@ -48,7 +50,26 @@ class Logistic(Loss):
 
     def best_bias(self, y: Array, scores: Array, C: Array, mass: float) -> tuple[float, float]:
         """By Newton's method; where the objective is nearly flat (one label, huge scores), by halving."""
-        from .._core.logistic import logistic_bias
+        b = self.bias_by_newton(y, scores, C, mass)
+        return super().best_bias(y, scores, C, mass) if b is None else (b, b)
 
-        b = float(logistic_bias(scores, y, C, float(mass)))
-        return (b, b) if np.isfinite(b) else super().best_bias(y, scores, C, mass)
+    def bias_by_newton(self, y: Array, scores: Array, C: Array, mass: float = 0.0) -> float | None:
+        """The b with the least sum C_i loss(scores_i + b) + mass b; None, where the method finds none."""
+        b, most = 0.0, 0.25 * float(C.sum())
+        for _ in range(_STEPS):
+            p = other_label(y * (scores + b))
+            slope, curvature = mass - float((y * C) @ p), float(C @ (p * (1.0 - p)))
+            if not curvature > _FLAT * most:  # one label, or huge scores
+                break
+            step = -slope / curvature
+            # Shortened so, steps cannot overshoot for ever: no curvature changes by more than a factor e over 1.
+            b += float(np.sign(step) * np.log1p(abs(step)))
+            if abs(step) <= _ROUNDING * max(1.0, abs(b)):
+                return b
+        return None
+
+
+def other_label(margin: Array) -> Array:
+    """1 / (1 + exp(margin)): the probability of the other label. Made of exp(-|margin|), which does not overflow."""
+    e = np.exp(-np.abs(margin))
+    return np.asarray(np.where(margin > 0.0, e, 1.0) / (1.0 + e))

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from math import inf
 
 import numpy as np
 
 from ..gram import Gram
-from ..kernels.evaluate import cut, fill_rows, prepared
 from ..memory import BudgetError, format_bytes
 from ..params import suggestion
 from ..types import Array
@@ -164,8 +162,7 @@ def fill_columns(gram: Gram, r: Array, start: int, stop: int, out: Array) -> Non
     elif gram.kernel is None:
         out[...] = (gram.features[start:] @ gram.features[start:stop].T).astype(out.dtype)
     else:
-        points = cut(gram.points, slice(start, stop), out.dtype)
-        columns = prepared(gram.kernel, points, out.dtype, inf, len(out))
-        fill_rows(columns, gram.points[start:], out, np.arange(len(out)), gram.scratch)
-        out[own, own] = gram.kernel.diagonal(points)
+        columns = gram.columns(out.dtype)
+        columns.narrow(np.arange(start, stop), columns.threads).fill(np.arange(start, gram.n), out, np.arange(len(out)))
+        out[own, own] = gram.diag()[start:stop]
     out[own, own] += r[start:stop].astype(out.dtype)

@@ -15,8 +15,8 @@ from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
-from ..gram import DenseGram, Gram, LowRankGram
-from ..kernels.evaluate import symmetric_product
+from ..columns import multiply
+from ..gram import DenseGram, Gram
 from ..losses import Squared
 from ..problem import Problem
 from ..types import Array
@@ -69,11 +69,12 @@ class System:
         gram = self.gram
         if isinstance(gram, DenseGram) and dtype == np.float32 == gram.dtype:
             return (gram.matrix @ V.astype(np.float32)).astype(np.float64)
-        if isinstance(gram, LowRankGram):
+        if gram.features is not None:
             return gram.recompute(V)
         if held(gram):
             return gram @ V
-        return symmetric_product(gram.kernel, gram.points, V, dtype, gram.scratch)
+        columns = gram.from_points() if isinstance(gram, DenseGram) else gram.columns(dtype)
+        return multiply(columns, V, dtype)
 
     def apply(self, V: Array, dtype: Any = np.float64) -> Array:
         """A V = (K + diag(r)) V."""

@@ -77,7 +77,7 @@ class NormalEquations(RidgeSolver, names=("normalequations", "primal")):
 
 def _diagonal(problem: FeatureProblem, some: Piece) -> Array:
     """That of Z'CZ + lambda I, about, from some of the rows; Z centred where b is free."""
-    Z, share = problem.features.block(some.X, np.float64), some.weight / some.weight.mean()
+    Z, share = problem.features.block(some.X), some.weight / some.weight.mean()
     squares = share @ (Z.multiply(Z) if is_sparse(Z) else Z * Z) / share.size
     if problem.bias:
         squares = squares - (share @ Z / share.size) ** 2

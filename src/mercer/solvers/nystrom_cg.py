@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..gram.pivoted import kernel_block, pivoted_cholesky
+from ..columns import block_between
+from ..gram.pivoted import pivoted_cholesky
 from ..kernels import Kernel
 from ..kernels.evaluate import diagonal
 from ..kernels.points import Chosen, count, take
@@ -152,4 +153,4 @@ def by_errors(
 
 def root(kernel: Kernel, landmarks: Points, jitter: float) -> Array:
     """L with L L' = K_landmarks + jitter I, the jitter raised where rounding needs it."""
-    return factored(kernel_block(kernel, landmarks, landmarks), jitter)
+    return factored(block_between(kernel, landmarks, landmarks), jitter)

@@ -106,16 +106,13 @@ class Preconditioner:
         return out
 
     def _dense(self, rows: Array) -> Array:
-        from .._core.newton import scaled_rows
-
-        d = self.design.width
-        strip = np.empty((max(1, min(max(_VALUES // d, _STRIP), rows.size)), d))
-        out = np.zeros((d, d))
-        for start in range(0, rows.size, len(strip)):
+        d, root = self.design.width, np.sqrt(self.weight)
+        out, step = np.zeros((d, d)), max(1, _VALUES // d, _STRIP)
+        for start in range(0, rows.size, step):
             look()
-            part = rows[start : start + len(strip)]
-            scaled_rows(self.design.arrays[0], part, self.weight, strip)
-            out += strip[: part.size].T @ strip[: part.size]  # NumPy sees that this is symmetric
+            part = rows[start : start + step]
+            strip = self.design.arrays[0][part] * root[part, None]
+            out += strip.T @ strip  # NumPy sees that this is symmetric
         return out
 
 

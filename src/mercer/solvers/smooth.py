@@ -24,6 +24,8 @@ import numpy as np
 
 from ..gram import Design
 from ..limits import look
+from ..losses import Logistic
+from ..losses.logistic import other_label
 from ..problem import Problem
 from ..types import Array, inner
 from .base import Iterate
@@ -40,6 +42,7 @@ _GRADIENTS = 200  # steps of conjugate gradients, at most,
 _ROUGH, _PRECISE = 0.1, 1e-6  # until the residual is this small
 _SEARCHES, _FLAT = 30, 0.3  # slopes of a line search, until one is this small beside the first
 _ROUNDING = 1e-15
+_LOSS = Logistic()
 
 
 def smooth_steps(problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
@@ -79,7 +82,7 @@ class _Place:
         self.design, self.y, self.C, self.free_bias = design, y, C, free_bias
         self.column = 1.0 if free_bias else float(np.sqrt(design.constant))
         self.penalty = 0.0 if free_bias else 1.0
-        self.beta, self.rate, *self.work = np.empty((9, design.n))
+        self.work = np.empty((4, design.n))
         self.first = 0.0  # the largest gradient so far
         self.model = Preconditioner(design, self.column, self.penalty)
 
@@ -109,13 +112,12 @@ class _Place:
         """Zeros; with a penalised bias and conjugate gradients, the equal coefficients that it asks for first: with
         them f is, in the mean, the best constant.
         """
-        from .._core.logistic import logistic_bias
-
         n = self.design.n
         if self.model.possible or not self.penalty * self.column:
             return np.zeros(n)
-        b, mean = float(logistic_bias(np.zeros(n), self.y, self.C, 0.0)), float(self.design.product(np.ones(n)).mean())
-        return np.full(n, b / mean if np.isfinite(b) and 0.0 < mean < np.inf else 0.0)
+        b = _LOSS.bias_by_newton(self.y, np.zeros(n), self.C) or 0.0
+        mean = float(self.design.product(np.ones(n)).mean())
+        return np.full(n, b / mean if 0.0 < mean < np.inf else 0.0)
 
     def _begin_at(self, v: Array, b: float = 0.0) -> None:
         """From v, and from b where it is free."""
@@ -126,14 +128,13 @@ class _Place:
 
     def _look(self) -> None:
         """The best value of a free bias; beta and the curvatures there, and the gradient."""
-        from .._core.logistic import logistic_bias, logistic_coefficients
-
         if self.free_bias:
-            b = float(logistic_bias(self.f, self.y, self.C, 0.0))
-            if np.isfinite(b):
-                self.e += b
-                self.f += b
-        self.losses = float(logistic_coefficients(self.f, self.y, self.C, self.beta, self.rate))
+            b = _LOSS.bias_by_newton(self.y, self.f, self.C) or 0.0
+            self.e += b
+            self.f += b
+        p = other_label(self.y * self.f)
+        self.losses = inner(self.C, _LOSS.value(self.y, self.f))
+        self.beta, self.rate = self.y * self.C * p, self.C * p * (1.0 - p)
         self.image, self.total = self.design.combination(self.beta), float(self.beta.sum())
         self.right = self.image - self.w
         self.extra = self.column * self.total - self.penalty * self.e
@@ -144,7 +145,7 @@ class _Place:
         if not self.size > _ROUNDING * (np.sqrt(inner(self.w, self.w)) + abs(self.e) + 1e-300):
             return False
         dw, de, df, c = self._direction()
-        before, (v, w, e, f) = self.primal, (self.v, self.w, self.e, self.f)
+        before, size, (v, w, e, f) = self.primal, self.size, (self.v, self.w, self.e, self.f)
         for flat in (_FLAT, 0.0):  # a slope above 0 may be that of a rise, where the objective has a sharp bend
             part = self._search(dw, de, df, flat)
             if not part > 0.0:
@@ -152,7 +153,7 @@ class _Place:
             self.v, self.w, self.e, self.f = v + part * c, w + part * dw, e + part * de, f + part * df
             self._look()
             if self.primal <= before:
-                return True
+                return self.primal < before or self.size < size
             self.v, self.w, self.e, self.f = v, w, e, f
             self._look()
         return False  # rounding
@@ -163,29 +164,33 @@ class _Place:
         Every vector there is a combination Z'c of rows, and its c is found beside it: for dw, for the residual r, and
         for q, where the direction is p = M^-1 q.
         """
-        from .._core.newton import advance, curvature
-
         design, column, penalty, rate, model = self.design, self.column, self.penalty, self.rate, self.model
         model.renew(rate)
         self.first = max(self.first, self.size)
         precision = min(_ROUGH, max(_PRECISE, self.size / self.first))
-        s, t, f, c, p_c, q_c, r_c = self.work  # touched before: new memory is slow
+        s, f, c, q_c = self.work  # touched before: new memory is slow
         f[:], c[:], dw, de = 0.0, 0.0, np.zeros(design.width), 0.0
         rates = design.combination(rate) if self.free_bias else 0.0
         r, r_e = self.right.copy(), penalty * self.extra
-        np.subtract(self.beta, self.v, out=r_c)
+        r_c = self.beta - self.v
         (p, p_e), q_c[:] = model.solve(r, r_e), r_c
         size, enough = inner(r, p) + r_e * p_e, precision**2 * (inner(r, r) + r_e * r_e)
         for _ in range(_GRADIENTS):
             look()
             model.spent += 1.0
             image = design.weighted(p, column * p_e, rate, s)
-            bent, mean = curvature(s, rate, model.weight, self.free_bias, q_c, p_c, t)
-            curved = inner(p, p) + p_e * p_e + bent
+            # A free bias follows: s is centred, with the weights of M for the coefficients, of H for all else.
+            mean, other = (_mean(s, rate), _mean(s, model.weight)) if self.free_bias else (0.0, 0.0)
+            p_c = q_c - model.weight * (s - other)
+            s -= mean
+            t = rate * s
+            curved = inner(p, p) + p_e * p_e + inner(s, t)
             if not 0.0 < curved < np.inf:
                 break
             step = size / curved
-            advance(step, s, t, p_c, f, c, r_c)
+            f += step * s
+            c += step * p_c
+            r_c -= step * (p_c + t)
             dw += step * p
             de += step * (p_e - mean)  # a free bias: what was taken from s
             r -= step * (p + image)
@@ -203,13 +208,11 @@ class _Place:
 
     def _search(self, dw: Array, de: float, df: Array, flat: float) -> float:
         """A part of a step at which the objective is nearly least: its slope is at most `flat` beside the first."""
-        from .._core.logistic import logistic_slope
-
         linear = inner(self.w, dw) + self.penalty * self.e * de
-        square = inner(dw, dw) + self.penalty * de * de
+        square, weighted = inner(dw, dw) + self.penalty * de * de, self.y * self.C * df
 
         def slope(part: float) -> float:
-            return linear + part * square + float(logistic_slope(self.f, df, part, self.y, self.C))
+            return linear + part * square - inner(weighted, other_label(self.y * (self.f + part * df)))
 
         first = -inner(self.right, dw) - self.extra * de
         if not first < 0.0:
@@ -235,3 +238,9 @@ class _Place:
         dual = 0.0 - 0.5 * norm + self.losses + inner(self.f, self.beta)
         scores = self.f - b
         return Iterate(self.v, scores, b, dual, gap=self.primal - dual, done=done, dual_beta=self.beta.copy())
+
+
+def _mean(s: Array, weight: Array) -> float:
+    """The mean of s; 0 where there are no weights."""
+    total = float(weight.sum())
+    return inner(weight, s) / total if total > 0.0 else 0.0

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..columns import Between, block_between
 from ..kernels import Kernel
-from ..kernels.columns import Dense
-from ..kernels.evaluate import cut, fill_rows
+from ..kernels.evaluate import cut
 from ..kernels.points import count, is_sparse, take
 from ..limits import look
 from ..parallel import for_each, thread_count
@@ -24,7 +24,8 @@ _BLOCK = 8_000_000  # values that are multiplied with each other at a time, at m
 _TILE = 0.25  # of these are what one thread works on at a time
 _FEW = 4  # columns; so few are multiplied one by one, which is faster
 _FLOPS = 4_000_000_000  # of normal equations at a time: a fraction of a second
-_FUSED = 8  # columns; for so few, values of a Gaussian are used while they are in the cache
+_LEAST = 96  # rows at a time,
+_CACHE = 2**18  # bytes of kernel values that one thread uses while they are in its cache
 
 
 class Piece(NamedTuple):
@@ -83,33 +84,25 @@ class Features:
 
     def __init__(self, kernel: Kernel, landmarks: Points | None, size: int) -> None:
         self.kernel, self.landmarks, self.size = kernel, landmarks, size
-        self._columns: dict[Any, Any] = {}
 
-    def ready(self, dtype: Any) -> Any:
-        """The landmarks, made ready once for each precision; None where there are none."""
-        dtype = np.dtype(dtype)
-        if self.landmarks is not None and dtype not in self._columns:
-            columns = self.kernel.prepare(cut(self.landmarks, slice(0, self.size), dtype), dtype)
-            self._columns[dtype] = columns.precise()  # what rounding takes from float32 values, later passes must mend
-        return self._columns.get(dtype)
-
-    def block(self, X: Points, dtype: Any, buffer: Array | None = None) -> Any:
-        """g(x_i), a row for each point, by this thread; into the buffer, if one is given."""
-        X = cut(X, slice(0, count(X)), dtype)
+    def of(self, X: Points, dtype: Any) -> Callable[[slice, Any], Any]:
+        """g of some rows of X, a row for each, by one thread; into a buffer, where there are landmarks."""
         if self.landmarks is None:
-            return self.kernel.features(X)
-        out = np.empty((count(X), self.size), dtype) if buffer is None else buffer[: count(X)]
-        columns = self.ready(dtype)
-        columns.fill(columns.ready(X), out, np.arange(count(X)), slice(0, self.size), self.size)
-        return out
+            return lambda rows, buffer: self.kernel.features(cut(X, rows, dtype))
+        between = Between(self.kernel, X, self.landmarks, dtype)
 
-    def large_block(self, X: Points) -> Any:
-        """The same in float64, on all cores."""
+        def fill(rows: slice, buffer: Array) -> Array:
+            out = buffer[: rows.stop - rows.start]
+            between.fill(rows, out)
+            return out
+
+        return fill
+
+    def block(self, X: Points) -> Any:
+        """g(x_i) in float64, on all cores."""
         if self.landmarks is None:
-            return self.block(X, np.float64)
-        out = np.empty((count(X), self.size))
-        fill_rows(self.ready(np.float64), X, out, np.arange(count(X)))
-        return out
+            return self.kernel.features(cut(X, slice(0, count(X)), np.float64))
+        return block_between(self.kernel, X, self.landmarks)
 
 
 class Sums(NamedTuple):
@@ -140,7 +133,8 @@ def sums(
     Each thread has rows and a sum of its own, so that the same input on as many threads gives the same bits.
     """
     step = max(8, int(_TILE * stream.values) // features.size)
-    features.ready(dtype)
+    if features.landmarks is not None:
+        step = min(step, max(_LEAST, _CACHE // (features.size * np.dtype(dtype).itemsize)))
     seen = 0
     parts = []
     for piece in stream.pieces():
@@ -155,7 +149,8 @@ def _sums_of_piece(
     piece: Piece, features: Features, coefficients: Array, dtype: Any, centre: Array | None, step: int,
     errors: Array | None,
 ) -> Sums:  # fmt: skip
-    starts = range(0, count(piece.X), step)
+    n = count(piece.X)
+    starts, block = range(0, n, step), features.of(piece.X, dtype)
     threads = max(1, min(1 if features.kernel.serial else thread_count(), len(starts)))
     found: list[Any] = [None] * threads
 
@@ -164,14 +159,14 @@ def _sums_of_piece(
         parts = []
         for start in starts[thread::threads]:
             look()
-            rows = piece.rows(slice(start, start + step))
-            T = np.zeros((count(rows.X), coefficients.shape[1])) if centre is None else rows.T - centre
-            pulled, e = _pulled(features, rows, T, coefficients, dtype, buffer)
-            weighted = rows.weight[:, None] * e
+            rows = slice(start, min(start + step, n))
+            weight, G = piece.weight[rows], block(rows, buffer)
+            e = (0.0 if centre is None else piece.T[rows] - centre) - _product(G, coefficients)
+            weighted = weight[:, None] * e
             squares = np.einsum("ij,ij->j", weighted, e)
-            parts.append(Sums(pulled, squares, weighted.sum(axis=0), float(rows.weight.sum())))
+            parts.append(Sums(_product(G.T, weighted), squares, weighted.sum(axis=0), float(weight.sum())))
             if errors is not None:
-                errors[start : start + step] = e
+                errors[rows] = e
         found[thread] = _added(parts)
 
     for_each(range(threads), work, threads)
@@ -185,20 +180,9 @@ def _added(parts: list[Sums]) -> Sums:
     return total
 
 
-def _pulled(
-    features: Features, rows: Piece, T: Array, coefficients: Array, dtype: Any, buffer: Array | None
-) -> tuple[Array, Array]:
-    """G'Ce and e of these rows."""
-    columns = features.ready(dtype)
-    if isinstance(columns, Dense) and coefficients.shape[1] <= _FUSED:
-        return columns.pull(cut(rows.X, slice(0, count(rows.X)), dtype), coefficients, T, rows.weight)
-    G = features.block(rows.X, dtype, buffer)
-    e = T - _product(G, coefficients.astype(dtype, copy=False))
-    return _product(G.T, (rows.weight[:, None] * e).astype(dtype, copy=False)), e
-
-
 def _product(G: Any, V: Array) -> Array:
     """G V in float64; few columns one by one, which BLAS does faster."""
+    V = V.astype(G.dtype, copy=False)
     if is_sparse(G) or V.shape[1] > _FEW:
         return np.asarray(G @ V, np.float64)
     return np.stack([G @ np.ascontiguousarray(column) for column in V.T], axis=1).astype(np.float64)
@@ -231,7 +215,7 @@ def moments(
             rows = piece.rows(slice(start, start + step))
             T, weight = rows.T - centre, rows.weight
             root = np.sqrt(weight)[:, None]
-            G = features.large_block(rows.X)
+            G = features.block(rows.X)
             if project is not None:
                 G = project(G.T).T
             if is_sparse(G):
