@@ -17,8 +17,9 @@ FUSED = {name: core for name, core in NATIVE.items() if name != "baseline"}
 """Levels with a fused multiply-add: they agree to the last bit."""
 
 FUNCTIONS = (
-    "account", "add", "add_both", "add_rows", "choose", "extremes", "fill", "finish_rows", "gather", "mirror", "pack",
-    "pair_descent", "settle", "settle_parts", "settle_points", "shares", "solve_definite", "sparse_sums", "square",
+    "account", "add", "add_both", "add_rows", "add_sparse_squares", "choose", "extremes", "fill", "finish_rows",
+    "gather", "mirror", "pack", "pair_descent", "proximal_point", "proximal_slope", "settle", "settle_parts",
+    "settle_points", "shares", "solve_definite", "sparse_sums", "square", "weighted_rows",
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <string>
+#include "bindings_newton.hpp"
 #include "levels.hpp"
 #include "packing.hpp"
 #include "points.hpp"
@@ -289,6 +290,7 @@ NB_MODULE(_native, m) {
     define_rows<double>(functions, level.loops->precise);
     define_points(functions, *level.loops);
     define_several(functions, *level.loops);
+    define_newton(functions);
   }
   m.attr("LEVELS") = names;
   m.attr("IMPOSSIBLE") = impossible;

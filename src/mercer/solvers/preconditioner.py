@@ -13,10 +13,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from .._core.core import CHOICE
 from ..gram import Design
 from ..limits import deadline, flop_seconds, look
 from ..parallel import for_each, thread_count
 from ..types import Array, inner
+
+core = CHOICE.functions
 
 _ROWS = 4  # points, at least, for each feature,
 _CHEAP = 6.0  # or as many as cost no more than so many passes over all points: then M is made at once
@@ -98,11 +101,9 @@ class Preconditioner:
         return first
 
     def _sparse(self, rows: Array) -> Array:
-        from .._core.proximal import add_sparse_squares
-
         begin, column, value = self.design.arrays
         out = np.zeros((self.design.width, self.design.width))
-        add_sparse_squares(begin, column, value, rows, self.weight[rows], out, np.zeros(self.design.width))
+        core.add_sparse_squares(begin, column, value, rows, self.weight[rows], out, np.zeros(self.design.width))
         return out
 
     def _dense(self, rows: Array) -> Array:

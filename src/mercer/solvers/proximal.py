@@ -23,11 +23,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.core import CHOICE
 from ..gram import Design
 from ..limits import deadline, flop_seconds, look, require
 from ..parallel import for_each, thread_count
 from ..types import Array, inner
 
+core = CHOICE.functions
+
+_R = 1  # the row of r among the terms q, r, eps, lo, hi
 _FIRST = 0.8  # sigma at the beginning, in parts of 1 / (largest coefficient)
 _FALL = 0.4  # sigma falls to this part,
 _FAST_FALL = 0.1  # or to this one, where one step was enough,
@@ -72,14 +76,12 @@ class ProximalNewton(_Place):
     """Where the method stands: v and w = Z'v, the weight of the constant column or the bias, and f = Z w + theirs."""
 
     def __init__(self, design: Design, terms: Array, beta: Array, w: Array, b: float, free_bias: bool) -> None:
-        from .._core.descent import R
-
         self.design, self.terms, self.free_bias = design, terms, free_bias
         self.v, self.centre, self.w = beta.copy(), beta.copy(), w.copy()
         constant = np.sqrt(design.constant)
         self.column = 1.0 if free_bias else float(constant)  # what stands in the column of the bias; 0: none
         self.extra = b if free_bias else float(constant * beta.sum())  # and its weight
-        smooth = bool(terms[R].all())
+        smooth = bool(terms[_R].all())
         self.sigma = 0.0 if smooth else _FIRST / (float(np.abs(beta).max()) or 1.0)
         self.least = _LEAST * self.sigma
         self.f = design.dots(self.w) + self.column * self.extra
@@ -94,12 +96,10 @@ class ProximalNewton(_Place):
     @property
     def gap(self) -> float:
         """The primal value of v less the dual one of beta, where its sum is right."""
-        from .._core.proximal import losses
-
         # Where sigma is 0, beta is where the losses, as the largest -h(s) - f s, are found.
-        loss = float(losses(self.f, self.terms)) if self.sigma else -self.conjugate - inner(self.f, self.beta)
+        loss = _losses(self.f, self.terms) if self.sigma else -self.conjugate - inner(self.f, self.beta)
         own = 0.0 if self.free_bias else self.extra**2
-        return 0.5 * (inner(self.w, self.w) + own) + loss - self.dual
+        return float(0.5 * (inner(self.w, self.w) + own) + loss - self.dual)
 
     @property
     def b(self) -> float:
@@ -114,9 +114,7 @@ class ProximalNewton(_Place):
 
     def _look(self) -> None:
         """beta(f) of all points, and its image Z'beta: the old one, and that of what has changed."""
-        from .._core.proximal import coefficients
-
-        self.total, self.conjugate, self.distance, self.reach = coefficients(
+        self.total, self.conjugate, self.distance, self.reach = core.proximal_point(
             self.f, self.terms, self.centre, self.sigma, self.beta, self.rate, self.slack
         )
         self.image += self.design.combination(self.beta - self.known)
@@ -225,8 +223,6 @@ class _Piece(_Place):
         return True
 
     def _step(self) -> bool:
-        from .._core.proximal import coefficients, move
-
         try:
             dw, extra = self._direction()
         except np.linalg.LinAlgError:  # the system cannot be told from a singular one
@@ -236,12 +232,14 @@ class _Piece(_Place):
             return False
         df = self.design.dots(dw) + self.column * extra
         step = self._search(dw, extra, df, slope)
-        self.moved += step * float(move(self.v, self.f, df, self.beta, self.rate, step))
+        self.v += step * (self.beta - self.rate * df - self.v)
+        self.f += step * df
+        self.moved += step * float(np.abs(df).max(initial=0.0))
         self.left *= 1.0 - step
         self.w += step * dw
         self.extra += step * extra
         before = self.beta.copy()
-        total, self.conjugate, distance, self.reach = coefficients(
+        total, self.conjugate, distance, self.reach = core.proximal_point(
             self.f, self.terms, self.centre, self.sigma, self.beta, self.rate, self.slack
         )
         self.image = self.image + self.design.combination(self.beta - before)
@@ -251,16 +249,14 @@ class _Piece(_Place):
 
     def _search(self, dw: Array, extra: float, df: Array, slope: float) -> float:
         """A step along the direction at which the objective, convex, is nearly least."""
-        from .._core.proximal import coefficients_along
-
         own = 0.0 if self.free_bias else 1.0
         linear = inner(self.w - self.rest, dw) + own * self.extra * extra
         linear -= self.column * extra * self.rest_total
         square = inner(dw, dw) + own * extra * extra
 
         def slope_at(step: float) -> float:
-            along = coefficients_along(self.f, df, step, self.terms, self.centre, self.sigma)
-            return linear + step * square - along
+            along = core.proximal_slope(self.f, df, step, self.terms, self.centre, self.sigma)
+            return linear + step * square - float(along)
 
         low, high, step = 0.0, 1.0, 1.0
         slope_low, slope_high = slope, slope_at(1.0)
@@ -290,6 +286,13 @@ class _Piece(_Place):
             return -first, -float(np.sign(self.gradient_extra))
         extra = (self.column * inner(image, first) - self.gradient_extra) / corner
         return -first - extra * self.column * solved, extra
+
+
+def _losses(f: Array, terms: Array) -> float:
+    """sum C_i loss(f_i), which is the largest -h_i(s) - f_i s, where r = 0."""
+    q, _, eps, lo, hi = terms
+    g = q - f
+    return inner(np.maximum(np.abs(g) - eps, 0.0), np.where(g > 0.0, hi, -lo))
 
 
 class _System(NamedTuple):
@@ -367,16 +370,13 @@ class Squares:
 
     def _update(self, rate: Array, unit: float) -> None:
         """The sum with weights `unit` rate: from the one before, where fewer points have changed than are free."""
-        from .._core.proximal import changes
-
         d = self.design.width
-        change, rows = np.empty_like(rate), np.empty(rate.size, np.intp)
-        size, free = (0, 0) if self.held is None else changes(rate, unit, self.held, change, rows)
-        if self.held is None or size > free:
-            self.held, self.sum, self.ones = np.zeros_like(rate), np.zeros((d, d)), np.zeros(d)
-            size, free = changes(rate, unit, self.held, change, rows)
-        rows = rows[:size]
-        self.held = unit * rate
+        wanted, change = unit * rate, None
+        if self.held is not None:
+            change = wanted - self.held
+        if change is None or np.count_nonzero(change) > np.count_nonzero(rate):
+            self.sum, self.ones, change = np.zeros((d, d)), np.zeros(d), wanted
+        rows, self.held = np.flatnonzero(change), wanted
         pieces = np.array_split(rows, thread_count() if rows.size * d > _WORTH_THREADS else 1)
         add = self._sparse if self.design.sparse else self._dense
         sums: dict[int, tuple[Array, Array]] = {}
@@ -391,17 +391,13 @@ class Squares:
 
     def _sparse(self, rows: Array, weight: Array) -> tuple[Array, Array]:
         """sum weight z z' and sum weight z over these rows."""
-        from .._core.proximal import add_sparse_squares
-
         start, column, value = self.design.arrays
         out, ones = np.zeros((self.design.width, self.design.width)), np.zeros(self.design.width)
-        add_sparse_squares(start, column, value, rows, weight[rows], out, ones)
+        core.add_sparse_squares(start, column, value, rows, weight[rows], out, ones)
         return out, ones
 
     def _dense(self, rows: Array, weight: Array) -> tuple[Array, Array]:
         """As `_sparse`."""
-        from .._core.proximal import gather
-
         d = self.design.width
         out, ones = np.zeros((d, d)), np.zeros(d)
         strip = max(1, min(max(_VALUES // d, _ROWS), rows.size))
@@ -409,6 +405,6 @@ class Squares:
         for start in range(0, rows.size, strip):
             look()
             part = rows[start : start + strip]
-            gather(self.design.arrays[0], part, weight, Z, weighted, ones)
+            core.weighted_rows(self.design.arrays[0], part, weight, Z, weighted, ones)
             out += weighted[: part.size].T @ Z[: part.size]
         return out, ones

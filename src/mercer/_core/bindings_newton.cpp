@@ -1,0 +1,88 @@
+// What Python sees of the loops of Newton's method: no array is converted, and what a loop relies on is checked here.
+#include "bindings_newton.hpp"
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <string>
+#include "proximal.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+template <class T, int N> using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+template <class T, int N> using Out = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+
+int64_t length(const auto &array, size_t axis = 0) { return int64_t(array.shape(axis)); }
+
+void require(bool fits, const char *function, const char *what) {
+  if (!fits) throw nb::value_error((std::string(function) + ": " + what).c_str());
+}
+
+void require_rows(const char *function, const In<int64_t, 1> &rows, int64_t stop) {
+  for (int64_t i = 0; i < length(rows); i++) require(rows.data()[i] >= 0 && rows.data()[i] < stop, function, "there is no such row");
+}
+
+Proximal proximal(const char *function, const In<double, 2> &terms, const In<double, 1> &centre, double sigma, int64_t n) {
+  require(length(terms) == 5 && length(terms, 1) == n && length(centre) == n, function, "there must be five terms, and arrays of one length");
+  const double *t = terms.data();
+  return {n, t, t + n, t + 2 * n, t + 3 * n, t + 4 * n, centre.data(), sigma};
+}
+
+template <class Given, class Real> void define_rows(nb::module_ &m) {
+  m.def("weighted_rows", [](In<Given, 2> X, In<int64_t, 1> rows, In<double, 1> weight, Out<Real, 2> Z, Out<Real, 2> weighted, Out<double, 1> ones) {
+    const char *name = "weighted_rows";
+    const int64_t d = length(X, 1), count = length(rows);
+    require(length(weight) == length(X), name, "each row of X needs a weight");
+    require(length(Z, 1) == d && length(weighted, 1) == d && length(ones) == d, name, "all rows must have the same columns");
+    require(length(Z) >= count && length(weighted) >= count, name, "there is no room for the rows");
+    require_rows(name, rows, length(X));
+    nb::gil_scoped_release release;
+    weighted_rows(X.data(), d, rows.data(), count, weight.data(), Z.data(), weighted.data(), ones.data());
+  }, "X"_a.noconvert(), "rows"_a.noconvert(), "weight"_a.noconvert(), "Z"_a.noconvert(), "weighted"_a.noconvert(), "ones"_a.noconvert());
+}
+
+template <class Index, class Given> void define_squares(nb::module_ &m) {
+  m.def("add_sparse_squares", [](In<Index, 1> begin, In<Index, 1> column, In<Given, 1> value, In<int64_t, 1> rows, In<double, 1> weight, Out<double, 2> out, Out<double, 1> ones) {
+    const char *name = "add_sparse_squares";
+    const int64_t d = length(ones), entries = length(column);
+    require(length(out) == d && length(out, 1) == d && length(weight) == length(rows), name, "out must be square, and each row have a weight");
+    require(length(begin) > 0 && length(value) == entries, name, "the parts of a sparse matrix do not fit together");
+    require_rows(name, rows, length(begin) - 1);
+    for (int64_t k = 0; k < length(rows); k++) {
+      const Index first = begin.data()[rows.data()[k]], last = begin.data()[rows.data()[k] + 1];
+      require(first >= 0 && first <= last && last <= entries, name, "starts must not fall");
+      for (Index e = first; e < last; e++) require(column.data()[e] >= 0 && column.data()[e] < d, name, "there is no such column");
+    }
+    nb::gil_scoped_release release;
+    add_sparse_squares(begin.data(), column.data(), value.data(), rows.data(), length(rows), weight.data(), out.data(), d, ones.data());
+  }, "begin"_a.noconvert(), "column"_a.noconvert(), "value"_a.noconvert(), "rows"_a.noconvert(), "weight"_a.noconvert(), "out"_a.noconvert(), "ones"_a.noconvert());
+}
+
+}  // namespace
+
+void define_newton(nb::module_ &m) {
+  m.def("proximal_point", [](In<double, 1> f, In<double, 2> terms, In<double, 1> centre, double sigma, Out<double, 1> beta, Out<double, 1> rate, Out<double, 1> slack) {
+    const int64_t n = length(f);
+    const Proximal p = proximal("proximal_point", terms, centre, sigma, n);
+    require(length(beta) == n && length(rate) == n && length(slack) == n, "proximal_point", "all arrays must be of one length");
+    nb::gil_scoped_release release;
+    const Proxied s = proximal_point(p, f.data(), beta.data(), rate.data(), slack.data());
+    return std::make_tuple(s.total, s.conjugate, s.distance, s.reach);
+  }, "f"_a.noconvert(), "terms"_a.noconvert(), "centre"_a.noconvert(), "sigma"_a, "beta"_a.noconvert(), "rate"_a.noconvert(), "slack"_a.noconvert());
+  m.def("proximal_slope", [](In<double, 1> f, In<double, 1> df, double step, In<double, 2> terms, In<double, 1> centre, double sigma) {
+    const int64_t n = length(f);
+    const Proximal p = proximal("proximal_slope", terms, centre, sigma, n);
+    require(length(df) == n, "proximal_slope", "all arrays must be of one length");
+    nb::gil_scoped_release release;
+    return proximal_slope(p, f.data(), df.data(), step);
+  }, "f"_a.noconvert(), "df"_a.noconvert(), "step"_a, "terms"_a.noconvert(), "centre"_a.noconvert(), "sigma"_a);
+  define_rows<float, float>(m);
+  define_rows<float, double>(m);
+  define_rows<double, double>(m);
+  define_squares<int32_t, float>(m);
+  define_squares<int32_t, double>(m);
+  define_squares<int64_t, float>(m);
+  define_squares<int64_t, double>(m);
+}

@@ -1,0 +1,5 @@
+// What Python sees of the loops of Newton's method (proximal.hpp).
+#pragma once
+#include <nanobind/nanobind.h>
+
+void define_newton(nanobind::module_ &functions);

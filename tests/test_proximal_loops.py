@@ -1,0 +1,83 @@
+"""The loops of proximal Newton steps: native and reference agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from mercer._core import reference
+
+from .cores import CORES
+
+every_core = pytest.mark.parametrize("core", CORES.values(), ids=CORES)
+
+
+def points(n, kinked):
+    rng = np.random.default_rng(n)
+    q, r, lo, hi = rng.normal(size=n), rng.random(n), -rng.random(n), rng.random(n)
+    eps = rng.random(n) if kinked else np.zeros(n)
+    return rng.normal(size=n), np.stack([q, r, eps, lo, hi]), rng.normal(size=n)
+
+
+@every_core
+@pytest.mark.parametrize("n", [0, 1, 7, 200])
+@pytest.mark.parametrize("kinked", [True, False])
+def test_proximal_points(core, n, kinked):
+    f, terms, centre = points(n, kinked)
+    found, expected = np.full((2, 3, n), np.nan)
+    sums = core.proximal_point(f, terms, centre, 0.3, *found)
+    assert_allclose(sums, reference.proximal_point(f, terms, centre, 0.3, *expected), rtol=1e-12, atol=1e-14)
+    assert_allclose(found, expected, rtol=1e-14, atol=1e-15)
+    q, r, eps, lo, hi = terms
+    for s in (found[0] + 1e-3, found[0] - 1e-3):  # no other s within the bounds is better
+
+        def value(s):
+            return 0.5 * r * s * s - q * s + eps * np.abs(s) + f * s + 0.15 * (s - centre) ** 2
+
+        assert (value(np.clip(s, lo, hi)) >= value(found[0]) - 1e-12).all()
+    df = np.random.default_rng(1).normal(size=n)
+    moved = np.empty((3, n))
+    reference.proximal_point(f + 0.7 * df, terms, centre, 0.3, *moved)
+    assert_allclose(core.proximal_slope(f, df, 0.7, terms, centre, 0.3), moved[0] @ df, rtol=1e-11, atol=1e-14)
+
+
+@every_core
+@pytest.mark.parametrize(("given", "kept"), [("f4", "f4"), ("f4", "f8"), ("f8", "f8")])
+def test_weighted_rows(core, given, kept):
+    rng = np.random.default_rng(0)
+    X, weight, rows = rng.normal(size=(30, 5)).astype(given), rng.random(30), np.array([3, 29, 0])
+    Z, weighted, ones = np.empty((4, 5), kept), np.empty((4, 5), kept), np.ones(5)
+    core.weighted_rows(X, rows, weight, Z, weighted, ones)
+    assert_allclose(Z[:3], X[rows])
+    assert_allclose(weighted[:3], weight[rows, None] * X[rows], rtol=1e-6)
+    assert_allclose(ones, 1.0 + weight[rows] @ X[rows], rtol=1e-12)
+
+
+@every_core
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_squares_of_sparse_rows(core, dtype, index):
+    X = sparse.random_array((40, 6), density=0.5, format="csr", rng=0).astype(dtype)
+    X.indices[: X.indptr[1]] = X.indices[: X.indptr[1]][::-1].copy()  # columns in any order
+    rows, weight = np.array([0, 5, 39]), np.array([1.0, -0.5, 2.0])
+    out, ones = np.zeros((6, 6)), np.zeros(6)
+    core.add_sparse_squares(X.indptr.astype(index), X.indices.astype(index), X.data, rows, weight, out, ones)
+    dense = X.toarray()[rows].astype(float)
+    assert_allclose(out, np.triu(dense.T @ (weight[:, None] * dense)), rtol=1e-12, atol=1e-14)
+    assert_allclose(ones, weight @ dense, rtol=1e-12)
+
+
+@pytest.mark.parametrize("core", [core for name, core in CORES.items() if name != "reference"][:1])
+def test_what_does_not_fit_is_refused(core):
+    f, terms, centre = points(4, True)
+    with pytest.raises(ValueError, match="proximal_point: there must be five terms"):
+        core.proximal_point(f, terms[:4], centre, 1.0, *np.empty((3, 4)))
+    with pytest.raises(ValueError, match="weighted_rows: there is no such row"):
+        core.weighted_rows(np.ones((3, 2)), np.array([3]), np.ones(3), np.ones((1, 2)), np.ones((1, 2)), np.ones(2))
+    start, at = np.array([0, 1], np.int32), np.array([2], np.int32)
+    with pytest.raises(ValueError, match="add_sparse_squares: there is no such column"):
+        core.add_sparse_squares(start, at, np.ones(1), np.array([0]), np.ones(1), np.zeros((2, 2)), np.zeros(2))
+    with pytest.raises(TypeError):
+        core.proximal_slope(f.astype(np.float32), f, 1.0, terms, centre, 1.0)
