@@ -14,7 +14,7 @@ from mercer.kernels import Gaussian, Linear, Polynomial
 from mercer.losses import EpsilonInsensitive, Hinge, SquaredHinge
 from mercer.solution import Status
 from mercer.solvers import Decomposition
-from mercer.solvers.free import newton_steps
+from mercer.solvers.newton.free import newton_steps
 
 pair_descent = reference.pair_descent
 

@@ -38,7 +38,7 @@ from ..problem import Problem
 from ..shards import Shard
 from ..types import Array, Index
 from .base import WHOLE, Iterate, Solver, Work, feasible_start
-from .free import newton_steps
+from .newton.free import newton_steps
 from .rank import BY_LAPACK, features_up_to_rounding, steps_in_features
 
 core = CHOICE.functions

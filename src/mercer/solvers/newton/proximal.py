@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.core import CHOICE
-from ..gram import Design
-from ..limits import deadline, flop_seconds, look, require
-from ..parallel import for_each, thread_count
-from ..types import Array, inner
+from ..._core.core import CHOICE
+from ...gram import Design
+from ...limits import deadline, flop_seconds, look, require
+from ...parallel import for_each, thread_count
+from ...types import Array, inner
 
 core = CHOICE.functions
 
@@ -110,7 +110,7 @@ class ProximalNewton(_Place):
     def dual(self) -> float:
         """The dual value of beta, where its sum is right."""
         norm = inner(self.image, self.image) + self.design.constant * self.total**2
-        return -0.5 * norm - self.conjugate
+        return float(-0.5 * norm - self.conjugate)
 
     def _look(self) -> None:
         """beta(f) of all points, and its image Z'beta: the old one, and that of what has changed."""
