@@ -17,9 +17,11 @@ FUSED = {name: core for name, core in NATIVE.items() if name != "baseline"}
 """Levels with a fused multiply-add: they agree to the last bit."""
 
 FUNCTIONS = (
-    "account", "add", "add_both", "add_rows", "add_sparse_squares", "choose", "extremes", "fill", "finish_rows",
-    "gather", "mirror", "pack", "pair_descent", "proximal_point", "proximal_slope", "settle", "settle_parts",
-    "settle_points", "shares", "solve_definite", "sparse_sums", "square", "weighted_rows",
+    "account", "add", "add_both", "add_rows", "add_sparse_squares", "approach", "cast_votes", "choose", "combine",
+    "descend", "descend_kernel", "descend_passes", "dots", "draw", "draws", "draws_kernel", "extremes", "fill",
+    "finish_rows", "gather", "in_play", "learn", "learn_block", "losses_and_conjugates", "mirror", "pack",
+    "pair_descent", "proximal_point", "proximal_slope", "settle", "settle_parts", "settle_points", "shares",
+    "shuffle", "solve_definite", "sparse_sums", "square", "squares", "weighted", "weighted_rows",
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <string>
+#include "bindings_features.hpp"
 #include "bindings_newton.hpp"
 #include "levels.hpp"
 #include "packing.hpp"
@@ -291,6 +292,7 @@ NB_MODULE(_native, m) {
     define_points(functions, *level.loops);
     define_several(functions, *level.loops);
     define_newton(functions);
+    define_features(functions, level.loops->features);
   }
   m.attr("LEVELS") = names;
   m.attr("IMPOSSIBLE") = impossible;

@@ -1,6 +1,7 @@
 // The native functions, as one table for each level. What a loop takes was checked by the bindings.
 #pragma once
 #include <cstdint>
+#include "features.hpp"
 
 constexpr int GROUP = 8;   // rows packed together
 constexpr int PANEL = 48;  // columns packed together, in float32; half as many in float64
@@ -51,4 +52,5 @@ struct Loops {
   LoopsOf<float> single;
   LoopsOf<double> precise;
   bool (*solve_definite)(double *H, int64_t n, double *B, int64_t m);
+  FeatureLoops features;
 };

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from .._core.core import CHOICE
 from ..gram import unformed
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
@@ -321,8 +322,6 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         self._sequence, self._seen = sequence, learner.seen
 
     def _votes(self, X: Points) -> Array:
-        from .._core.perceptron import cast_votes
-
         X = self._admit(X)
         out = np.zeros((count(X), len(self.dual_coef_)))
         step = max(1, _STRIP // max(1, len(self.support_)))
@@ -332,10 +331,12 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
                 break
             K = self._values(X[rows])
             for c in range(out.shape[1]):
-                _, points, times = self._sequence[:, self._sequence[0] == c]
+                _, points, times = np.compress(self._sequence[0] == c, self._sequence, axis=1)
                 lasting = np.diff(times, append=self._seen).astype(np.float64)
                 sign = self._held.signs[c, points]
-                cast_votes(K, float(self.bias), points, sign, lasting, out[rows, c])
+                own = np.empty(len(K))
+                CHOICE.functions.cast_votes(K, float(self.bias), points, sign, lasting, own)
+                out[rows, c] = own
         return out / max(1, self._seen)
 
     def _values(self, X: Points) -> Array:

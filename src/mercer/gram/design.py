@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from .._core.core import CHOICE
 from ..kernels.pairwise import require_no_overflow
 from ..kernels.points import is_sparse
 from ..parallel import for_each, thread_count
 from ..types import Array
 
+core = CHOICE.functions
 _WORTH_A_THREAD = 600_000  # entries; with fewer, more time goes into waking it up than into the work
 _SPARSE = 3  # times as long takes an entry of a sparse row
 _WORTH_TWO_COLUMNS = 200_000  # the same, for products with several vectors
@@ -62,16 +64,8 @@ class Design:
 
     @cached_property
     def arrays(self) -> tuple[Array, ...]:
-        """Z, or where each row begins, columns and values: plain arrays that cannot be written to."""
-        parts = (self.Z.indptr, self.Z.indices, self.Z.data) if self.sparse else (self.Z,)
-        views = tuple(np.ascontiguousarray(np.asarray(part)).view() for part in parts)
-        for view in views:
-            view.flags.writeable = False  # one compiled version for all, memory maps too
-        return views
-
-    def loop(self, dense: Callable[..., Any], sparse: Callable[..., Any]) -> Callable[..., Any]:
-        """The one of two compiled loops that fits Z, with the arrays of Z as its first arguments."""
-        return partial(sparse if self.sparse else dense, *self.arrays)
+        """(Z,), or where each row begins, columns and values: the rows as native loops take them."""
+        return arrays_of(self.Z)
 
     def part(self, size: int) -> tuple[Array, Design]:
         """Some of the rows, in order: their numbers, and a copy of them; the same ones every time."""
@@ -88,36 +82,27 @@ class Design:
     @cached_property
     def squared_norms(self) -> Array:
         """K_ii = |z_i|^2 + c."""
-        from .._core.linear import dense_squares, sparse_squares
-
         out = np.empty(self.n)
-        squares = self.loop(dense_squares, sparse_squares)
-        self._by_rows(lambda start, stop: squares(out, start, stop))
+        self._by_rows(lambda start, stop: core.squares(self.arrays, self.width, out, start, stop))
         require_no_overflow(out)
         return out + self.constant
 
     def dots(self, w: Array) -> Array:
         """Z w."""
-        from .._core.linear import dense_dots, sparse_dots
-
-        out = np.empty(self.n)
-        dots = self.loop(dense_dots, sparse_dots)
-        self._by_rows(lambda start, stop: dots(w, out, start, stop))
+        out, w = np.empty(self.n), np.ascontiguousarray(w, np.float64)
+        self._by_rows(lambda start, stop: core.dots(self.arrays, w, out, start, stop))
         return out
 
     def combination(self, v: Array) -> Array:
         """Z'v = sum_i v_i z_i."""
-        from .._core.linear import add_dense_rows, add_sparse_rows
-
-        add = self.loop(add_dense_rows, add_sparse_rows)
-        return self._sum_by_rows(lambda out, start, stop: add(v, out, start, stop))
+        v = np.ascontiguousarray(v, np.float64)
+        return self._sum_by_rows(lambda out, start, stop: core.combine(self.arrays, v, out, start, stop))
 
     def weighted(self, w: Array, shift: float, rate: Array, s: Array) -> Array:
         """s <- Z w + shift, and Z'(rate s): the rows are read once."""
-        from .._core.linear import dense_weighted, sparse_weighted
-
-        add = self.loop(dense_weighted, sparse_weighted)
-        return self._sum_by_rows(lambda out, start, stop: add(w, shift, rate, s, out, start, stop))
+        return self._sum_by_rows(
+            lambda out, start, stop: core.weighted(self.arrays, w, float(shift), rate, s, out, start, stop)
+        )
 
     def product(self, v: Array) -> Array:
         """K v, of a vector or of each column."""
@@ -154,3 +139,12 @@ class Design:
             return
         cuts = [self.n * k // pieces for k in range(pieces + 1)]
         for_each(pairwise(cuts), lambda rows: work(*rows), pieces)
+
+
+def arrays_of(Z: Any) -> tuple[Array, ...]:
+    """(Z,), or where each row begins, columns and values of a CSR matrix; copied only where they are not in order."""
+    if not is_sparse(Z):
+        return (np.ascontiguousarray(np.asarray(Z)),)
+    place = np.result_type(Z.indptr, Z.indices)
+    parts = (Z.indptr.astype(place, copy=False), Z.indices.astype(place, copy=False), Z.data)
+    return tuple(np.ascontiguousarray(part) for part in parts)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.core import CHOICE
 from ..types import Array, Index
 from .passes import Learner, Update
 from .rows import Rows
@@ -96,17 +97,15 @@ class Dual(Learner):
             yield
 
     def _learn(self, block: Index, active: Array, epoch: int) -> None:
-        from .._core.perceptron import learn_block
-
         places = self.before + block
-        K, F, Y = self.rows.square(block), self.F[:, block], self.Y[:, block]
+        K, F, Y = self.rows.square(block), self.F.take(block, axis=1), self.Y.take(block, axis=1)
         made, scores = np.zeros(F.shape, np.bool_), np.zeros(F.shape)
         new = np.asarray(~self.weights[:, places].any(axis=0))
         changes: list[tuple[Index, Array]] = []
         start = 0
         while start < len(block):
             room = self.budget - self.count
-            stop, left = learn_block(K, self.bias, F, Y, active, new, made, scores, start, room)
+            stop, left = CHOICE.functions.learn_block(K, self.bias, F, Y, active, new, made, scores, start, room)
             self.count += room - left
             wrong = start + np.flatnonzero(made[:, start:stop].any(axis=0))
             changes.append(self._take(places[wrong], made[:, wrong], self.seen + wrong))

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from .._core.core import CHOICE
+from ..gram.design import arrays_of
 from ..kernels.pairwise import squared_norms
 from ..kernels.points import is_sparse
 from ..types import Array, Index
 from .passes import Learner, Update
 
+core = CHOICE.functions
 _ENTRIES = 4_000_000  # of X that a piece of work reads, at most
 
 
@@ -26,18 +29,15 @@ class Primal(Learner):
         self.earlier = weight
         self.alpha, self.made = np.zeros(Y.shape, np.int64), np.zeros(len(Y), np.int64)
         self.trace: list[Update] | None = [] if trace else None
-        self.arrays = (X.indptr, X.indices, X.data) if is_sparse(X) else (np.ascontiguousarray(X),)
+        self.arrays = arrays_of(X)
 
     def pieces(self, order: Index, active: Array, epoch: int) -> Iterator[None]:
-        from .._core.perceptron import learn_dense, learn_sparse
-
-        learn: Any = learn_sparse if is_sparse(self.X) else learn_dense
         entries = self.X.nnz if is_sparse(self.X) else self.X.size
         step = max(1, _ENTRIES // max(1, len(self.Y) * entries // len(order)))
         for start in range(0, len(order), step):
             rows = order[start : start + step]
             made, scores = np.zeros((len(self.Y), len(rows)), np.bool_), np.zeros((len(self.Y), len(rows)))
-            learn(*self.arrays, rows, self.Y, self.W, self.b, self.eta, self.bias, active, made, scores)
+            core.learn(self.arrays, rows, self.Y, self.W, self.b, self.eta, self.bias, active, made, scores)
             self.note(epoch, rows, made, scores)
             yield
 

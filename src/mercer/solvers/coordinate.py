@@ -19,6 +19,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._core.core import CHOICE
+from .._core.descent import R
 from ..gram import Design
 from ..limits import deadline, flop_seconds
 from ..losses import HardMargin
@@ -135,11 +137,9 @@ def _part(design: Design) -> int:
 
 def _start_from_a_part(descent: Descent) -> None:
     """Put the descent where Newton steps with some of the points lead, each of them standing for several."""
-    from .._core.descent import R, shuffle
-
     design, size = _design(descent), _part(_design(descent))
     order = np.arange(design.n)
-    shuffle(order, design.n, descent.words)
+    CHOICE.functions.shuffle(order, descent.words)
     rows = np.sort(order[:size])
     terms = _terms(descent).take(rows, axis=1)
     terms[R] *= size / design.n
@@ -164,7 +164,7 @@ def _design_of(problem: Problem) -> Design:
 
 
 def _terms(descent: Descent) -> Array:
-    """The dual terms, a row for each: in the order of `_core.descent`, without what only passes need."""
+    """The dual terms, a row for each: in the order of `_core/descent.py`, without what only passes need."""
     t = descent.problem.terms
     return np.stack([t.q, t.r, t.eps, t.lo, t.hi])
 

@@ -11,12 +11,15 @@ from functools import cached_property
 
 import numpy as np
 
+from .._core.core import CHOICE
+from .._core.descent import CONSTANT, MARGIN, SHIFT, SUM
 from ..limits import now
 from ..problem import Problem
 from ..types import Array, inner
 from .base import Iterate
 from .rows import Features, Kernels, random_words, table_of
 
+core = CHOICE.functions
 _CONSTANT = 0.03  # what is added to K for a free bias, in parts of the mean K_ii
 _MOST_PASSES = 4  # over all points, in one round
 _LEAST_VISITS = 0.05  # a pass costs at least this part of one over all points
@@ -44,10 +47,10 @@ class Descent:
         # A larger constant moves the bias faster and all else more slowly; with this one, tiny C can move it by 1.
         extra = max(_CONSTANT * float(rows.diag.mean()), 1.0 / float(problem.C.sum())) if problem.bias else 0.0
         self.extra = extra
-        self.bias = np.array([extra or rows.constant, self.beta.sum(), 0.0])
+        self.numbers = np.array([extra or rows.constant, self.beta.sum(), 0.0, np.inf])
         self.order, self.size = np.arange(n), n
         self.words = random_words(seed)
-        self.b, self.margin, self.first, self.rounds = 0.0, np.inf, 0.0, 0
+        self.b, self.first, self.rounds = 0.0, 0.0, 0
         self.best_primal, self.passes, self.passes_per_digit = np.inf, 0.0, _PASSES
         self.seen: list[tuple[float, float]] = []  # passes and gaps of the last rounds
         self.idle, self.pass_seconds = False, np.inf
@@ -62,54 +65,49 @@ class Descent:
         assert isinstance(self.rows, Features)
         n, began = self.problem.n, now()
         self.rounds += 1
-        self.size, self.margin, visits = self.rows.passes(
-            self.points, self.beta, self.image, self.order, self.size, self.bias, self.b, self.margin, self.words,
-            min(self.rounds, _MOST_PASSES) * float(n), _LEAST_VISITS * n, _ENOUGH, _MARGIN,
-        )  # fmt: skip
+        limits = min(self.rounds, _MOST_PASSES) * float(n), _LEAST_VISITS * n, _ENOUGH, _MARGIN
+        self.numbers[SHIFT] = self.b
+        self.size, visits = self.rows.passes(
+            self.points, self.beta, self.image, self.order[: self.size], self.numbers, self.words, limits
+        )
         self.pass_seconds = min(self.pass_seconds, (now() - began) * n / max(visits, 1.0))
         self._look()
         self._measure(visits / n)
 
     def one_pass(self) -> float:
         """One pass over all points, and its largest gain."""
-        from .._core.descent import draw, shuffle
+        (core.draw if self.draws else core.shuffle)(self.order, self.words)
+        self.numbers[SHIFT] = self.b
+        return self.rows.descend(self.points, self.beta, self.image, self.order, self.numbers)
 
-        if self.draws:
-            draw(self.order, self.words)
-        else:
-            shuffle(self.order, self.size, self.words)
-        _, worst = self.rows.descend(
-            self.points, self.beta, self.image, self.order, self.size, self.bias, self.b, np.inf
-        )
-        return worst
+    @property
+    def total(self) -> float:
+        """sum beta."""
+        return float(self.numbers[SUM])
 
     def moved(self) -> float:
         """What the constant beside K adds to every score."""
-        return float(self.bias[0] * self.bias[1])
+        return float(self.numbers[CONSTANT] * self.numbers[SUM])
 
     def _look(self) -> None:
         """All scores, the next bias, who is in play, and whether there is anything left to gain."""
-        from .._core.descent import in_play
-
         self.scores = self.rows.scores(self.image)
         moved = self.moved()
         self.b += moved if self.problem.bias else 0.0
         self.scores += 0.0 if self.problem.bias else moved
         f = self.scores + (self.b + moved) if self.problem.bias else self.scores
-        self.size, worst = in_play(f, self.points, self.beta, self.order, self.margin)
+        self.size, worst = core.in_play(f, self.points, self.beta, self.order, float(self.numbers[MARGIN]))
         self.first = max(self.first, worst)
-        unbalanced = abs(self.bias[1]) if self.problem.bias else 0.0
+        unbalanced = abs(self.total) if self.problem.bias else 0.0
         self.idle = worst <= _IDLE * self.first and unbalanced <= _IDLE * float(np.abs(self.beta).sum())
 
     def _measure(self, passes: float) -> None:
         """The dual value, and how many passes make the gap a tenth."""
-        from .._core.stochastic import losses_and_conjugates
-
         free = self.problem.bias
         f = self.scores + self.b if free else self.scores
         self.dual_beta = balanced(self.beta) if free else self.beta
-        losses, conjugates = losses_and_conjugates(f, self.points, self.dual_beta)
-        norm = dual_norm = inner(self.beta, self.scores) + free * self.rows.constant * float(self.bias[1]) ** 2
+        losses, conjugates = core.losses_and_conjugates(f, self.points, self.dual_beta)
+        norm = dual_norm = inner(self.beta, self.scores) + free * self.rows.constant * self.total**2
         if self.dual_beta is not self.beta:
             dual_norm = self.rows.norm(self.rows.image(self.dual_beta), self.dual_beta)
         self.primal, self.dual = 0.5 * norm + losses, 0.0 - 0.5 * dual_norm - conjugates

@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from .._core.core import CHOICE
+from .._core.descent import COLUMNS, LOGISTIC
 from ..gram import Design, Gram
 from ..problem import Problem
-from ..types import Array, inner
+from ..types import Array, Index, inner
 
+core = CHOICE.functions
 _BLOCK = 2**22  # values of rows of K at a time
 
 
@@ -35,36 +38,19 @@ class Features:
         """beta'Z Z'beta."""
         return inner(image, image)
 
-    def descend(
-        self,
-        points: Array,
-        beta: Array,
-        image: Array,
-        order: Array,
-        size: int,
-        bias: Array,
-        shift: float,
-        margin: float,
-    ) -> tuple[int, float]:
-        """One pass of `_core.descent`."""
-        from .._core.descent import dense_pass, sparse_pass
+    def descend(self, points: Array, beta: Array, image: Array, order: Index, numbers: Array) -> float:
+        """One pass of coordinate descent, and its largest gain; nobody leaves."""
+        _, worst = core.descend(self.design.arrays, points, beta, image, order, numbers)
+        return float(worst)
 
-        run = self.design.loop(dense_pass, sparse_pass)
-        left, worst = run(points, beta, image, order, size, bias, shift, margin)
-        return int(left), float(worst)
+    def passes(self, *state: Any) -> tuple[int, float]:
+        """Several passes, with who leaves: how many points are left, and how many were visited."""
+        left, visits = core.descend_passes(self.design.arrays, *state)
+        return int(left), float(visits)
 
-    def passes(self, *state: Any) -> tuple[int, float, float]:
-        """Several passes of `_core.descent`, with who leaves."""
-        from .._core.descent import dense_passes, sparse_passes
-
-        left, margin, visits = self.design.loop(dense_passes, sparse_passes)(*state)
-        return int(left), float(margin), float(visits)
-
-    def draw(self, points: Array, order: Array, steps: Array, u: Array, image: Array, *rest: Any) -> None:
-        """Steps of `_core.stochastic`."""
-        from .._core.stochastic import dense_draws, sparse_draws
-
-        self.design.loop(dense_draws, sparse_draws)(points, order, steps, u, image, *rest)
+    def draw(self, points: Array, order: Index, steps: Array, sums: Array, image: Array, numbers: Array) -> None:
+        """Stochastic steps."""
+        core.draws(self.design.arrays, points, order, steps, sums, image, numbers)
 
 
 class Kernels:
@@ -87,33 +73,23 @@ class Kernels:
         """beta'K beta."""
         return inner(image, beta)
 
-    def descend(
-        self,
-        points: Array,
-        beta: Array,
-        image: Array,
-        order: Array,
-        size: int,
-        bias: Array,
-        shift: float,
-        margin: float,
-    ) -> tuple[int, float]:
-        """One pass of `_core.descent`, a block of rows at a time; nobody leaves."""
-        from .._core.descent import kernel_pass
-
+    def descend(self, points: Array, beta: Array, image: Array, order: Index, numbers: Array) -> float:
+        """One pass of coordinate descent, a block of rows at a time, and its largest gain."""
         worst = 0.0
-        for start in range(0, size, self.block):
-            part = order[start : min(start + self.block, size)]
-            worst = max(worst, float(kernel_pass(self.gram.rows(part), points, beta, image, part, bias, shift)))
-        return size, worst
+        for start in range(0, order.size, self.block):
+            part = order[start : start + self.block]
+            worst = max(worst, core.descend_kernel(self._rows(part), points, beta, image, part, numbers))
+        return worst
 
-    def draw(self, points: Array, order: Array, steps: Array, u: Array, image: Array, *rest: Any) -> None:
-        """Steps of `_core.stochastic`, a block of rows at a time."""
-        from .._core.stochastic import kernel_draws
-
+    def draw(self, points: Array, order: Index, steps: Array, sums: Array, image: Array, numbers: Array) -> None:
+        """Stochastic steps, a block of rows at a time."""
         for start in range(0, order.size, self.block):
             part = slice(start, start + self.block)
-            kernel_draws(self.gram.rows(order[part]), points, order[part], steps[part], u, image, *rest)
+            core.draws_kernel(self._rows(order[part]), points, order[part], steps[part], sums, image, numbers)
+
+    def _rows(self, index: Index) -> Array:
+        """Rows of K, one after the other in memory."""
+        return np.ascontiguousarray(self.gram.rows(index))
 
 
 def rows_of(gram: Gram) -> Features | Kernels:
@@ -122,21 +98,20 @@ def rows_of(gram: Gram) -> Features | Kernels:
 
 
 def table_of(problem: Problem, diag: Array) -> Array:
-    """The dual terms of all points, as `_core.descent` takes them: a row for each point."""
-    from .._core.descent import COLUMNS, LOGISTIC, fill
-
-    points = np.empty((problem.n, COLUMNS))
+    """The dual terms of all points, a row for each, as `_core/descent.py` lays them out."""
+    points = np.zeros((problem.n, COLUMNS))
     lo, hi = problem.bounds
     if problem.loss.quadratic:
         t = problem.terms
-        fill(points, t.q, t.r, t.eps, lo, hi, diag)
+        columns: tuple[Any, ...] = (t.q, t.r, t.eps, lo, hi, diag + t.r)
     else:
-        zero = np.zeros(problem.n)
-        fill(points, problem.y, zero + LOGISTIC, zero, lo, hi, diag)
+        columns = (problem.y, LOGISTIC, 0.0, lo, hi, diag)
+    for place, column in enumerate(columns):
+        points[:, place] = column
     return points
 
 
 def random_words(seed: int | None) -> Array:
-    """The state of the random words of `_core.descent`; None is a seed like any other: the same words every time."""
+    """The state of the random words of passes; None is a seed like any other: the same words every time."""
     state = np.random.SeedSequence(0 if seed is None else seed).generate_state(1, np.uint64)
     return np.maximum(state, np.uint64(1))

@@ -22,11 +22,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._core.core import CHOICE
+from .._core.descent import BIAS, LATE, PASSED, SCALE, SLOPES, STEPS, SUM, SUMS, VISITS, U
 from ..parallel import for_each, thread_count
 from ..params import require_integer
 from ..problem import Problem
 from ..solution import Status
-from ..types import Array, inner
+from ..types import Array, Index, inner
 from .base import Iterate, Raw, Solver, Work
 from .coordinate import require_no_mass
 from .descent import Descent, balanced, nothing
@@ -34,6 +36,7 @@ from .rows import Features, random_words, rows_of, table_of
 from .steps import FAR, Automatic, StepRule, require_rule
 from .subgradient import Path, followed, whole_products
 
+core = CHOICE.functions
 _IDLE = 1e-13  # gains below this part of the first are rounding
 _WORTH_A_THREAD = 200_000  # entries of the features; with fewer, a pass takes less time than it takes to wake one up
 
@@ -133,11 +136,11 @@ class StochasticSubgradient(Solver):
         descent.image[:] = w
         penalised = rows.constant > 0.0
         if penalised:
-            descent.bias[1] = b / rows.constant
+            descent.numbers[SUM] = b / rows.constant
         else:
             descent.b = b
         descent.one_pass()
-        return descent.image, float(rows.constant * descent.bias[1] if penalised else b + descent.moved())
+        return descent.image, float(rows.constant * descent.total if penalised else b + descent.moved())
 
     def _draws(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         for run in self._passes(problem, start):
@@ -151,17 +154,12 @@ class StochasticSubgradient(Solver):
 
     def _passes(self, problem: Problem, start: Array | None) -> Generator[_Run, None, None]:
         """The run after each pass."""
-        from .._core.descent import draw, shuffle
-
         run, n, t = _Run(problem, start), problem.n, 0
         words, order = random_words(self.random_state), np.arange(n)
         for number in range(10**9):
             if number <= self.average_from:
                 run.forget()
-            if self.order == "random":
-                draw(order, words)
-            else:
-                shuffle(order, n, words)
+            (core.draw if self.order == "random" else core.shuffle)(order, words)
             run.draw(order, self.step.size(np.arange(t + 1, t + n + 1)))
             t += n
             yield run
@@ -173,7 +171,7 @@ def _advance(descent: Descent) -> None:
     descent.first = max(descent.first, worst)
     unbalanced = 0.0
     if descent.problem.bias:
-        unbalanced = abs(descent.bias[1])
+        unbalanced = abs(descent.total)
         descent.b += descent.moved()
     descent.idle = worst <= _IDLE * descent.first and unbalanced <= _IDLE * float(np.abs(descent.beta).sum())
 
@@ -208,14 +206,12 @@ class _Answer:
 
     def approach(self) -> None:
         """Go towards the target as far as that helps; its dual value."""
-        from .._core.stochastic import approach, losses_and_conjugates
-
         free = self.problem.bias
         scores = self._scores()
         self.raw = self.target, self.target_b, self.problem.primal(self.target, self.target_b, scores)
-        self.b = approach(self.beta, self.scores, self.b, self.target, scores, self.points, free)
+        self.b = core.approach(self.beta, self.scores, self.b, self.target, scores, self.points, free)
         self.dual_beta = balanced(self.target) if free else self.target
-        losses, conjugates = losses_and_conjugates(self.scores + self.b, self.points, self.dual_beta)
+        losses, conjugates = core.losses_and_conjugates(self.scores + self.b, self.points, self.dual_beta)
         primal = 0.5 * inner(self.beta, self.scores) + losses
         image = self.rows.image(self.dual_beta) if free else self.image
         norm = self.rows.norm(image, self.dual_beta) + self.rows.constant * float(self.dual_beta.sum()) ** 2
@@ -230,54 +226,41 @@ class _Answer:
 
 
 class _Run:
-    """Where the method stands; see `_core.stochastic` for what is held."""
+    """Where the method stands; see `_core/reference/stochastic.py` for what is held."""
 
     def __init__(self, problem: Problem, start: Array | None) -> None:
         self.problem, self.rows = problem, rows_of(problem.gram)
         n = problem.n
         self.points = table_of(problem, self.rows.diag)
-        self.u = np.zeros(n) if start is None else np.array(start, np.float64)
-        self.image = self.rows.image(self.u)
-        self.late, self.sums, self.slopes, self.visits = (np.zeros(n) for _ in range(4))
-        self.numbers = np.array([1.0, 0.0, 0.0, 0.0, self.u.sum()])
+        self.sums = np.zeros((VISITS + 1, n))
+        self.sums[U] = 0.0 if start is None else start
+        self.image = self.rows.image(self.sums[U])
+        self.numbers = np.array([1.0, 0.0, 0.0, 0.0, self.sums[U].sum(), self.rows.constant, float(problem.bias)])
         self.least = float(problem.n * problem.C.max() * (1.0 + np.abs(problem.y).max()))
 
     def forget(self) -> None:
         """Begin the means anew."""
-        from .._core.stochastic import PASSED, STEPS
-
         self.numbers[PASSED] = self.numbers[STEPS] = 0.0
-        for sums in (self.late, self.sums, self.slopes, self.visits):
-            sums[:] = 0.0
+        self.sums[LATE:] = 0.0
 
-    def draw(self, order: Array, steps: Array) -> None:
+    def draw(self, order: Index, steps: Array) -> None:
         """A step for each point of the order."""
-        self.rows.draw(
-            self.points, order, steps, self.u, self.image, self.late, self.sums, self.slopes, self.visits,
-            self.numbers, self.rows.constant, float(self.problem.bias), 0.0,
-        )  # fmt: skip
+        self.rows.draw(self.points, order, np.asarray(steps, np.float64), self.sums, self.image, self.numbers)
 
     def diverged(self) -> bool:
         """Whether w has become so large that it will not come back."""
-        from .._core.stochastic import SCALE
-
-        size = float(np.abs(self.u).max()) * self.numbers[SCALE]
+        size = float(np.abs(self.sums[U]).max()) * self.numbers[SCALE]
         self.least = min(self.least, size)
         return not size <= FAR * self.least
 
     def machine(self) -> tuple[Array, float, float]:
         """The last w: its coefficients, the method's own bias, the objective."""
-        from .._core.stochastic import BIAS, SCALE
-
-        beta, b = self.numbers[SCALE] * self.u, float(self.numbers[BIAS]) if self.problem.bias else 0.0
+        beta, b = self.numbers[SCALE] * self.sums[U], float(self.numbers[BIAS]) if self.problem.bias else 0.0
         scores = self.numbers[SCALE] * self.rows.scores(self.image) + self.rows.constant * float(beta.sum())
         return beta, b, self.problem.primal(beta, b, scores)
 
     def iterate(self) -> Iterate:
         """The mean of w, and the mean slopes as its proof."""
-        from .._core.stochastic import STEPS, settle
-
-        settle(self.u, self.late, self.sums, self.numbers)
-        beta = self.sums / self.numbers[STEPS]
-        proof = np.clip(self.slopes / np.maximum(self.visits, 1.0), *self.problem.bounds)
+        beta = (self.sums[SUMS] + self.numbers[PASSED] * self.sums[U] - self.sums[LATE]) / self.numbers[STEPS]
+        proof = np.clip(self.sums[SLOPES] / np.maximum(self.sums[VISITS], 1.0), *self.problem.bounds)
         return Iterate(beta, dual_beta=balanced(proof) if self.problem.bias else proof)

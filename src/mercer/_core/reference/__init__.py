@@ -4,10 +4,23 @@ It runs where the package was built without a compiler, or where MERCER_CORE=ref
 loop is tested against it. Sums may be taken in another order here, so that last digits differ.
 """
 
+from .descent import descend as descend
+from .descent import descend_kernel as descend_kernel
+from .descent import descend_passes as descend_passes
+from .descent import draw as draw
+from .descent import in_play as in_play
+from .descent import shuffle as shuffle
+from .features import combine as combine
+from .features import dots as dots
+from .features import squares as squares
+from .features import weighted as weighted
 from .newton import solve_definite as solve_definite
 from .packing import pack as pack
 from .pairs import CHUNK as CHUNK
 from .pairs import pair_descent as pair_descent
+from .perceptron import cast_votes as cast_votes
+from .perceptron import learn as learn
+from .perceptron import learn_block as learn_block
 from .points import account as account
 from .points import choose as choose
 from .points import extremes as extremes
@@ -22,6 +35,10 @@ from .rows import mirror as mirror
 from .several import settle_parts as settle_parts
 from .several import settle_points as settle_points
 from .sparse import sparse_sums as sparse_sums
+from .stochastic import approach as approach
+from .stochastic import draws as draws
+from .stochastic import draws_kernel as draws_kernel
+from .stochastic import losses_and_conjugates as losses_and_conjugates
 from .tiles import GROUP as GROUP
 from .tiles import HEAVY as HEAVY
 from .tiles import PANEL as PANEL

@@ -1,0 +1,169 @@
+// Rows of features and of K: their products with a vector, and their sums. Numbers may be float32; sums are float64.
+//
+// The order of a sum is the same on every level: 16 lanes take turns, then they are added in halves, and each half takes
+// what is left over for it. Entries of sparse rows go to four sums in turn.
+#pragma once
+#include "features.hpp"
+#include "vectors.hpp"
+
+namespace {
+namespace features {
+
+constexpr int WIDE = 16;
+
+template <class A, class B> inline double dot(const A *x, const B *w, int64_t d) {
+  constexpr int L = LANES<double>, PARTS = WIDE / L;
+  alignas(64) double lane[WIDE] = {};
+  int64_t j = 0;
+  if (d >= WIDE) {
+    vec<double> s[PARTS] = {};
+    for (; j + WIDE <= d; j += WIDE)
+#pragma GCC unroll 8
+      for (int p = 0; p < PARTS; p++) s[p] = load_wide(x + j + p * L) * load_wide(w + j + p * L) + s[p];
+#pragma GCC unroll 8
+    for (int p = 0; p < PARTS; p++) store(lane + p * L, s[p]);
+  }
+#pragma GCC unroll 4
+  for (int half = WIDE / 2; half > 0; half /= 2) {
+    for (int l = 0; l < half; l++) lane[l] = lane[l] + lane[l + half];
+    if (j + half > d) continue;
+    for (int l = 0; l < half; l++) lane[l] = fused(double(x[j + l]), double(w[j + l]), lane[l]);
+    j += half;
+  }
+  return lane[0];
+}
+
+template <class Real> inline void add_row(const Real *__restrict x, double step, double *__restrict out, int64_t d) {
+  for (int64_t j = 0; j < d; j++) out[j] = fused(step, double(x[j]), out[j]);
+}
+
+template <class Real> struct DenseRows {
+  const Real *value;
+  int64_t width;
+  static constexpr int AT_ONCE = 8;  // rows that are added together: the sums are read and written as often as anything
+
+  const Real *row(int64_t i) const { return value + i * width; }
+  double dot(int64_t i, const double *w) const { return features::dot(row(i), w, width); }
+  double square(int64_t i) const { return features::dot(row(i), row(i), width); }
+  void add(int64_t i, double step, double *out) const { add_row(row(i), step, out, width); }
+  void add_together(const int64_t *index, const double *v, double *__restrict out) const {
+    const Real *A = row(index[0]), *B = row(index[1]), *C = row(index[2]), *D = row(index[3]);
+    const Real *E = row(index[4]), *F = row(index[5]), *G = row(index[6]), *H = row(index[7]);
+    const double a = v[0], b = v[1], c = v[2], d = v[3], e = v[4], f = v[5], g = v[6], h = v[7];
+    for (int64_t j = 0; j < width; j++) {
+      const double low = fused(a, double(A[j]), b * double(B[j])) + fused(c, double(C[j]), d * double(D[j]));
+      const double high = fused(e, double(E[j]), f * double(F[j])) + fused(g, double(G[j]), h * double(H[j]));
+      out[j] = out[j] + (low + high);
+    }
+  }
+  void expect(int64_t i) const { __builtin_prefetch(row(i)); }
+  // As rows of features, in a pass: the k-th visit is to row i.
+  double score(int64_t, int64_t i, const double *image) const { return dot(i, image); }
+  void change(int64_t, int64_t i, double step, double *image) const { add(i, step, image); }
+};
+
+template <class Real, class Place> struct SparseRows {
+  const Place *begin, *column;
+  const Real *value;
+  int64_t width;
+  static constexpr int AT_ONCE = 1;
+
+  double dot(int64_t i, const double *w) const {
+    return summed(i, [&](int64_t e) { return w[column[e]]; });
+  }
+  double square(int64_t i) const {
+    return summed(i, [&](int64_t e) { return double(value[e]); });
+  }
+  void add(int64_t i, double step, double *out) const {
+    for (int64_t e = begin[i]; e < begin[i + 1]; e++) out[column[e]] = fused(step, double(value[e]), out[column[e]]);
+  }
+  void add_together(const int64_t *index, const double *v, double *out) const { add(index[0], v[0], out); }
+  void expect(int64_t i) const {
+    __builtin_prefetch(value + begin[i]);
+    __builtin_prefetch(column + begin[i]);
+  }
+  double score(int64_t, int64_t i, const double *image) const { return dot(i, image); }
+  void change(int64_t, int64_t i, double step, double *image) const { add(i, step, image); }
+
+ private:
+  double summed(int64_t i, auto other) const {
+    double a = 0, b = 0, c = 0, d = 0;
+    int64_t e = begin[i];
+    const int64_t end = begin[i + 1];
+    for (; e + 4 <= end; e += 4) {
+      a = fused(double(value[e]), other(e), a);
+      b = fused(double(value[e + 1]), other(e + 1), b);
+      c = fused(double(value[e + 2]), other(e + 2), c);
+      d = fused(double(value[e + 3]), other(e + 3), d);
+    }
+    for (; e < end; e++) a = fused(double(value[e]), other(e), a);
+    return (a + b) + (c + d);
+  }
+};
+
+// Row k of K is that of the k-th point visited; the image holds all scores.
+template <class Real> struct KernelRows {
+  const Real *value;
+  int64_t width;
+  double score(int64_t, int64_t i, const double *image) const { return image[i]; }
+  void change(int64_t k, int64_t, double step, double *image) const { add_row(value + k * width, step, image, width); }
+  void expect(int64_t) const {}
+};
+
+// Calls f with rows of the type that they are.
+template <class Real> auto with_rows_of(const AnyRows &r, auto f) {
+  const Real *value = static_cast<const Real *>(r.value);
+  if (!r.sparse) return f(DenseRows<Real>{value, r.width});
+  if (r.wide) return f(SparseRows<Real, int64_t>{static_cast<const int64_t *>(r.begin), static_cast<const int64_t *>(r.column), value, r.width});
+  return f(SparseRows<Real, int32_t>{static_cast<const int32_t *>(r.begin), static_cast<const int32_t *>(r.column), value, r.width});
+}
+auto with_rows(const AnyRows &r, auto f) { return r.single ? with_rows_of<float>(r, f) : with_rows_of<double>(r, f); }
+auto with_kernel_rows(const AnyRows &r, auto f) {
+  if (r.single) return f(KernelRows<float>{static_cast<const float *>(r.value), r.width});
+  return f(KernelRows<double>{static_cast<const double *>(r.value), r.width});
+}
+
+// out_i <- <x_i, w>
+inline void dots(const AnyRows &any, const double *w, double *out, int64_t start, int64_t stop) {
+  with_rows(any, [=](auto rows) {
+    for (int64_t i = start; i < stop; i++) out[i] = rows.dot(i, w);
+  });
+}
+
+// out_i <- |x_i|^2
+inline void squares(const AnyRows &any, double *out, int64_t start, int64_t stop) {
+  with_rows(any, [=](auto rows) {
+    for (int64_t i = start; i < stop; i++) out[i] = rows.square(i);
+  });
+}
+
+// out += sum of factor(i) x_i, as many rows at a time as are best added together; zeros are left out
+template <class Rows> void add_all(const Rows &rows, auto factor, double *out, int64_t start, int64_t stop) {
+  int64_t index[Rows::AT_ONCE];
+  double v[Rows::AT_ONCE];
+  int size = 0;
+  for (int64_t i = start; i < stop; i++) {
+    v[size] = factor(i);
+    if (v[size] == 0.0) continue;
+    index[size++] = i;
+    if (size < Rows::AT_ONCE) continue;
+    rows.add_together(index, v, out);
+    size = 0;
+  }
+  for (int k = 0; k < size; k++) rows.add(index[k], v[k], out);
+}
+
+// out += sum_i v_i x_i
+inline void combine(const AnyRows &any, const double *v, double *out, int64_t start, int64_t stop) {
+  with_rows(any, [=](auto rows) { add_all(rows, [v](int64_t i) { return v[i]; }, out, start, stop); });
+}
+
+// s_i <- <x_i, w> + shift, and out += sum_i rate_i s_i x_i: rows are read once for both
+inline void weighted(const AnyRows &any, const double *w, double shift, const double *rate, double *s, double *out, int64_t start, int64_t stop) {
+  with_rows(any, [=](auto rows) {
+    add_all(rows, [&](int64_t i) { return rate[i] * (s[i] = rows.dot(i, w) + shift); }, out, start, stop);
+  });
+}
+
+}  // namespace features
+}  // namespace
