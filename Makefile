@@ -43,9 +43,7 @@ test: .venv/ready .venv/tools
 test-plain: .venv/ready
 	$(BIN)/python tests/plain.py -n 2 -m digits
 
-# What Numba compiles is kept apart, because each version of it throws away what another one has compiled.
 OLD_TESTS := $(addprefix tests/test_, estimator_contract.py solve.py solvers.py models.py libsvm.py tables.py)
-test-oldest: export NUMBA_CACHE_DIR = $(CURDIR)/.venv-oldest/numba
 test-oldest: .venv-oldest/ready
 	$(OLDEST)/python -m pytest -n 2 $(OLD_TESTS)
 

@@ -2,8 +2,7 @@
 
     python benchmarks/first.py [--points 2000] [--repeat 5]
 
-Each run is a process of its own, and its clock starts when the import has ended; the best of the repeats counts. What
-is compiled by Numba, for the machines that still need it, is not part of any of these cases.
+Each run is a process of its own, and its clock starts when the import has ended; the best of the repeats counts.
 """
 
 from __future__ import annotations

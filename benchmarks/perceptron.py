@@ -1,10 +1,9 @@
 """One pass of KernelPerceptron over a data set, beside the time of computing once the n x M block of kernel values of
 the M points that it stores.
 
-The block is computed in the faster of two ways: `kernel(X, stored)`, which makes it in new memory; and row by row with
-prepared columns, as solvers do, into memory that is used again. "epoch" is the pass alone; "fit" is all that `fit`
-does: checks, the pass, and the certificate, for which the block is computed once more. Beside each, how many times the
-block. Every figure is the best of the repeats.
+The block is computed row by row with columns that are ready, as solvers do, into memory that is used again. "epoch" is
+the pass alone; "fit" is all that `fit` does: checks, the pass, and the certificate, for which the block is computed
+once more. Beside each, how many times the block. Every figure is the best of the repeats.
 
     python benchmarks/perceptron.py --data FOLDER      a folder with load.py and the data sets
     python benchmarks/perceptron.py                    synthetic points of the same shapes
@@ -20,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from mercer import KernelPerceptron
+from mercer.columns import Columns
 from mercer.kernels import Gaussian, Kernel
-from mercer.kernels.evaluate import fill_rows
+from mercer.parallel import thread_count
 
 SETS = {"a9a": (0.05, 32561, 123), "ijcnn1": (2.0, 49990, 22)}  # gamma, n, d
 REPEATS = 5
-LARGEST = 250_000_000  # values of a block that is made in new memory
 
 
 def points(name: str, folder: str | None) -> tuple[Any, Any]:
@@ -55,25 +54,23 @@ def best(work: Any) -> float:
 
 
 def block_by_rows(kernel: Kernel, X: Any, stored: Any) -> None:
-    """k of every stored point and every point of X, 512 rows at a time."""
-    columns = kernel.prepare(X, np.float32)
+    """k of every stored point, by its number, and every point of X, 512 rows at a time."""
+    columns = Columns(kernel, X, np.float32, thread_count())
     buffer = np.empty((512, X.shape[0]), np.float32)
-    for start in range(0, stored.shape[0], 512):
+    for start in range(0, stored.size, 512):
         rows = stored[start : start + 512]
-        fill_rows(columns, rows, buffer, np.arange(rows.shape[0]))
+        columns.fill(rows, buffer, np.arange(rows.size))
 
 
 def compare(name: str, kernel: Kernel, X: Any, y: Any) -> None:
     """One line of the table."""
     model = KernelPerceptron(kernel, max_epochs=1)
     model.fit(X, y)
-    stored = model.support_vectors_
+    stored = np.asarray(model.support_)
     epochs: list[float] = []
     whole = best(lambda: epochs.append(model.fit(X, y).solution_.seconds))
     epoch = min(epochs)
     block = best(lambda: block_by_rows(kernel, X, stored))
-    if X.shape[0] * stored.shape[0] <= LARGEST:
-        block = min(block, best(lambda: kernel(X, stored)))
     print(
         f"{name:8} {X.shape[0]:7} {model.support_.size:7} {block:9.3f} s {epoch:9.3f} s {epoch / block:5.2f}x "
         f"{whole:9.3f} s {whole / block:5.2f}x  {model.score(X, y):8.3f}",

@@ -1,7 +1,7 @@
 """Runs pytest as a plain CPU would: `python tests/plain.py -m digits`. Any x86 machine can play it.
 
-NumPy keeps to its baseline, BLAS and Numba to a CPU of 2008 without AVX or fused multiply-add, everything to one
-thread. What is printed, chosen or compared to the last digit has to be the same as with everything that this CPU has.
+NumPy and the native core keep to their baseline, BLAS to a CPU of 2008 without AVX or fused multiply-add, everything
+to one thread. What is printed, chosen or compared to the last digit has to be the same as with all that this CPU has.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ def dispatched() -> list[str]:
 
 
 def settings() -> dict[str, str]:
-    """The environment of a plain CPU. Numba keeps what it compiles for it in a folder of its own."""
-    old = {"OPENBLAS_CORETYPE": "Nehalem", "NUMBA_CPU_NAME": "nehalem"} if X86 else {}
+    """The environment of a plain CPU."""
+    old = {"OPENBLAS_CORETYPE": "Nehalem"} if X86 else {}
     return old | {
         "NPY_DISABLE_CPU_FEATURES": " ".join(dispatched()),
-        "NUMBA_CACHE_DIR": os.path.join(sys.prefix, "plain-numba"),
+        "MERCER_LEVEL": "baseline",
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
     }
@@ -34,16 +34,17 @@ def settings() -> dict[str, str]:
 
 def check() -> None:
     """Raise unless the settings have had their effect: else the second run would be the first one again."""
-    import numba.core.registry
     import scipy.linalg  # noqa: F401  (brings a BLAS of its own)
     import threadpoolctl
 
+    from mercer._core.core import CHOICE
+
     blas = [pool for pool in threadpoolctl.threadpool_info() if pool["internal_api"] == "openblas"]
+    assert CHOICE.level == "baseline", CHOICE
     assert not dispatched(), f"NumPy still uses {dispatched()}"
     assert all(pool["num_threads"] == 1 for pool in blas), blas
     if X86:
         assert all(pool["architecture"] == "Nehalem" for pool in blas), blas
-        assert numba.core.registry.cpu_target.target_context.codegen()._get_host_cpu_name() == "nehalem"
 
 
 if __name__ == "__main__":

@@ -23,8 +23,6 @@ from mercer.solvers import Decomposition
 
 from . import PATIENCE
 
-both_ways = pytest.mark.usefixtures("both_ways")
-
 GENERATOR = np.random.default_rng(0)
 BLOB = GENERATOR.normal(size=(200, 3))
 TWICE, OPPOSITE = np.vstack([BLOB, BLOB]), np.repeat([0, 1], 200)
@@ -44,7 +42,6 @@ CASES = {
 }
 
 
-@both_ways
 @pytest.mark.parametrize("name", CASES)
 def test_ends_with_the_truth(name):
     kernel, C, X, y = CASES[name]
@@ -64,7 +61,6 @@ def test_ends_with_the_truth(name):
         machine.predict(X)
 
 
-@both_ways
 def test_equal_points_with_opposite_labels_cost_two():
     certificate = SVC("linear", C=3.0).fit([[99999.0], [99999.0]], [0, 1]).certificate_
     assert certificate.converged
@@ -88,7 +84,6 @@ def test_steps_that_are_lost_to_rounding_end_it(loss, bias):
     assert machine.certificate_.dual <= machine.certificate_.primal
 
 
-@both_ways
 def test_zeros_and_ones_in_training_only():
     X = GENERATOR.integers(0, 2, (300, 10)).astype(float)
     y = X[:, 0] + X[:, 1] + 0.3 * GENERATOR.normal(size=300) > 1
@@ -99,7 +94,6 @@ def test_zeros_and_ones_in_training_only():
         assert_allclose(ours.decision_function(queries), theirs, atol=1e-5)
 
 
-@both_ways
 def test_small_values_are_as_good_as_large_ones():
     plain, tiny = SVC("linear", tol=1e-6).fit(BLOB, NOISY), SVC("linear", C=1e20, tol=1e-6).fit(BLOB * 1e-10, NOISY)
     assert tiny.certificate_.converged
@@ -113,7 +107,6 @@ def test_a_tight_tolerance_where_rows_are_float32():
 
 
 @pytest.mark.digits
-@both_ways
 @pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
 def test_the_same_bits_each_time(multiclass):
     X = GENERATOR.normal(size=(2600, 5)).astype(np.float32)
@@ -179,7 +172,6 @@ def test_ctrl_c_gives_the_best_answer_so_far():
     assert out.split() == ["stopped", "3", "INTERRUPTED", "True"], err
 
 
-@both_ways
 @pytest.mark.parametrize("shift", [1e6, 1e7])
 def test_rounding_beyond_the_objective_is_no_success(shift):
     """K is 1e25 and more: a dual value above the primal one says how much of both is rounding."""
@@ -204,13 +196,11 @@ def test_a_large_c_beside_float32_values(loss):
     assert solution.certificate.feasibility < 1e-12
 
 
-@both_ways
 def test_equal_points_far_from_the_origin():
     X, y = np.full((256, 3), 1e8), np.where(np.arange(256) % 3 > 0, 1, -1)
     assert SVC("rbf*linear", C=0.068).fit(X, y).certificate_.converged
 
 
-@both_ways
 @pytest.mark.parametrize("gamma", [0.1, 50, 1000])
 def test_underflow_is_no_error(gamma):
     X = np.random.default_rng(0).normal(size=(60, 3))

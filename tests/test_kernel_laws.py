@@ -16,8 +16,6 @@ from mercer.kernels import REGISTRY, Gaussian, Kernel
 
 from .zoo import KERNELS, SPARSE, WRITTEN, as_sparse
 
-pytestmark = pytest.mark.usefixtures("both_ways")
-
 every = pytest.mark.parametrize("specimen", KERNELS, ids=str)
 
 

@@ -19,8 +19,6 @@ from mercer.solvers import QP, Decomposition
 
 from .zoo import PROBLEMS, QUADRATIC_PROBLEMS, THREE_POINTS, curve, two_classes
 
-pytestmark = pytest.mark.usefixtures("both_ways")
-
 every_problem = pytest.mark.parametrize("specimen", PROBLEMS, ids=str)
 every_soft_problem = pytest.mark.parametrize(
     "specimen", [p for p in PROBLEMS if p.make().loss != HardMargin()], ids=str

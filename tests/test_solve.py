@@ -24,8 +24,6 @@ from mercer.solvers.base import REGISTRY
 from . import PATIENCE
 from .zoo import THREE_POINTS, curve, two_classes
 
-pytestmark = pytest.mark.usefixtures("both_ways")
-
 HINGE = Hinge()
 SMALL = Decomposition(working_set=16)  # needs many rounds
 

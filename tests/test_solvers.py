@@ -17,8 +17,6 @@ from mercer.solvers import QP, Decomposition, Solver, choose, decomposition, sol
 from . import PATIENCE
 from .zoo import QUADRATIC_PROBLEMS, SOLVERS, THREE_POINTS, XOR, curve, two_classes
 
-pytestmark = pytest.mark.usefixtures("both_ways")
-
 every_solver = pytest.mark.parametrize("solver", SOLVERS, ids=repr)
 every_problem = pytest.mark.parametrize("specimen", QUADRATIC_PROBLEMS, ids=str)
 ENDED = {Status.CONVERGED, Status.STALLED, Status.INFEASIBLE, Status.OUT_OF_ITERATIONS, Status.OUT_OF_TIME}

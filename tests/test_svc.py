@@ -30,8 +30,6 @@ from mercer.solvers import Decomposition
 
 from .zoo import common_letters, needs_callbacks, words
 
-pytestmark = pytest.mark.usefixtures("both_ways")
-
 CANCER, CANCER_Y = load_breast_cancer(return_X_y=True)
 SCALED = scale(CANCER)
 DIGITS, DIGITS_Y = load_digits(return_X_y=True)

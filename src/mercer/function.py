@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .columns import product_between
 from .kernels import Kernel
 from .kernels import kernel as as_kernel
-from .kernels.evaluate import product
 from .kernels.points import Domain, admit, copied, count, stack
 from .types import Array, Points
 
@@ -64,7 +64,7 @@ class RKHSFunction:
 
     def __call__(self, X: Points) -> Array:
         """The values f(x_i)."""
-        return product(self.kernel, X, self.centers, self.beta) + self.b
+        return product_between(self.kernel, X, self.centers, self.beta) + self.b
 
     def __add__(self, other: RKHSFunction | float) -> RKHSFunction:
         if isinstance(other, int | float | np.number):
@@ -100,7 +100,7 @@ class RKHSFunction:
     def inner(self, other: RKHSFunction) -> float:
         """<f, g> = sum_ij beta_i beta'_j k(c_i, c'_j)."""
         self._require_same_space(other)
-        return float(self.beta @ product(self.kernel, self.centers, other.centers, other.beta, np.float64))
+        return float(self.beta @ product_between(self.kernel, self.centers, other.centers, other.beta, np.float64))
 
     def norm(self) -> float:
         """|f| = sqrt(<f, f>)."""

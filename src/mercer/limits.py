@@ -8,7 +8,7 @@ Whoever has something to give back catches the error. Without a deadline all of 
 
 Ctrl-C is a request: the first one asks a fit to end with what it has, the second one raises KeyboardInterrupt. Whoever
 opens the outermost context decides what becomes of a request: an estimator keeps its answer and then raises, `solve`
-returns what it has, and the command line writes a file. While something is compiled, Ctrl-C waits (`ctrl_c_held`).
+returns what it has, and the command line writes a file. What must be done whole makes Ctrl-C wait (`ctrl_c_held`).
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ def _task_is_cancelled() -> bool:
 
 @contextmanager
 def ctrl_c_held() -> Iterator[None]:
-    """A context in which Ctrl-C waits until the end: raised inside LLVM's callbacks, it would be lost, or worse."""
+    """A context in which Ctrl-C waits until the end: what is done in it is done whole, or not at all."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield

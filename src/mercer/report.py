@@ -10,7 +10,7 @@ from . import __version__
 from ._core.core import CHOICE, how_to_build
 from .parallel import blas_libraries, cores, thread_count
 
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "qpsolvers", "clarabel", "rich", "numba")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "qpsolvers", "clarabel", "rich")
 
 
 def report() -> dict[str, str]:

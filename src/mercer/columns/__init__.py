@@ -2,6 +2,7 @@
 
 from .between import Between as Between
 from .between import block_between as block_between
+from .between import product_between as product_between
 from .between import sums_between as sums_between
 from .between import value_seconds as value_seconds
 from .columns import SCRATCH as SCRATCH

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..kernels import Kernel
+from ..kernels.evaluate import admit_both
 from ..kernels.pairwise import require_no_overflow
-from ..kernels.points import Domain, count
+from ..kernels.points import Domain, common_dtype, count
 from ..parallel import for_each, thread_count
 from ..types import Array, Points
 from .choose import way_of
@@ -54,6 +55,14 @@ def value_seconds(kernel: Kernel, X: Points) -> float:
         return 0.0
     some = X[0 : min(count(X), _PROBE[kernel.serial])]
     return Columns(kernel, some, np.float32, 1 if kernel.serial else thread_count()).value_seconds
+
+
+def product_between(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: DTypeLike | None = None) -> Array:
+    """sum_j k(x_i, z_j) v_j in float64, for points as a user gives them; v may be a matrix."""
+    X, Z, _ = admit_both(kernel, X, Z)
+    V = v.reshape(len(v), -1)
+    sums = sums_between(kernel, X, Z, V, [0, count(Z)], dtype or common_dtype(X, Z))[0]
+    return np.asarray(sums.T.reshape(count(X), *v.shape[1:]))
 
 
 def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence[int], dtype: DTypeLike) -> Array:

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from .._core.core import CHOICE
+from ..columns import block_between, product_between
 from ..gram import unformed
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
-from ..kernels.evaluate import block as kernel_block
-from ..kernels.evaluate import diagonal, product
+from ..kernels.evaluate import admit_both, diagonal
 from ..kernels.points import Domain, common_dtype, count, stack, take
 from ..limits import NEVER, Deadline, ctrl_c_held
 from ..losses import HardMargin
@@ -289,7 +289,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         single = known is not None or common_dtype(X, self.support_vectors_) == np.float32
         if not self._values_given() and single:
             sample = np.linspace(0, count(X) - 1, min(count(X), _SAMPLE)).astype(int)
-            exact = product(self.kernel_, take(X, sample), self.support_vectors_, self.dual_coef_.T, np.float64)
+            exact = product_between(self.kernel_, take(X, sample), self.support_vectors_, self.dual_coef_.T, np.float64)
             errors = 3.0 * np.abs(sums[sample] - exact).max(axis=0)
         return sums.T + self.intercept_[:, None], errors
 
@@ -343,4 +343,5 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         """k(x, x_i) for the points that are held, in float64."""
         if self._values_given():
             return np.ascontiguousarray(X[:, self.support_], np.float64)
-        return kernel_block(self.kernel_, X, self.support_vectors_).astype(np.float64, copy=False)
+        X, Z, _ = admit_both(self.kernel_, X, self.support_vectors_)
+        return block_between(self.kernel_, X, Z, common_dtype(X, Z)).astype(np.float64, copy=False)

@@ -1,4 +1,4 @@
-"""Design: the rows of explicit features, dense or sparse, as compiled loops over them take them."""
+"""Design: the rows of explicit features, dense or sparse, as native loops over them take them."""
 
 from __future__ import annotations
 

@@ -91,14 +91,6 @@ class Kernel(Parameters):
         """sum_j k(x_i, z_j) v_j, without forming the block."""
         return evaluate.product(self, X, Z, v)
 
-    def prepare(self, Z: Points, dtype: Any) -> evaluate.Prepared:
-        """Admitted points made ready to be the columns of many blocks. Worth writing where there is a faster way."""
-        return evaluate.Prepared(self, Z, dtype)
-
-    def prepared_bytes(self, Z: Points, dtype: Any) -> int:
-        """The memory of prepared points beside the points themselves."""
-        return 0
-
     def resolve(self, X: Points, sample_weight: Any = None) -> Self:
         """The kernel with "scale", "median" and the like replaced by numbers found from the training data."""
         parts = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]

@@ -37,9 +37,7 @@ class Intersection(Histogram):
     """k(x, z) = sum_j min(x_j, z_j)."""
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
-        from .._core.sums import add_minimum
-
-        add_over_coordinates(add_minimum, A, B, out)
+        add_over_coordinates(np.minimum, A, B, out)
 
     def diagonal(self, A: Points) -> Array:
         """sum_j x_j."""
@@ -54,9 +52,7 @@ class Chi2(Histogram):
     """k(x, z) = sum_j x_j z_j / (x_j + z_j), with 0/0 = 0."""
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
-        from .._core.sums import add_chi2
-
-        add_over_coordinates(add_chi2, A, B, out, np.finfo(out.dtype).tiny)
+        add_over_coordinates(_product_over_sum, A, B, out)
 
     def diagonal(self, A: Points) -> Array:
         """sum_j x_j / 2."""
@@ -85,10 +81,7 @@ class ExpChi2(Adaptive, Histogram):
         return (mean_distance if word == "scale" else median_distance)(_chi2_distances, X, weight)
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
-        from .._core.exponential import exp_32, exp_64
-
-        _fill_chi2_distances(A, B, out)
-        (exp_32 if out.dtype == np.float32 else exp_64)(out, float(self.gamma))
+        out[...] = np.exp(-float(self.gamma) * _chi2_distances(A, B))
 
     def diagonal(self, A: Points) -> Array:
         """Ones."""
@@ -99,13 +92,23 @@ class ExpChi2(Adaptive, Histogram):
 
 
 def _chi2_distances(A: Points, B: Points) -> Array:
+    """sum_j (x_j - z_j)^2 / (x_j + z_j) for each pair, in float64."""
     out = np.empty((count(A), count(B)))
-    _fill_chi2_distances(A, B, out)
+    add_over_coordinates(_square_over_sum, A, B, out)
     return out
 
 
-def _fill_chi2_distances(A: Points, B: Points, out: Array) -> None:
-    """out <- sum_j (x_j - z_j)^2 / (x_j + z_j) for each pair."""
-    from .._core.sums import add_chi2_distance
+def _product_over_sum(a: Array, b: Array) -> Array:
+    """a b / (a + b), where 0/0 = 0."""
+    return np.asarray(a * (b / _sum(a, b)))
 
-    add_over_coordinates(add_chi2_distance, A, B, out, np.finfo(out.dtype).tiny)
+
+def _square_over_sum(a: Array, b: Array) -> Array:
+    """(a - b)^2 / (a + b), where 0/0 = 0."""
+    difference = np.subtract(a, b, dtype=np.float64)
+    return np.asarray(difference * (difference / _sum(a, b)))
+
+
+def _sum(a: Array, b: Array) -> Array:
+    """a + b, but never 0."""
+    return np.asarray(np.maximum(a + b, np.finfo(np.result_type(a, b)).tiny))

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from .._core import small
 from ..parallel import for_each, thread_count
-from ..types import Array, Points
+from ..types import Array, Points, inner
 from .points import COORDINATES, is_sparse
 
 _DENSE_GAIN = 50  # a multiplication of dense float32 products is so much faster than one of sparse products
 _FLOAT64_AT_A_TIME = 1_000_000  # entries of points that are copied
 _PARTS = 4  # of a sum over rows, whatever the number of threads
-_FEW_ENTRIES = 400_000  # of two sets of points, for which dense copies of them may be made
+_CANCELLED = 1e-4  # a distance of which so little is left is computed anew: 12 digits stay
+_PAIRS = 100_000  # entries of pairs of points at a time
+_TERMS = 200_000  # of sums over coordinates at a time
 
 
 def dense(A: Points) -> Any:
@@ -37,15 +38,12 @@ def dot(A: Points, B: Points, out: Array) -> None:
     if not is_sparse(A) and not is_sparse(B):
         np.matmul(A, B.T, out=out)
         return
-    out[...] = 0
-    if is_sparse(A) and is_sparse(B) and not few(A, B):
-        from .._core.sparse import add_sparse_dot
-
-        BT = B.tocsc()
-        multiplications = np.bincount(A.indices, minlength=A.shape[1]) @ np.diff(BT.indptr)
-        if _DENSE_GAIN * multiplications < out.size * A.shape[1]:
-            add_sparse_dot(A.indptr, A.indices, A.data, BT.indptr, BT.indices, BT.data, out)
+    if is_sparse(A) and is_sparse(B):
+        frequencies = (np.bincount(X.indices, minlength=X.shape[1]).astype(np.float64) for X in (A, B))
+        if _DENSE_GAIN * inner(*frequencies) < float(out.size) * A.shape[1]:
+            out[...] = (A @ B.T).toarray()
             return
+    out[...] = 0
     for a, b in chunks(A, B):
         out += a @ b.T
 
@@ -97,56 +95,48 @@ def chunks(A: Points, B: Points) -> Iterator[tuple[Any, Any]]:
         yield dense(A[:, start : start + COORDINATES]), dense(B[:, start : start + COORDINATES])
 
 
-def centred_dot(A: Points, B: Points, out: Array) -> tuple[Any, Any]:
-    """out <- <x - c, z - c> for each pair, and |x - c|^2, |z - c|^2; c is the mean of B, or 0 for sparse sets.
-
-    Distances do not change, and lose fewer digits: those of data far from the origin, all of them.
-    """
-    if is_sparse(A) and is_sparse(B):
-        dot(A, B, out)
-        return squared_norms(A), squared_norms(B)
-    from .._core.distances import centre_both
-
-    squares_a, squares_b = np.zeros(A.shape[0], out.dtype), np.zeros(B.shape[0], out.dtype)
-    for number, (a, b) in enumerate(chunks(A, B)):
-        a, b = centre_both(np.ascontiguousarray(a), np.ascontiguousarray(b), squares_a, squares_b)
-        if number == 0:
-            np.matmul(a, b.T, out=out)
-        else:
-            out += a @ b.T
-    return squares_a, squares_b
-
-
 def squared_distances(A: Points, B: Points) -> Array:
-    """|x - z|^2 for each pair, in float64 and never negative."""
+    """|x - z|^2 for each pair, in float64: about 12 digits, however close the points and however far from 0.
+
+    From dot products of points moved to the mean of B. Where |x|^2 + |z|^2 - 2 <x, z> nearly cancel, the distance
+    is summed up anew.
+    """
+    A, B = (X.astype(np.float64, copy=False) for X in (A, B))
     out = np.empty((A.shape[0], B.shape[0]))
-    if not few(A, B):
-        A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
-    fill_squared_distances(A, B, out)
+    with overflow_checked_later():
+        a, b = _centred_dot(A, B, out)
+        both = np.add.outer(a, b)
+        out *= -2.0
+        out += both
+        both *= _CANCELLED
+        rows, columns = np.nonzero(out < both)
+        step = max(1, _PAIRS * A.shape[0] // max(1, _entries(A)))
+        for start in range(0, rows.size, step):
+            i, j = rows[start : start + step], columns[start : start + step]
+            out[i, j] = squared_norms(_differences(A[i], B[j]))
+    require_no_overflow(out)
     return out
 
 
-def fill_squared_distances(A: Points, B: Points, out: Array) -> None:
-    """out <- |x - z|^2 for each pair, all in float64: about 12 digits, however close the points and far from 0."""
-    if few(A, B):
-        with overflow_checked_later():
-            small.fill_squared_distances(dense(A), dense(B), out)
-        require_no_overflow(out)
-        return
-    from .._core.distances import distances_from_dots, sparse_distances_from_dots
-
-    with overflow_checked_later():
-        a, b = centred_dot(A, B, out)
-    require_no_overflow(a, b)
+def _centred_dot(A: Points, B: Points, out: Array) -> tuple[Array, Array]:
+    """out <- <x - c, z - c> for each pair, and |x - c|^2, |z - c|^2; c is the mean of B, or 0 for sparse sets."""
     if is_sparse(A) and is_sparse(B):
-        sparse_distances_from_dots(A.indptr, A.indices, A.data, B.indptr, B.indices, B.data, a, b, out)
-    else:
-        distances_from_dots(dense(A), dense(B), a, b, out)
+        dot(A, B, out)
+        return squared_norms(A), squared_norms(B)
+    out[...] = 0
+    squares_a, squares_b = np.zeros(A.shape[0]), np.zeros(B.shape[0])
+    for a, b in chunks(A, B):
+        centre = b.mean(axis=0)
+        a, b = a - centre, b - centre
+        squares_a += squared_norms(a)
+        squares_b += squared_norms(b)
+        out += a @ b.T
+    return squares_a, squares_b
 
 
-def few(A: Points, B: Points) -> bool:
-    """Whether NumPy computes a tile: of a small block, and of points that are few numbers, dense or not."""
-    return small.by_numpy() and (A.shape[0] + B.shape[0]) * A.shape[1] <= _FEW_ENTRIES
+def _differences(A: Points, B: Points) -> Any:
+    """x - z of pairs of points."""
+    return A - B if is_sparse(A) and is_sparse(B) else dense(A) - dense(B)
 
 
 def overflow_checked_later() -> Any:
@@ -160,8 +150,14 @@ def require_no_overflow(*values: Array) -> None:
         raise ValueError("The kernel's values overflow on these points: scale the data first (divide by its largest).")
 
 
-def add_over_coordinates(add: Callable[..., None], A: Points, B: Points, out: Array, *constants: Any) -> None:
-    """out <- sum over coordinates of a compiled function of two numbers (see `_core.sums`)."""
+def add_over_coordinates(term: Callable[[Array, Array], Array], A: Points, B: Points, out: Array) -> None:
+    """out <- the sum over coordinates of a term of two numbers, which is 0 where both are."""
     out[...] = 0
+    if is_sparse(A) and is_sparse(B):  # coordinates that nobody has add nothing
+        used = np.union1d(A.indices, B.indices)
+        A, B = A[:, used], B[:, used]
+    step = max(1, _TERMS // max(1, out.size))
     for a, b in chunks(A, B):
-        add(np.ascontiguousarray(a), np.ascontiguousarray(b.T), out, *constants)
+        for start in range(0, a.shape[1], step):
+            some = slice(start, start + step)
+            out += term(a[:, None, some], b[None, :, some]).sum(axis=2)

@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._core.small import part_of
 from ..parallel import for_each, thread_count
 from ..types import Array, Points
 from .pairwise import overflow_checked_later
@@ -111,7 +110,7 @@ def _pairs(distances: Callable[[Points, Points], Array], X: Points, weight: Arra
 
     def work(strip: int) -> None:
         rows = slice(starts[strip], starts[strip] + _STRIP)
-        with part_of(kept.size**2), overflow_checked_later():
+        with overflow_checked_later():
             block = distances(points[rows], points[rows.start :])
         above = np.triu(np.ones(block.shape, np.bool_), 1)
         values[strip], weights[strip] = block[above], np.outer(own[rows], own[rows.start :])[above]

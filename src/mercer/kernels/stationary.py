@@ -12,23 +12,9 @@ from ..params import require_number
 from ..types import Array, Points
 from .adaptive import Adaptive
 from .base import Kernel
-from .columns import fast_columns, fits_single
-from .evaluate import Prepared
-from .pairwise import (
-    add_over_coordinates,
-    centred_dot,
-    dense,
-    few,
-    fill_squared_distances,
-    squared_distances,
-)
-from .points import common_dtype, count, held_width, take, width
+from .pairwise import add_over_coordinates, dense, squared_distances
+from .points import common_dtype, count, held_width, width
 from .spread import mean_absolute, mean_square, median_distance, variance
-
-# float32 products give |x - z|^2 with an error of about 1e-7 (|x|^2 + |z|^2). Rows where gamma |x|^2 is larger than
-# this are computed in float64, so that no value of the Gaussian is wrong by more than about 5e-6. (The size of the
-# row's own point is enough: a much larger z is so far away that the value is 0.)
-_HEAVY = 16.0
 
 
 class Stationary(Kernel, names=()):
@@ -85,38 +71,11 @@ class Gaussian(Adaptive, Stationary, names=("rbf", "gaussian")):
         return 2.0 * median_distance(squared_distances, X, weight)
 
     def scratch_width(self, X: Points) -> int:
-        """Twice the columns: some rows may need float64."""
+        """Twice the columns: distances are float64."""
         return 2 * held_width(X)
 
-    def prepare(self, Z: Points, dtype: Any) -> Prepared:
-        columns = fast_columns(Z, dtype, float(self.gamma))
-        return super().prepare(Z, dtype) if columns is None else columns(self, Z, dtype)
-
-    def prepared_bytes(self, Z: Points, dtype: Any) -> int:
-        columns = fast_columns(Z, dtype, float(self.gamma))
-        return 0 if columns is None else columns.bytes_for(Z, dtype)
-
     def fill(self, A: Points, B: Points, out: Array) -> None:
-        gamma = float(self.gamma)
-        if few(A, B):
-            np.exp((-gamma * squared_distances(A, B)).astype(out.dtype, copy=False), out=out)
-            return
-        from .._core.exponential import exp_64, gaussian_32
-
-        if out.dtype == np.float64:
-            fill_squared_distances(A, B, out)
-            exp_64(out, gamma)
-            return
-        heavy = np.arange(count(A))
-        if fits_single(gamma, A, B):
-            a, b = centred_dot(A, B, out)
-            if gaussian_32(out, a, b, gamma) <= _HEAVY:
-                return
-            heavy = np.flatnonzero(~(gamma * a <= _HEAVY))
-        if heavy.size:
-            precise = np.empty((heavy.size, count(B)))
-            self.fill(take(A, heavy).astype(np.float64), B.astype(np.float64), precise)
-            out[heavy] = precise
+        out[...] = np.exp(-float(self.gamma) * squared_distances(A, B))
 
 
 def _gamma_of_width(sigma: float) -> float:
@@ -146,19 +105,13 @@ class Laplacian(Adaptive, Stationary):
         return mean_absolute(X, weight) if word == "scale" else median_distance(_absolute_distances, X, weight)
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
-        from .._core.exponential import exp_32, exp_64
-        from .._core.sums import add_l1
-
-        add_over_coordinates(add_l1, A, B, out)
-        (exp_32 if out.dtype == np.float32 else exp_64)(out, float(self.gamma))
+        out[...] = np.exp(-float(self.gamma) * _absolute_distances(A, B))
 
 
 def _absolute_distances(A: Points, B: Points) -> Array:
     """|x - z|_1 for each pair, in float64."""
-    from .._core.sums import add_l1
-
     out = np.empty((count(A), count(B)))
-    add_over_coordinates(add_l1, A, B, out)
+    add_over_coordinates(lambda a, b: np.abs(a - b), A, B, out)
     return out
 
 

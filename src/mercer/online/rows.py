@@ -9,19 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._core.core import CHOICE
+from ..columns import SCRATCH, Columns, value_seconds
 from ..kernels import Kernel
-from ..kernels.evaluate import (
-    SCRATCH,
-    Prepared,
-    add_up_own_rows,
-    block,
-    diagonal,
-    fill_rows,
-    fill_square,
-    prepared,
-    value_seconds,
-)
-from ..kernels.points import Domain, common_dtype, count, stack, take
+from ..kernels.evaluate import diagonal
+from ..kernels.points import Domain, common_dtype, count, stack
 from ..limits import NEVER, Deadline
 from ..parallel import for_each, thread_count
 from ..types import Array, Index, Points
@@ -66,19 +57,28 @@ def rows_of(kernel: Kernel, held: Points | None, X: Points, deadline: Deadline =
     if kernel.domain is Domain.VALUES:
         return _Matrix(X, X.diagonal().astype(np.float64))
     points = X if held is None else stack(held, X)
-    values = count(points) * count(X)
+    n, shown = count(points), count(X)
     seconds = value_seconds(kernel, X) if deadline.limited else 0.0
-    if values <= _HELD and values * seconds <= _HELD_SHARE * deadline.left():
-        X = _double(X)
-        K = block(kernel, X) if held is None else block(kernel, _double(points), X)
-        return _Matrix(K, diagonal(kernel, _double(points)))
-    columns = prepared(kernel, X, common_dtype(X), _ROOM)
-    if held is not None and not columns.takes(held):
-        columns = Prepared(kernel, X, columns.dtype)
-    rows = _Streamed(columns, columns if held is None else columns.alike(points))
+    threads = 1 if kernel.serial else thread_count()
+    own = np.arange(n - shown, n)
+    if n * shown <= _HELD and n * shown * seconds <= _HELD_SHARE * deadline.left():
+        points = _double(points)
+        return _Matrix(_values(Columns(kernel, points, np.float64, threads), own), diagonal(kernel, points))
+    columns = Columns(kernel, points, common_dtype(X), threads, _ROOM, SCRATCH)
+    rows = _Streamed(columns if held is None else columns.narrow(own, threads))
     if seconds > 0.0:
-        rows.block = int(min(rows.block, max(1.0, _BLOCK_SHARE * deadline.left() / (seconds * count(X)))))
+        rows.block = int(min(rows.block, max(1.0, _BLOCK_SHARE * deadline.left() / (seconds * shown))))
     return rows
+
+
+def _values(columns: Columns, own: Index) -> Array:
+    """k(u_i, x_j), where the x are the last of the u; by symmetry, where they are all."""
+    K = np.empty((columns.n, own.size))
+    if own.size == columns.n and columns.kernel.symmetric:
+        columns.square(columns.at, K)
+    else:
+        columns.narrow(own, columns.threads).fill(columns.at, K, columns.at)
+    return K
 
 
 class _Matrix(Rows):
@@ -102,31 +102,38 @@ class _Matrix(Rows):
 
 
 class _Streamed(Rows):
-    """Rows computed when they are needed, and forgotten."""
+    """Rows computed when they are needed, and forgotten. The columns are the points of X, the last of all."""
 
-    def __init__(self, columns: Prepared, source: Prepared) -> None:
-        self.columns, self.source = columns, source
+    def __init__(self, columns: Columns) -> None:
+        self.columns, self.before = columns, columns.diag.size - columns.n
         self.block = _CHEAP_BLOCK if columns.cheap else _BLOCK
         self.buffer, self.tile = np.empty((0, columns.n), columns.dtype), np.empty((0, 0), columns.dtype)
+        self.chosen: Columns | None = None
 
     def square(self, columns: Index) -> Array:
         if len(self.tile) != columns.size:
             self.tile = np.empty((columns.size, columns.size), self.columns.dtype)
-        self.chosen = self.columns.columns_of(columns)
-        fill_square(self.chosen, self.tile)
+        self.places, self.chosen = self.before + columns, None
+        if self.columns.kernel.symmetric:
+            self.columns.square(self.places, self.tile)
+        else:
+            self._narrow().fill(self.places, self.tile, np.arange(columns.size))
         return self.tile
 
     def row(self, i: int) -> Array:
-        out = np.empty((1, self.chosen.n), self.columns.dtype)
-        fill_rows(self.chosen, take(self.source.points, np.array([i])), out, [0])
+        out = np.empty((1, self.places.size), self.columns.dtype)
+        self._narrow().fill(np.array([i]), out, np.zeros(1, np.intp))
         return np.asarray(out[0])
 
+    def _narrow(self) -> Columns:
+        """The points of the last square, as columns."""
+        if self.chosen is None:
+            self.chosen = self.columns.narrow(self.places, self.columns.threads)
+        return self.chosen
+
     def add(self, F: Array, index: Index, v: Array) -> None:
-        if self.columns.cheap:
-            for part, weights in zip(F, v, strict=True):
-                used = np.flatnonzero(weights)
-                if used.size:
-                    part += add_up_own_rows(self.columns, self.source, index[used], weights[used])
+        if len(F) == 1:
+            self.columns.add(index, np.ascontiguousarray(v[0]), F[0])
             return
         step = max(1, _BUFFER // (self.columns.n * self.columns.dtype.itemsize))
         if len(self.buffer) < min(step, index.size):
@@ -134,7 +141,7 @@ class _Streamed(Rows):
         for start in range(0, index.size, step):
             some = index[start : start + step]
             places = np.arange(some.size)
-            fill_rows(self.columns, take(self.source.points, some), self.buffer, places, SCRATCH)
+            self.columns.fill(some, self.buffer, places)
             for part, weights in zip(F, v[:, start : start + step], strict=True):
                 self._add_held(part, places, weights)
 
@@ -152,7 +159,7 @@ class _Streamed(Rows):
         for_each(spans, add, pieces)
 
     def squares(self) -> Array:
-        return diagonal(self.columns.kernel, self.source.points).astype(np.float64)
+        return self.columns.diag
 
 
 def _double(X: Points) -> Any:
