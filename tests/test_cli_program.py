@@ -18,12 +18,13 @@ import pytest
 from sklearn.datasets import load_iris
 
 import mercer
+from mercer.cli.main import VERBS
 
 from . import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = [sys.executable, "-m", "mercer"]
-HEAVY = ["numpy", "scipy", "sklearn", "numba", "matplotlib", "pandas", "sympy", "rich"]
+HEAVY = ["numpy", "scipy", "sklearn", "matplotlib", "pandas", "sympy", "rich"]
 
 
 @pytest.fixture(scope="module")
@@ -178,13 +179,20 @@ def test_characters_that_a_stream_lacks(folder):
     assert done.returncode == 0 and "3/8" in done.stdout and "?" in done.stdout and done.stderr == ""
 
 
-def test_help_is_fast():
-    script = "import sys; from mercer.cli.main import parser; parser().format_help(); "
-    script += f"print(*[name for name in {HEAVY!r} if name in sys.modules])"
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [("--help", 0), ("train --help", 0), ("train --bad", 2), ("nonsense", 2), ("tune", 2), ("explain --bad", 2)],
+)
+def test_help_and_usage_errors_import_the_chosen_verb_alone(arguments, code):
+    verb = arguments.split()[0]
+    script = "import sys; from mercer.cli import main; code = main(sys.argv[1:]); print('\\n', code, "
+    script += f"*[name for name in {HEAVY!r} if name in sys.modules], *[v for v in main.__globals__['VERBS'] "
+    script += "if f'mercer.cli.{v}' in sys.modules])"
     done = subprocess.run(
-        [sys.executable, "-c", script], env=environment(), capture_output=True, text=True, timeout=PATIENCE
-    )
-    assert done.stdout.split() == []
+        [sys.executable, "-c", script, *arguments.split()],
+        env=environment(), capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.stdout.split("\n")[-2].split() == [str(code), *([verb] if verb in VERBS else [])], done.stderr
 
 
 def on_a_terminal(folder, arguments, **more):

@@ -29,6 +29,8 @@ class NothingYetError(Exception):
 
 def code_of(error: Exception) -> Exit:
     """Whose fault an error is: of the arguments, of the data, of the model file, or our own."""
+    if isinstance(error, UsageError | OSError):  # the usual ones, told without loading what reads files
+        return Exit.USAGE
     from ..io import DataError, ModelError
     from ..memory import BudgetError
     from ..parse import ParseError
@@ -39,7 +41,7 @@ def code_of(error: Exception) -> Exit:
         return Exit.MODEL
     if isinstance(error, NothingYetError):
         return Exit.LIMITS
-    return Exit.USAGE if isinstance(error, UsageError | ParseError | BudgetError | OSError) else Exit.INTERNAL
+    return Exit.USAGE if isinstance(error, ParseError | BudgetError) else Exit.INTERNAL
 
 
 @contextmanager

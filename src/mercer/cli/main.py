@@ -9,10 +9,12 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from typing import NoReturn, TextIO
 
+from .. import __version__
 from .exits import Exit, UsageError, code_of
 
 VERBS = {
@@ -57,22 +59,23 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message.rstrip('.')}. See {self.prog} --help.")
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of all verbs; it imports nothing heavy."""
-    from .. import __version__
-
+def parser(chosen: str) -> argparse.ArgumentParser:
+    """The parser of all verbs. Only the chosen one is imported, and knows its arguments; nothing heavy is."""
     whole = Parser(_EXAMPLES, prog="mercer", description="Kernel methods with certificates.", epilog=_CODES)
     whole.add_argument("--version", action="version", version=f"mercer {__version__}")
     whole.add_argument("--verbose", action="store_true", help="with --version: all that a report of a fault needs")
     verbs = whole.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name, summary in VERBS.items():
+        if name != chosen:
+            verbs.add_parser(name, help=summary, description=summary)
+            continue
         module = import_module(f".{name}", __package__)
         verb = verbs.add_parser(name, help=summary, description=summary, examples=module.EXAMPLES)
         module.add_arguments(verb)
         common = verb.add_argument_group("output")
         common.add_argument("--json", action="store_true", help="the result as one JSON object on stdout")
         common.add_argument("--quiet", "-q", action="store_true", help="no progress and no notes on stderr")
-        verb.set_defaults(run=module.run, usage=verb.format_usage())
+        verb.set_defaults(run=module.run, usage=verb.format_usage)
     return whole
 
 
@@ -86,11 +89,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         show()
         return int(Exit.FINE)
     if not given:
-        parser().print_help(sys.stderr)
+        parser("").print_help(sys.stderr)
         return Exit.USAGE
-    end = partial(_end, next((word for word in given if word in VERBS), ""), "--json" in given)
+    chosen = next((word for word in given if word in VERBS), "")
+    end = partial(_end, chosen, "--json" in given)
     try:
-        arguments, unknown = parser().parse_known_args(given)
+        arguments, unknown = parser(chosen).parse_known_args(given)
         if unknown:
             raise _not_understood(unknown[0], arguments)
         code = int(arguments.run(arguments))
@@ -141,9 +145,7 @@ def _in_words(error: Exception) -> str:
 
 def _not_understood(word: str, arguments: argparse.Namespace) -> UsageError:
     """The error for an argument that there is not, with the one that may be meant."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, re.findall(r"--[\w-]+", arguments.usage), 1)
+    near = get_close_matches(word, re.findall(r"--[\w-]+", arguments.usage()), 1)
     hint = f"Did you mean {near[0]}?" if near else f"See mercer {arguments.verb} --help."
     return UsageError(f"{word} is not understood. {hint}")
 
