@@ -23,9 +23,9 @@ void require(bool fits, const char *function, const std::string &what) {
   if (!fits) throw nb::value_error((std::string(function) + ": " + what).c_str());
 }
 void require_within(const char *function, const Places &index, int64_t stop) {
-  bool within = true;
-  for (int64_t i = 0; i < length(index); i++) within &= uint64_t(index.data()[i]) < uint64_t(stop);
-  require(within, function, "an index is not between 0 and " + std::to_string(stop - 1));
+  int64_t outside = 0;
+  for (int64_t i = 0; i < length(index); i++) outside |= index.data()[i] | (stop - 1 - index.data()[i]);
+  require(outside >= 0, function, "an index is not between 0 and " + std::to_string(stop - 1));
 }
 
 // The rows, and how many there are.
@@ -51,12 +51,12 @@ template <class Place> bool as_sparse(const char *function, const Tuple &parts, 
   stop = stop < 0 ? n : stop;
   require(n >= 0 && 0 <= start && start <= stop && stop <= n && length(column) == entries, function, "the parts of a sparse matrix do not fit together");
   const Place *first = begin.data(), *place = column.data();
-  bool rising = first[start] >= 0 && first[stop] <= entries, within = true;
+  bool rising = first[start] >= 0 && first[stop] <= entries;
   for (int64_t i = start; i < stop; i++) rising &= first[i] <= first[i + 1];
   require(rising, function, "the parts of a sparse matrix do not fit together");
-  using Word = std::make_unsigned_t<Place>;
-  for (int64_t e = first[start]; e < first[stop]; e++) within &= Word(place[e]) < Word(width);
-  require(within, function, "a column of a sparse row is not between 0 and " + std::to_string(width - 1));
+  Place outside = 0;  // its sign is that of any column, or of what is left of the width, that is below 0: no branch
+  for (int64_t e = first[start]; e < first[stop]; e++) outside |= place[e] | (Place(width - 1) - place[e]);
+  require(outside >= 0, function, "a column of a sparse row is not between 0 and " + std::to_string(width - 1));
   out.rows = {.value = is_single ? (const void *)single.data() : precise.data(), .begin = first, .column = place, .width = width, .sparse = true, .single = is_single, .wide = sizeof(Place) == 8};
   out.n = n;
   return true;

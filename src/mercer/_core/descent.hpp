@@ -16,29 +16,36 @@ constexpr double INFINITE = __builtin_inf();
 
 inline double smaller_of(double a, double b) { return b < a ? b : a; }
 inline double larger_of(double a, double b) { return b > a ? b : a; }
-inline double size_of(double a) { return a < 0.0 ? -a : a; }
+inline double size_of(double a) { return __builtin_fabs(a); }
 
-// 1/m! for m = 0 ... 13, and 2/(2m + 1) for m = 0 ... 12
+// 2^(i/32) for i = 0 ... 31, by Taylor's series, and 2/(2m + 1) for m = 0 ... 12
 struct Series {
-  static constexpr int degree = 13, terms = 13;
-  double factorial[degree + 1] = {1.0}, odd[terms] = {};
+  static constexpr int parts = 32, terms = 13;
+  double root[parts] = {}, odd[terms] = {};
   constexpr Series() {
-    for (int m = 1; m <= degree; m++) factorial[m] = factorial[m - 1] / m;
+    for (int i = 0; i < parts; i++) {
+      const long double t = 0.693147180559945309417232121458L * i / parts;
+      long double sum = 1.0L;
+      for (int m = 24; m > 0; m--) sum = 1.0L + sum * t / m;
+      root[i] = double(sum);
+    }
     for (int m = 0; m < terms; m++) odd[m] = 2.0 / (2 * m + 1);
   }
 };
 constexpr Series SERIES{};
 
-// exp(x) for x <= 0: x = k log 2 + r, and Taylor's polynomial of degree 13 for |r| <= log(2) / 2 (below 5e-18 of exp r)
+// exp(x) for x <= 0: x = k log(2)/32 + r, and Taylor's polynomial of degree 6 for |r| <= log(2)/64 (below 4e-18 of exp r)
 inline double exp_of(double x) {
   if (x < -708.0) return 0.0;  // the least normal number is exp(-708.4)
-  constexpr double LOG2E = 1.4426950408889634, HIGH = 6.93147180369123816490e-01, LOW = 1.90821492927058770002e-10;
-  constexpr double MAGIC = 0x1.8p52;  // adding it rounds to a whole number; HIGH + LOW = log 2, and k HIGH is exact
-  const double shifted = fused(x, LOG2E, MAGIC), k = shifted - MAGIC, r = fused(-k, LOW, fused(-k, HIGH, x));
-  double p = SERIES.factorial[Series::degree];
-  for (int m = Series::degree - 1; m >= 0; m--) p = fused(p, r, SERIES.factorial[m]);
-  const uint64_t scale = (__builtin_bit_cast(uint64_t, shifted) + 1023) << 52;
-  return p * __builtin_bit_cast(double, scale);
+  constexpr double RATE = 32 * 1.4426950408889634, HIGH = 6.93147180369123816490e-01 / 32, LOW = 1.90821492927058770002e-10 / 32;
+  constexpr double MAGIC = 0x1.8p52;  // adding it rounds to a whole number; 32 (HIGH + LOW) = log 2, and k HIGH is exact
+  const double shifted = fused(x, RATE, MAGIC), k = shifted - MAGIC, r = fused(-k, LOW, fused(-k, HIGH, x)), square = r * r;
+  const double high = fused(square, 1.0 / 720, fused(r, 1.0 / 120, 1.0 / 24));
+  const double less = fused(square, fused(square, high, fused(r, 1.0 / 6, 0.5)), r);  // exp(r) - 1
+  const int64_t whole = int64_t(k);
+  const uint64_t scaled = __builtin_bit_cast(uint64_t, SERIES.root[whole & 31]) + (uint64_t(whole >> 5) << 52);
+  const double power = __builtin_bit_cast(double, scaled);
+  return fused(power, less, power);
 }
 
 // 2 atanh(s) for |s| <= 0.172: a series in s^2 <= 0.0295, of which 13 terms are taken (the next is below 1e-20)
@@ -76,33 +83,37 @@ inline double best(const Term &t, double beta, double F) {
 }
 
 // The s with the least  a/2 (s - beta)^2 + f (s - beta) + C (p log p + (1 - p) log(1 - p)),  p = y s / C.
-// With p = 1 / (1 + exp(-z)) it is where  z + a C (p - p_0) + y f = 0:  by Newton's method, halving where it strays.
-inline double best_logistic(const Term &t, double beta, double f) {
+// With p = 1 / (1 + exp(-z)) it is where  z + a C (p - p_0) + y f = 0:  by Newton's method, halving where it strays. It
+// begins at z = -y f, whose p is known: the bounds are on either side of it.
+inline double best_logistic(const Term &t, double beta, double f, double p) {
   const double y = t.q, C = t.hi - t.lo, old = y * beta / C, slope = t.a * C;
-  double low = -y * f - slope * (1.0 - old), high = -y * f + slope * old;
-  double z = smaller_of(larger_of(-y * f, low), high);
-  for (int step = 0; step < NEWTON_STEPS; step++) {
-    const double p = sigmoid(z), value = fused(slope, p - old, z) + y * f;
-    (value > 0.0 ? high : low) = z;
+  double z = -y * f, low = z - slope * (1.0 - old), high = z + slope * old;
+  for (int step = 0; step < NEWTON_STEPS; step++, p = sigmoid(z)) {
+    const double value = fused(slope, p - old, z) + y * f;
+    high = value > 0.0 ? z : high, low = value > 0.0 ? low : z;  // both, without a branch
     double next = z - value / fused(slope * p, 1.0 - p, 1.0);
-    if (!(low <= next && next <= high)) next = 0.5 * (low + high);
+    next = (low <= next) & (next <= high) ? next : 0.5 * (low + high);
     if (size_of(next - z) <= larger_of(NEAR, NEAR_LARGE * size_of(z))) return y * C * p * fused(1.0 - p, next - z, 1.0);  // needs no other exp
     z = next;
   }
-  return y * C * sigmoid(z);
+  return y * C * p;
 }
 
-// What a move of the coefficient can gain, per unit, with the score f; below zero, by how much any move would lose.
-inline double gain_of(const Term &t, double beta, double f) {
+// What a move of the coefficient can gain, per unit, with the score f; below zero, by how much any move would lose. And
+// the probability of the other label, for the logistic loss.
+struct Look {
+  double gain, p;
+};
+inline Look look_at(const Term &t, double beta, double f) {
   if (t.r == LOGISTIC) {
-    const double C = t.hi - t.lo;
-    return size_of(t.q * C * sigmoid(-t.q * f) - beta) / C;
+    const double C = t.hi - t.lo, p = sigmoid(-t.q * f);
+    return {size_of(t.q * C * p - beta) / C, p};
   }
   const double F = fused(-t.r, beta, t.q) - f, up = beta >= 0.0 ? F - t.eps : F + t.eps, down = beta > 0.0 ? F - t.eps : F + t.eps;
-  return larger_of(beta < t.hi ? up : -INFINITE, beta > t.lo ? -down : -INFINITE);
+  return {larger_of(beta < t.hi ? up : -INFINITE, beta > t.lo ? -down : -INFINITE), 0.0};
 }
-inline double best_of(const Term &t, double beta, double f) {
-  return t.r == LOGISTIC ? best_logistic(t, beta, f) : best(t, beta, fused(-t.r, beta, t.q) - f);
+inline double best_of(const Term &t, double beta, double f, double p) {
+  return t.r == LOGISTIC ? best_logistic(t, beta, f, p) : best(t, beta, fused(-t.r, beta, t.q) - f);
 }
 
 // The next of a row of random words (xorshift: Marsaglia 2003)
@@ -134,7 +145,7 @@ inline double in_play(DescentState &at, const double *f, int64_t n) {
   double worst = 0.0;
   at.size = 0;
   for (int64_t i = 0; i < n; i++) {
-    const double gain = gain_of(at.terms[i], at.beta[i], f[i]);
+    const double gain = look_at(at.terms[i], at.beta[i], f[i]).gain;
     if (gain < -at.margin) {
       at.order[last--] = i;
     } else {
@@ -154,14 +165,15 @@ template <class Rows> double one_pass(const Rows &rows, DescentState &at) {
       __builtin_prefetch(at.terms + at.order[k + AHEAD]);
       rows.expect(at.order[k + AHEAD]);
     }
-    const double f = rows.score(k, i, at.image) + fused(at.constant, at.total, at.shift), gain = gain_of(at.terms[i], at.beta[i], f);
+    const double f = rows.score(k, i, at.image) + fused(at.constant, at.total, at.shift);
+    const auto [gain, p] = look_at(at.terms[i], at.beta[i], f);
     if (gain < -at.margin) {
       at.order[k] = at.order[--at.size], at.order[at.size] = i;
       continue;
     }
     if (gain > 0.0) {
       worst = larger_of(worst, gain);
-      const double now = best_of(at.terms[i], at.beta[i], f), step = now - at.beta[i];
+      const double now = best_of(at.terms[i], at.beta[i], f, p), step = now - at.beta[i];
       at.beta[i] = now, at.total += step;
       rows.change(k, i, step, at.image);
     }

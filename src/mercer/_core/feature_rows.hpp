@@ -62,6 +62,14 @@ template <class Real> struct DenseRows {
   void change(int64_t, int64_t i, double step, double *image) const { add(i, step, image); }
 };
 
+typedef double Four __attribute__((vector_size(32)));
+inline void load_four(const double *x, Four &out) { out = Four{x[0], x[1], x[2], x[3]}; }
+inline void load_four(const float *x, Four &out) {
+  typedef float few __attribute__((vector_size(16)));
+  const few values = {x[0], x[1], x[2], x[3]};
+  out = __builtin_convertvector(values, Four);
+}
+
 template <class Real, class Place> struct SparseRows {
   const Place *begin, *column;
   const Real *value;
@@ -69,10 +77,10 @@ template <class Real, class Place> struct SparseRows {
   static constexpr int AT_ONCE = 1;
 
   double dot(int64_t i, const double *w) const {
-    return summed(i, [&](int64_t e) { return w[column[e]]; });
+    return summed(i, [w, this](int64_t e) { return w[column[e]]; });
   }
   double square(int64_t i) const {
-    return summed(i, [&](int64_t e) { return double(value[e]); });
+    return summed(i, [this](int64_t e) { return double(value[e]); });
   }
   void add(int64_t i, double step, double *out) const {
     for (int64_t e = begin[i]; e < begin[i + 1]; e++) out[column[e]] = fused(step, double(value[e]), out[column[e]]);
@@ -87,17 +95,17 @@ template <class Real, class Place> struct SparseRows {
 
  private:
   double summed(int64_t i, auto other) const {
-    double a = 0, b = 0, c = 0, d = 0;
+    Four sums = {};
     int64_t e = begin[i];
     const int64_t end = begin[i + 1];
     for (; e + 4 <= end; e += 4) {
-      a = fused(double(value[e]), other(e), a);
-      b = fused(double(value[e + 1]), other(e + 1), b);
-      c = fused(double(value[e + 2]), other(e + 2), c);
-      d = fused(double(value[e + 3]), other(e + 3), d);
+      Four x;
+      load_four(value + e, x);
+      sums = x * Four{other(e), other(e + 1), other(e + 2), other(e + 3)} + sums;
     }
-    for (; e < end; e++) a = fused(double(value[e]), other(e), a);
-    return (a + b) + (c + d);
+    double first = sums[0];
+    for (; e < end; e++) first = fused(double(value[e]), other(e), first);
+    return (first + sums[1]) + (sums[2] + sums[3]);
   }
 };
 
