@@ -30,8 +30,18 @@ NATIVE := CMakeLists.txt $(wildcard backend/*.py src/mercer/_core/*.hpp src/merc
 	$(OLDEST)/python $(PIP) --constraint tests/oldest.txt --editable . hypothesis pandas pyarrow pytest pytest-xdist
 	touch $@
 
-demo: .venv/ready
-	$(BIN)/python examples/demo.py
+# The demo needs a part of what the tests do; it says what is being done while one waits.
+.venv/demo: pyproject.toml $(NATIVE)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Mercer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	@echo '[1/3] An environment of its own, .venv'
+	@$(PYTHON) -m venv .venv
+	@echo '[2/3] NumPy, SciPy, scikit-learn, Matplotlib, SymPy and a few more; then the native core is compiled (half a minute)'
+	@$(BIN)/python $(PIP) --editable '.[plot,explain]'
+	@echo '[3/3] The demo'
+	@touch $@
+
+demo: $(if $(wildcard .venv/ready),.venv/ready,.venv/demo)
+	@$(BIN)/python examples/demo.py
 
 test: .venv/ready .venv/tools
 	$(BIN)/ruff check .

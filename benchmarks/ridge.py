@@ -3,6 +3,7 @@
     python benchmarks/ridge.py --data FOLDER              # a folder with load.py, kin40k, california and hflights
     python benchmarks/ridge.py --data FOLDER --only exact,full,landmarks,million,path,coverage --repeat 3
     python benchmarks/ridge.py --data FOLDER --only exact:kin40k:8000:0.1    # one case: kind, data, rows, alpha
+    python benchmarks/ridge.py --data FOLDER --before PYTHON    # with an older Mercer beside it: its Python
 
 exact      KernelRidge in float64 on 8,000 and 16,000 points, against scikit-learn's; relative residuals of both by one
            float64 formula. With 16,000 points, OpenBLAS on two threads ends scikit-learn's with a segmentation fault,
@@ -244,6 +245,8 @@ def table(results: dict[str, dict[str, Any]]) -> str:
         "residual",
         "test error",
     ]
+    older = any("before" in found for found in results.values())
+    head += ["before", "ratio"] * older
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for case, found in results.items():
         kind, name, n, alpha = case.split(":")
@@ -259,6 +262,11 @@ def table(results: dict[str, dict[str, Any]]) -> str:
         cells += [f"**{theirs['seconds'] / ours['seconds']:.1f}x**" if theirs else ""]
         cells += [both("gigabytes", ".2f") + " GB", f"{ours['gigabytes'] / theirs['gigabytes']:.2f}" if theirs else ""]
         cells += [both("residual", ".1e"), both("error", ".4f")]
+        before = found.get("before", {}).get("seconds")
+        cells += [
+            "" if before is None else f"{before:.2f} s",
+            "" if before is None else f"{before / ours['seconds']:.2f}",
+        ] * older
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -271,6 +279,7 @@ def main() -> None:
         "--only", default=",".join([*CASES, "coverage"]), help="kinds of cases, with commas; or single cases"
     )
     parser.add_argument("--repeat", type=int, default=2)
+    parser.add_argument("--before", help="the Python of an older Mercer, which runs the same cases")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -283,10 +292,12 @@ def main() -> None:
         for case in CASES.get(kind, [kind] if kind != "coverage" else []):
             name = case.split(":")[0]
             n = int(case.split(":")[2])
-            for machine in machines(name, n, 1, 1.0):
+            sides = dict.fromkeys(machines(name, n, 1, 1.0), sys.executable)
+            for machine, python in (sides | ({"before": options.before} if options.before else {})).items():
                 slow = n >= SOLVE_FAILS and machine == "scikit-learn"
                 repeat = 1 if slow or name in ("million", "full", "path") else options.repeat
-                command = [sys.executable, __file__, "--data", str(options.data), "--one", f"{case}/{machine}"]
+                own = "mercer" if machine == "before" else machine
+                command = [python, __file__, "--data", str(options.data), "--one", f"{case}/{own}"]
                 done = subprocess.run([*command, "--repeat", str(repeat)], capture_output=True, text=True)
                 if done.returncode:
                     print(f"{case} {machine} failed ({done.returncode}):\n{done.stderr[-500:]}", file=sys.stderr)

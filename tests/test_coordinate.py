@@ -15,7 +15,8 @@ from mercer.kernels import Gaussian, Linear
 from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Logistic, OneClass, Squared, SquaredHinge
 from mercer.problem import Problem
 from mercer.solution import Status
-from mercer.solvers import QP, CoordinateDescent, Decomposition, Newton, coordinate, proximal, solver
+from mercer.solvers import QP, CoordinateDescent, Decomposition, Newton, coordinate, solver
+from mercer.solvers.newton import proximal
 
 from . import PATIENCE
 from .zoo import WEIGHTS, curve, two_classes

@@ -43,7 +43,7 @@ from mercer.limits import StoppedError, interruptible, look, looking
 from mercer.parallel import apart, for_each
 from mercer.solution import Status
 from mercer.solvers import Iterate, Solver, StochasticSubgradient, triangular
-from mercer.solvers.systems import system_of
+from mercer.solvers.newton.systems import system_of
 from mercer.solvers.weights import factored
 
 PATIENCE = 120.0  # seconds; nothing here takes long

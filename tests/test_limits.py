@@ -28,8 +28,9 @@ from mercer.losses import Logistic
 from mercer.parallel import for_each
 from mercer.problem import Problem
 from mercer.solution import Status
-from mercer.solvers import CoordinateDescent, Iterate, Newton, Solver, coordinate, qp, systems, weights
+from mercer.solvers import CoordinateDescent, Iterate, Newton, Solver, coordinate, qp, weights
 from mercer.solvers.landmarks import Growing, InFeatures
+from mercer.solvers.newton import systems
 
 SLACK = 1.1, 0.5  # what is promised: the limit, a tenth of it, and half a second
 

@@ -129,7 +129,7 @@ def test_many_points_get_landmarks_and_the_reason():
         model = KernelLogistic(Gaussian(0.1), tol=1e-6, memory="4MB").fit(points, target)
     solution = model.solution_
     assert isinstance(solution.solver, NystromNewton) and "landmarks stand for them" in solution.reason
-    assert model.support_.size <= solution.solver.landmarks < 100
+    assert model.support_.size <= solution.solver.landmarks < 300
     assert model.certificate_.primal >= exact.certificate_.primal * (1 - 1e-6)
     assert model.certificate_.dual <= exact.certificate_.dual
     assert model.certificate_.relative_gap < 0.2

@@ -15,7 +15,8 @@ from mercer.kernels import Constant, Gaussian, Laplacian, Linear, Polynomial, Pr
 from mercer.losses import Hinge, Logistic, Squared
 from mercer.problem import Problem
 from mercer.solution import Status
-from mercer.solvers import Newton, NystromNewton, choose, landmarks, solver, systems
+from mercer.solvers import Newton, NystromNewton, choose, landmarks, solver
+from mercer.solvers.newton import systems
 
 from . import PATIENCE
 from .zoo import PROBLEMS, as_sparse, curve, two_classes
@@ -142,6 +143,47 @@ def test_landmarks_are_found_once_for_all_problems_and_then_forgotten(monkeypatc
     assert len(landmarks._factors) < held
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("bias", [True, False])
+def test_landmarks_without_room_for_their_rows(dtype, bias):
+    X, y = two_classes(700)
+    X = X.astype(dtype)
+    gram = PointsGram(Gaussian(0.3), X, "1MB")
+    problem = Problem(gram, y, Logistic(), 2.0, bias=bias)
+    chosen = NystromNewton(50)
+    assert chosen._streams(problem) and not chosen._streams(Problem(gram_of(Gaussian(0.3), X), y, Logistic()))
+    solution = solve(problem, chosen, tol=1e-8)
+    assert solution.status is Status.APPROXIMATE and 0 < solution.support.size <= 50
+    K, c, own = Gaussian(0.3)(X.astype(float)), solution.beta, solution.support
+    slope = 2.0 * Logistic().slope(y, K @ c + solution.b)  # no f over the same landmarks is better
+    assert np.abs(K[own] @ slope + K[np.ix_(own, own)] @ c[own]).max() < 1e-3 * np.abs(K[own] @ np.abs(slope)).max()
+    assert solution.b == pytest.approx(problem.best_bias(K @ c), abs=1e-5)
+    assert solution.certificate.primal == pytest.approx(problem.primal(c, solution.b, K @ c), rel=1e-6)
+    assert_array_equal(solve(problem, chosen, tol=1e-8).beta, c)
+
+
+def test_landmarks_never_fall_as_points_grow():
+    counts = []
+    for n in (2_000, 20_000, 50_000, 200_000):
+        gram = PointsGram(Gaussian(0.3), np.zeros((n, 2), np.float32), "600MB")
+        chosen, _ = choose(Problem(gram, np.ones(n), Logistic()))
+        counts.append(chosen.landmarks)
+    assert counts == sorted(counts) and counts[0] == 1000 and counts[-1] > 2000
+
+
+def test_systems_by_conjugate_gradients(monkeypatch):
+    X, y = two_classes(400)
+    for C in (1.0, 100.0):
+        exact = solve(Problem.of(Gaussian(0.3), X, y, Logistic(), C), Newton(), tol=1e-9)
+        monkeypatch.setattr(systems, "_FACTOR", 100)
+        problem = Problem.of(Gaussian(0.3), X, y, Logistic(), C)
+        assert isinstance(systems.system_of(problem.gram), systems._Held)
+        assert systems.system_of(problem.gram) is systems.system_of(problem.gram)  # K in float64 is there once
+        solution = solve(problem, Newton(), tol=1e-9)
+        assert solution.status is Status.CONVERGED and solution.iterations <= 2 * exact.iterations
+        monkeypatch.undo()
+
+
 def test_a_start_saves_rounds():
     X, y = two_classes(200)
     problem = Problem.of(Gaussian(0.3), X, y, Logistic(), 100.0)
@@ -218,5 +260,5 @@ def test_the_choice_says_why():
     assert chosen == Newton() and "60 points" in reason
     lazy = Problem(PointsGram(Gaussian(0.3), X, "100kB"), y, Logistic())
     chosen, reason = choose(lazy)
-    assert chosen == NystromNewton(52) and "landmarks stand for them" in reason
+    assert chosen == NystromNewton(35) and "landmarks stand for them" in reason
     assert solve(lazy).reason == reason

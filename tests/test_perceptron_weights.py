@@ -83,7 +83,7 @@ def test_a_weighted_proof(machine):
     """Whichever the weights are, the mistakes of a round add up to zero; a point without weight is not in the proof."""
     points, sides = np.vstack([XOR[0], [[5.0, 5.0]]]), np.append(XOR[1], -1.0)
     certificate = machine.fit(points, sides, sample_weight=[1.0, 2.0, 0.5, 1.0, 0.0]).certificate_
-    assert certificate.status is Status.INSEPARABLE
+    assert certificate.status is Status.INFEASIBLE
     weights = certificate.proof.weights
     assert weights.shape == (5,)
     assert weights[4] == 0.0

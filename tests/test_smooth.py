@@ -15,8 +15,9 @@ from mercer.kernels import Linear
 from mercer.losses import Logistic
 from mercer.problem import Problem
 from mercer.solution import Status
-from mercer.solvers import Newton, preconditioner
-from mercer.solvers.preconditioner import Preconditioner
+from mercer.solvers import Newton
+from mercer.solvers.newton import preconditioner
+from mercer.solvers.newton.preconditioner import Preconditioner
 
 from .zoo import two_classes
 

@@ -272,3 +272,12 @@ def test_pairs_take_over_where_steps_in_few_features_stall(seed):
     assert machine.certificate_.converged
     pairs = SVC("poly(degree=5, gamma=5, coef0=0)", C=1000, solver="decomposition").fit(X, y)
     assert machine.certificate_.primal <= pairs.certificate_.primal * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("scale", [1.0, 30.0])
+def test_a_sum_of_two_kernels_of_very_different_sizes(scale):
+    R = np.random.default_rng(0)
+    X = scale * R.normal(size=(256, 6))
+    y = np.sign(X[:, 0] * X[:, 1] + 0.5 * scale**2 * R.normal(size=256))
+    machine = SVC("2*rbf(gamma=2.4e-5) + linear", C=5e5).fit(X, y)  # K has more than n / 3 eigenvalues that matter
+    assert machine.certificate_.status is Status.CONVERGED and machine.certificate_.relative_gap <= 1e-4

@@ -37,7 +37,7 @@ def examine(
     b: float | None = None,
     dual_beta: Array | None = None,
     *,
-    status: Status = Status.EXAMINED,
+    status: Status | None = None,
     scores: Array | None = None,
     weights: Array | None = None,
     tol: float = np.inf,

@@ -226,7 +226,7 @@ class Problem:
         b: float | None = None,
         dual_beta: Array | None = None,
         *,
-        status: Status = Status.EXAMINED,
+        status: Status | None = None,
     ) -> Certificate:
         """What is true of an answer, recomputed from the kernel and the data, all in float64.
 

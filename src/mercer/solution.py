@@ -25,18 +25,15 @@ class Status(Enum):
     OUT_OF_ITERATIONS = "out of iterations: raise max_iter, or tol if the gap is small enough for you"
     OUT_OF_TIME = "out of time: raise time_limit, or tol if the gap is small enough for you"
     INTERRUPTED = "interrupted: this is the best answer so far; mercer.solve(..., start=) goes on from it"
-    INFEASIBLE = "infeasible: the classes cannot be separated by a hard margin; choose a finite C or another kernel"
+    INFEASIBLE = (
+        "inseparable: the classes cannot be separated, and here is the proof; choose a finite C or another kernel"
+    )
     APPROXIMATE = (
         "approximate: landmarks stand for all points; take more of them, or raise tol if the gap is small enough"
     )
-    NOT_SEPARATED = (
-        "every pass made mistakes: the data may not be separable; raise max_epochs, or choose another kernel"
-    )
-    INSEPARABLE = "inseparable: no f has every point on its side, and here is the proof; choose another kernel"
     STALLED = "stalled: rounding errors hide any further progress; scale the data, or raise tol"
     DIVERGED = "diverged: the steps are too long; take shorter ones, or Automatic()"
     INDEFINITE = "the kernel is not positive definite, so the gap bounds nothing: the answer may be a local one"
-    EXAMINED = "examined: an answer that was given, not found here"
 
     def __str__(self) -> str:
         return self.value
@@ -169,8 +166,8 @@ class Certificate:
         By how much the optimality conditions fail.
     feasibility : float
         By how much the dual coefficients leave their bounds, relative to them.
-    status : Status
-        How the fit ended; its text is the advice.
+    status : Status or None
+        How the fit ended; its text is the advice. None, where an answer was given, and not found here.
     residuals : ndarray of shape (n,)
         The share of each point in the gap; empty, where nobody kept them.
     proof : Inseparable or None
@@ -182,7 +179,7 @@ class Certificate:
     rounding: float = 0.0
     kkt_violation: float = 0.0
     feasibility: float = 0.0
-    status: Status = Status.EXAMINED
+    status: Status | None = None
     residuals: Array = field(default_factory=lambda: np.zeros(0), repr=False)
     proof: Inseparable | None = field(default=None, repr=False)
 
@@ -202,12 +199,22 @@ class Certificate:
         """Whether the tolerance was reached."""
         return self.status is Status.CONVERGED
 
+    @property
+    def has_answer(self) -> bool:
+        """Whether there is an f: a hard margin has none, where classes cannot be separated."""
+        return self.status is not Status.INFEASIBLE
+
+    @property
+    def heading(self) -> str:
+        """How the fit ended, as a line of its own; nothing, where there was none."""
+        return "" if self.status is None else f"{self.status}\n"
+
     def __str__(self) -> str:
         if self.proof is not None:
-            return f"{self.status}\n{indent(self.words(), '  ')}"
+            return f"{self.heading}{indent(self.words(), '  ')}"
         rounding = f", rounding {self.rounding:.1e}" if self.rounding else ""
         return (
-            f"{self.status}\n  {self.words()}"
+            f"{self.heading}  {self.words()}"
             f"\n  primal {self.primal:.8g}, dual {self.dual:.8g}, gap {self.gap:.2e}{rounding}"
             f"\n  largest KKT violation {self.kkt_violation:.1e}, feasibility {self.feasibility:.1e}"
         )
@@ -276,6 +283,7 @@ class Solution:
     @property
     def status(self) -> Status:
         """How the fit ended."""
+        assert self.certificate.status is not None
         return self.certificate.status
 
     @property

@@ -116,10 +116,9 @@ def _save(arguments: argparse.Namespace, pipeline: Any, data: dict[str, Any]) ->
 
 
 def _has_answer(machine: Any) -> bool:
-    from ..solution import Status
     from .fitting import certificates
 
-    return all(certificate.status is not Status.INFEASIBLE for certificate in certificates(machine))
+    return all(certificate.has_answer for certificate in certificates(machine))
 
 
 def _scored(

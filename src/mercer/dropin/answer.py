@@ -100,9 +100,9 @@ def _of_machine(machine: Machine, X: Any, y: Array, weight: Array, tol: float) -
     for _ in range(_TRIES):
         with quietly():
             machine.set_params(tol=gap).fit(X, y, None if (weight == 1.0).all() else weight)
-        bad = [c.status for c in machine.certificates_ if c.status not in _FINE]
+        bad = [c.status.word for c in machine.certificates_ if c.status not in (None, *_FINE)]
         if bad:
-            raise RefusedError(f"the status is {bad[0].word}")
+            raise RefusedError(f"the status is {bad[0]}")
         if max(c.kkt_violation for c in machine.certificates_) <= tol:
             break
         gap *= _FINER

@@ -67,7 +67,7 @@ def number_of_worst(certificates: Sequence[Certificate], tol: float) -> int:
 
 def require_answer(machine: Any) -> None:
     """Raise where the problem that a machine was to solve has no answer."""
-    infeasible = [c for c in getattr(machine, "certificates_", ()) if c.status is Status.INFEASIBLE]
+    infeasible = [c for c in getattr(machine, "certificates_", ()) if not c.has_answer]
     if infeasible:
         raise NotFittedError(
             f"This {type(machine).__name__} has no answer to predict with, because its problem has none: "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -250,7 +251,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         self,
         X: Points,
         Y: Array,
-        statuses: list[Status],
+        statuses: Sequence[Status | None],
         proofs: list[Inseparable | None],
         at: Index | None = None,
         known: Array | None = None,
@@ -293,8 +294,8 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         return sums.T + self.intercept_[:, None], errors
 
     def _confirmed(
-        self, X: Points, y: Array, status: Status, proof: Inseparable | None
-    ) -> tuple[Status, Inseparable | None]:
+        self, X: Points, y: Array, status: Status | None, proof: Inseparable | None
+    ) -> tuple[Status | None, Inseparable | None]:
         if proof is None:
             return status, None
         signed = proof.weights * y

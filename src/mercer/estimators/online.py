@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from numbers import Integral
@@ -110,7 +110,7 @@ class Online(Keeps, Described, DefaultArithmetic):
             return train(learner, self._orders(n), max_epochs=int(self.max_epochs), deadline=deadline, watch=watch)
 
     def _certificates(
-        self, X: Points, Y: Array, statuses: list[Status], proofs: list[Inseparable | None]
+        self, X: Points, Y: Array, statuses: Sequence[Status | None], proofs: list[Inseparable | None]
     ) -> list[MarginCertificate]:
         """What f, as it is kept, proves of the margin of points X with labels Y."""
         raise NotImplementedError
@@ -126,7 +126,7 @@ class Online(Keeps, Described, DefaultArithmetic):
         X, y = self._admit_again(X, y)
         _, group = classes_of_stream(self, y, None)
         Y = self._sides(group)
-        statuses: list[Status] = [Status.EXAMINED] * len(Y)
+        statuses: list[Status | None] = [None] * len(Y)
         return _worst(self._certificates(X, Y, statuses, [None] * len(Y)))
 
     def _conclude(
@@ -181,8 +181,8 @@ class Online(Keeps, Described, DefaultArithmetic):
 
 
 def confirmed(
-    status: Status, proof: Inseparable | None, square: float, size: float, nothing: bool
-) -> tuple[Status, Inseparable | None]:
+    status: Status | None, proof: Inseparable | None, square: float, size: float, nothing: bool
+) -> tuple[Status | None, Inseparable | None]:
     """The proof with its squared distance as it was computed anew; none, where it was rounding.
 
     `size` is the largest |phi(x_i)| of the points in it: where that is too small for products to be told from zero,
@@ -192,7 +192,7 @@ def confirmed(
         return status, None
     proof = replace(proof, distance=float(np.sqrt(max(square, 0.0))), bound=INSEPARABLE * size)
     proved = proof.distance <= proof.bound and (nothing or size >= LEAST_PRODUCTS)
-    return (status, proof) if proved else (Status.NOT_SEPARATED, None)
+    return (status, proof) if proved else (Status.STALLED, None)
 
 
 def _worst(certificates: list[MarginCertificate]) -> MarginCertificate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -169,7 +170,7 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         return self._admit(X, y, reset=False)
 
     def _certificates(
-        self, X: Points, Y: Array, statuses: list[Status], proofs: list[Inseparable | None]
+        self, X: Points, Y: Array, statuses: Sequence[Status | None], proofs: list[Inseparable | None]
     ) -> list[MarginCertificate]:
         scores = np.asarray(X @ self.coef_.T + self.intercept_, np.float64).T
         norms = np.hypot(np.linalg.norm(self.coef_, axis=1), float(self.bias) * self.intercept_)
@@ -180,8 +181,8 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         ]
 
     def _confirmed(
-        self, X: Points, y: Array, status: Status, proof: Inseparable | None
-    ) -> tuple[Status, Inseparable | None]:
+        self, X: Points, y: Array, status: Status | None, proof: Inseparable | None
+    ) -> tuple[Status | None, Inseparable | None]:
         if proof is None:
             return status, None
         signed = proof.weights * y

@@ -56,7 +56,7 @@ def certified(system: System, block: Block, penalty: float) -> list[RidgeCertifi
     return found
 
 
-def of_weights(problem: FeatureProblem, answer: Weights, status: Status, tol: float) -> list[RidgeCertificate]:
+def of_weights(problem: FeatureProblem, answer: Weights, status: Status | None, tol: float) -> list[RidgeCertificate]:
     """The certificate of each target, from one pass over the rows; J >= 0 is all that is known without it."""
     if answer.measured is None:
         return [RidgeCertificate(np.inf, 0.0, 0.0, np.inf, 0.0, status, relative_residual=1.0) for _ in answer.primal]

@@ -306,7 +306,7 @@ def certified_landmarks(estimator: Any, data: Data) -> list[RidgeCertificate]:
         raise ValueError(f"The estimator has bias=False, so intercept_ must be 0, not {estimator.intercept_!r}.")
     cost = 0.5 * now.mass * astray**2  # of another b than the best one, which was measured
     answer = replace(answer, primal=answer.primal + cost, gap=answer.gap + cost)
-    return of_weights(problem, answer, Status.EXAMINED, -1.0)
+    return of_weights(problem, answer, None, -1.0)
 
 
 def path_of(

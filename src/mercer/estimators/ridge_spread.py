@@ -15,7 +15,6 @@ With a bias, b = sum_i u_i t_i / sum u for u = A^-1 1, and in features z is cent
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -30,7 +29,7 @@ from ..kernels.points import Domain, count
 from ..memory import BudgetError, format_bytes
 from ..solvers.cholesky import fill_columns
 from ..solvers.streams import Features
-from ..solvers.triangular import Factor, NotDefiniteError, factor_bytes
+from ..solvers.triangular import Factor, NotDefiniteError, factor_bytes, with_larger_diagonal
 from ..solvers.weights import FeatureProblem, Inverse, Weights
 from ..types import Array, Points
 
@@ -62,16 +61,14 @@ class FactorSpread:
         points = cut(points, slice(0, count(points)), np.float64)
         gram = unformed(kernel, points)
         largest = float(gram.diag().max())
-        for shift in _SHIFTS:
-            factor = Factor(gram.n, np.float64, partial(fill_columns, gram, r + shift * largest))
-            with suppress(NotDefiniteError):
-                for _ in factor.steps():
-                    pass
-                return cls(kernel, points, factor, factor.solve(np.ones((gram.n, 1))) if bias else None)
-        raise ValueError(
-            f"{kernel!r} is not positive definite on these points (see mercer.evidence), or its values are too large: "
-            "then there are no deviations and no intervals."
-        )
+        try:
+            factor = with_larger_diagonal(gram.n, partial(fill_columns, gram, r), [part * largest for part in _SHIFTS])
+        except NotDefiniteError:
+            raise ValueError(
+                f"{kernel!r} is not positive definite on these points (see mercer.evidence), or its values are too "
+                "large: then there are no deviations and no intervals."
+            ) from None
+        return cls(kernel, points, factor, factor.solve(np.ones((gram.n, 1))) if bias else None)
 
     @property
     def width(self) -> int:

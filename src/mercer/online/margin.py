@@ -36,13 +36,21 @@ class MarginCertificate(Certificate):
 
     def __str__(self) -> str:
         name = f"{self.name}: " if self.name else ""
-        return f"{name}{self.status}\n{indent(self.words(), '  ')}"
+        return f"{name}{self.heading}{indent(self.words(), '  ')}"
+
+    @property
+    def has_answer(self) -> bool:
+        """There is an f, however many points are on its wrong side."""
+        return True
 
     def words(self) -> str:
         """What is proved, in one phrase; the proof, where the classes cannot be separated."""
         if self.proof is not None:
             return str(self.proof)
-        what = "every point is on its side" if self.lower > 0.0 else "some points are on the wrong side"
+        wrong = "some points are on the wrong side"
+        if self.status is Status.OUT_OF_ITERATIONS:
+            wrong = "every pass made mistakes: the data may not be separable, or max_epochs too small; " + wrong
+        what = "every point is on its side" if self.lower > 0.0 else wrong
         return f"{what}; margin of f {self.lower:.4g}, and no f has more than {self.upper:.4g}"
 
 
@@ -72,7 +80,7 @@ def margin_certificate(
     y: Array,
     norm: float,
     weight: float,
-    status: Status,
+    status: Status | None,
     proof: Inseparable | None = None,
     error: float = 0.0,
     name: str = "",

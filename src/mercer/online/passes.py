@@ -114,7 +114,7 @@ def train(learner: Learner, orders: Iterator[Index], *, max_epochs: int, deadlin
             run.stop = one_pass(learner, next(orders), run.active(), run.epoch + 1, why_stop)
             run.look()
             if run.stop is None and run.epoch >= max_epochs:
-                run.stop = Status.NOT_SEPARATED
+                run.stop = Status.OUT_OF_ITERATIONS
     return run.outcome()
 
 
@@ -159,7 +159,7 @@ class _Run:
             self.histories[c].append(step)
             self.proofs[c] = self.earlier[c].proof()
             if self.proofs[c] is not None:
-                self.statuses[c] = Status.INSEPARABLE
+                self.statuses[c] = Status.INFEASIBLE
             elif self.stop is None and learner.made[c] == 0:
                 self.statuses[c] = Status.CONVERGED
             if self.watch.round(c, step):

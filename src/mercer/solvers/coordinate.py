@@ -28,7 +28,7 @@ from ..problem import Problem
 from ..types import Array
 from .base import Iterate, Solver, repaired
 from .descent import Descent, balanced, nothing
-from .proximal import ProximalNewton
+from .newton.proximal import ProximalNewton
 from .rows import Features
 
 _BEFORE = 3  # rounds of passes before Newton steps, where r is 0: a good start saves many of them

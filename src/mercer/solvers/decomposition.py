@@ -38,8 +38,8 @@ from ..problem import Problem
 from ..shards import Shard
 from ..types import Array, Index
 from .base import WHOLE, Iterate, Solver, Work, feasible_start
-from .free import newton_steps
-from .rank import BY_LAPACK, features_up_to_rounding, steps_in_features
+from .newton.free import newton_steps
+from .rank import BY_LAPACK, WIDE, features_up_to_rounding, steps_in_features
 
 core = CHOICE.functions
 _MOSTLY_FREE = 1.5  # WHOLE points are one working set; so are those in play, if no more than so many times the free,
@@ -62,7 +62,7 @@ _PROGRESS = {4: 1e-10, 8: 1e-15}  # a round that raises the dual by no more than
 _IDLE = {4: 5, 8: 20}  # after so many in a row, rounding is the limit;
 _STILL = 3  # and no fit is stalled without so many
 _COARSE = 10.0  # what rounding to float32 may do to f, about, from where on it is not worth beginning with
-_DRAGS = 1000.0  # times n^2: after so much work on few points, features are tried
+_DRAGS = 1000.0, 5000.0  # times n^2: after so much work on few points, features are tried; then any number of them
 _FEW = 6000  # points
 _LINEAR = 16.0  # multiplications of dense linear algebra count as one value
 _ROWS_THAT_MOVE = 0.25  # of a working set, in a first round
@@ -130,7 +130,7 @@ class _Descent:
         self.size = float(np.abs(problem.gram.diag()).max())
         self.best_gap, self.failures, self.exhausted = np.inf, 0, False
         self.goal, self.plain = _GOAL, not self.hard
-        self.idle, self.tried, self.work_before, self.note = 0, False, 0.0, ""
+        self.idle, self.tried, self.work_before, self.note = 0, 0, 0.0, ""
         self._take(np.dtype(np.float64) if self._too_coarse() else problem.gram.dtype, beta)
         self.first = self.shard.violation
 
@@ -183,12 +183,14 @@ class _Descent:
     def drags(self) -> bool:
         """Whether so much work has been done on few points that K must be nearly singular."""
         n = self.problem.n
-        return not (self.tried or self.hard or self.problem.mass) and n <= _FEW and self.work > _DRAGS * n * n
+        served = not (self.hard or self.problem.mass) and n <= (WIDE if self.tried else _FEW)
+        return served and self.tried < len(_DRAGS) and self.work > _DRAGS[self.tried] * n * n
 
     def through_features(self) -> Generator[Iterate, Array | None, None]:
         """Newton steps in w, where few features are K up to rounding; then go on from their answer."""
-        self.tried, shard = True, self.shard
-        low = features_up_to_rounding(self.problem.gram)
+        shard, wide = self.shard, self.tried > 0
+        self.tried += 1
+        low = features_up_to_rounding(self.problem.gram, wide)
         if low is None:
             return
         self.note = BY_LAPACK

@@ -34,19 +34,22 @@ _BETTER = 0.9  # of the least until then: steps do not help
 _READ = 32.0  # times, about, that a round reads F
 _LINEAR = 16.0  # multiplications of dense linear algebra count as one value
 BY_LAPACK = "some steps were taken in features, by LAPACK: last digits may differ on another CPU"
-_PART = 3  # and no more than one for so many points: else steps in w are no easier
+_PART = 3  # and no more than one for so many points: else steps in w are no easier;
+WIDE = 500  # of so few points as many as there are, where nothing else has helped
 
 
-def features_up_to_rounding(gram: Gram) -> LowRankGram | None:
-    """F F' with few columns, where that is K up to rounding and there is room for it; else None."""
+def features_up_to_rounding(gram: Gram, wide: bool = False) -> LowRankGram | None:
+    """F F' with few columns, where that is K up to rounding and there is room for it; else None. Where they may be
+    `wide`, with as many as it takes.
+    """
     if gram.kernel is None or gram.kernel.domain is Domain.VALUES or gram.doubt is not None:
         return None
-    most = int(min(_MOST, gram.n // _PART, gram.room // (32 * gram.n), isqrt(gram.room // 32)))
+    most = int(min(_MOST, gram.n if wide else gram.n // _PART, gram.room // (32 * gram.n), isqrt(gram.room // 32)))
     if most < 1:
         return None
     points = gram.points[:] if isinstance(gram.points, Chosen) else gram.points
     F, pivots = pivoted_cholesky(gram.kernel, points, most, np.random.default_rng(0), left=_LEFT)
-    if pivots.size == most or not pivots.size:
+    if not pivots.size or pivots.size == most < gram.n:
         return None
     return LowRankGram(np.ascontiguousarray(F), f"low rank: {pivots.size} features are K up to rounding")
 

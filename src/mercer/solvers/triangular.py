@@ -7,7 +7,9 @@ by the factor of its own diagonal block. So the matrix is needed only one panel 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from typing import Any, Self
 
@@ -144,6 +146,30 @@ class Factor:
         for start, stop, panel in zip(self.starts, self.starts[1:], self.panels, strict=False):
             if stop <= self.ready:
                 yield start, stop, panel[: self.ready - start]
+
+
+def with_larger_diagonal(n: int, columns: Callable[[int, int, Array], None], shifts: Iterable[float]) -> Factor:
+    """The float64 factor of A + shift I with the first of these shifts for which there is one; NotDefiniteError, where
+    none will do.
+    """
+    for shift in shifts:
+        with suppress(NotDefiniteError):
+            return Factor(n, np.float64, partial(_shifted, columns, shift)).finished()
+    raise NotDefiniteError
+
+
+def _shifted(columns: Callable[[int, int, Array], None], shift: float, start: int, stop: int, out: Array) -> None:
+    columns(start, stop, out)
+    out[np.diag_indices(stop - start)] += shift
+
+
+def columns_of(matrix: Array) -> Callable[[int, int, Array], None]:
+    """The columns of a matrix that is held, as `Factor` takes them."""
+
+    def columns(start: int, stop: int, out: Array) -> None:
+        out[...] = matrix[start:, start:stop]
+
+    return columns
 
 
 def _strips(n: int) -> list[slice]:

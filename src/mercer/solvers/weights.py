@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from ..types import Array
 from .conjugate import Columns, conjugate_gradients, inner_products, norms
 from .streams import Features, Moments, Stream, moments, sums
-from .triangular import NO_FACTOR, SHIFTS, Factor, NotDefiniteError
+from .triangular import NO_FACTOR, SHIFTS, NotDefiniteError, columns_of, with_larger_diagonal
 
 _INNER = 2e-4  # the least part to which values in float32 can bring a residual
 _AIM = 0.3  # times the tolerance is what a gap must seem to be before it is recomputed in float64
@@ -244,21 +244,13 @@ def by_products(problem: FeatureProblem, diagonal: Array, dtype: Any, tol: float
 
 
 def factored(matrix: Array, shift: float = 0.0) -> Array:
-    """L with L L' = matrix + shift I, the shift raised where rounding needs it; the matrix's diagonal is changed."""
-    own = np.arange(len(matrix))
-    values = matrix[own, own].copy()
-    least = 1e-16 * float(np.abs(values).max())
-
-    def columns(start: int, stop: int, out: Array) -> None:
-        out[...] = matrix[start:, start:stop]
-
-    for _ in range(SHIFTS):
-        matrix[own, own] = values + shift
-        try:
-            return Factor(len(matrix), np.float64, columns).finished().whole()
-        except NotDefiniteError:
-            shift = max(10.0 * shift, least)
-    raise ValueError(NO_FACTOR)
+    """L with L L' = matrix + shift I, the shift raised where rounding needs it."""
+    least = 1e-16 * float(np.abs(matrix.diagonal()).max())
+    shifts = accumulate(range(SHIFTS - 1), lambda shift, _: max(10.0 * shift, least), initial=shift)
+    try:
+        return with_larger_diagonal(len(matrix), columns_of(matrix), shifts).whole()
+    except NotDefiniteError:
+        raise ValueError(NO_FACTOR) from None
 
 
 def _corrections(

@@ -10,14 +10,15 @@ The bias is in M what it is in H, with m in place of D: a column with a penalty,
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from .._core.core import CHOICE
-from ..gram import Design
-from ..limits import deadline, flop_seconds, look
-from ..parallel import for_each, thread_count
-from ..types import Array, inner
+from ..._core.core import CHOICE
+from ...limits import deadline, flop_seconds, look
+from ...parallel import for_each, thread_count
+from ...types import Array, inner
+from .landmark_rows import LandmarkRows
 
 core = CHOICE.functions
 
@@ -33,7 +34,7 @@ _SHARE = 0.2  # of the time that is left is what M may take
 class Preconditioner:
     """M, or I as long as there is none. `column` is what stands in the column of a bias; `penalty` 0: a free one."""
 
-    def __init__(self, design: Design, column: float, penalty: float) -> None:
+    def __init__(self, design: Any, column: float, penalty: float) -> None:
         n, d = design.n, design.width
         self.design, self.column, self.penalty = design, column, penalty
         self.weight, self.known = np.zeros(n), False
@@ -86,6 +87,8 @@ class Preconditioner:
 
     def _squares(self, rows: Array) -> Array:
         """sum m z z' over these rows, on and above the diagonal."""
+        if isinstance(self.design, LandmarkRows):
+            return self.design.squares(rows, self.weight[rows])
         threads = thread_count() if rows.size * self.square > _WORTH_THREADS else 1
         cuts = [rows.size * k // threads for k in range(threads + 1)]
         sums: dict[int, Array] = {}

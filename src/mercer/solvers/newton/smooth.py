@@ -19,19 +19,20 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ..gram import Design
-from ..limits import look
-from ..losses import Logistic
-from ..losses.logistic import other_label
-from ..problem import Problem
-from ..types import Array, inner
-from .base import Iterate
-from .descent import Descent
+from ...gram import Design
+from ...limits import look
+from ...losses import Logistic
+from ...losses.logistic import other_label
+from ...problem import Problem
+from ...types import Array, inner
+from ..base import Iterate
+from ..descent import Descent
+from ..rows import Features
 from .preconditioner import Preconditioner
-from .rows import Features
 
 _SHORT = 25  # entries of a row, with fewer of which a visit of its point costs more than to read it
 _HEAVY = 10.0  # C_i K_ii in the mean, up to which passes of coordinate descent are tried:
@@ -45,9 +46,9 @@ _ROUNDING = 1e-15
 _LOSS = Logistic()
 
 
-def smooth_steps(problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
-    """Newton steps, until nothing is left to gain."""
-    place = _Place(problem.gram.design, problem.y, problem.C, problem.bias)
+def smooth_steps(problem: Problem, design: Any, start: Array | None) -> Generator[Iterate, Array | None, None]:
+    """Newton steps, until nothing is left to gain; `design` are the features of the problem, or what landmarks see."""
+    place = _Place(design, problem.y, problem.C, problem.bias)
     if start is None and not place.model.possible and _worth_passes(problem):
         start = yield from _passes(problem)
     place.begin(start)
@@ -78,7 +79,7 @@ def _passes(problem: Problem) -> Generator[Iterate, Array | None, Array]:
 class _Place:
     """Where the method stands: v and w = Z'v, e, f; beta, its image Z'beta and the curvatures at f."""
 
-    def __init__(self, design: Design, y: Array, C: Array, free_bias: bool) -> None:
+    def __init__(self, design: Any, y: Array, C: Array, free_bias: bool) -> None:
         self.design, self.y, self.C, self.free_bias = design, y, C, free_bias
         self.column = 1.0 if free_bias else float(np.sqrt(design.constant))
         self.penalty = 0.0 if free_bias else 1.0

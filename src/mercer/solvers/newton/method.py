@@ -18,13 +18,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..losses import Logistic
-from ..params import require_integer
-from ..problem import Problem
-from ..solution import Status, relative
-from ..types import Array, inner
-from .base import Iterate, Solver, Work, feasible_start
-from .landmarks import landmark_factor, of_full_problem, seen_problem
+from ...losses import Logistic
+from ...params import require_integer
+from ...problem import Problem
+from ...solution import Status, relative
+from ...types import Array, inner
+from ..base import Iterate, Solver, Work, feasible_start
+from ..landmarks import landmark_factor, of_full_problem, seen_problem
+from .landmark_rows import landmark_rows
 from .smooth import smooth_steps
 from .systems import System, first_step, system_of
 
@@ -32,6 +33,7 @@ _HALVINGS = 60  # of a step, at most
 _ENOUGH = 1e-4  # a step must gain this part of what the slope promises
 _FLAT = 1e-15  # promises below this part of the objective are rounding
 _ROUNDING = 1e-12
+_BYTES = 32  # of each value that landmarks have with all points, where these are held
 _LANDMARK_ROUNDS = 4  # times n m^2 multiplications: the landmarks, and a round
 
 
@@ -56,7 +58,7 @@ class Newton(Solver):
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         if _in_features(problem):
-            yield from smooth_steps(problem, start)
+            yield from smooth_steps(problem, problem.gram.design, start)
             return
         system = system_of(problem.gram)
         beta = feasible_start(problem, start)
@@ -101,12 +103,32 @@ class NystromNewton(Newton):
         return Work(n * m, _LANDMARK_ROUNDS * n * m * m)
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
+        if self._streams(problem):
+            yield from self._in_passes(problem, start)
+            return
         F, pivots = landmark_factor(problem.gram, self.landmarks, self.random_state)
         seen = seen_problem(problem, F, pivots)
         for iterate in super().iterates(seen, start):
             sent = yield of_full_problem(iterate, seen, F, pivots)
             if sent is not None:
                 return  # this is what the landmarks can give
+
+    def _streams(self, problem: Problem) -> bool:
+        """Whether there is no room for rows of landmarks: then they are computed in each pass anew."""
+        gram = problem.gram
+        room = np.inf if gram.budget is None else gram.budget
+        served = isinstance(problem.loss, Logistic) and not problem.mass and gram.kernel is not None
+        return served and _BYTES * problem.n * min(self.landmarks, problem.n) > room
+
+    def _in_passes(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
+        """The same without a matrix of n x m: sums of m x m alone."""
+        design, chosen = landmark_rows(problem.gram, self.landmarks, self.random_state)
+        for iterate in smooth_steps(problem, design, start):
+            beta = np.zeros(problem.n)
+            beta[chosen] = design.coefficients(design.combination(iterate.beta))
+            sent = yield replace(iterate, beta=beta)
+            if sent is not None:
+                return
 
 
 def _in_features(problem: Problem) -> bool:

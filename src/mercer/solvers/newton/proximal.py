@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.core import CHOICE
-from ..gram import Design
-from ..limits import deadline, flop_seconds, look, require
-from ..parallel import for_each, thread_count
-from ..types import Array, inner
+from ..._core.core import CHOICE
+from ...gram import Design
+from ...limits import deadline, flop_seconds, look, require
+from ...parallel import for_each, thread_count
+from ...types import Array, inner
 
 core = CHOICE.functions
 

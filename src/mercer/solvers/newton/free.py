@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core.core import CHOICE
-from ..types import Array, Index
+from ..._core.core import CHOICE
+from ...types import Array, Index
 
 core = CHOICE.functions
 
