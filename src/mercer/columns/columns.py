@@ -71,11 +71,18 @@ class Columns:
     """All values, where they are there; perhaps wider and longer than n."""
 
     def __init__(
-        self, kernel: Kernel, X: Points, dtype: DTypeLike, threads: int = 1, room: float = inf, scratch: float = SCRATCH
+        self,
+        kernel: Kernel,
+        X: Points,
+        dtype: DTypeLike,
+        threads: int = 1,
+        room: float = inf,
+        scratch: float = SCRATCH,
+        exact: bool = False,
     ) -> None:
         self.kernel, self.X, self.dtype, self.threads = kernel, X, np.dtype(dtype), threads
         self.room, self.scratch = room, scratch
-        self.way: AnyWay = way_of(kernel, (X,), self.dtype)
+        self.way: AnyWay = way_of(kernel, (X,), self.dtype, exact and self.dtype == np.float64)
         self.cheap, self.dear = self.way.cost <= CHEAP, self.way.cost > DEAR
         self.counted = Counted()
         self._precise: list[AnyWay] = []

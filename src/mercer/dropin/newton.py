@@ -3,7 +3,7 @@
     J(w) = 1/2 |w|^2 + 1/2 sum_i r_i beta_i^2,    beta_i = (q_i - f_i) / r_i within [lo_i, hi_i],    f = Z w
 
 where each bound is 0 or infinite. J is quadratic as long as no beta_i comes to 0 or leaves it, so that a few steps end
-exactly. beta is a dual point, and J(w) minus its dual value is the gap. (`solvers/newton/proximal.py` does this for any number
+exactly. beta is a dual point, and J(w) minus its dual value is the gap. (`newton/proximal.py` does this for any number
 of points, without a copy of them; it takes some milliseconds more.)
 """
 

@@ -43,6 +43,9 @@ class PointsGram(Gram):
         Of how many equal parts the budget is one.
     """
 
+    exact = False
+    """Whether float64 values are to have all digits of small distances."""
+
     def __init__(
         self,
         kernel: Kernel,
@@ -79,7 +82,9 @@ class PointsGram(Gram):
         with self._lock:
             if dtype not in self._columns:
                 room = _READY * self.budget
-                self._columns[dtype] = Columns(self.kernel, self.points, dtype, thread_count(), room, self.scratch)
+                self._columns[dtype] = Columns(
+                    self.kernel, self.points, dtype, thread_count(), room, self.scratch, self.exact
+                )
             return self._columns[dtype]
 
     @cached_property
