@@ -44,16 +44,19 @@ _PYTHON = 1e4  # multiply-adds that a call of a Python function costs
 _MATERN = {0.5: Map.MATERN12, 1.5: Map.MATERN32, 2.5: Map.MATERN52}
 
 
-def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike) -> AnyWay:
-    """How k is computed in this precision between points of these sets; the first gives their centre."""
+def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike, exact: bool = False) -> AnyWay:
+    """How k is computed in this precision between points of these sets; the first gives their centre.
+
+    `exact`: by differences in float64, to the last digits of small distances.
+    """
     X = sets[0]
     if isinstance(kernel, Sum | Product):
-        parts = [way_of(part, sets, dtype) for part in (kernel.left, kernel.right)]
+        parts = [way_of(part, sets, dtype, exact) for part in (kernel.left, kernel.right)]
         return Added(parts) if isinstance(kernel, Sum) else Multiplied(parts)
     if isinstance(kernel, Scaled):
-        return Changed(way_of(kernel.kernel, sets, dtype), factor=kernel.factor)
+        return Changed(way_of(kernel.kernel, sets, dtype, exact), factor=kernel.factor)
     if isinstance(kernel, Power):
-        return Changed(way_of(kernel.kernel, sets, dtype), exponent=kernel.exponent)
+        return Changed(way_of(kernel.kernel, sets, dtype, exact), exponent=kernel.exponent)
     form = _form(kernel)
     if form is None or not hasattr(X, "shape"):
         cost = 1.0 if isinstance(kernel, Constant) else _PYTHON if kernel.serial else 4.0 * width(X) + 20.0
@@ -68,7 +71,7 @@ def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike) -> AnyWay:
             return Rounded(_sparse(kernel, form, X, np.dtype(np.float64)), dtype)
         if 4.0 * X.shape[0] * width(X) > _DENSE:
             return Blocks(kernel, X, dtype, 4.0 * width(X) + 20.0)
-    if form.way == Sums.SQUARES and form.map == Map.EXPONENTIAL and _by_products(form, sets, dtype):
+    if form.way == Sums.SQUARES and form.map == Map.EXPONENTIAL and not exact and _by_products(form, sets, dtype):
         return Tiles(form._replace(way=Sums.PRODUCTS, factor=-2.0 * form.factor), _mean(X), form.factor, dtype)
     return Tiles(form, np.zeros(width(X)), 0.0, dtype)
 

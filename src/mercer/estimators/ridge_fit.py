@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..columns import Columns, sums_between, value_seconds
-from ..gram import DenseGram, Gram, unformed
+from ..gram import DenseGram, Gram, PointsGram, unformed
 from ..kernels import Kernel, Linear, Precomputed
 from ..kernels.points import Domain, count, take
 from ..limits import NEVER, OutOfTimeError, deadline, flop_seconds, looking, now, require, until
@@ -19,6 +19,7 @@ from ..parallel import one_blas_thread, thread_count
 from ..solution import Solution, Status
 from ..solvers import Cholesky, ConjugateGradient, NormalEquations, NystromCG
 from ..solvers.base import Work
+from ..solvers.cholesky import PRECISE
 from ..solvers.conjugate import norms
 from ..solvers.landmarks import FIRST, growing
 from ..solvers.linear import RidgeSolver, System
@@ -101,6 +102,8 @@ def _gram(kernel: Kernel, points: Points, solver: RidgeSolver, budget: int) -> G
     if kernel.domain is Domain.VALUES or kernel.serial or not kernel.symmetric:
         return DenseGram.compute(kernel, points, dtype=np.float64)
     gram = unformed(kernel, points, budget)
+    if isinstance(gram, PointsGram) and gram.n <= PRECISE:  # where lambda is small, every digit counts
+        gram.exact = True
     if isinstance(solver, ConjugateGradient) and 8 * gram.n**2 <= budget:
         cheap = Columns(kernel, points[0:1], np.float32).cheap
         return gram if cheap else DenseGram.compute(kernel, points, dtype=np.float32)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..columns import SCRATCH, Columns, Kept
+from ..columns.choose import way_of
 from ..kernels import Kernel
 from ..kernels.points import Domain, admit, common_dtype, count
 from ..memory import BudgetError, format_bytes, parse_bytes
@@ -42,6 +43,9 @@ class PointsGram(Gram):
     parts : int, default=1
         Of how many equal parts the budget is one.
     """
+
+    exact = False
+    """Whether float64 values are to have all digits of small distances."""
 
     def __init__(
         self,
@@ -79,7 +83,9 @@ class PointsGram(Gram):
         with self._lock:
             if dtype not in self._columns:
                 room = _READY * self.budget
-                self._columns[dtype] = Columns(self.kernel, self.points, dtype, thread_count(), room, self.scratch)
+                exact = self.exact and dtype == np.float64
+                way = way_of(self.kernel, (self.points,), dtype, exact=True) if exact else None
+                self._columns[dtype] = Columns(self.kernel, self.points, dtype, thread_count(), room, self.scratch, way)
             return self._columns[dtype]
 
     @cached_property
