@@ -194,10 +194,14 @@ class _Fitting:
             self.done += 1
             if (not self.watch.idle and self.watch.done(number, solution)) or self.interrupt.asked or told:
                 self.stop.append(Status.INTERRUPTED)
+            elif solution.status is Status.WORKERS_LOST:
+                self.stop.append(Status.WORKERS_LOST)
 
 
 def _side_by_side(gram: Gram, tasks: Sequence[Task]) -> tuple[set[int], int]:
     """Which problems are solved several at a time, each by one thread, and by how many threads."""
+    if gram.afar:
+        return set(), 1
     linear = isinstance(gram, LinearGram)  # problems on it share nothing but the points
     shared = [task.rows is None and not gram.given for task in tasks]  # rows kept for all in turn
     small = {i for i, task in enumerate(tasks) if linear or (len(task.y) <= _SMALL_ENOUGH and not shared[i])}
@@ -227,7 +231,8 @@ class _Constants:
 def not_begun(task: Task, gram: Gram, status: Status) -> Solution:
     """The coefficients that a solver would have started from, certified without forming a matrix."""
     index = np.arange(gram.n) if task.rows is None else task.rows
-    problem = replace(task, rows=None).problem(unformed(gram.kernel, take(gram.points, index)))
+    own = gram.subset(index) if gram.afar else unformed(gram.kernel, take(gram.points, index))
+    problem = replace(task, rows=None).problem(own)
     beta = feasible_start(problem, None)
     certificate, _, b = examine(problem, beta, status=status)
     return Solution(beta, b, certificate)

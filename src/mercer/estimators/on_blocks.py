@@ -1,0 +1,130 @@
+"""Machines fitted on rows that are spread over blocks. Targets and weights are here: numbers, one for each row."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
+
+from ..arithmetic import by_default
+from ..kernels import Gaussian, Kernel
+from ..kernels import kernel as as_kernel
+from ..kernels.adaptive import Adaptive
+from ..kernels.points import Domain
+from ..limits import Deadline
+from ..progress import Line, Watch, Watches
+from ..shards.afar import SpreadGram, SpreadPoints
+from ..shards.engine import Engine
+from ..solvers import Decomposition
+from ..solvers import solver as as_solver
+from ..solvers.spread_decomposition import SpreadDecomposition
+from ..types import Array
+from .base import Machine
+from .checks import sample_weights
+from .definite import doubted
+from .keeping import keeping
+from .machines import Training, fit_machines
+from .scales import advise
+
+SAMPLE = 10_000  # rows, evenly spaced, from which "median" and the like are found where there are more
+
+
+@by_default
+def fit_on_blocks(
+    machine: Machine, engine: Engine, y: Any, sample_weight: Any = None, watch: Watch | None = None
+) -> Machine:
+    """The machine, fitted as its own fit would do it."""
+    deadline = Deadline.after(machine.time_limit)
+    machine._check()
+    training = _training(machine, engine, y, sample_weight)
+    gram = SpreadGram(training.kernel, training.points)
+    with keeping(machine) as interrupt, ExitStack() as stack:
+        name, total = type(machine).__name__, len(training.tasks)
+        line = [stack.enter_context(Line(name, total))] if machine.verbose else []
+        solutions = fit_machines(
+            gram, training.tasks, _solver(machine), tol=machine.tol, max_iter=machine.max_iter, deadline=deadline,
+            watch=Watches([*([] if watch is None else [watch]), *line]),
+        )  # fmt: skip
+        reason = f"{len(gram.points)} rows are {gram.reason}"
+        solutions = [replace(s, reason="; ".join(filter(None, [reason, s.reason]))) for s in solutions]
+        machine._keep(training, doubted(gram, solutions), gram)
+        if not interrupt.asked:
+            machine._warn()
+    return machine
+
+
+def _solver(machine: Machine) -> SpreadDecomposition:
+    solver = None if machine.solver is None else as_solver(machine.solver)
+    if solver is None:
+        return SpreadDecomposition()
+    if type(solver) is Decomposition:
+        return SpreadDecomposition(solver.working_set)
+    raise ValueError(f"On blocks of rows the solver is Decomposition (or None), not {solver!r}.")
+
+
+def _training(machine: Machine, engine: Engine, y: Any, sample_weight: Any) -> Training:
+    """What is trained on; see Machine._training."""
+    kernel = as_kernel(machine.kernel)
+    if kernel.domain is not Domain.VECTORS:
+        raise ValueError(f"Blocks hold rows of numbers, and {kernel!r} is a kernel on {kernel.domain.value}.")
+    everything = SpreadPoints(engine)
+    n = len(everything)
+    require_rows(engine)
+    y = _targets(machine, y, n)
+    weight = sample_weights(sample_weight, n)
+    rows = np.flatnonzero(weight)
+    order, group, tasks = machine._plan(None if y is None else y[rows], weight[rows])
+    rows = rows if order is None else rows[order]
+    points = everything.chosen(rows)
+    some = np.linspace(0, rows.size - 1, min(rows.size, SAMPLE)).astype(int)
+    sample = points[some]
+    advise(machine, kernel, sample)
+    kernel.check(sample, "X")
+    resolved = _resolved(kernel, points, weight[rows], sample, weight[rows][some])
+    return Training(resolved, points, rows, n, group, tuple(tasks))
+
+
+def require_rows(engine: Engine) -> None:
+    """Raise where there are no rows, or where blocks do not fit together."""
+    held = [fact for fact in engine.facts if fact.rows]
+    if not held:
+        raise ValueError("X has no rows in any of its blocks: there is nothing to learn from.")
+    widths, kinds = sorted({fact.width for fact in held}), {fact.sparse for fact in held}
+    if len(widths) > 1:
+        raise ValueError(f"The blocks of X have {' and '.join(map(str, widths))} columns: all must have the same.")
+    if len(kinds) > 1:
+        raise ValueError("Some blocks of X are sparse and others are dense: make all of them the same.")
+
+
+def _targets(machine: Machine, y: Any, n: int) -> Array | None:
+    if machine.targets == "nothing":
+        return None
+    if y is None:
+        raise ValueError(f"{type(machine).__name__} requires y to be passed, but the target y is None.")
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(range(n), y)
+    assert_all_finite(y, input_name="y")
+    return np.asarray(y, np.float64) if machine.targets == "numbers" else np.asarray(y)
+
+
+def _resolved(kernel: Kernel, points: SpreadPoints, weight: Array, sample: Any, sample_weight: Array) -> Kernel:
+    """The kernel with its parameters found: Gaussian("scale") from all rows, the others from a sample where rows are
+    many.
+    """
+    if len(points) == sample_weight.size:
+        return kernel.resolve(sample, weight)
+    if isinstance(kernel, Gaussian) and kernel.gamma == "scale":
+        size = points.variance(weight) * points.shape[1]
+        return replace(kernel, gamma=1.0 / size if size else 1.0)
+    if isinstance(kernel, Adaptive) or not kernel.parts():
+        return kernel.resolve(sample, sample_weight)
+    parts = {f.name: getattr(kernel, f.name) for f in fields(kernel)}  # type: ignore[arg-type]
+    found = {
+        name: _resolved(part, points, weight, sample, sample_weight)
+        for name, part in parts.items()
+        if isinstance(part, Kernel)
+    }
+    return replace(kernel, **found)  # type: ignore[type-var]

@@ -1,0 +1,181 @@
+"""Machines on rows that are spread over blocks, without a cluster: the same answers as on one machine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+
+from mercer import SVC, SVR, OneClassSVM, certify
+from mercer.estimators.on_blocks import fit_on_blocks
+from mercer.shards.local import LocalEngine
+
+N = 420
+CUTS = {
+    "one": [],
+    "two": [N // 2],
+    "three": [140, 280],
+    "seven": [60, 120, 180, 240, 300, 360],
+    "uneven": [10, 17, 300],
+    "one row": [1, 2, 200, N - 1],
+    "empty": [0, 100, 100, 100, N],
+}
+
+
+def data(seed=0, n=N, d=4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.where(X[:, 0] * X[:, 1] + 0.5 * X[:, 2] + 0.3 * rng.normal(size=n) > 0, 1, -1)
+
+
+def spread(machine, X, y, cuts, sample_weight=None, engine=None):
+    pieces = [X[a:b] for a, b in zip([0, *cuts], [*cuts, X.shape[0]], strict=True)]
+    engine = engine or LocalEngine(pieces)
+    return fit_on_blocks(machine, engine, y, sample_weight)
+
+
+def overlap(a, b):
+    """Whether two certificates can both be true, and neither is empty."""
+    return max(a.dual, b.dual) <= min(a.primal, b.primal) * (1 + 1e-12) and a.converged and b.converged
+
+
+@pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS)
+@pytest.mark.parametrize("machine", [SVC(C=2.0), SVR(epsilon=0.2), OneClassSVM(nu=0.3)], ids=["svc", "svr", "one"])
+def test_the_same_answer_for_every_chunking(machine, cuts):
+    X, y = data()
+    y = y if isinstance(machine, SVC) else X[:, 0] + np.sin(X[:, 1])
+    sharp = clone(machine).set_params(tol=1e-10)
+    here, there = clone(sharp).fit(X, y), spread(sharp, X, y, cuts)
+    assert there.certificate_.converged
+    assert np.abs(here.solution_.beta - there.solution_.beta).max() <= 1e-6
+    whole = spread(clone(sharp), X, y, [])  # sums over blocks have one order
+    assert whole.certificate_.primal == pytest.approx(there.certificate_.primal, rel=1e-9)
+    assert there.kernel_ == here.kernel_
+    np.testing.assert_array_equal(there.support_vectors_, X[there.support_])
+
+
+@pytest.mark.parametrize("sorted_by_class", [True, False])
+def test_the_default_tolerance(sorted_by_class):
+    """Two intervals that overlap, and f that differ by no more than both gaps allow; blocks of one class too."""
+    X, y = data(1)
+    if sorted_by_class:
+        order = np.argsort(y, kind="stable")
+        X, y = X[order], y[order]
+    here, there = SVC().fit(X, y), spread(SVC(), X, y, CUTS["three"])
+    assert overlap(here.certificate_, there.certificate_)
+    apart = np.abs((here._scores(X) - here.intercept_) - (there._scores(X) - there.intercept_)).max()
+    assert apart <= np.sqrt(2 * here.certificate_.gap) + np.sqrt(2 * there.certificate_.gap)
+    judged = certify(there, X, y)
+    assert judged.primal == pytest.approx(there.certificate_.primal, rel=1e-12)
+    assert judged.dual == pytest.approx(there.certificate_.dual, rel=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly(degree=2)", "laplacian", "rbf(gamma=0.3) + linear", "matern"])
+def test_kernels(kernel):
+    X, y = data(2)
+    machine = SVC(kernel, tol=1e-6)
+    here, there = SVC(kernel, tol=1e-6).fit(X, y), spread(machine, X, y, CUTS["uneven"])
+    assert overlap(here.certificate_, there.certificate_)
+
+
+def test_several_classes_weights_and_rows_without_weight():
+    X, _ = data(3)
+    y = np.array(["a", "b", "c"])[(np.abs(X[:, 0]) + X[:, 1] > 0.5).astype(int) + (X[:, 2] > 0.5)]
+    weight = np.random.default_rng(0).integers(0, 3, size=N).astype(float)
+    for multiclass in ("ovo", "ovr"):
+        here = SVC(multiclass=multiclass, tol=1e-8, class_weight="balanced").fit(X, y, weight)
+        there = spread(SVC(multiclass=multiclass, tol=1e-8, class_weight="balanced"), X, y, CUTS["seven"], weight)
+        assert all(map(overlap, here.certificates_, there.certificates_))
+        np.testing.assert_array_equal(here.predict(X), there.predict(X))
+        np.testing.assert_array_equal(here.n_support_, there.n_support_)
+
+
+def test_float32_sparse_and_no_bias():
+    X, y = data(4, n=2000)
+    X = np.where(np.abs(X) > 0.6, X, 0.0)
+    for points in (X.astype(np.float32), csr_array(X), csr_array(X.astype(np.float32)), (X > 0).astype(float)):
+        for bias in (True, False):
+            here, there = SVC(bias=bias).fit(points, y), spread(SVC(bias=bias), points, y, [500, 1200])
+            assert overlap(here.certificate_, there.certificate_)
+
+
+def test_one_block_of_bits_beside_others():
+    """How values are computed must suit the points of other blocks too."""
+    X, y = data(5)
+    X[:200] = X[:200] > 0
+    here, there = SVC(tol=1e-8).fit(X, y), spread(SVC(tol=1e-8), X, y, [200])
+    assert overlap(here.certificate_, there.certificate_)
+
+
+def test_no_message_of_a_round_grows_with_the_points():
+    """Bytes are counted by the messages: as in the table of the design, for q points, B blocks, d columns."""
+    d, q = 6, 64
+    sizes = {}
+    for n in (400, 1600):
+        X, y = data(6, n=n, d=d)
+        pieces = np.array_split(X, 4)
+        engine = LocalEngine(pieces)
+        machine = spread(SVC(solver=f"decomposition(working_set={q})"), X, y, [], engine=engine)
+        rounds = machine.solution_.iterations
+        assert rounds >= 5
+        sizes[n] = (
+            engine.sent["move"] + engine.received["move"] + engine.sent["ask"] + engine.received["ask"]
+        ) / rounds
+        candidates = 4 * max(8, 2 * -(-q // 4)) * (8 * d + 16) + 8 * q
+        moved = 4 * (1.5 * q * (8 * d + 32))
+        assert sizes[n] <= 1.5 * (candidates + moved)
+    assert sizes[1600] <= 1.5 * sizes[400]
+
+
+def test_a_block_told_twice_and_a_block_lost():
+    from mercer.shards import block as verbs
+
+    class Clumsy(LocalEngine):
+        def _ask(self, verb, messages, shared):
+            replies = super()._ask(verb, messages, shared)
+            if verb in (verbs.begin, verbs.ask, verbs.move, verbs.refresh):
+                replies = super()._ask(verb, messages, shared)  # every task runs twice
+            if verb is verbs.move and shared[0].round == self.when:
+                self.when = -1
+                self.blocks[1].pieces.clear()
+                replies = super()._ask(verb, messages, shared)
+            return replies
+
+    X, y = data(7)
+    calm = spread(SVC(tol=1e-8, solver="decomposition(working_set=32)"), X, y, [140, 280])
+    engine = Clumsy(np.split(X, [140, 280]))
+    engine.when = -1
+    twice = spread(SVC(tol=1e-8, solver="decomposition(working_set=32)"), X, y, [], engine=engine)
+    assert engine.rebuilt == 0
+    assert twice.certificate_.primal == calm.certificate_.primal
+    assert calm.solution_.iterations >= 10
+    engine = Clumsy(np.split(X, [140, 280]))
+    engine.when = 3
+    lost = spread(SVC(tol=1e-8, solver="decomposition(working_set=32)"), X, y, [], engine=engine)
+    assert engine.rebuilt == 1
+    assert overlap(lost.certificate_, calm.certificate_)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda X, y: ([X[:10], X[10:, :2]], y), "columns: all must have the same"),
+        (lambda X, y: ([csr_array(X[:10]), X[10:]], y), "sparse and others are dense"),
+        (lambda X, y: ([X[:0], X[:0]], y[:0]), "no rows in any of its blocks"),
+        (lambda X, y: ([X[:10], X[10:]], y[:-1]), "inconsistent numbers of samples"),
+        (lambda X, y: ([X[:10], np.where(X[10:] > 2, np.nan, X[10:])], y), "Block 1 of X: X contains NaN"),
+    ],
+)
+def test_what_does_not_fit_is_said(change, words):
+    chunks, y = change(*data(8))
+    with pytest.raises(ValueError, match=words):
+        fit_on_blocks(SVC(), LocalEngine(chunks), y)
+
+
+def test_what_blocks_cannot_do_is_said():
+    X, y = data(9)
+    with pytest.raises(ValueError, match="hard margin"):
+        spread(SVC(C=np.inf), X, y, [])
+    with pytest.raises(ValueError, match="the solver is Decomposition"):
+        spread(SVC(solver="qp"), X, y, [])
