@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d, validate_data
 
 from ..arithmetic import by_default
 from ..kernels import Gaussian, Kernel
@@ -34,11 +34,14 @@ SAMPLE = 10_000  # rows, evenly spaced, from which "median" and the like are fou
 
 @by_default
 def fit_on_blocks(
-    machine: Machine, engine: Engine, y: Any, sample_weight: Any = None, watch: Watch | None = None
-) -> Machine:
-    """The machine, fitted as its own fit would do it."""
+    machine: Any, engine: Engine, y: Any, sample_weight: Any = None, *, columns: Any = None, watch: Watch | None = None
+) -> Any:
+    """The machine, fitted as its own fit would do it; `columns` is a data frame with their names, without rows."""
     deadline = Deadline.after(machine.time_limit)
     machine._check()
+    require_rows(engine)
+    width = next(fact.width for fact in engine.facts if fact.rows)
+    validate_data(machine, np.empty((1, width)) if columns is None else columns, skip_check_array=True)
     training = _training(machine, engine, y, sample_weight)
     gram = SpreadGram(training.kernel, training.points)
     with keeping(machine) as interrupt, ExitStack() as stack:
@@ -72,7 +75,6 @@ def _training(machine: Machine, engine: Engine, y: Any, sample_weight: Any) -> T
         raise ValueError(f"Blocks hold rows of numbers, and {kernel!r} is a kernel on {kernel.domain.value}.")
     everything = SpreadPoints(engine)
     n = len(everything)
-    require_rows(engine)
     y = _targets(machine, y, n)
     weight = sample_weights(sample_weight, n)
     rows = np.flatnonzero(weight)
