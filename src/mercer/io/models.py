@@ -22,13 +22,18 @@ from ..types import Array
 from .atomic import write_whole
 from .codec import Reader, StorageError, Writer
 
-FORMAT, SCHEMA = "mercer model", 1
+FORMAT, CHECKPOINT, SCHEMA = "mercer model", "mercer checkpoint", 1
 _MANIFEST = "manifest.json"
 _MOST_ENTRIES = 20_000
 _HEAD = 1024  # bytes from which a file of another kind is known
 _LONGEST_MESSAGE = 200
 _LONGEST = 2**40  # side of an array
 _DTYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
+_KINDS = {
+    FORMAT: "is a model, not a checkpoint: mercer.load reads it",
+    CHECKPOINT: "is a checkpoint of work that is not finished, not a model: give it as checkpoint= to go on from it",
+}
+"""What a file of Mercer's is, where another was expected; after its name."""
 _THEN = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
 
 
@@ -54,7 +59,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What a model file says of itself, as plain JSON values, without the arrays."""
     with open(path, "rb") as file:
-        manifest: dict[str, Any] = _guarded(file, str(path), lambda archive: archive.manifest)
+        manifest: dict[str, Any] = guarded(file, str(path), lambda archive: archive.manifest)
     return manifest
 
 
@@ -68,15 +73,15 @@ def dumps(model: Any, notes: dict[str, Any] | None = None) -> bytes:
     encoded = writer.encode(model)
     if not isinstance(encoded, dict) or "estimator" not in encoded:
         raise StorageError(f"A model file holds an estimator or a pipeline, not {type(model).__name__}.")
-    contents = {name: _npy(array) for name, array in writer.arrays.items()}
-    manifest = {
-        "format": FORMAT,
-        "schema": SCHEMA,
-        "versions": _versions(),
-        "notes": notes or {},
-        "model": encoded,
-        "arrays": {name: {"bytes": len(data), "sha256": sha256(data).hexdigest()} for name, data in contents.items()},
-    }
+    return pack({"format": FORMAT, "notes": notes or {}, "model": encoded}, writer.arrays)
+
+
+def pack(told: dict[str, Any], arrays: dict[str, Array]) -> bytes:
+    """An archive of what a manifest tells, and of the arrays to which it refers."""
+    contents = {name: _npy(array) for name, array in arrays.items()}
+    told_of_arrays = {name: {"bytes": len(data), "sha256": sha256(data).hexdigest()} for name, data in contents.items()}
+    first = {"format": told["format"], "schema": SCHEMA, "versions": _versions()}
+    manifest = {**first, **told, "arrays": told_of_arrays}
     manifest["sha256"] = _digest(manifest)
     buffer = BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
@@ -93,13 +98,13 @@ def loads(data: bytes) -> Any:
 
 def read(file: IO[bytes], name: str) -> Any:
     """The estimator of an open model file."""
-    return _guarded(file, name, lambda archive: archive.model())
+    return guarded(file, name, lambda archive: archive.model())
 
 
-def _guarded(file: IO[bytes], name: str, work: Callable[[_Archive], Any]) -> Any:
+def guarded(file: IO[bytes], name: str, work: Callable[[_Archive], Any], kind: str = FORMAT) -> Any:
     """Whatever is wrong with the file, in one sentence."""
     try:
-        return work(_Archive(file))
+        return work(_Archive(file, kind))
     except (OSError, MemoryError):
         raise
     except _ForeignError as error:
@@ -148,7 +153,7 @@ def _foreign_archive(names: set[str]) -> str:
 class _Archive:
     """A zip whose entries are what its manifest says, each read once and checked."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], kind: str) -> None:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)
         self.zip = zipfile.ZipFile(file)
@@ -164,30 +169,38 @@ class _Archive:
                 raise ValueError("it has compressed entries, which save never writes")
         if sum(entry.file_size for entry in entries) > size:
             raise ValueError("its entries are larger than the file")
-        self.manifest = self._manifest()
+        self.manifest = self._manifest(kind)
         if {entry.filename for entry in entries} != {_MANIFEST, *self.manifest["arrays"]}:
             raise ValueError("its entries are not those of its manifest")
         self.unread = set(self.manifest["arrays"])
 
-    def _manifest(self) -> dict[str, Any]:
+    def _manifest(self, kind: str) -> dict[str, Any]:
         text = self.zip.read(_MANIFEST).decode()
         manifest: Any = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_distinct)
-        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-            raise ValueError("its manifest is not that of a model of Mercer")
-        if manifest["schema"] != SCHEMA:
+        told: dict[str, Any] = manifest if isinstance(manifest, dict) else {}
+        found = told.get("format")
+        if found != kind and found in _KINDS:
+            raise _ForeignError(_KINDS[found])
+        if found != kind:
+            raise ValueError(f"its manifest is not that of a {kind.removeprefix('mercer ')} of Mercer")
+        if told["schema"] != SCHEMA:
             raise ValueError(
-                f"it is of schema {manifest['schema']!r:.40}, and this version of Mercer reads schema {SCHEMA}"
+                f"it is of schema {told['schema']!r:.40}, and this version of Mercer reads schema {SCHEMA}"
             )
-        if manifest.pop("sha256", None) != _digest(manifest):
+        if told.pop("sha256", None) != _digest(told):
             raise ValueError("its manifest was changed or damaged (its SHA-256 is another)")
-        if not isinstance(manifest["arrays"], dict):
+        if not isinstance(told["arrays"], dict):
             raise ValueError("its manifest has no table of arrays")
-        return manifest
+        return told
 
-    def model(self) -> Any:
-        model = Reader(self._array).decode(self.manifest["model"])
+    def decoded(self, key: str) -> Any:
+        value = Reader(self._array).decode(self.manifest[key])
         if self.unread:
             raise ValueError(f"it has arrays that nothing refers to, such as {min(self.unread)!r:.60}")
+        return value
+
+    def model(self) -> Any:
+        model = self.decoded("model")
         if not hasattr(model, "fit"):
             raise ValueError("it holds no estimator")
         return model
