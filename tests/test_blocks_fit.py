@@ -7,8 +7,10 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 
-from mercer import SVC, SVR, OneClassSVM, certify
+from mercer import SVC, SVR, KernelRidge, LinearSVC, OneClassSVM, certify
 from mercer.estimators.on_blocks import fit_on_blocks
+from mercer.io.checkpoint import CheckpointError
+from mercer.progress import Watch
 from mercer.shards.local import LocalEngine
 
 N = 420
@@ -179,3 +181,59 @@ def test_what_blocks_cannot_do_is_said():
         spread(SVC(C=np.inf), X, y, [])
     with pytest.raises(ValueError, match="the solver is Decomposition"):
         spread(SVC(solver="qp"), X, y, [])
+
+
+class Killed(BaseException):
+    """What ends a process."""
+
+
+def test_a_fit_goes_on_from_its_checkpoint(tmp_path):
+    """After it was broken off, with other blocks: in fewer rounds, with the same answer; not on other data."""
+    X, y = data(10)
+    y = np.where(X[:, 3] > 1.0, 2, y)  # three classes
+    machine = SVC(tol=1e-7, solver="decomposition(working_set=24)")
+    path = tmp_path / "run.mercer"
+
+    class End(Watch):
+        seen = 0
+
+        def round(self, number, step):
+            self.seen += 1
+            if self.seen == 45:
+                raise Killed
+            return False
+
+    whole = spread(clone(machine), X, y, [100])
+    assert sum(solution.iterations for solution in whole.solution_) > 50
+    with pytest.raises(Killed):
+        fit_on_blocks(clone(machine), LocalEngine(np.split(X, [100])), y, checkpoint=path, watch=End())
+    again = fit_on_blocks(clone(machine), LocalEngine(np.split(X, [50, 300])), y, checkpoint=path)
+    assert all(map(overlap, again.certificates_, whole.certificates_))
+    assert sum(s.iterations for s in again.solution_) <= sum(s.iterations for s in whole.solution_) - 25
+    after = fit_on_blocks(clone(machine), LocalEngine([X]), y, checkpoint=path)
+    assert sum(s.iterations for s in after.solution_) <= 2 * len(after.solution_)
+    for other, labels in ((X + 1e-9, y), (X, -y), (X[::-1], y)):
+        with pytest.raises(CheckpointError, match="other data or other settings"):
+            fit_on_blocks(clone(machine), LocalEngine([other]), labels, checkpoint=path)
+    with pytest.raises(CheckpointError, match="other data or other settings"):
+        fit_on_blocks(clone(machine).set_params(C=2.0), LocalEngine([X]), y, checkpoint=path)
+
+
+def test_points_of_dask_are_sent_elsewhere():
+    da = pytest.importorskip("dask.array", reason="dask is not installed: pip install 'mercer[distributed]'")
+    X, y = data(11)
+    for machine in (SVC(), LinearSVC(), KernelRidge()):
+        with pytest.raises(TypeError, match=r"call mercer.distributed.fit\("):
+            machine.fit(da.from_array(X), y)
+
+
+def test_a_fit_on_one_machine_goes_on_too(tmp_path):
+    X, y = data(12, n=3000)
+    path, rounds = tmp_path / "run.mercer", []
+    with pytest.warns(match="out of iterations"):
+        SVC(C=100.0, max_iter=100, solver="decomposition(working_set=64)").fit(X, y, checkpoint=path)
+    for given in (path, None):
+        machine = SVC(C=100.0, solver="decomposition(working_set=64)").fit(X, y, checkpoint=given)
+        assert machine.certificate_.converged
+        rounds.append(machine.solution_.iterations)
+    assert rounds[0] <= rounds[1] // 2

@@ -24,7 +24,6 @@ from distributed import Client, LocalCluster
 
 import mercer.distributed
 from mercer import SVC, SVR, OneClassSVM
-from mercer.solution import Status
 from mercer.estimators.on_blocks import fit_on_blocks
 from mercer.parallel import thread_count
 from mercer.progress import Watch
@@ -32,6 +31,7 @@ from mercer.shards import dask as engine_of_dask
 from mercer.shards.block import admitted
 from mercer.shards.dask import DaskEngine
 from mercer.shards.local import LocalEngine
+from mercer.solution import Status
 
 CUTS = (50, 51, 180)
 
@@ -65,7 +65,10 @@ def at_most(seconds):
 @pytest.fixture(scope="module")
 def nannies():
     """Two workers of two threads, each with a nanny that starts it again."""
-    with LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address="127.0.0.1:0") as cluster, Client(cluster) as client:
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address="127.0.0.1:0") as cluster,
+        Client(cluster) as client,
+    ):
         yield client
 
 
@@ -261,9 +264,7 @@ def test_all_workers_are_lost(crew, monkeypatch):
             kill(crew.client, worker)
 
     with at_most(60), pytest.warns(match="workers lost"):
-        machine = fit_on_blocks(
-            SVC(**ROUNDS.get_params(deep=False)), placed(crew.client), Y, watch=At(5, kill_all)
-        )
+        machine = fit_on_blocks(SVC(**ROUNDS.get_params(deep=False)), placed(crew.client), Y, watch=At(5, kill_all))
     assert machine.certificate_.status is Status.WORKERS_LOST
     assert machine.solution_.iterations == 5
     assert machine.score(X, Y) > 0.6

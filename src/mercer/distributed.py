@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .estimators.base import Machine
+from .estimators import SVC, SVR, OneClassSVM
 from .estimators.on_blocks import fit_on_blocks
 from .shards.engine import WorkersLostError
 
@@ -22,7 +22,8 @@ _Estimator = TypeVar("_Estimator")
 
 
 def fit(
-    estimator: _Estimator, X: Any, y: Any = None, sample_weight: Any = None, *, client: Any = None
+    estimator: _Estimator, X: Any, y: Any = None, sample_weight: Any = None, *, client: Any = None,
+    checkpoint: Any = None,
 ) -> _Estimator:  # fmt: skip
     """The estimator, fitted on all rows of X by the workers of a Dask client (None: the current one).
 
@@ -31,15 +32,16 @@ def fit(
     The fitted estimator is an ordinary one: it holds no client, and what it has learned is here.
 
     A worker that is lost costs its blocks, which Dask computes again, and nothing else. Where all are lost, the best
-    answer so far is kept, with the status WORKERS_LOST.
+    answer so far is kept, with the status WORKERS_LOST. `checkpoint` names a file to which coefficients are written
+    every 20 rounds: a fit whose client or scheduler was lost goes on from it, when it is called again.
     """
     from .shards.dask import DaskEngine, columns_of, values_of
 
-    if not isinstance(estimator, Machine):
+    if not isinstance(estimator, SVC | SVR | OneClassSVM):
         raise TypeError(f"mercer.distributed.fit takes SVC, SVR or OneClassSVM, not {type(estimator).__name__}.")
     engine = DaskEngine.of(_client(client), X)
     y, sample_weight = values_of(engine, y), values_of(engine, sample_weight)
-    fit_on_blocks(estimator, engine, y, sample_weight, columns=columns_of(X))
+    fit_on_blocks(estimator, engine, y, sample_weight, columns=columns_of(X), checkpoint=checkpoint)
     return estimator
 
 

@@ -69,6 +69,7 @@ def solve(
     time_limit: float | None = None,
     start: Array | Solution | None = None,
     callback: Callable[[Step], Any] | None = None,
+    keep: Callable[[Array], Any] | None = None,
 ) -> Solution:
     """Solve to a relative gap of `tol`, proved by a certificate.
 
@@ -76,7 +77,7 @@ def solve(
     `time_limit` seconds, at Ctrl-C, or where `callback(step)` returns True, with the best answer so far and an honest
     status. So a loop over problems looks at the status, to end at Ctrl-C: it is INTERRUPTED then, whatever the gap. A
     second Ctrl-C raises KeyboardInterrupt; so does the first, where a problem such as that of OneClassSVM has no answer
-    yet. `start` is a Solution, or coefficients, to go on from.
+    yet. `start` is a Solution, or coefficients, to go on from; `keep(beta)` is given those of each round.
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"solve takes a Problem, such as Problem.of(kernel, X, y), not {type(problem).__name__}.")
@@ -90,7 +91,7 @@ def solve(
     limit, alone = within(time_limit), not heeded()  # alone: nobody else looks whether Ctrl-C has come
     with until(NEVER), interruptible() as interrupt:  # the solver has a deadline, what is done with its answer not
         run = _Run(problem, tol, max_iter, limit, callback, interrupt)
-        run.polish = _POLISH if fine else 0
+        run.polish, run.keep = _POLISH if fine else 0, keep
         share = run.first_share(chosen)
         try:
             if share > 0.0:
@@ -114,14 +115,9 @@ class _Run:
     """One solve as it goes: what has been seen, and whether to go on (status None)."""
 
     def __init__(
-        self,
-        problem: Problem,
-        tol: float,
-        max_iter: int | None,
-        deadline: Deadline,
-        callback: Callable[[Step], Any] | None,
-        interrupt: Interrupt,
-    ) -> None:
+        self, problem: Problem, tol: float, max_iter: int | None, deadline: Deadline,
+        callback: Callable[[Step], Any] | None, interrupt: Interrupt,
+    ) -> None:  # fmt: skip
         self.problem, self.tol, self.max_iter, self.callback = problem, tol, max_iter, callback
         self.interrupt = interrupt
         self.began, self.deadline, self.limited = now(), deadline, deadline.limited
@@ -131,6 +127,7 @@ class _Run:
         self.last: Iterate | None = None  # the best answer, should time run out in the middle of a round
         self.history: list[Step] = []
         self.aim = _AIM * tol  # what the solver's own gap must be before a certificate is worth its while;
+        self.keep: Callable[[Array], Any] | None = None
         self.polish = 0  # rounds in which it is almost that of rounding, for one answer whatever the tolerance
         self.beta, self.b, self.scale = np.zeros(problem.n), 0.0, 1.0
         self.dual_beta: Array | None = None
@@ -232,6 +229,8 @@ class _Run:
         kept = replace(iterate, **held)  # valid while the solver goes on
         if iterate.beta.any():
             self.last = kept
+        if self.keep is not None:
+            self.keep(kept.beta)
         if step.primal < self.best_primal and not iterate.partial:
             self.best_primal, self.best_beta = step.primal, kept.beta
         stop = self._why_stop(step, iterate)

@@ -17,6 +17,7 @@ from ..kernels.points import Domain
 from ..limits import Deadline
 from ..progress import Line, Watch, Watches
 from ..shards.afar import SpreadGram, SpreadPoints
+from ..shards.block import Block
 from ..shards.engine import Engine
 from ..solvers import Decomposition
 from ..solvers import solver as as_solver
@@ -27,16 +28,23 @@ from .checks import sample_weights
 from .definite import doubted
 from .keeping import keeping
 from .machines import Training, fit_machines
+from .repeated import numbers_of
+from .resumed import Checkpoint
 from .scales import advise
 
+_HOW_LONG = ("time_limit", "max_iter", "verbose", "tol")  # settings that may change from one run to the next
 SAMPLE = 10_000  # rows, evenly spaced, from which "median" and the like are found where there are more
 
 
 @by_default
 def fit_on_blocks(
-    machine: Any, engine: Engine, y: Any, sample_weight: Any = None, *, columns: Any = None, watch: Watch | None = None
-) -> Any:
-    """The machine, fitted as its own fit would do it; `columns` is a data frame with their names, without rows."""
+    machine: Any, engine: Engine, y: Any, sample_weight: Any = None, *, columns: Any = None,
+    checkpoint: Any = None, watch: Watch | None = None,
+) -> Any:  # fmt: skip
+    """The machine, fitted as its own fit would do it; `columns` is a data frame with their names, without rows.
+
+    What is found is written to the file `checkpoint` now and then; where it is there already, the fit goes on from it.
+    """
     deadline = Deadline.after(machine.time_limit)
     machine._check()
     require_rows(engine)
@@ -44,12 +52,13 @@ def fit_on_blocks(
     validate_data(machine, np.empty((1, width)) if columns is None else columns, skip_check_array=True)
     training = _training(machine, engine, y, sample_weight)
     gram = SpreadGram(training.kernel, training.points)
+    kept = None if checkpoint is None else Checkpoint(checkpoint, training, _fingerprint(engine, machine))
     with keeping(machine) as interrupt, ExitStack() as stack:
         name, total = type(machine).__name__, len(training.tasks)
         line = [stack.enter_context(Line(name, total))] if machine.verbose else []
         solutions = fit_machines(
             gram, training.tasks, _solver(machine), tol=machine.tol, max_iter=machine.max_iter, deadline=deadline,
-            watch=Watches([*([] if watch is None else [watch]), *line]),
+            watch=Watches([*([] if watch is None else [watch]), *line]), kept=kept,
         )  # fmt: skip
         reason = f"{len(gram.points)} rows are {gram.reason}"
         solutions = [replace(s, reason="; ".join(filter(None, [reason, s.reason]))) for s in solutions]
@@ -57,6 +66,21 @@ def fit_on_blocks(
         if not interrupt.asked:
             machine._warn()
     return machine
+
+
+def _fingerprint(engine: Engine, machine: Machine) -> Any:
+    """What tells these rows and settings from others, however the rows are cut."""
+    starts = {number: int(engine.edges[number]) for number in range(engine.count) if engine.facts[number].rows}
+    numbers = [int(number) for number in engine.ask(_number_of, starts).values()]
+    settings = {name: value for name, value in machine.get_params(deep=False).items() if name not in _HOW_LONG}
+    return sum(numbers) % 2**64, type(machine).__name__, sorted(settings.items(), key=str)
+
+
+def _number_of(block: Block, start: int) -> int:
+    """A number of the rows of a block; those of all blocks sum up to that of all rows, modulo 2^64."""
+    numbers = numbers_of(block.X, np.zeros(block.X.shape[0]))
+    places = 2 * np.arange(start, start + numbers.size, dtype=np.uint64) + np.uint64(1)
+    return int((numbers * places).sum(dtype=np.uint64))
 
 
 def _solver(machine: Machine) -> SpreadDecomposition:

@@ -29,7 +29,7 @@ from ..types import Array, Index, Points
 from .callbacks import Hooks, with_callbacks
 from .centring import far_centre
 from .certificates import doubted
-from .checks import require_choice, require_limits, require_positive, sample_weights
+from .checks import require_choice, require_here, require_limits, require_positive, sample_weights
 from .keeping import keeping
 from .predicted import ridge_as_predicted
 from .ridge_certificate import of_all
@@ -247,6 +247,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
 
     def _admit_both(self, X: Points, y: Any, kernel: Kernel, reset: bool = True) -> tuple[Any, Any]:
         """Points and targets, checked; there may be a column for each target."""
+        require_here(self, X)
         if kernel.domain in (Domain.VECTORS, Domain.VALUES):
             checks = self._vector_checks(kernel)
             X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, reset=reset, **checks)

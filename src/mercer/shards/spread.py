@@ -52,6 +52,8 @@ class Spread:
         self.W, self.pool = self.last, self.points[:0]  # and in order, with its points
         self.named: list[tuple[int, Candidates]] | None = None  # by blocks, since F last changed
         self.share = 0.0
+        used = np.flatnonzero(beta)
+        self._remember(used, self.points[used])
         self._look(self._tell(self.parts, gram.recompute(beta)))
 
     # What blocks are told.
