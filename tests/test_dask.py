@@ -8,11 +8,11 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
-from time import sleep
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
 pytest.importorskip("distributed", reason="dask is not installed: pip install 'mercer[distributed]'")
 
@@ -132,7 +132,7 @@ class At(Watch):
 
 
 def calm():
-    return fit_on_blocks(SVC(**ROUNDS.get_params(deep=False)), LocalEngine(np.array_split(X, 4)), Y)
+    return fit_on_blocks(clone(ROUNDS), LocalEngine(np.array_split(X, 4)), Y)
 
 
 def same(machine, other):
@@ -212,15 +212,45 @@ def test_a_worker_with_two_threads_uses_two(nannies):
     assert list(replies.values()) == [(2, "1"), (2, "1")]  # the nanny holds BLAS to one
 
 
+DYING = """
+import os, pickle, sys
+from distributed import Client
+from mercer.estimators import on_blocks, resumed
+from mercer.progress import Watch
+from mercer.shards.dask import DaskEngine
+
+resumed.EVERY = 3
+address, path = sys.argv[1:]
+machine, X, y = pickle.load(sys.stdin.buffer)
+
+class End(Watch):
+    def round(self, number, step):
+        if step.iteration == 8:
+            os._exit(9)
+
+client = Client(address)
+on_blocks.fit_on_blocks(machine, DaskEngine.of(client, X), y, checkpoint=path, watch=End())
+"""
+
+
+def test_a_client_that_died_goes_on_in_a_new_process(nannies, tmp_path):
+    path, address = tmp_path / "run.mercer", nannies.scheduler.address
+    line = [sys.executable, "-c", DYING, address, str(path)]
+    ended = subprocess.run(line, input=pickle.dumps((ROUNDS, X, Y)), timeout=120, check=False)
+    assert ended.returncode == 9
+    machine = mercer.distributed.fit(clone(ROUNDS), X, Y, client=nannies, checkpoint=path)
+    whole = calm()
+    assert same(machine, whole)
+    assert machine.solution_.iterations <= whole.solution_.iterations - 3
+
+
 # Who is lost.
 
 
 def test_a_worker_is_killed_and_its_nanny_starts_another(nannies):
     engine = placed(nannies)
     with at_most(120):
-        machine = fit_on_blocks(
-            SVC(**ROUNDS.get_params(deep=False)), engine, Y, watch=At(3, lambda: kill(nannies, engine.homes[1]))
-        )
+        machine = fit_on_blocks(clone(ROUNDS), engine, Y, watch=At(3, lambda: kill(nannies, engine.homes[1])))
     assert machine.solution_.iterations >= 10
     assert same(machine, calm())
     assert engine.rebuilt == 1
@@ -229,9 +259,7 @@ def test_a_worker_is_killed_and_its_nanny_starts_another(nannies):
 def test_a_worker_is_killed_for_good(crew):
     engine = placed(crew.client)
     with at_most(120):
-        machine = fit_on_blocks(
-            SVC(**ROUNDS.get_params(deep=False)), engine, Y, watch=At(3, lambda: kill(crew.client, engine.homes[1]))
-        )
+        machine = fit_on_blocks(clone(ROUNDS), engine, Y, watch=At(3, lambda: kill(crew.client, engine.homes[1])))
     assert same(machine, calm())
     assert engine.rebuilt == 1
     assert len(crew.client.nthreads()) == 3
@@ -249,7 +277,7 @@ def test_a_worker_joins_and_another_is_killed_in_the_certificate(crew):
 
     engine = placed(crew.client, Unlucky)
     with at_most(120):
-        machine = fit_on_blocks(SVC(**ROUNDS.get_params(deep=False)), engine, Y, watch=At(3, lambda: crew.start(1)))
+        machine = fit_on_blocks(clone(ROUNDS), engine, Y, watch=At(3, lambda: crew.start(1)))
     assert engine.left == 0
     assert same(machine, calm())
     assert engine.rebuilt <= 1
@@ -264,12 +292,10 @@ def test_all_workers_are_lost(crew, monkeypatch):
             kill(crew.client, worker)
 
     with at_most(60), pytest.warns(match="workers lost"):
-        machine = fit_on_blocks(SVC(**ROUNDS.get_params(deep=False)), placed(crew.client), Y, watch=At(5, kill_all))
+        machine = fit_on_blocks(clone(ROUNDS), placed(crew.client), Y, watch=At(5, kill_all))
     assert machine.certificate_.status is Status.WORKERS_LOST
     assert machine.solution_.iterations == 5
     assert machine.score(X, Y) > 0.6
     np.testing.assert_array_equal(machine.support_vectors_, X[machine.support_])
     with at_most(60), pytest.raises(mercer.distributed.WorkersLostError, match="start some"):
         mercer.distributed.fit(SVC(), X, Y, client=crew.client)
-    crew.start(1)  # for the fixture's own goodbye
-    sleep(0)

@@ -8,8 +8,8 @@ threads: no worker has a queue, so that nothing is stolen from it, and no task i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from math import ceil
 from typing import Any
@@ -141,17 +141,30 @@ class DaskEngine(Engine):
         with dask.config.set(_QUIET):
             return self.client.submit(_opened, Letter(part), key=f"mercer-message-{uuid4().hex}", pure=False)
 
+    def renew(self, numbers: Sequence[int]) -> None:
+        """Each goes to the worker with the fewest blocks: a copy that Dask has fetched for a task may vanish again."""
+        super().renew(numbers)
+        there = _workers(self.client)
+        staying = Counter(dict.fromkeys(there, 0))
+        staying.update(home for k, home in self.homes.items() if k not in numbers and home in there)
+        for number in numbers:
+            place: dict[str, Any] = {}
+            if staying:
+                worker = min(sorted(staying), key=staying.__getitem__)
+                staying[worker] += 1
+                place = {"workers": [worker], "allow_other_workers": True}
+            key = f"mercer-block-again-{uuid4().hex}"
+            self.blocks[number] = self.client.submit(_again, self.blocks[number], key=key, pure=False, **place)
+            del self.homes[number]
+
     # Waiting, never for ever.
 
     def _collect(self, tasks: dict[str, tuple[list[int], Future]]) -> dict[int, Any]:
-        """The replies, by block. Where they came from elsewhere than expected, homes are looked up anew."""
-        futures = [future for _, future in tasks.values()]
+        """The replies, by block."""
+        found = self.gather([future for _, future in tasks.values()])
         replies: dict[int, Any] = {}
-        for (home, (numbers, _)), (place, found) in zip(tasks.items(), self.gather(futures), strict=True):
-            replies |= dict(zip(numbers, found, strict=True))
-            if place != home:
-                for number in numbers:
-                    self.homes[number] = place
+        for (numbers, _), some in zip(tasks.values(), found, strict=True):
+            replies |= dict(zip(numbers, some, strict=True))
         return replies
 
     def gather(self, futures: list[Future]) -> list[Any]:
@@ -227,32 +240,27 @@ def _opened(letter: Letter) -> Letter:
     return letter
 
 
-@contextmanager
-def _all_threads() -> Iterator[str]:
-    """A context in which Mercer uses the threads of this worker; nannies hold BLAS to one. Its address is given."""
-    worker = get_worker()
-    with threads_given(worker.state.nthreads):
-        yield worker.address
+def _again(block: Block) -> Block:
+    """A block that knows nothing yet."""
+    return Block(block.number, block.X)
 
 
-def _done(
-    verb: Verb, blocks: list[Block], letter: Letter, shared: list[Letter], before: Any
-) -> tuple[str, list[Any]]:  # fmt: skip
-    """The address of the worker, and the replies of its blocks."""
-    with _all_threads() as address:
+def _done(verb: Verb, blocks: list[Block], letter: Letter, shared: list[Letter], before: Any) -> list[Any]:
+    """The replies of blocks. Mercer uses all threads of the worker, although nannies hold BLAS to one."""
+    with threads_given(get_worker().state.nthreads):
         more = [part.content for part in shared]
         both = zip(blocks, letter.content, strict=True)
-        return address, [verb(block, *args_of(message), *more) for block, message in both]
+        return [verb(block, *args_of(message), *more) for block, message in both]
 
 
 def _linked(
-    verb: Verb, blocks: list[Block], letter: Letter, shared: list[Letter], before: tuple[str, list[Any]] | None
-) -> tuple[str, list[Any]]:  # fmt: skip
+    verb: Verb, blocks: list[Block], letter: Letter, shared: list[Letter], before: list[Any] | None
+) -> list[Any]:
     """The same for a link of a chain, whose replies take the place of those before."""
-    with _all_threads() as address:
-        so_far = [None] * len(blocks) if before is None else before[1]
+    with threads_given(get_worker().state.nthreads):
+        so_far = [None] * len(blocks) if before is None else before
         both = zip(blocks, letter.content, so_far, strict=True)
-        return address, [verb(block, rows, sums, shared[0].content) for block, rows, sums in both]
+        return [verb(block, rows, sums, shared[0].content) for block, rows, sums in both]
 
 
 # Data.

@@ -59,6 +59,10 @@ class Engine(ABC):
     def chain(self, verb: Verb, rows: dict[int, Any], parts: Iterable[Any]) -> dict[int, Any]:
         """The last replies of verb(block, rows, reply before, part), for one part after the other."""
 
+    def renew(self, numbers: Sequence[int]) -> None:
+        """Blocks whose knowledge was lost get a place to stay, before they are told anew."""
+        self.rebuilt += len(numbers)
+
     def packed(self, number: int) -> float:
         """Bytes that a block may take for columns made ready."""
         return np.inf

@@ -78,7 +78,7 @@ class Spread:
             lost = [b for b, reply in replies.items() if isinstance(reply, Lost)]
             if not lost:
                 return replies
-            self.engine.rebuilt += len(lost)
+            self.engine.renew(lost)
             anew = self._rebuild(lost)
             replies |= anew if verb is not verbs.ask else self.engine.ask(verb, {b: messages[b] for b in lost})
         raise WorkersLostError(f"Blocks were lost {_TRIES} times in one exchange: the workers do not live long enough.")
