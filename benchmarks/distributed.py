@@ -11,7 +11,8 @@ import os
 import sys
 from time import perf_counter
 
-sys.path.remove(os.path.dirname(os.path.abspath(__file__)))  # where `distributed` is this file
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:] = [path for path in sys.path if path != HERE]  # where `distributed` is this file
 
 import dask.array as da  # noqa: E402
 import numpy as np  # noqa: E402

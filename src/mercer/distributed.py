@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .estimators import SVC, SVR, OneClassSVM
-from .estimators.on_blocks import fit_on_blocks
+from .estimators import SVC, SVR, KernelRidge, OneClassSVM
+from .estimators.on_blocks import fit_on_blocks, fit_ridge_on_blocks
 from .shards.engine import WorkersLostError
 
 __all__ = ["WorkersLostError", "decision_function", "fit", "predict", "predict_proba"]
@@ -37,10 +37,16 @@ def fit(
     """
     from .shards.dask import DaskEngine, columns_of, values_of
 
-    if not isinstance(estimator, SVC | SVR | OneClassSVM):
-        raise TypeError(f"mercer.distributed.fit takes SVC, SVR or OneClassSVM, not {type(estimator).__name__}.")
+    if not isinstance(estimator, SVC | SVR | OneClassSVM | KernelRidge):
+        names = "SVC, SVR, OneClassSVM or KernelRidge"
+        raise TypeError(f"mercer.distributed.fit takes {names}, not {type(estimator).__name__}.")
+    if isinstance(estimator, KernelRidge) and checkpoint is not None:
+        raise ValueError("KernelRidge through landmarks takes a few passes over the rows, and has no checkpoint.")
     engine = DaskEngine.of(_client(client), X)
     y, sample_weight = values_of(engine, y), values_of(engine, sample_weight)
+    if isinstance(estimator, KernelRidge):
+        fit_ridge_on_blocks(estimator, engine, y, sample_weight, columns=columns_of(X))
+        return estimator
     fit_on_blocks(estimator, engine, y, sample_weight, columns=columns_of(X), checkpoint=checkpoint)
     return estimator
 

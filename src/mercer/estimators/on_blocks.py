@@ -30,6 +30,8 @@ from .keeping import keeping
 from .machines import Training, fit_machines
 from .repeated import numbers_of
 from .resumed import Checkpoint
+from .ridge import KernelRidge
+from .ridge_blocks import SpreadRows
 from .scales import advise
 
 _HOW_LONG = ("time_limit", "max_iter", "verbose", "tol")  # settings that may change from one run to the next
@@ -47,9 +49,7 @@ def fit_on_blocks(
     """
     deadline = Deadline.after(machine.time_limit)
     machine._check()
-    require_rows(engine)
-    width = next(fact.width for fact in engine.facts if fact.rows)
-    validate_data(machine, np.empty((1, width)) if columns is None else columns, skip_check_array=True)
+    _learn_columns(machine, engine, columns)
     training = _training(machine, engine, y, sample_weight)
     gram = SpreadGram(training.kernel, training.points)
     kept = None if checkpoint is None else Checkpoint(checkpoint, training, _fingerprint(engine, machine))
@@ -66,6 +66,31 @@ def fit_on_blocks(
         if not interrupt.asked:
             machine._warn()
     return machine
+
+
+@by_default
+def fit_ridge_on_blocks(
+    machine: KernelRidge, engine: Engine, y: Any, sample_weight: Any = None, *, columns: Any = None
+) -> KernelRidge:
+    """Ridge regression through landmarks, by sums over the blocks."""
+    _learn_columns(machine, engine, columns)
+    points = SpreadPoints(engine)
+    if y is None:
+        raise ValueError("KernelRidge requires y to be passed, but the target y is None.")
+    y = np.asarray(y, np.float64)
+    check_consistent_length(range(len(points)), y)
+    assert_all_finite(y, input_name="y")
+    weight = sample_weights(sample_weight, len(points))
+    rows = np.flatnonzero(weight)
+    fitted: KernelRidge = machine.fit(SpreadRows(points.chosen(rows), y[rows], weight[rows]))
+    return fitted
+
+
+def _learn_columns(machine: Any, engine: Engine, columns: Any) -> None:
+    """How many columns there are, and their names, if they have any."""
+    require_rows(engine)
+    width = next(fact.width for fact in engine.facts if fact.rows)
+    validate_data(machine, np.empty((1, width)) if columns is None else columns, skip_check_array=True)
 
 
 def _fingerprint(engine: Engine, machine: Machine) -> Any:

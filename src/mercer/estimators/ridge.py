@@ -32,6 +32,7 @@ from .certificates import doubted
 from .checks import require_choice, require_here, require_limits, require_positive, sample_weights
 from .keeping import keeping
 from .predicted import ridge_as_predicted
+from .ridge_blocks import SpreadRows
 from .ridge_certificate import of_all
 from .ridge_data import Data, is_chunks, of_arrays, of_chunks
 from .ridge_fit import Answer, fit_features, fit_in_time, fit_system, path_of, seconds_of
@@ -237,12 +238,16 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
                 raise ValueError(f"The weights of a piece must be {count(points)} finite numbers >= 0.")
             return points, targets.reshape(count(points), -1), weight
 
-        data = of_chunks(X, admit, bool(self.bias), budget, solver.drawn(2**60), generator)
+        if isinstance(X, SpreadRows):
+            several.append(X.several)
+            data = X.data(bool(self.bias), budget, solver.drawn(len(X.points)), generator)
+        else:
+            data = of_chunks(X, admit, bool(self.bias), budget, solver.drawn(2**60), generator)
         assert data.pool is not None
         advise(self, kernel, data.pool.X)
         resolved = kernel.resolve(data.pool.X, data.pool.weight)
         y = np.empty((0, data.stream.targets)) if several[0] else np.empty(0)
-        reason = "" if self.solver is not None else "the data comes in pieces"
+        reason = "" if self.solver is not None else f"the data comes in {'blocks' if data.stream.afar else 'pieces'}"
         return _Training(resolved, solver, reason, data, None, y, np.arange(data.stream.n), generator)
 
     def _admit_both(self, X: Points, y: Any, kernel: Kernel, reset: bool = True) -> tuple[Any, Any]:

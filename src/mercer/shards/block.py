@@ -29,6 +29,7 @@ class Block:
     def __init__(self, number: int, X: Points) -> None:
         self.number, self.X = number, X
         self.pieces: dict[str, _Known] = {}
+        self.held: dict[str, Any] = {}  # what else it was told
         self.lock = threading.Lock()
 
     def __reduce__(self) -> Any:
