@@ -325,7 +325,7 @@ class _Run:
             beta, dual_beta, weights = self.best_beta, iterate.beta if dual_beta is None else dual_beta, None
         gram = self.problem.gram
         near = None
-        if iterate.scores is not None and beta is iterate.beta and gram.design is None:
+        if (iterate.scores is not None or gram.afar) and beta is iterate.beta and gram.design is None:
             near = Near(iterate.scores, iterate.error, self.tol >= _SINGLE_FROM and gram.dtype == np.float32)
         tol = np.inf if sudden else self.tol  # what rounding leaves open is said; there is no time to compute it again
         certificate, scores, b = examine(

@@ -15,7 +15,7 @@ from ..kernels import Kernel, Linear
 from ..kernels.pairwise import require_no_overflow
 from ..kernels.points import is_sparse, take
 from ..limits import now
-from ..types import Array, Index, Points
+from ..types import Array, DType, Index, Points
 from .block import diagonal_at, moments, points_at, scores_at, sums_at, weights_at
 from .engine import Engine
 from .messages import Support
@@ -169,7 +169,7 @@ def joined(parts: list[Points]) -> Points:
 
 
 class SpreadGram(Gram):
-    """K of points that are spread over blocks: products with it are sums over the blocks, in float64."""
+    """K of points that are spread over blocks: products with it are sums over the support vectors, by each block."""
 
     afar = True
 
@@ -232,7 +232,7 @@ class SpreadGram(Gram):
         return SpreadGram(self.kernel, self.points, dtype)
 
     def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
-        """K v in float64, whatever the dtype; zeros in v cost nothing."""
+        """K v of values of this precision; zeros in v cost nothing."""
         v = np.asarray(v, np.float64)
         index = np.arange(self.n)[slice(None) if rows is None else rows]
         used = np.flatnonzero(v if v.ndim == 1 else v.any(axis=1))
@@ -242,15 +242,17 @@ class SpreadGram(Gram):
         if isinstance(self.kernel, Linear):  # by w, as predictions are: far from the origin, <x, z> has lost digits
             products = self.points.dots_at(index, self._linear_weights(used, weights))
         else:
-            products = self._sums(used, weights, index)
+            products = self._sums(used, weights, index, np.dtype(dtype))
         if not self.kernel.bounded:
             require_no_overflow(products)
         return np.asarray(products.reshape(-1, *v.shape[1:]))
 
-    def _sums(self, used: Index, weights: Array, index: Index) -> Array:
+    def _sums(self, used: Index, weights: Array, index: Index, dtype: DType) -> Array:
         """Over the support vectors, some at a time; by all blocks at once."""
         began, parts = now(), self.points.parts_of(index)
-        found = self.engine.chain(sums_at, {b: part.rows for b, part in parts.items()}, self._support(used, weights))
+        found = self.engine.chain(
+            sums_at, {b: part.rows for b, part in parts.items()}, self._support(used, weights, dtype)
+        )
         self.values += used.size * index.size
         self.seconds = (now() - began) / (used.size * index.size)
         return in_order(parts, {b: sums.T for b, sums in found.items()}, index.size, weights.shape[1])
@@ -260,9 +262,9 @@ class SpreadGram(Gram):
         found = self.engine.ask(weights_at, {b: (part.rows, weights[part.places].T) for b, part in parts.items()})
         return np.asarray(np.sum(list(found.values()), axis=0))
 
-    def _support(self, used: Index, weights: Array) -> Iterator[Support]:
+    def _support(self, used: Index, weights: Array, dtype: DType) -> Iterator[Support]:
         """The points with a coefficient, some at a time: a whole number of what native sums add up together."""
         step = BLOCK * max(1, _PART // (self.points.shape[1] * self.points.dtype.itemsize) // BLOCK)
         for start in range(0, used.size, step):
             some = slice(start, start + step)
-            yield Support(self.kernel, self.points[used[some]], weights[some])
+            yield Support(self.kernel, self.points[used[some]], weights[some], dtype.name)

@@ -22,6 +22,8 @@ from ..types import Array, Index, Points
 from .messages import Ask, Begin, Candidates, Facts, Lost, Moved, Refresh, Summary, Support
 from .piece import Piece
 
+_STRIP = 4096  # rows that are looked at together
+
 
 class Block:
     """Rows of X; `number` is its place among the blocks."""
@@ -72,14 +74,21 @@ def facts(block: Block) -> Facts:
 
 def _witnesses(X: Points) -> Index:
     """The longest row, by squares and by absolute values; and one that is not of zeros and ones, if any is."""
-    if X.shape[0] == 0:
-        return np.empty(0, np.intp)
-    values = X.data if is_sparse(X) else X
-    other = np.argwhere((values != 0) & (values != 1))[:1]
-    rows = [int(squared_norms(X).argmax()), int(np.asarray(abs(X).sum(axis=1)).argmax())]
-    if other.size:
-        rows.append(int(np.searchsorted(X.indptr, other[0, 0], side="right") - 1) if is_sparse(X) else int(other[0, 0]))
-    return np.unique(rows)
+    longest, widest, other = (-1.0, 0), (-1.0, 0), -1
+    for start in range(0, X.shape[0], _STRIP):  # copies of a few rows only
+        some = X[start : start + _STRIP]
+        squares, sizes = squared_norms(some), np.asarray(abs(some).sum(axis=1)).reshape(-1)
+        longest = max(longest, (float(squares.max()), start + int(squares.argmax())))
+        widest = max(widest, (float(sizes.max()), start + int(sizes.argmax())))
+        if other < 0:
+            values = some.data if is_sparse(some) else some
+            odd = ((values != 0) & (values != 1)).reshape(-1)
+            place = int(odd.argmax()) if odd.any() else -1
+            if place >= 0:
+                row = np.searchsorted(some.indptr, place, "right") - 1 if is_sparse(some) else place // X.shape[1]
+                other = start + int(row)
+    rows = [longest[1], widest[1], *([other] if other >= 0 else [])]
+    return np.unique(rows) if X.shape[0] else np.empty(0, np.intp)
 
 
 # Problems.
@@ -161,10 +170,9 @@ def diagonal_at(block: Block, rows: Index, kernel: Kernel) -> Array:
 
 @by_default
 def sums_at(block: Block, rows: Index, sums: Array | None, support: Support) -> Array:
-    """sums + sum_j weights_j k(z_j, x) at some points, a row for each problem, in float64."""
-    found = sums_between(
-        support.kernel, _some(block.X, rows), support.points, support.weights, [0, len(support.weights)], np.float64
-    )[0]
+    """sums + sum_j weights_j k(z_j, x) at some points, a row for each problem, of values of the support's precision."""
+    X, edges = _some(block.X, rows), [0, len(support.weights)]
+    found = sums_between(support.kernel, X, support.points, support.weights, edges, support.dtype)[0]
     return np.asarray(found) if sums is None else sums + found
 
 

@@ -134,6 +134,7 @@ class Support(Message):
     kernel: Kernel
     points: Points
     weights: Array
+    dtype: str
 
 
 @dataclass(frozen=True, eq=False)
