@@ -7,11 +7,14 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 
-from mercer import SVC, SVR, KernelRidge, LinearSVC, OneClassSVM, certify
+from mercer import SVC, SVR, KernelRidge, LinearSVC, OneClassSVM, certify, load, save
 from mercer.estimators.on_blocks import fit_on_blocks, fit_ridge_on_blocks
 from mercer.io.checkpoint import CheckpointError
 from mercer.progress import Watch
+from mercer.shards import block as verbs
+from mercer.shards.engine import WorkersLostError
 from mercer.shards.local import LocalEngine
+from mercer.solution import Status
 
 N = 420
 CUTS = {
@@ -44,7 +47,7 @@ def overlap(a, b):
 
 @pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS)
 @pytest.mark.parametrize("machine", [SVC(C=2.0), SVR(epsilon=0.2), OneClassSVM(nu=0.3)], ids=["svc", "svr", "one"])
-def test_the_same_answer_for_every_chunking(machine, cuts):
+def test_the_same_answer_for_every_chunking(machine, cuts, tmp_path):
     X, y = data()
     y = y if isinstance(machine, SVC) else X[:, 0] + np.sin(X[:, 1])
     sharp = clone(machine).set_params(tol=1e-10)
@@ -54,6 +57,9 @@ def test_the_same_answer_for_every_chunking(machine, cuts):
     whole = spread(clone(sharp), X, y, [])  # sums over blocks have one order
     assert whole.certificate_.primal == pytest.approx(there.certificate_.primal, rel=1e-9)
     assert there.kernel_ == here.kernel_
+    kept = tmp_path / "machine.mercer"
+    save(there, kept)
+    np.testing.assert_array_equal(load(kept).predict(X), there.predict(X))
     np.testing.assert_array_equal(there.support_vectors_, X[there.support_])
 
 
@@ -131,8 +137,6 @@ def test_no_message_of_a_round_grows_with_the_points():
 
 
 def test_a_block_told_twice_and_a_block_lost():
-    from mercer.shards import block as verbs
-
     class Clumsy(LocalEngine):
         def _ask(self, verb, messages, shared):
             replies = super()._ask(verb, messages, shared)
@@ -157,6 +161,38 @@ def test_a_block_told_twice_and_a_block_lost():
     lost = spread(SVC(tol=1e-8, solver="decomposition(working_set=32)"), X, y, [], engine=engine)
     assert engine.rebuilt == 1
     assert overlap(lost.certificate_, calm.certificate_)
+
+
+def test_all_blocks_are_lost(tmp_path):
+    """The last answer, its gap as the solver saw it; saved and loaded like any other."""
+
+    class Gone(LocalEngine):
+        left = 5
+
+        def _ask(self, verb, messages, shared):
+            self.left -= verb is verbs.move
+            if self.left < 0:
+                raise WorkersLostError("none is left")
+            return super()._ask(verb, messages, shared)
+
+        def chain(self, verb, rows, parts):
+            if self.left < 0:
+                raise WorkersLostError("none is left")
+            return super().chain(verb, rows, parts)
+
+    X, y = data(7)
+    for labels in (y, np.where(X[:, 3] > 1.0, 2, y)):  # of three classes, two problems are not begun
+        machine = SVC(solver="decomposition(working_set=32)", tol=1e-8)
+        with pytest.warns(match="workers lost"):
+            spread(machine, X, labels, [], engine=Gone(np.split(X, [140, 280])))
+        assert {c.status for c in machine.certificates_} == {Status.WORKERS_LOST}
+        assert 1e-8 < machine.certificates_[0].relative_gap < 1.0
+        save(machine, tmp_path / "left.mercer")
+        np.testing.assert_array_equal(load(tmp_path / "left.mercer").predict(X), machine.predict(X))
+    engine = Gone(np.split(X, [140, 280]))
+    engine.left = 0
+    with pytest.raises(WorkersLostError):
+        spread(SVC(), X, y, [], engine=engine)
 
 
 @pytest.mark.parametrize(

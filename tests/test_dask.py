@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 pytest.importorskip("distributed", reason="dask is not installed: pip install 'mercer[distributed]'")
 
@@ -24,6 +26,7 @@ from distributed import Client, LocalCluster
 
 import mercer.distributed
 from mercer import SVC, SVR, OneClassSVM
+from mercer.cli import main
 from mercer.estimators.on_blocks import fit_on_blocks
 from mercer.parallel import thread_count
 from mercer.progress import Watch
@@ -299,3 +302,22 @@ def test_all_workers_are_lost(crew, monkeypatch):
     np.testing.assert_array_equal(machine.support_vectors_, X[machine.support_])
     with at_most(60), pytest.raises(mercer.distributed.WorkersLostError, match="start some"):
         mercer.distributed.fit(SVC(), X, Y, client=crew.client)
+
+
+# The command line.
+
+
+def test_the_command_line_trains_on_files(nannies, tmp_path, capsys):
+    for number, (points, labels) in enumerate(zip(np.array_split(X, 3), np.array_split(Y, 3), strict=True)):
+        table = frame().iloc[:0].reindex(range(len(points)))
+        table[list("abcd")], table["label"] = 5.0 * points + 2.0, np.where(labels > 0, "yes", "no")
+        table.to_parquet(tmp_path / f"part{number}.parquet")
+    files, model = sorted(map(str, tmp_path.glob("*.parquet"))), str(tmp_path / "there.mercer")
+    assert main(["train", *files, "-q", "--cluster", nannies.scheduler.address, "-o", model]) == 0
+    assert "300 rows, 4 features, target 'label'" in capsys.readouterr().out
+    whole = pd.concat([pd.read_parquet(file) for file in files])
+    there, here = mercer.load(model), make_pipeline(StandardScaler(), SVC()).fit(whole[list("abcd")], whole["label"])
+    np.testing.assert_array_equal(there.predict(whole[list("abcd")]), here.predict(whole[list("abcd")]))
+    assert main(["train", *files]) == 2
+    assert main(["train", *files, "--workers", "2", "--cv", "5"]) == 2
+    assert "give --workers N or --cluster ADDRESS" in capsys.readouterr().err

@@ -61,7 +61,8 @@ def fit_on_blocks(
             watch=Watches([*([] if watch is None else [watch]), *line]), kept=kept,
         )  # fmt: skip
         reason = f"{len(gram.points)} rows are {gram.reason}"
-        solutions = [replace(s, reason="; ".join(filter(None, [reason, s.reason]))) for s in solutions]
+        solver = Decomposition(_solver(machine).working_set)  # as others know it, and as files hold it
+        solutions = [replace(s, solver=solver, reason="; ".join(filter(None, [reason, s.reason]))) for s in solutions]
         machine._keep(training, doubted(gram, solutions), gram)
         if not interrupt.asked:
             machine._warn()
