@@ -8,6 +8,7 @@ threads: no worker has a queue, so that nothing is stolen from it, and no task i
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
@@ -29,6 +30,7 @@ from .block import Block, admitted
 from .engine import Engine, Verb, WorkersLostError
 from .local import args_of
 
+_CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
 PATIENCE = 20.0  # seconds without any worker, after which all are lost
 _GLANCE = 0.25  # seconds between two looks at the clock
 _ANSWER = 10.0  # seconds that the scheduler has for an answer; and a gathering, at first
@@ -86,8 +88,8 @@ class DaskEngine(Engine):
     def tell(self, verb: Verb, messages: dict[int, Any]) -> None:
         from distributed import fire_and_forget
 
-        if self.client.status == "running":
-            for home, numbers in self._bundles(messages):
+        if self.client.status == "running":  # and only who is known to be there
+            for home, numbers in self._bundles(number for number in messages if number in self.homes):
                 fire_and_forget(self._submit(verb, home, numbers, [messages[number] for number in numbers], [])[1])
 
     def chain(self, verb: Verb, rows: dict[int, Any], parts: Iterable[Any]) -> dict[int, Any]:
@@ -176,7 +178,7 @@ class DaskEngine(Engine):
                 found: list[Any] = self.client.sync(self.client._gather, futures, callback_timeout=seconds)
             except TimeoutError:
                 seconds *= 2.0
-            except (KilledWorker, asyncio.CancelledError, OSError) as error:
+            except (KilledWorker, *_CANCELLED, OSError) as error:
                 raise WorkersLostError(_SAD.format(error)) from error
             else:
                 return found
@@ -196,7 +198,7 @@ class DaskEngine(Engine):
                 alone = now() if alone is None else alone
                 if now() - alone > PATIENCE or self.client.status == "closed":
                     raise WorkersLostError(_SAD.format("none is left")) from None
-            except asyncio.CancelledError as error:
+            except _CANCELLED as error:
                 raise WorkersLostError(_SAD.format("the scheduler has cancelled their tasks")) from error
             else:
                 return
@@ -212,7 +214,7 @@ def _answer(client: Client, question: Callable[..., Any], **more: Any) -> Any:
     """What the scheduler says, or None."""
     try:
         return client.sync(question, callback_timeout=_ANSWER, **more)
-    except (TimeoutError, asyncio.CancelledError, OSError):
+    except (TimeoutError, *_CANCELLED, OSError):
         return None
 
 
