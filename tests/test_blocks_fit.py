@@ -87,6 +87,21 @@ def test_kernels(kernel):
     assert overlap(here.certificate_, there.certificate_)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("bias", [True, False, "penalised"])
+def test_linear_machines(loss, bias):
+    X, y = data(14)
+    X = X + 0.5 * y[:, None]
+    machine = LinearSVC(loss=loss, bias=bias, tol=1e-6)
+    here, there = clone(machine).fit(X, y), spread(machine, X, y, CUTS["uneven"])
+    assert overlap(here.certificate_, there.certificate_)
+    assert np.abs(here.coef_ - there.coef_).max() <= 1e-2 * np.abs(here.coef_).max()
+    judged = certify(there, X, y)
+    assert judged.primal == pytest.approx(there.certificate_.primal, rel=1e-9)
+    with pytest.raises(ValueError, match="logistic"):
+        spread(LinearSVC(loss="logistic"), X, y, [])
+
+
 def test_several_classes_weights_and_rows_without_weight():
     X, _ = data(3)
     y = np.array(["a", "b", "c"])[(np.abs(X[:, 0]) + X[:, 1] > 0.5).astype(int) + (X[:, 2] > 0.5)]

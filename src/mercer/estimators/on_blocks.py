@@ -49,6 +49,8 @@ def fit_on_blocks(
     """
     deadline = Deadline.after(machine.time_limit)
     machine._check()
+    if getattr(machine, "loss", "") == "logistic":
+        raise ValueError("LinearSVC(loss='logistic') is for one machine: give 'hinge' or 'squared_hinge'.")
     _learn_columns(machine, engine, columns)
     training = _training(machine, engine, y, sample_weight)
     gram = SpreadGram(training.kernel, training.points)

@@ -257,6 +257,13 @@ class SpreadGram(Gram):
         self.seconds = (now() - began) / (used.size * index.size)
         return in_order(parts, {b: sums.T for b, sums in found.items()}, index.size, weights.shape[1])
 
+    def combination(self, beta: Array) -> Array:
+        """w = sum_i beta_i x_i."""
+        used = np.flatnonzero(beta)
+        return (
+            np.asarray(self._linear_weights(used, beta[used, None])[0]) if used.size else np.zeros(self.points.shape[1])
+        )
+
     def _linear_weights(self, used: Index, weights: Array) -> Array:
         parts = self.points.parts_of(used)
         found = self.engine.ask(weights_at, {b: (part.rows, weights[part.places].T) for b, part in parts.items()})
