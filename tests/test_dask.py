@@ -25,7 +25,7 @@ import pandas as pd
 from distributed import Client, LocalCluster
 
 import mercer.distributed
-from mercer import SVC, SVR, OneClassSVM
+from mercer import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, OneClassSVM
 from mercer.cli import main
 from mercer.estimators.on_blocks import fit_on_blocks
 from mercer.parallel import thread_count
@@ -204,6 +204,20 @@ def test_several_classes_and_values_of_the_function(nannies):
     values = mercer.distributed.decision_function(machine, da.from_array(X, chunks=(110, 4)))
     assert values.shape == (300, 3)
     np.testing.assert_array_equal(nannies.compute(values).result(timeout=60), machine.decision_function(X))
+
+
+def test_linear_machines_and_ridge(nannies):
+    points = da.from_array(X, chunks=(110, 4))
+    machine = mercer.distributed.fit(LinearSVC(), points, X[:, 0] + X[:, 1] > 0, client=nannies)
+    assert machine.certificate_.converged
+    ridge = KernelRidge("rbf(gamma=0.3)", alpha=0.1, solver="nystrom(landmarks=40)", random_state=0)
+    ridge = mercer.distributed.fit(ridge, points, da.from_array(X[:, :2], chunks=(100, 2)), client=nannies)
+    assert ridge.certificate_.converged
+    found = mercer.distributed.predict(pickle.loads(pickle.dumps(ridge)), points)
+    assert found.shape == (300, 2)
+    np.testing.assert_allclose(nannies.compute(found).result(timeout=60), ridge.predict(X), rtol=1e-10)
+    with pytest.raises(TypeError, match="takes SVC, SVR, OneClassSVM, LinearSVC or KernelRidge, not KernelLogistic"):
+        mercer.distributed.fit(KernelLogistic(), points, Y, client=nannies)
 
 
 def _threads(block):
