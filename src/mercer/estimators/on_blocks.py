@@ -24,15 +24,16 @@ from ..solvers import solver as as_solver
 from ..solvers.spread_decomposition import SpreadDecomposition
 from ..types import Array
 from .base import Machine
+from .certificates import doubted
 from .checks import sample_weights
-from .definite import doubted
 from .keeping import keeping
-from .machines import Training, fit_machines
+from .machines import fit_machines
 from .repeated import numbers_of
 from .resumed import Checkpoint
 from .ridge import KernelRidge
 from .ridge_blocks import SpreadRows
 from .scales import advise
+from .tasks import Training
 
 _HOW_LONG = ("time_limit", "max_iter", "verbose", "tol")  # settings that may change from one run to the next
 SAMPLE = 10_000  # rows, evenly spaced, from which "median" and the like are found where there are more
@@ -154,14 +155,14 @@ def require_rows(engine: Engine) -> None:
 
 
 def _targets(machine: Machine, y: Any, n: int) -> Array | None:
-    if machine.targets == "nothing":
+    if machine._targets == "nothing":
         return None
     if y is None:
         raise ValueError(f"{type(machine).__name__} requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)
     check_consistent_length(range(n), y)
     assert_all_finite(y, input_name="y")
-    return np.asarray(y, np.float64) if machine.targets == "numbers" else np.asarray(y)
+    return np.asarray(y, np.float64) if machine._targets == "numbers" else np.asarray(y)
 
 
 def _resolved(kernel: Kernel, points: SpreadPoints, weight: Array, sample: Any, sample_weight: Array) -> Kernel:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..types import Array
-from .machines import Training
+from .tasks import Training
 
 KIND = "fit"
 EVERY = 20  # rounds

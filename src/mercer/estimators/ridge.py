@@ -154,7 +154,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: Points, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Points, y: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Find f from points X, targets y and weights (>= 0) of the points; see `certificate_` for how good it is.
 
         With landmarks, X may also stand for pieces of data that are read several times: a function that gives an
