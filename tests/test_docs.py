@@ -25,6 +25,8 @@ pytestmark = pytest.mark.digits
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_document(document, tmp_path, monkeypatch, capsys):
     """Its code runs and draws its pictures; what it prints is as shown; its links lead somewhere."""
+    if document == "docs/distributed.md":
+        pytest.importorskip("distributed", reason="dask is not installed: pip install 'mercer[distributed]'")
     monkeypatch.chdir(tmp_path)
     text = (ROOT / document).read_text()
     names = run(document, tmp_path)

@@ -12,7 +12,7 @@ from packaging.version import Version
 
 import mercer
 
-HEAVY = ["scipy", "sklearn", "matplotlib", "pandas", "threadpoolctl", "sympy"]
+HEAVY = ["scipy", "sklearn", "matplotlib", "pandas", "threadpoolctl", "sympy", "dask", "distributed"]
 
 
 def loaded_after(code: str) -> set[str]:

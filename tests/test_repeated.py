@@ -57,7 +57,7 @@ def test_equal_rows_are_found(form: str, dtype: type) -> None:
 
 
 def test_equal_numbers_do_not_make_rows_equal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeated, "_numbers", lambda X, y: np.zeros(len(y), np.uint64))
+    monkeypatch.setattr(repeated, "numbers_of", lambda X, y: np.zeros(len(y), np.uint64))
     X = np.array([[1.0], [2.0], [1.0], [2.0]])
     first, place = distinct(X, np.ones(4))
     assert np.array_equal(X[first][place], X)

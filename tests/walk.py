@@ -49,9 +49,9 @@ class Walk:
         """From file to file in a typical round: the median of those that another one on the same problem follows."""
         found, begun = [], None
         for place, (_, name) in enumerate(self.path):
-            if name == "_Descent.__init__":
+            if name == "Descent.__init__":
                 begun = None
-            elif name == "_Descent.round":
+            elif name == "Descent.round":
                 if begun is not None:
                     files = [file for file, _ in self.path[begun:place]]
                     found.append(sum(before != after for before, after in pairwise(files)))

@@ -4,7 +4,7 @@ from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import dropin, estimators, explain, features, gram, io, kernels, losses, play, plot, solvers
+    from . import distributed, dropin, estimators, explain, features, gram, io, kernels, losses, play, plot, solvers
     from .driver import solve
     from .estimators import (
         SVC,
@@ -43,6 +43,7 @@ __all__ = [
     "RKHSFunction",
     "Search",
     "certify",
+    "distributed",
     "dropin",
     "estimators",
     "evidence",

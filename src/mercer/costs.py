@@ -33,6 +33,8 @@ class Costs:
         support = n if gram.design is not None else max(1, int(np.count_nonzero(used)))
         if is_trifle(self.problem, n * support):
             return 0.0
+        if gram.afar:  # a few rows would take as long as many: by what the last ones took
+            return gram.value_seconds * n * support
         if support > _GROWN * self.support:
             most = max(1, min(PROBE, n, _PROBE_VALUES[gram.kernel is not None and gram.kernel.serial] // support))
             rows = np.linspace(0, n - 1, n if gram.design is not None else most).astype(int)

@@ -32,6 +32,7 @@ from .limits import (
 from .losses import HardMargin
 from .parallel import helpers_kept
 from .problem import Problem
+from .shards.engine import WorkersLostError
 from .solution import Certificate, Solution, Status, Step
 from .solvers import Iterate, Solver, choose
 from .solvers import solver as as_solver
@@ -54,6 +55,7 @@ _FIRST = 0.5  # of the time limit is what a first answer may take; then a cheape
 _SURELY = 0.1  # unless it seemed to need no more than this part
 _PARTS = (0.2 ** np.arange(1.0, 6.0)).tolist()  # of an answer that is worse than none, one of which may be better
 _NO_LIMIT = nullcontext()
+_HELD = ("beta", "scores", "dual_beta", "weights")  # arrays of an iterate
 _AGAIN = 0.9  # a round is begun only if there is time for this part of what the shorter of the last two took
 
 
@@ -67,6 +69,7 @@ def solve(
     time_limit: float | None = None,
     start: Array | Solution | None = None,
     callback: Callable[[Step], Any] | None = None,
+    keep: Callable[[Array], Any] | None = None,
 ) -> Solution:
     """Solve to a relative gap of `tol`, proved by a certificate.
 
@@ -74,7 +77,7 @@ def solve(
     `time_limit` seconds, at Ctrl-C, or where `callback(step)` returns True, with the best answer so far and an honest
     status. So a loop over problems looks at the status, to end at Ctrl-C: it is INTERRUPTED then, whatever the gap. A
     second Ctrl-C raises KeyboardInterrupt; so does the first, where a problem such as that of OneClassSVM has no answer
-    yet. `start` is a Solution, or coefficients, to go on from.
+    yet. `start` is a Solution, or coefficients, to go on from; `keep(beta)` is given those of each round.
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"solve takes a Problem, such as Problem.of(kernel, X, y), not {type(problem).__name__}.")
@@ -88,16 +91,21 @@ def solve(
     limit, alone = within(time_limit), not heeded()  # alone: nobody else looks whether Ctrl-C has come
     with until(NEVER), interruptible() as interrupt:  # the solver has a deadline, what is done with its answer not
         run = _Run(problem, tol, max_iter, limit, callback, interrupt)
-        run.polish = _POLISH if fine else 0
+        run.polish, run.keep = _POLISH if fine else 0, keep
         share = run.first_share(chosen)
-        if share > 0.0:
-            run.follow(chosen, beta, share)
-        if run.status is None:
-            reason = f"time is too short for a first answer of {chosen!r}"
-            chosen = cheaper(problem, chosen)
-            run.follow(chosen, beta, 1.0)
-        if run.status is None:
-            run.judge(least(problem), Status.OUT_OF_TIME)
+        try:
+            if share > 0.0:
+                run.follow(chosen, beta, share)
+            if run.status is None:
+                reason = f"time is too short for a first answer of {chosen!r}"
+                chosen = cheaper(problem, chosen)
+                run.follow(chosen, beta, 1.0)
+            if run.status is None:
+                run.judge(least(problem), Status.OUT_OF_TIME)
+        except WorkersLostError:
+            if run.last is None:
+                raise
+            run.keep_what_is_left()
     if alone and interrupt.asked and run.status is Status.CONVERGED:
         run.status = Status.INTERRUPTED  # the answer must tell
     return run.solution(chosen, "; ".join(filter(None, [reason, run.last.note if run.last else ""])))
@@ -107,14 +115,9 @@ class _Run:
     """One solve as it goes: what has been seen, and whether to go on (status None)."""
 
     def __init__(
-        self,
-        problem: Problem,
-        tol: float,
-        max_iter: int | None,
-        deadline: Deadline,
-        callback: Callable[[Step], Any] | None,
-        interrupt: Interrupt,
-    ) -> None:
+        self, problem: Problem, tol: float, max_iter: int | None, deadline: Deadline,
+        callback: Callable[[Step], Any] | None, interrupt: Interrupt,
+    ) -> None:  # fmt: skip
         self.problem, self.tol, self.max_iter, self.callback = problem, tol, max_iter, callback
         self.interrupt = interrupt
         self.began, self.deadline, self.limited = now(), deadline, deadline.limited
@@ -124,6 +127,7 @@ class _Run:
         self.last: Iterate | None = None  # the best answer, should time run out in the middle of a round
         self.history: list[Step] = []
         self.aim = _AIM * tol  # what the solver's own gap must be before a certificate is worth its while;
+        self.keep: Callable[[Array], Any] | None = None
         self.polish = 0  # rounds in which it is almost that of rounding, for one answer whatever the tolerance
         self.beta, self.b, self.scale = np.zeros(problem.n), 0.0, 1.0
         self.dual_beta: Array | None = None
@@ -196,6 +200,12 @@ class _Run:
             self.last = Iterate(zeros, zeros)
         self.judge(self.last, Status.INTERRUPTED)
 
+    def keep_what_is_left(self) -> None:
+        """Nobody can compute K beta: the last answer, with the objectives that its solver saw."""
+        assert self.last is not None
+        self.status, self.certificate = Status.WORKERS_LOST, self.history[-1].unexamined(self.problem.n)
+        self.beta, self.b, self.dual_beta, self.weights = self.last.beta, self.last.b or 0.0, None, None
+
     def judge(self, iterate: Iterate, stop: Status | None) -> Array:
         """Certify the iterate, and see whether that is the end; K beta is given back."""
         with looking(None if stop else self.interrupt.look):
@@ -215,9 +225,12 @@ class _Run:
         step = self._measure(iterate)
         self.work = step.iteration * self.full if iterate.work is None else iterate.work
         self.history.append(step)
-        kept = _copied(iterate)
+        held: Any = {name: values.copy() for name in _HELD if (values := getattr(iterate, name)) is not None}
+        kept = replace(iterate, **held)  # valid while the solver goes on
         if iterate.beta.any():
             self.last = kept
+        if self.keep is not None:
+            self.keep(kept.beta)
         if step.primal < self.best_primal and not iterate.partial:
             self.best_primal, self.best_beta = step.primal, kept.beta
         stop = self._why_stop(step, iterate)
@@ -312,7 +325,7 @@ class _Run:
             beta, dual_beta, weights = self.best_beta, iterate.beta if dual_beta is None else dual_beta, None
         gram = self.problem.gram
         near = None
-        if iterate.scores is not None and beta is iterate.beta and gram.design is None:
+        if (iterate.scores is not None or gram.afar) and beta is iterate.beta and gram.design is None:
             near = Near(iterate.scores, iterate.error, self.tol >= _SINGLE_FROM and gram.dtype == np.float32)
         tol = np.inf if sudden else self.tol  # what rounding leaves open is said; there is no time to compute it again
         certificate, scores, b = examine(
@@ -327,7 +340,9 @@ class _Run:
                 products = None if held is None else np.column_stack([part * own, others])
                 beta, dual_beta, weights = part * source, source if dual_beta is None else dual_beta, None
                 certificate, scores, b = examine(self.problem, beta, None, dual_beta, scores=products)
-        if (stop or iterate.done) and self._worse_than_nothing(certificate) and not self._early(certificate, stop):
+        # Broken off early, it may cost more than f = b, and yet tell more than a constant: the dual has risen.
+        early = stop is Status.OUT_OF_TIME and 0.0 < certificate.dual < np.inf
+        if (stop or iterate.done) and self._worse_than_nothing(certificate) and not early:
             if certificate.dual > 0.0 or self.problem.mass:
                 dual_beta = iterate.beta if dual_beta is None else dual_beta
             else:
@@ -377,12 +392,6 @@ class _Run:
         good = certificate.relative_gap <= self.tol
         return not good and certificate.primal > self.problem.nothing[1]
 
-    def _early(self, certificate: Certificate, stop: Status | None) -> bool:
-        """Whether an answer costs more than f = b only because it was broken off: the dual has risen, and f tells more
-        than a constant.
-        """
-        return stop is Status.OUT_OF_TIME and 0.0 < certificate.dual < np.inf
-
     def solution(self, solver: Solver, reason: str) -> Solution:
         """The answer as it stands."""
         assert self.certificate is not None
@@ -396,10 +405,3 @@ class _Run:
             scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason,
             dual_beta, self.work, self.problem.gram.values - self.values_before, self.weights,
         )  # fmt: skip
-
-
-def _copied(iterate: Iterate) -> Iterate:
-    """An iterate that remains valid while the solver goes on."""
-    names = ("beta", "scores", "dual_beta", "weights")
-    held: dict[str, Any] = {name: values.copy() for name in names if (values := getattr(iterate, name)) is not None}
-    return replace(iterate, **held)

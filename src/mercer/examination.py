@@ -103,11 +103,11 @@ def _coefficients(problem: Problem, beta: Array, name: str) -> Array:
 
 
 class Near(NamedTuple):
-    """K beta as a solver believes it to be; by how much it is wrong at most, a bound that is proved, or infinite; and
-    whether float32 values may do, with their rounding measured on a sample.
+    """K beta as a solver believes it to be (None: it is elsewhere); by how much it is wrong at most, a bound that is
+    proved, or infinite; and whether float32 values may do, with their rounding measured on a sample.
     """
 
-    scores: Array
+    scores: Array | None
     error: float
     single: bool
 
@@ -124,7 +124,7 @@ def where_it_matters(problem: Problem, beta: Array, near: Near) -> Array | None:
     """K beta in float64 at the support vectors and wherever there may be a loss; elsewhere it changes no objective, and
     is as it was. None, where that would be most points.
     """
-    if isinstance(problem.loss, HardMargin):
+    if isinstance(problem.loss, HardMargin) or near.scores is None:
         return None
     exact, b, reach = near.scores.copy(), problem.best_bias(near.scores), _REACH * near.error
     matters, known = beta != 0.0, np.zeros(problem.n, bool)
@@ -140,8 +140,10 @@ def where_it_matters(problem: Problem, beta: Array, near: Near) -> Array | None:
     return None
 
 
-def _too_rough(problem: Problem, beta: Array, scores: Array, tol: float) -> bool:
+def _too_rough(problem: Problem, beta: Array, scores: Array | None, tol: float) -> bool:
     """Whether float32 values, of which these scores are sums, would be too much for a relative gap of `tol`."""
+    if scores is None:
+        return False  # nobody knows yet
     b = problem.best_bias(scores)
     primal = problem.primal(beta, b, scores)
     return rounding_of_scores(problem, beta, b, beta, scores, scores, primal) > _SHARE * tol * abs(primal)

@@ -3,7 +3,7 @@
 Compiled loops and BLAS release the GIL, so plain threads use all cores. The threads live for one call, or, within
 `helpers_kept`, until its end (a pool kept for longer would hang across a fork). BLAS is held to one thread meanwhile,
 and the number of threads is what BLAS may use: whoever limits BLAS (threadpoolctl, OMP_NUM_THREADS, joblib's workers)
-limits Mercer too.
+limits Mercer too. Where somebody else hands out the cores, as a cluster does, `threads_given` says how many there are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import cache, partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -53,10 +53,26 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+_given: ContextVar[int | None] = ContextVar("threads given", default=None)
+
+
+@contextmanager
+def threads_given(number: int) -> Iterator[None]:
+    """A context in which Mercer has so many threads, whatever BLAS may use."""
+    token = _given.set(max(1, number))
+    try:
+        yield
+    finally:
+        _given.reset(token)
+
+
 def thread_count() -> int:
     """How many threads Mercer may use now: one, inside a task."""
     if _place.in_task:
         return 1
+    given = _given.get()
+    if given is not None:
+        return given
     if _one_blas_thread.inside:
         return _one_blas_thread.threads_before
     limits = [library.num_threads for library in _blas().lib_controllers]

@@ -34,6 +34,7 @@ class Status(Enum):
     STALLED = "stalled: rounding errors hide any further progress; scale the data, or raise tol"
     DIVERGED = "diverged: the steps are too long; take shorter ones, or Automatic()"
     INDEFINITE = "the kernel is not positive definite, so the gap bounds nothing: the answer may be a local one"
+    WORKERS_LOST = "workers lost: the best answer so far, its gap as the solver saw it; start workers, and fit again"
 
     def __str__(self) -> str:
         return self.value
@@ -90,6 +91,10 @@ class Step:
     def relative_gap(self) -> float:
         """The gap in parts of the objective."""
         return relative(self.gap, self.primal, self.dual)
+
+    def unexamined(self, n: int) -> Certificate:
+        """What is left to say of an answer that nobody can examine: what its solver saw, and no more."""
+        return Certificate(self.primal, self.dual, kkt_violation=np.nan, residuals=np.full(n, np.nan))
 
 
 @dataclass(frozen=True, eq=False)

@@ -119,3 +119,10 @@ def add_limits(parser: Any) -> None:
     group.add_argument("--max-iter", type=whole(1), metavar="N", help="rounds of the solver")
     group.add_argument("--memory", type=amount, metavar="AMOUNT", help="such as 500MB")
     group.add_argument("--seed", type=whole(0), default=0, metavar="N", help="of every random choice (default: 0)")
+
+
+def add_cluster(parser: Any) -> None:
+    """Where to train."""
+    group = parser.add_argument_group("cluster")
+    group.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, such as tcp://host:8786, to train there")
+    group.add_argument("--workers", type=whole(1), metavar="N", help="train by so many processes of this machine")

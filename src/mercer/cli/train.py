@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_data, add_encoding, add_limits, add_output, add_scoring, part, whole
+from .arguments import add_cluster, add_data, add_encoding, add_limits, add_output, add_scoring, part, whole
 from .machines import add_machine
 
 EXAMPLES = """\
@@ -14,6 +14,7 @@ EXAMPLES = """\
   mercer train a9a.svm -t 2 -g 0.05 -c 8 -v 5              svmlight data and LIBSVM's flags
   mercer train credit.csv --cv 5 --scoring f1,roc_auc      other scores, by scikit-learn's names
   mercer train wine.csv --kernel "poly(degree=3)" --cv 5   another kernel; scores by cross-validation
+  mercer train big/*.parquet --cluster tcp://host:8786     on a Dask cluster, whose workers read the files
 """
 _LEAST_ROWS = 10  # for a part of them to be held out unasked
 
@@ -21,6 +22,7 @@ _LEAST_ROWS = 10  # for a part of them to be held out unasked
 def add_arguments(parser: Any) -> None:
     """What train is told."""
     add_data(parser)
+    parser.add_argument("more", metavar="MORE", nargs="*", help="more files with the same columns, for a cluster")
     add_output(parser, "-o", "--output", help="where the model goes (default: nowhere)")
     add_machine(parser)
     add_encoding(parser)
@@ -31,12 +33,14 @@ def add_arguments(parser: Any) -> None:
     )
     add_scoring(group)
     add_limits(parser)
+    add_cluster(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, encode, scale, train, certify, save, score."""
     from time import perf_counter
 
+    from .cluster import on_cluster
     from .columns import columns_of
     from .data import last_step, read_training
     from .exits import Exit, UsageError
@@ -52,6 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
         require_place(arguments, arguments.output, "model file", [arguments.data])  # said before anything is trained
     machine = machine_of(arguments)
     targets, _ = targets_of(machine), names_of(arguments)  # what is wrong is said before anything is trained
+    if on_cluster(arguments):
+        return _run_there(arguments, machine, targets)
     table, y, target = read_training(arguments, targets)
     encoder_of(arguments).fit(table).transform(table)  # what is wrong anywhere is said before anything is trained
     train, test = _split(arguments, table, y, targets)
@@ -74,6 +80,22 @@ def run(arguments: argparse.Namespace) -> int:
             code = Exit.INTERRUPTED
             data |= {"cross_validation": _over_folds(folds), "folds": len(folds)} if folds else {}
         _save(arguments, pipeline, data)
+    if not arguments.output:
+        note(arguments, "note: the model is not saved; give -o model.mercer.")
+    show(arguments, data, lambda out: _render(out, data))
+    return code
+
+
+def _run_there(arguments: argparse.Namespace, machine: Any, targets: str) -> int:
+    """Train on a cluster, save, and say what was learned."""
+    from .cluster import train_there
+    from .columns import columns_of
+    from .fitting import learned
+    from .output import note, show
+
+    pipeline, data, code = train_there(arguments, machine, targets)
+    data |= {"features": int(machine.n_features_in_), "columns": columns_of(pipeline)} | learned(pipeline)
+    _save(arguments, pipeline, data)
     if not arguments.output:
         note(arguments, "note: the model is not saved; give -o model.mercer.")
     show(arguments, data, lambda out: _render(out, data))

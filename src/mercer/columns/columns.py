@@ -4,6 +4,7 @@
     add(rows, v, out)         out += sum_i v_i k(row_i, all), never forming the rows
     square(rows, out)         out <- k(rows, rows), half of it by symmetry
     product(rows, V, at)      sum_i V_i k(row_i, .) at some points, in float64
+    add_points(Z, v, out)     out += sum_i v_i k(z_i, all), for points of elsewhere
 
 Sums are taken in the same order whatever the pieces that work is cut into, and so by any number of threads. Values are
 counted.
@@ -63,7 +64,7 @@ class Columns:
     """Some points as columns; rows are any of them. Numbers of rows are those of all points.
 
     Columns are ready all the time where that takes no more than `room` bytes, else when they are needed. Temporaries
-    take no more than `scratch` bytes.
+    take no more than `scratch` bytes. `way` is how values are computed, where that must suit other points too.
     """
 
     dtype: DType
@@ -144,19 +145,25 @@ class Columns:
         """out[slots] <- k(rows, columns)."""
         for part in pieces(rows.size, self.batch):
             outs = [out[:, columns] for columns in self.parts]
-            self._each(self.way.filling, rows[part], slots[part], outs)
+            self._each(self.way.filling, self._own, rows[part], slots[part], outs)
 
-    def add(self, rows: Index, v: Array, out: Array) -> None:
-        """out += sum_i v_i k(row_i, columns)."""
+    def add(self, rows: Index, v: Array, out: Array, points: Points = None) -> None:
+        """out += sum_i v_i k(row_i, columns); rows of points that are prepared, or of these."""
+        points = self._own if points is None else points
         for part in pieces(rows.size, self.batch):
             outs = [out[None, columns] for columns in self.parts]
-            self._each(self.way.adding, rows[part], v[part].reshape(-1, 1), outs)
+            self._each(self.way.adding, points, rows[part], v[part].reshape(-1, 1), outs)
+
+    def add_points(self, Z: Points, v: Array, out: Array) -> None:
+        """out += sum_i v_i k(z_i, columns), for points that are not among these."""
+        self.add(np.arange(v.size), v, out, self.way.prepared(Z))
 
     def _each(
-        self, verb: Callable[[Ready, Ready, Array, Array], Task], rows: Index, what: Array, outs: list[Array]
-    ) -> None:
+        self, verb: Callable[[Ready, Ready, Array, Array], Task], points: Points, rows: Index, what: Array,
+        outs: list[Array],
+    ) -> None:  # fmt: skip
         """A verb of the way on each piece of the columns, which are made ready first where they are not."""
-        ready = self.way.rows(self._own, rows)
+        ready = self.way.rows(points, rows)
         self.counted.values += rows.size * self.n
         if self._ready is not None:
             for_each(list(map(verb, repeat(ready), self._ready, repeat(what), outs)), call, self.threads)

@@ -6,7 +6,7 @@ from copy import copy
 
 import numpy as np
 
-from ..types import Array, Index
+from ..types import Array, Index, Points
 from .columns import Columns, Counted
 from .way import AnyWay, core
 
@@ -33,7 +33,7 @@ class GivenColumns(Columns):
     def fill(self, rows: Index, out: Array, slots: Index) -> None:
         out[slots, : self.n] = self.matrix[np.ix_(rows, self.at)]
 
-    def add(self, rows: Index, v: Array, out: Array) -> None:
+    def add(self, rows: Index, v: Array, out: Array, points: Points = None) -> None:
         if self.n == self.diag.size:
             core.add_rows(self.matrix, rows, v, out)
         else:

@@ -40,7 +40,7 @@ from ..types import Array, Index, Points
 from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
 from .centring import centre_of
 from .certificates import doubted, require_answer, worst
-from .checks import require_limits, sample_weights, seed_of
+from .checks import require_here, require_limits, sample_weights, seed_of
 from .elsewhere import tells_where
 from .expanded import SOLVER, Expanded, better, expanded_points, worth_another
 from .functions import Functions, functions_of
@@ -49,6 +49,7 @@ from .machines import COPY, fit_machines, for_solvers, training_gram
 from .predicted import as_predicted
 from .proofs import in_rows_of_the_user, with_proof
 from .repeated import Merged, merged
+from .resumed import Checkpoint
 from .scales import advise
 from .tasks import Task, Training
 
@@ -80,8 +81,11 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             type.__setattr__(cls, "__init__", tells_where(cls.__init__))  # so that editors see the one that is written
 
     @with_callbacks
-    def fit(self: _Own, X: Points, y: Any = None, sample_weight: Any = None) -> _Own:
-        """Find f from points X, targets y and weights (>= 0) of the points; see `certificate_` for how good it is."""
+    def fit(self: _Own, X: Points, y: Any = None, sample_weight: Any = None, checkpoint: Any = None) -> _Own:
+        """Find f from points X, targets y and weights (>= 0) of the points; see `certificate_` for how good it is.
+
+        What is found is written to the file `checkpoint` every 20 rounds; a fit goes on from one that is there.
+        """
         deadline = Deadline.after(self.time_limit)
         training = self._training(X, y, sample_weight)
         hooks = Hooks(self, len(training.tasks), X, y, sample_weight)
@@ -91,14 +95,15 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         if centre is not None:
             posed = replace(posed, points=posed.points - centre)
         expansion, Z = self._expansion(posed)
+        kept = None if checkpoint is None else Checkpoint(checkpoint, posed, posed.points)
         with keeping(self) as interrupt, ExitStack() as stack:
             line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
             watch = Watches([hooks, *line])
             if expansion is None:
-                gram, solutions = self._solved_on(posed, self._solver(), deadline, interrupt, watch)
+                gram, solutions = self._solved_on(posed, self._solver(), deadline, interrupt, watch, kept)
             else:
                 expanded = replace(posed, kernel=Linear(), points=Z)
-                gram, solutions = self._solved_on(expanded, SOLVER, deadline, interrupt, watch)
+                gram, solutions = self._solved_on(expanded, SOLVER, deadline, interrupt, watch, kept)
             if expansion is not None and not interrupt.asked and worth_another(solutions):
                 again = self._solved_on(posed, None, deadline, interrupt, watch)
                 if better(again[1], solutions):
@@ -112,13 +117,14 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         return self
 
     def _solved_on(
-        self, posed: Training, solver: Solver | None, deadline: Deadline, interrupt: Interrupt, watch: Watches
-    ) -> tuple[Gram, list[Solution]]:
+        self, posed: Training, solver: Solver | None, deadline: Deadline, interrupt: Interrupt, watch: Watches,
+        kept: Checkpoint | None = None,
+    ) -> tuple[Gram, list[Solution]]:  # fmt: skip
         """The Gram matrix, and the answers to all problems on it."""
         gram = self._formed(posed, deadline, interrupt)
         solutions = fit_machines(
             gram, posed.tasks, solver, tol=self.tol, max_iter=self.max_iter,
-            deadline=for_solvers(deadline, posed.kernel), watch=watch,
+            deadline=for_solvers(deadline, posed.kernel), watch=watch, kept=kept,
         )  # fmt: skip
         return gram, doubted(gram, solutions)
 
@@ -236,6 +242,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
 
     def _admit_both(self, X: Points, y: Any, kernel: Kernel, reset: bool = True) -> tuple[Any, Any]:
         """Points and targets, checked."""
+        require_here(self, X)
         if kernel.domain in (Domain.VECTORS, Domain.VALUES):
             checks = self._vector_checks(kernel) | {"reset": reset, "ensure_all_finite": not self._looks}
             if self._targets == "nothing":
@@ -284,13 +291,11 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             assert self._coef is not None
             self.intercept_ -= self._coef @ centre
         if centre is not None or expanded is not None:
-            solutions = [
-                replace(solution, b=b) for solution, b in zip(solutions, self.intercept_.tolist(), strict=True)
-            ]
+            both = zip(solutions, self.intercept_.tolist(), strict=True)
+            solutions = [replace(solution, b=b) for solution, b in both]
         solutions = self._as_predicted(training, solutions, centre)
         if any(solution.certificate.proof is not None for solution in solutions):
-            both = zip(solutions, training.tasks, strict=True)
-            solutions = [with_proof(solution, task, training) for solution, task in both]
+            solutions = [with_proof(s, task, training) for s, task in zip(solutions, training.tasks, strict=True)]
         if len(solutions) == 1 and training.rows.size < training.n:
             solutions = [in_rows_of_the_user(solutions[0], training)]
         self.solution_ = one_or_all(solutions)

@@ -25,6 +25,17 @@ def require_positive(owner: Any, name: str, *, infinite: str = "") -> None:
     require(owner, name, meaning, lambda value: 0 < value < float("inf") or (bool(infinite) and value == float("inf")))
 
 
+def require_here(owner: Any, X: Any) -> None:
+    """Raise for points that are elsewhere, with Dask."""
+    one = X[0] if isinstance(X, list | tuple) and X else X
+    if hasattr(one, "__dask_graph__"):
+        name = type(owner).__name__
+        raise TypeError(
+            f"{name}.fit takes points that are here, not a {type(one).__name__} of Dask: call "
+            f"mercer.distributed.fit({name}(...), X, y) instead."
+        )
+
+
 def require_limits(owner: Any) -> None:
     """The settings that all machines share."""
     require_positive(owner, "tol")

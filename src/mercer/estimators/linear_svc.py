@@ -13,6 +13,7 @@ from ..kernels import Kernel, Linear
 from ..limits import ctrl_c_held
 from ..losses import Hinge, Logistic, Loss, SquaredHinge
 from ..problem import Problem
+from ..shards.afar import SpreadGram
 from ..solution import Solution
 from ..solvers import Automatic, CoordinateDescent, Solver, StochasticSubgradient
 from ..solvers import solver as as_solver
@@ -217,7 +218,8 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         betas = np.stack([solution.beta for solution in solutions])
         used = np.flatnonzero((betas != 0.0).any(axis=0))
         self.support_, self.dual_coef_ = training.rows[used], betas.take(used, axis=1)
-        self._coef = np.stack([gram.design.combination(beta) for beta in betas])
+        weights = gram.combination if isinstance(gram, SpreadGram) else gram.design.combination
+        self._coef = np.stack([weights(beta) for beta in betas])
         if self.bias == "penalised":
             self.intercept_ = betas.sum(axis=1)
 

@@ -97,19 +97,24 @@ def fit_machines(
     deadline: Deadline,
     watch: Watch,
     starts: Sequence[Array] | None = None,
+    kept: Any = None,
 ) -> list[Solution]:
     """Solve every problem, each from its start. Ctrl-C, the deadline or a watch ends them; each has an equal share of
-    the time that is left.
+    the time that is left. A Checkpoint that is `kept` has starts, and is given the coefficients of each round.
 
     Problems that were not begun by then are answered by a constant f, with that status and an honest certificate.
     """
     with interruptible() as interrupt:
-        fitting = _Fitting(gram, tasks, solver, tol, max_iter, deadline, watch, interrupt)
+        fitting = _Fitting(gram, tasks, solver, tol, max_iter, deadline, watch, interrupt, kept)
+        starts = starts if kept is None else kept.betas
         small = min(len(task.y) for task in tasks) <= WHOLE
         if small and solver is None and max_iter is None and starts is None:
             fitting.at_once()
         fitting.one_by_one(starts)
-    return [solution for solution in fitting.solutions if solution is not None]
+    found = [solution for solution in fitting.solutions if solution is not None]
+    if kept is not None:
+        kept.write([solution.beta for solution in found])
+    return found
 
 
 @dataclass(eq=False)
@@ -124,6 +129,7 @@ class _Fitting:
     deadline: Deadline
     watch: Watch
     interrupt: Interrupt
+    kept: Any = None
 
     def __post_init__(self) -> None:
         self.solutions: list[Solution | None] = [None] * len(self.tasks)
@@ -184,6 +190,7 @@ class _Fitting:
         solution = solve(
             task.problem(self.gram), self.solver, tol=self.tol, max_iter=self.max_iter, time_limit=left, start=start,
             callback=None if self.watch.idle else partial(self._told, number),
+            keep=None if self.kept is None else partial(self.kept.keep, number),
         )  # fmt: skip
         self._keep(number, solution, solution.status is Status.INTERRUPTED)
 
@@ -194,10 +201,14 @@ class _Fitting:
             self.done += 1
             if (not self.watch.idle and self.watch.done(number, solution)) or self.interrupt.asked or told:
                 self.stop.append(Status.INTERRUPTED)
+            elif solution.status is Status.WORKERS_LOST:
+                self.stop.append(Status.WORKERS_LOST)
 
 
 def _side_by_side(gram: Gram, tasks: Sequence[Task]) -> tuple[set[int], int]:
     """Which problems are solved several at a time, each by one thread, and by how many threads."""
+    if gram.afar:
+        return set(), 1
     linear = isinstance(gram, LinearGram)  # problems on it share nothing but the points
     shared = [task.rows is None and not gram.given for task in tasks]  # rows kept for all in turn
     small = {i for i, task in enumerate(tasks) if linear or (len(task.y) <= _SMALL_ENOUGH and not shared[i])}
@@ -227,7 +238,8 @@ class _Constants:
 def not_begun(task: Task, gram: Gram, status: Status) -> Solution:
     """The coefficients that a solver would have started from, certified without forming a matrix."""
     index = np.arange(gram.n) if task.rows is None else task.rows
-    problem = replace(task, rows=None).problem(unformed(gram.kernel, take(gram.points, index)))
+    own = gram.subset(index) if gram.afar else unformed(gram.kernel, take(gram.points, index))
+    problem = replace(task, rows=None).problem(own)
     beta = feasible_start(problem, None)
     certificate, _, b = examine(problem, beta, status=status)
     return Solution(beta, b, certificate)

@@ -33,6 +33,9 @@ _SAME = 1e-12  # objectives that differ by less, relative to their size, differ 
 
 def as_predicted(machine: Any, points: Points, tasks: Sequence[Task], solutions: list[Solution]) -> list[Solution]:
     """The solutions of a fitted machine, with certificates of what it predicts at the points of its training."""
+    if any(solution.status is Status.WORKERS_LOST for solution in solutions):
+        machine._single = False
+        return solutions
     if machine._coef is not None:
         return _linear(machine, points, tasks, solutions)
     machine._single = False

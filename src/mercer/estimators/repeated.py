@@ -77,7 +77,7 @@ def merged(points: Points, tasks: tuple[Task, ...], domain: Domain, memory: Any)
 
 def distinct(X: Points, y: Array) -> tuple[Index, Index]:
     """The first of each set of equal rows with equal y, in order; and for each row, which of those it equals."""
-    numbers = _numbers(X, y)
+    numbers = numbers_of(X, y)
     order = np.argsort(numbers, kind="stable")
     new = np.concatenate([[True], np.diff(numbers[order]) != 0])
     source = np.empty_like(order)  # of each row, the first row with its number
@@ -91,7 +91,7 @@ def distinct(X: Points, y: Array) -> tuple[Index, Index]:
     return first, np.searchsorted(first, source)
 
 
-def _numbers(X: Points, y: Array) -> Array:
+def numbers_of(X: Points, y: Array) -> Array:
     """A number for each row and its y, equal where they are: the sum of their bits times a factor for each column.
 
     The sums are modulo 2^64, so that their order does not matter, and a dense row has the number of a sparse one.

@@ -29,9 +29,10 @@ from ..types import Array, Index, Points
 from .callbacks import Hooks, with_callbacks
 from .centring import far_centre
 from .certificates import doubted
-from .checks import require_choice, require_limits, require_positive, sample_weights
+from .checks import require_choice, require_here, require_limits, require_positive, sample_weights
 from .keeping import keeping
 from .predicted import ridge_as_predicted
+from .ridge_blocks import SpreadRows
 from .ridge_certificate import of_all
 from .ridge_data import Data, is_chunks, of_arrays, of_chunks
 from .ridge_fit import Answer, fit_features, fit_in_time, fit_system, path_of, seconds_of
@@ -153,7 +154,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: Points, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Points, y: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Find f from points X, targets y and weights (>= 0) of the points; see `certificate_` for how good it is.
 
         With landmarks, X may also stand for pieces of data that are read several times: a function that gives an
@@ -237,16 +238,21 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
                 raise ValueError(f"The weights of a piece must be {count(points)} finite numbers >= 0.")
             return points, targets.reshape(count(points), -1), weight
 
-        data = of_chunks(X, admit, bool(self.bias), budget, solver.drawn(2**60), generator)
+        if isinstance(X, SpreadRows):
+            several.append(X.several)
+            data = X.data(bool(self.bias), budget, solver.drawn(len(X.points)), generator)
+        else:
+            data = of_chunks(X, admit, bool(self.bias), budget, solver.drawn(2**60), generator)
         assert data.pool is not None
         advise(self, kernel, data.pool.X)
         resolved = kernel.resolve(data.pool.X, data.pool.weight)
         y = np.empty((0, data.stream.targets)) if several[0] else np.empty(0)
-        reason = "" if self.solver is not None else "the data comes in pieces"
+        reason = "" if self.solver is not None else f"the data comes in {'blocks' if data.stream.afar else 'pieces'}"
         return _Training(resolved, solver, reason, data, None, y, np.arange(data.stream.n), generator)
 
     def _admit_both(self, X: Points, y: Any, kernel: Kernel, reset: bool = True) -> tuple[Any, Any]:
         """Points and targets, checked; there may be a column for each target."""
+        require_here(self, X)
         if kernel.domain in (Domain.VECTORS, Domain.VALUES):
             checks = self._vector_checks(kernel)
             X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, reset=reset, **checks)

@@ -279,7 +279,9 @@ def _full_residuals(problem: FeatureProblem, best: Weights, drawn: Any) -> Array
     sample = drawn.rows(slice(max(0, count(drawn.X) - _LOOK), None))  # landmarks are among the first, and fit too well
     kernel, errors = problem.features.kernel, best.measured.errors
     total, seen = np.zeros((count(sample.X), errors.shape[1])), 0
-    for piece in problem.stream.pieces():
+    if problem.stream.afar is not None:
+        total = problem.stream.afar.scores(kernel, sample.X, errors / problem.penalty)
+    for piece in problem.stream.pieces() if problem.stream.afar is None else ():
         n = count(piece.X)
         beta = piece.weight[:, None] * errors[seen : seen + n] / problem.penalty
         total += _sums(kernel, sample.X, piece.X, beta)

@@ -11,6 +11,7 @@ smooth part of the dual. What a solver sees; it asks and tells:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -92,13 +93,16 @@ class Shard:
         """Half of the last working set, and the worst of the others: as many that should rise as should sink."""
         if self.n <= q:
             return np.arange(self.n)
-        t, taken = self.terms, np.zeros(self.n, np.uint8)
         kept = self.last[-(q // 2) :] if q >= 4 else self.last[:0]
-        taken[kept] = 1
-        chosen = np.empty(q - kept.size, np.int64)
-        size = core.choose(self.F, self.beta, t.eps, t.lo, t.hi, self.top, self.bottom, taken, chosen)
-        self.last = np.concatenate([kept, chosen[:size]])
+        self.last = np.concatenate([kept, self.worst(q - kept.size, kept)])
         return np.sort(self.last)
+
+    def worst(self, most: int, kept: Index) -> Index:
+        """At most so many that violate most, without those that are kept."""
+        t, taken, chosen = self.terms, np.zeros(self.n, np.uint8), np.empty(most, np.int64)
+        taken[kept] = 1
+        size = core.choose(self.F, self.beta, t.eps, t.lo, t.hi, self.top, self.bottom, taken, chosen)
+        return chosen[:size]
 
     def block(self, W: Index) -> Array:
         """K of these points, padded with zeros."""
@@ -127,12 +131,17 @@ class Shard:
     def move(self, W: Index, beta: Array) -> tuple[float, float]:
         """Take new coefficients; by how much the dual has risen, and the squared length of the move."""
         moved = np.flatnonzero(beta != self.beta[W])
-        places, beta = W[moved], beta[moved]
+        places, beta, t = W[moved], beta[moved], self.terms
+        free = (t.lo[places] < beta) & (beta < t.hi[places])
+        return self._take(places, beta, lambda delta: self._subtract(places, delta, free))
+
+    def _take(self, places: Index, beta: Array, subtract: Callable[[Array], None]) -> tuple[float, float]:
+        """Coefficients that have changed, and what `subtract` makes of their differences in F."""
         old, before, t = self.beta[places], self.F[places], self.terms
         delta = beta - old
         self.beta[places] = beta
         self.F[places] -= t.r[places] * delta
-        self._subtract(places, delta, (t.lo[places] < beta) & (beta < t.hi[places]))
+        subtract(delta)
         self.stale = not self.everyone
         self.look()
         # The dual is quadratic: it rises by the mean of its slopes before and after, along what moved.
@@ -190,6 +199,12 @@ class Shard:
         self.look()
 
     # How far from the best answer.
+
+    def dual(self) -> float:
+        """The dual value of all points, by F as it stands."""
+        self.write()
+        t, beta = self.all_terms, self.all_beta
+        return float((0.5 * beta * (t.q + self.all_F) - t.eps * np.abs(beta)).sum())
 
     def gap(self) -> float:
         """The sum of the shares of all points, by F as it stands."""

@@ -93,16 +93,20 @@ class Decomposition(Solver):
         return Work(values=size * (size + _ROWS_THAT_MOVE * problem.n))
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
-        descent = _Descent(problem, feasible_start(problem, start), self.working_set)
-        while True:
-            descent.round()
-            scores = yield descent.iterate()
-            if scores is not None:
-                descent.refresh(scores)
-            if descent.exhausted:
-                return
-            if descent.drags:
-                yield from descent.through_features()
+        descent = self._descent(problem, feasible_start(problem, start))
+        try:
+            while not descent.exhausted:
+                descent.round()
+                scores = yield descent.iterate()
+                if scores is not None:
+                    descent.refresh(scores)
+                if descent.drags and not descent.exhausted:
+                    yield from descent.through_features()
+        finally:
+            descent.close()
+
+    def _descent(self, problem: Problem, beta: Array) -> Descent:
+        return Descent(problem, beta, self.working_set)
 
 
 class _Small(NamedTuple):
@@ -116,7 +120,7 @@ class _Small(NamedTuple):
     eps: Array
 
 
-class _Descent:
+class Descent:
     """Where the descent stands: a shard, the dual value, and whether rounding is the limit."""
 
     shard: Shard
@@ -150,10 +154,12 @@ class _Descent:
 
     def _begin(self) -> None:
         """Everyone is in play, and F is exact."""
-        shard, t = self.shard, self.problem.terms
-        slopes = 0.5 * shard.all_beta * (t.q + shard.all_F) - t.eps * np.abs(shard.all_beta)
-        self.dual, self.rejoin_at = float(slopes.sum()), -1.0
+        shard = self.shard
+        self.dual, self.rejoin_at = shard.dual(), -1.0
         self.floor = shard.violation * _FLOOR[shard.dtype.itemsize]
+
+    def close(self) -> None:
+        """The problem is solved."""
 
     def refresh(self, scores: Array) -> None:
         """Go on from K beta as it really is, with all points; with float64 values, where float32 ones failed twice."""

@@ -46,6 +46,7 @@ class Stream:
     """Pieces that can be read again and again, with n rows in all.
 
     values: how many values of features may be held at a time. look: called before each piece; may raise to end a pass.
+    afar: who takes sums over rows that are elsewhere, where they are.
     """
 
     read: Callable[[], Iterator[Piece]]
@@ -53,6 +54,7 @@ class Stream:
     targets: int
     values: int = _BLOCK
     look: Callable[[], None] = lambda: None
+    afar: Any = None
 
     def pieces(self) -> Iterator[Piece]:
         """All rows, from the first on."""
@@ -62,7 +64,7 @@ class Stream:
 
     def only(self, piece: Piece) -> Stream:
         """These rows alone."""
-        return replace(self, read=lambda: iter([piece]), n=count(piece.X))
+        return replace(self, read=lambda: iter([piece]), n=count(piece.X), afar=None)
 
     def with_ones(self) -> Stream:
         """The same with one more target, which is 1 everywhere."""
@@ -132,6 +134,9 @@ def sums(
 
     Each thread has rows and a sum of its own, so that the same input on as many threads gives the same bits.
     """
+    if stream.afar is not None:
+        stream.look()
+        return _added(stream.afar.sums(features, coefficients, dtype, centre, errors))
     step = max(8, int(_TILE * stream.values) // features.size)
     if features.landmarks is not None:
         step = min(step, max(_LEAST, _CACHE // (features.size * np.dtype(dtype).itemsize)))
@@ -207,6 +212,9 @@ def moments(
     stream: Stream, features: Features, centre: Array, project: Callable[[Array], Array] | None = None
 ) -> Iterator[Moments]:
     """What each block of rows adds to the normal equations; of project(g(x)), columns to columns, where it is given."""
+    if stream.afar is not None:
+        yield from stream.afar.moments(features, centre, project)
+        return
     step = min(stream.values // features.size // (1 if project is None else 2), _FLOPS // features.size**2)  # a copy
     step = max(256, step)
     for piece in stream.pieces():

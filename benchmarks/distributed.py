@@ -1,0 +1,97 @@
+"""Workers of one thread each against one process of one thread: seconds, rounds, kernel values, bytes of a round.
+
+python benchmarks/distributed.py                         200,000 x 200 points, 1, 2 and 4 workers
+python benchmarks/distributed.py --rows 20000 --workers 2 --memory
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from time import perf_counter
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:] = [path for path in sys.path if path != HERE]  # where `distributed` is this file
+
+import dask.array as da  # noqa: E402
+import numpy as np  # noqa: E402
+from distributed import Client, LocalCluster  # noqa: E402
+
+from mercer import SVC  # noqa: E402
+from mercer.estimators.on_blocks import fit_on_blocks  # noqa: E402
+from mercer.shards.dask import DaskEngine  # noqa: E402
+from mercer.shards.local import LocalEngine  # noqa: E402
+
+
+def points(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Two classes that overlap a little, in float32."""
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((n, d), np.float32)
+    w = generator.standard_normal((d, 3)).astype(np.float32) / np.sqrt(d)
+    f = X @ w
+    return X, np.where(f[:, 0] + 0.5 * f[:, 1] * f[:, 2] + 0.1 * generator.standard_normal(n) > 0, 1, -1)
+
+
+def told(name: str, machine: SVC, seconds: float, base: float | None, more: str = "") -> None:
+    """One line of the table."""
+    solution, gap = machine.solution_, machine.certificate_.relative_gap
+    speed = "" if base is None else f"  {base / seconds:.2f}x"
+    values = solution.values / (solution.beta.size * max(solution.support.size, 1))
+    print(
+        f"{name:28} {seconds:8.1f} s  {solution.iterations:4} rounds  gap {gap:.1e}  "
+        f"{solution.support.size} support vectors  {values:.2f} n |SV| values{speed}{more}",
+        flush=True,
+    )
+
+
+def resident() -> int:
+    """Bytes that this process holds, at most so far."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--columns", type=int, default=200)
+    parser.add_argument("--C", type=float, default=1.0)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--memory", action="store_true", help="also what workers hold above what they held before")
+    arguments = parser.parse_args()
+    X, y = points(arguments.rows, arguments.columns)
+    machine = SVC(C=arguments.C)
+    began = perf_counter()
+    machine.fit(X, y)
+    base = perf_counter() - began
+    told("one process", machine, base, None)
+    began = perf_counter()
+    fit_on_blocks(machine, LocalEngine(np.array_split(X, 8)), y)
+    told("one process, 8 blocks", machine, perf_counter() - began, base)
+    for number in arguments.workers:
+        with (
+            LocalCluster(n_workers=number, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as cluster,
+            Client(cluster) as client,
+        ):
+            parts = da.from_array(X, chunks=(-(-len(X) // (2 * number)), -1))
+            client.run(lambda: __import__("mercer.shards.dask"))
+            before = client.run(resident)
+            began = perf_counter()
+            engine = DaskEngine.of(client, parts)
+            fit_on_blocks(machine, engine, y)
+            seconds = perf_counter() - began
+            rounds = machine.solution_.iterations
+            sent = sum(way[verb] for way in (engine.sent, engine.received) for verb in ("ask", "move"))
+            more = f"  {sent / rounds / 1e6:.2f} MB a round"
+            if arguments.memory:
+                held = [after - before[worker] for worker, after in client.run(resident).items()]
+                more += f"  {max(held) / (X.nbytes / number):.2f} of its data held by a worker"
+            told(f"{number} workers of one thread", machine, seconds, base, more)
+
+
+if __name__ == "__main__":
+    if os.environ.get("OMP_NUM_THREADS") != "1":
+        raise SystemExit("Say OMP_NUM_THREADS=1 before it: one process of one thread is what workers are held against.")
+    main()

@@ -1,0 +1,201 @@
+"""Block: some rows of X where they live, and what is done with them: functions (block, message) -> reply.
+
+A block's rows can be had again from wherever they came. What it knows of problems (coefficients and F) is soft: it is
+not copied with the block, and who misses it is told `Lost`, and tells the block anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arithmetic import by_default
+from ..columns import Columns, sums_between
+from ..columns.choose import way_of
+from ..kernels import Kernel
+from ..kernels.pairwise import linear_scores, linear_weights, squared_norms
+from ..kernels.points import Chosen, is_sparse, nbytes, take, vectors
+from ..kernels.spread import variance
+from ..parallel import thread_count
+from ..types import Array, Index, Points
+from .messages import Ask, Begin, Candidates, Facts, Lost, Moved, Refresh, Summary, Support
+from .piece import Piece
+
+_STRIP = 4096  # rows that are looked at together
+
+
+class Block:
+    """Rows of X; `number` is its place among the blocks."""
+
+    def __init__(self, number: int, X: Points) -> None:
+        self.number, self.X = number, X
+        self.pieces: dict[str, _Known] = {}
+        self.held: dict[str, Any] = {}  # what else it was told
+        self.lock = threading.Lock()
+
+    def __reduce__(self) -> Any:
+        return Block, (self.number, self.X)
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + nbytes(self.X)
+
+
+class _Known(NamedTuple):
+    """A problem at a round, and what was replied then."""
+
+    round: int
+    piece: Piece
+    reply: Summary
+
+
+def admitted(number: int, X: Any) -> Block:
+    """A block of rows of numbers: a matrix, dense or CSR, or a data frame; it may be empty."""
+    if hasattr(X, "iloc"):
+        X = X.to_numpy()
+    if hasattr(X, "shape") and len(X.shape) == 2 and X.shape[0] == 0:
+        return Block(number, np.zeros((0, X.shape[1])))
+    try:
+        return Block(number, vectors(X, "X"))
+    except ValueError as error:
+        raise ValueError(f"Block {number} of X: {error}") from None
+
+
+@by_default
+def facts(block: Block) -> Facts:
+    """What the block is."""
+    X = block.X
+    values = X.data if is_sparse(X) else X
+    largest = float(max(values.max(), -values.min())) if values.size else 0.0
+    return Facts(
+        X.shape[0], X.shape[1], X.dtype.name, is_sparse(X), nbytes(X), largest, X[_witnesses(X)]
+    )  # fmt: skip
+
+
+def _witnesses(X: Points) -> Index:
+    """The longest row, by squares and by absolute values; and one that is not of zeros and ones, if any is."""
+    longest, widest, other = (-1.0, 0), (-1.0, 0), -1
+    for start in range(0, X.shape[0], _STRIP):  # copies of a few rows only
+        some = X[start : start + _STRIP]
+        squares, sizes = squared_norms(some), np.asarray(abs(some).sum(axis=1)).reshape(-1)
+        longest = max(longest, (float(squares.max()), start + int(squares.argmax())))
+        widest = max(widest, (float(sizes.max()), start + int(sizes.argmax())))
+        if other < 0:
+            values = some.data if is_sparse(some) else some
+            odd = ((values != 0) & (values != 1)).reshape(-1)
+            place = int(odd.argmax()) if odd.any() else -1
+            if place >= 0:
+                row = np.searchsorted(some.indptr, place, "right") - 1 if is_sparse(some) else place // X.shape[1]
+                other = start + int(row)
+    rows = [longest[1], widest[1], *([other] if other >= 0 else [])]
+    return np.unique(rows) if X.shape[0] else np.empty(0, np.intp)
+
+
+# Problems.
+
+
+@by_default
+def begin(block: Block, message: Begin) -> Summary:
+    """Take a problem as it stands."""
+    way = way_of(message.kernel, (block.X, *message.witnesses), message.dtype)  # points of elsewhere will meet these
+    columns = Columns(message.kernel, block.X, message.dtype, thread_count(), room=0.0, way=way)
+    columns.room = message.packed
+    columns = columns.narrow(message.rows, columns.threads)
+    piece = Piece(columns, message.terms, message.bias, message.beta, message.scores)
+    reply = piece.summary()
+    with block.lock:
+        block.pieces[message.problem] = _Known(message.round, piece, reply)
+    return reply
+
+
+@by_default
+def ask(block: Block, message: Ask) -> Candidates | Lost:
+    """Who violates most."""
+    with block.lock:
+        known = block.pieces.get(message.problem)
+        if known is None or known.round != message.round:
+            return Lost()
+        return known.piece.answer(message, block.X)
+
+
+@by_default
+def move(block: Block, message: Moved) -> Summary | Lost:
+    """Some points have new coefficients."""
+    with block.lock:
+        known = block.pieces.get(message.problem)
+        if known is None or not message.round - 1 <= known.round <= message.round:
+            return Lost()
+        if known.round < message.round:
+            mine = np.flatnonzero(message.block == block.number)
+            places, piece = message.place[mine], known.piece
+            del block.pieces[message.problem]  # until F is whole again
+            gain = piece.follow(message.points, message.delta, places, message.beta[mine])
+            known = block.pieces[message.problem] = _Known(message.round, piece, piece.summary(gain))
+        return known.reply
+
+
+@by_default
+def refresh(block: Block, message: Refresh) -> Summary | Lost:
+    """K beta as it really is."""
+    with block.lock:
+        known = block.pieces.get(message.problem)
+        if known is None:
+            return Lost()
+        known.piece.stand(message.beta, message.scores)
+        reply = known.piece.summary()
+        block.pieces[message.problem] = _Known(message.round, known.piece, reply)
+        return reply
+
+
+def forget(block: Block, problem: str) -> None:
+    """The problem is solved."""
+    with block.lock:
+        block.pieces.pop(problem, None)
+
+
+# Points and sums, of which nothing is known beforehand.
+
+
+def points_at(block: Block, rows: Index) -> Points:
+    """Some points."""
+    return _some(block.X, rows)
+
+
+@by_default
+def diagonal_at(block: Block, rows: Index, kernel: Kernel) -> Array:
+    """k(x, x) of some points."""
+    return np.asarray(kernel.diag(_some(block.X, rows)), np.float64)
+
+
+@by_default
+def sums_at(block: Block, rows: Index, sums: Array | None, support: Support) -> Array:
+    """sums + sum_j weights_j k(z_j, x) at some points, a row for each problem, of values of the support's precision."""
+    X, edges = _some(block.X, rows), [0, len(support.weights)]
+    found = sums_between(support.kernel, X, support.points, support.weights, edges, support.dtype)[0]
+    return np.asarray(found) if sums is None else sums + found
+
+
+@by_default
+def weights_at(block: Block, rows: Index, V: Array) -> Array:
+    """w = sum_i v_i x_i of some points, a row for each problem."""
+    return linear_weights(Chosen(block.X, rows), V)
+
+
+@by_default
+def scores_at(block: Block, rows: Index, W: Array) -> Array:
+    """<w, x> of some points, a column for each problem."""
+    return linear_scores(Chosen(block.X, rows), W)
+
+
+@by_default
+def moments(block: Block, rows: Index, weight: Array) -> Array:
+    """The sum of the weights, and the mean and the variance of all entries of some points."""
+    X = _some(block.X, rows)
+    mean = float(weight @ np.asarray(X.sum(axis=1, dtype=np.float64)).reshape(-1)) / float(weight.sum() * X.shape[1])
+    return np.array([float(weight.sum()), mean, variance(X, weight)])
+
+
+def _some(X: Points, rows: Index) -> Points:
+    """These rows, copied only where they are not all."""
+    return X if np.array_equal(rows, np.arange(X.shape[0])) else take(X, rows)

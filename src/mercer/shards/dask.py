@@ -1,0 +1,320 @@
+"""The engine on a Dask cluster: the only file that imports `distributed`.
+
+A block is the result of a task, so that Dask can compute it again from where it came. What it knows of problems is soft
+(see block.py) and lives and dies with it. Each exchange is one task per worker, for all of its blocks, by all of its
+threads: no worker has a queue, so that nothing is stolen from it, and no task is bound to a worker that may be gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from math import ceil
+from typing import Any
+from uuid import uuid4
+
+import dask
+import numpy as np
+from distributed import Client, Future, get_worker
+from distributed import wait as wait_for
+from distributed.scheduler import KilledWorker
+
+from ..kernels.points import is_sparse, nbytes
+from ..limits import look, now
+from ..parallel import threads_given
+from ..types import Array, Points
+from .block import Block, admitted
+from .engine import Engine, Verb, WorkersLostError
+from .local import args_of
+
+_CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
+PATIENCE = 20.0  # seconds without any worker, after which all are lost
+_GLANCE = 0.25  # seconds between two looks at the clock
+_ANSWER = 10.0  # seconds that the scheduler has for an answer; and a gathering, at first
+_TRIES = 4  # to gather, each with twice the time
+_SENT = 2_000_000_000  # bytes of NumPy data that go to workers through the scheduler, at most
+_BLOCKS, _BLOCK, _LEAST = 8, 16_000_000, 32  # of which blocks are made: at least so many, of so many bytes, or rows
+_SMALL = 100_000_000  # bytes of data of a worker, up to which packed copies of them do not matter;
+_PACKED = 0.2  # of its data are they else, at most
+_QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # terms of many rows are sent once
+
+
+class DaskEngine(Engine):
+    """Blocks on the workers of a client."""
+
+    def __init__(self, client: Client, blocks: Sequence[Future]) -> None:
+        super().__init__(len(blocks))
+        self.client, self.blocks = client, list(blocks)
+        self.homes: dict[int, str] = {}
+
+    @classmethod
+    def of(cls, client: Client, X: Any) -> DaskEngine:
+        """The rows of a dask array, a dask data frame, a list of delayed blocks, or an array or data frame that is
+        here.
+        """
+        chunks, name = chunks_of(X), f"mercer-block-{uuid4().hex}"
+        with dask.config.set(_QUIET):
+            if chunks is not None:
+                tasks = [dask.delayed(admitted)(k, c, dask_key_name=f"{name}-{k}") for k, c in enumerate(chunks)]
+                return cls(client, client.compute(tasks))
+            workers = sorted(_workers(client)) or [""]
+            blocks = [
+                client.submit(
+                    admitted, number, piece, key=f"{name}-{number}", workers=[workers[number % len(workers)]],
+                    allow_other_workers=True,
+                )
+                for number, piece in enumerate(pieces_of(X))
+            ]  # fmt: skip
+            return cls(client, blocks)
+
+    def packed(self, number: int) -> float:
+        home, facts = self.homes.get(number), self.facts
+        held = sum(fact.nbytes_held for k, fact in enumerate(facts) if self.homes.get(k) == home)
+        return np.inf if held <= _SMALL else _PACKED * facts[number].nbytes_held
+
+    # Exchanges.
+
+    def _ask(self, verb: Verb, messages: dict[int, Any], shared: Sequence[Any]) -> dict[int, Any]:
+        whole = [self._share(part) for part in shared]
+        tasks = {
+            home: self._submit(verb, home, numbers, [messages[number] for number in numbers], whole)
+            for home, numbers in self._bundles(messages)
+        }
+        return self._collect(tasks)
+
+    def tell(self, verb: Verb, messages: dict[int, Any]) -> None:
+        from distributed import fire_and_forget
+
+        if self.client.status == "running":  # and only who is known to be there
+            for home, numbers in self._bundles(number for number in messages if number in self.homes):
+                fire_and_forget(self._submit(verb, home, numbers, [messages[number] for number in numbers], [])[1])
+
+    def chain(self, verb: Verb, rows: dict[int, Any], parts: Iterable[Any]) -> dict[int, Any]:
+        tasks: dict[str, tuple[list[int], Future]] = {}
+        for part in parts:
+            whole, before = [self._share(part)], tasks
+            tasks = {
+                home: self._submit(
+                    verb, home, numbers, [rows[number] for number in numbers], whole,
+                    before[home][1] if before else None, link=True,
+                )
+                for home, numbers in self._bundles(rows)
+            }  # fmt: skip
+            self._wait([future for _, future in tasks.values()])  # parts are made when they are needed
+        return self._collect(tasks)
+
+    def _bundles(self, numbers: Iterable[int]) -> list[tuple[str, list[int]]]:
+        """The blocks by their homes, which are looked up where they are not known."""
+        numbers = sorted(numbers)
+        if any(number not in self.homes for number in numbers):
+            self._find()
+        bundles: dict[str, list[int]] = {}
+        for number in numbers:
+            bundles.setdefault(self.homes[number], []).append(number)
+        return list(bundles.items())
+
+    def _find(self) -> None:
+        """Where the blocks are."""
+        self._wait(self.blocks)
+        held = self._answer(self.client.scheduler.who_has, keys=[future.key for future in self.blocks]) or {}
+        for number, future in enumerate(self.blocks):
+            places = sorted(held.get(future.key, ()))
+            if self.homes.get(number) not in places:
+                self.homes[number] = places[0] if places else ""
+
+    def _submit(
+        self, verb: Verb, home: str, numbers: list[int], messages: list[Any], shared: list[Future],
+        before: Any = None, link: bool = False,
+    ) -> tuple[list[int], Future]:  # fmt: skip
+        """One task for some blocks of a worker: the numbers of the blocks, and the task."""
+        place: dict[str, Any] = {"workers": [home], "allow_other_workers": True} if home else {}
+        with dask.config.set(_QUIET):
+            task = self.client.submit(
+                _linked if link else _done, verb, [self.blocks[number] for number in numbers], Letter(messages), shared,
+                before, key=f"mercer-{verb.__name__.replace('_', '-')}-{uuid4().hex}", pure=False, **place,
+            )  # fmt: skip
+        return numbers, task
+
+    def _share(self, part: Any) -> Future:
+        """A message for many workers, who get it from one another."""
+        with dask.config.set(_QUIET):
+            return self.client.submit(_opened, Letter(part), key=f"mercer-message-{uuid4().hex}", pure=False)
+
+    def renew(self, numbers: Sequence[int]) -> None:
+        """Each goes to the worker with the fewest blocks: a copy that Dask has fetched for a task may vanish again."""
+        super().renew(numbers)
+        there = _workers(self.client)
+        staying = Counter(dict.fromkeys(there, 0))
+        staying.update(home for k, home in self.homes.items() if k not in numbers and home in there)
+        for number in numbers:
+            place: dict[str, Any] = {}
+            if staying:
+                worker = min(sorted(staying), key=staying.__getitem__)
+                staying[worker] += 1
+                place = {"workers": [worker], "allow_other_workers": True}
+            key = f"mercer-block-again-{uuid4().hex}"
+            self.blocks[number] = self.client.submit(_again, self.blocks[number], key=key, pure=False, **place)
+            del self.homes[number]
+
+    # Waiting, never for ever.
+
+    def _collect(self, tasks: dict[str, tuple[list[int], Future]]) -> dict[int, Any]:
+        """The replies, by block."""
+        found = self.gather([future for _, future in tasks.values()])
+        replies: dict[int, Any] = {}
+        for (numbers, _), some in zip(tasks.values(), found, strict=True):
+            replies |= dict(zip(numbers, some, strict=True))
+        return replies
+
+    def gather(self, futures: list[Future]) -> list[Any]:
+        """What these tasks gave."""
+        seconds = _ANSWER
+        for _ in range(_TRIES):
+            self._wait(futures)
+            try:
+                found: list[Any] = self.client.sync(self.client._gather, futures, callback_timeout=seconds)
+            except TimeoutError:
+                seconds *= 2.0
+            except (KilledWorker, *_CANCELLED, OSError) as error:
+                raise WorkersLostError(_SAD.format(error)) from error
+            else:
+                return found
+        raise WorkersLostError(_SAD.format("what they had found could not be fetched"))
+
+    def _wait(self, futures: list[Future]) -> None:
+        """Until all are done; raises once there has been no worker for a while."""
+        alone = None
+        while True:
+            look()
+            try:
+                wait_for(futures, timeout=_GLANCE)
+            except TimeoutError:
+                if self.client.status == "running" and _workers(self.client):
+                    alone = None
+                    continue
+                alone = now() if alone is None else alone
+                if now() - alone > PATIENCE or self.client.status == "closed":
+                    raise WorkersLostError(_SAD.format("none is left")) from None
+            except _CANCELLED as error:
+                raise WorkersLostError(_SAD.format("the scheduler has cancelled their tasks")) from error
+            else:
+                return
+
+    def _answer(self, question: Callable[..., Any], **more: Any) -> Any:
+        return _answer(self.client, question, **more)
+
+
+_SAD = "The workers are lost ({}): start some, and fit again."
+
+
+def _answer(client: Client, question: Callable[..., Any], **more: Any) -> Any:
+    """What the scheduler says, or None."""
+    try:
+        return client.sync(question, callback_timeout=_ANSWER, **more)
+    except (TimeoutError, *_CANCELLED, OSError):
+        return None
+
+
+def _workers(client: Client) -> dict[str, int]:
+    """The threads of each worker that is there."""
+    return _answer(client, client.scheduler.ncores) or {}
+
+
+# What runs on workers.
+
+
+class Letter:
+    """A message that Dask does not look into."""
+
+    def __init__(self, content: Any) -> None:
+        self.content = content
+
+    def __sizeof__(self) -> int:
+        from .messages import bytes_of
+
+        return object.__sizeof__(self) + bytes_of(self.content)
+
+
+def _opened(letter: Letter) -> Letter:
+    return letter
+
+
+def _again(block: Block) -> Block:
+    """A block that knows nothing yet."""
+    return Block(block.number, block.X)
+
+
+def _done(verb: Verb, blocks: list[Block], letter: Letter, shared: list[Letter], before: Any) -> list[Any]:
+    """The replies of blocks. Mercer uses all threads of the worker, although nannies hold BLAS to one."""
+    with threads_given(get_worker().state.nthreads):
+        more = [part.content for part in shared]
+        both = zip(blocks, letter.content, strict=True)
+        return [verb(block, *args_of(message), *more) for block, message in both]
+
+
+def _linked(
+    verb: Verb, blocks: list[Block], letter: Letter, shared: list[Letter], before: list[Any] | None
+) -> list[Any]:
+    """The same for a link of a chain, whose replies take the place of those before."""
+    with threads_given(get_worker().state.nthreads):
+        so_far = [None] * len(blocks) if before is None else before
+        both = zip(blocks, letter.content, so_far, strict=True)
+        return [verb(block, rows, sums, shared[0].content) for block, rows, sums in both]
+
+
+# Data.
+
+
+def chunks_of(X: Any) -> list[Any] | None:
+    """The blocks of a Dask collection, or of a list of delayed blocks, as delayed; None for data that is here."""
+    if isinstance(X, list | tuple) and X and all(dask.is_dask_collection(chunk) for chunk in X):
+        return list(X)
+    if not dask.is_dask_collection(X):
+        return None
+    if hasattr(X, "numblocks"):  # an array
+        if X.ndim == 2 and X.numblocks[1] > 1:
+            X = X.rechunk({1: -1})
+        return list(np.ravel(X.to_delayed()))
+    if hasattr(X, "to_delayed"):
+        return list(X.to_delayed())
+    raise TypeError(f"X must be a dask array or data frame, a list of delayed blocks, or an array, not {type(X)}.")
+
+
+def pieces_of(X: Any) -> list[Points]:
+    """Data that is here, cut into blocks: as many, whatever the workers."""
+    X = X if hasattr(X, "iloc") or is_sparse(X) else np.asarray(X)
+    X = X.tocsr() if is_sparse(X) else X
+    if len(X.shape) != 2:
+        raise ValueError(f"X must have rows and columns, but it has {len(X.shape)} dimension(s).")
+    size = int(X.memory_usage(deep=True).sum()) if hasattr(X, "iloc") else nbytes(X)
+    if size > _SENT:
+        raise ValueError(
+            f"X takes {size / 1e9:.1f} GB, too much to send through the scheduler: give a dask array or data frame "
+            "that workers read themselves, such as dask.dataframe.read_parquet(...)."
+        )
+    n = X.shape[0]
+    count = max(1, min(n // _LEAST, max(_BLOCKS, ceil(size / _BLOCK))))
+    edges = np.linspace(0, n, count + 1).astype(int)
+    cut = X.iloc if hasattr(X, "iloc") else X
+    return [cut[start:stop] for start, stop in pairwise(edges)]
+
+
+def columns_of(X: Any) -> Any:
+    """An empty data frame with the columns of X, where it has names for them."""
+    if hasattr(X, "_meta") and hasattr(X._meta, "columns"):
+        return X._meta
+    return X[:0] if hasattr(X, "iloc") else None
+
+
+def values_of(engine: DaskEngine, y: Any) -> Any:
+    """Targets or weights, here: of a Dask collection, computed there."""
+    if y is None:
+        return None
+    chunks = chunks_of(y)
+    if chunks is None:
+        return y
+    found: list[Array] = [np.asarray(part) for part in engine.gather(engine.client.compute(chunks))]
+    return np.concatenate(found)

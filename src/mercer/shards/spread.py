@@ -1,0 +1,208 @@
+"""Spread: a shard whose points are elsewhere, in blocks. What a solver sees is the same; each verb is an exchange.
+
+    gap(), candidates(q)   every block names its worst points, its share in the gap; the worst of all are taken
+    block(W)               K of these points, computed here
+    move(W, beta)          those that moved go to all blocks, and each updates its own F
+
+No message of a round grows with the number of points. Here are the coefficients and terms of all points; F is with the
+blocks, and here for those last asked for. A block that was lost, with its F, is told anew: its terms, its coefficients
+and K beta, a sum over the support vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from .._core.core import CHOICE
+from ..columns import Columns, padded
+from ..kernels.points import take
+from ..losses import Terms
+from ..parallel import thread_count
+from ..types import Array, DType, Index, Points
+from . import block as verbs
+from .afar import SpreadGram, joined
+from .engine import WorkersLostError
+from .messages import Ask, Begin, Candidates, Lost, Moved, Refresh, Summary
+
+core = CHOICE.functions
+_FACTOR = 2  # times its fair part of the new points of a working set is what a block names,
+_LEAST = 8  # and at least so many
+_TRIES = 10  # as often a block may be lost in one exchange
+
+
+class Spread:
+    """The shard of a problem on a SpreadGram; see Shard for its verbs and what it tells."""
+
+    held: Array | None = None
+    stale = False
+    everyone = True
+
+    def __init__(self, gram: SpreadGram, dtype: DType, terms: Terms, bias: bool, beta: Array) -> None:
+        self.gram, self.engine, self.points = gram, gram.engine, gram.points
+        self.dtype, self.terms, self.all_terms, self.bias = np.dtype(dtype), terms, terms, bias
+        self.beta = self.all_beta = beta
+        self.n, self.F = beta.size, np.zeros(beta.size)
+        self.problem, self.round, self.work = f"problem-{uuid4().hex}", 0, 0.0
+        self.parts, self.dear = self.points.parts, False
+        self.last: Index = np.empty(0, np.intp)  # the working set, oldest first,
+        self.W, self.pool = self.last, self.points[:0]  # and in order, with its points
+        self.named: list[tuple[int, Candidates]] | None = None  # by blocks, since F last changed
+        self.share = 0.0
+        used = np.flatnonzero(beta)
+        self._remember(used, self.points[used])
+        self._look(self._tell(self.parts, gram.recompute(beta)))
+
+    # What blocks are told.
+
+    def _tell(self, numbers: Any, scores: Array) -> dict[int, Summary]:
+        """Blocks learn of the problem as it stands; scores are those of all points."""
+        return self.engine.ask(verbs.begin, {b: self._begin(b, scores[self.parts[b].places]) for b in numbers})
+
+    def _begin(self, number: int, scores: Array) -> Begin:
+        places, rows = self.parts[number]
+        t = self.terms
+        own = Terms(t.q[places], t.r[places], t.eps[places], t.lo[places], t.hi[places])
+        return Begin(
+            self.problem, self.round, self.gram.kernel, self.dtype.name, self.bias, rows, own, self.beta[places],
+            scores, self.points.witnesses, self.engine.packed(number),
+        )  # fmt: skip
+
+    def _exchange(self, verb: Callable[..., Any], messages: dict[int, Any], *shared: Any) -> dict[int, Any]:
+        """The replies of all; blocks that were lost are told anew. Where the verb changes F, `begin` has done it."""
+        replies = self.engine.ask(verb, messages, *shared)
+        for _ in range(_TRIES):
+            lost = [b for b, reply in replies.items() if isinstance(reply, Lost)]
+            if not lost:
+                return replies
+            self.engine.renew(lost)
+            anew = self._rebuild(lost)
+            replies |= anew if verb is not verbs.ask else self.engine.ask(verb, {b: messages[b] for b in lost})
+        raise WorkersLostError(f"Blocks were lost {_TRIES} times in one exchange: the workers do not live long enough.")
+
+    def _rebuild(self, numbers: list[int]) -> dict[int, Summary]:
+        scores = np.zeros(self.n)
+        places = np.concatenate([self.parts[b].places for b in numbers])
+        scores[places] = self.gram.recompute(self.beta, places)
+        return self._tell(numbers, scores)
+
+    def _look(self, replies: dict[int, Summary]) -> float:
+        """The extremes over all blocks; how much the blocks say that the dual has risen."""
+        self.top = max(reply.top for reply in replies.values())
+        self.bottom = min(reply.bottom for reply in replies.values())
+        self.free = sum(reply.free for reply in replies.values())
+        self.violation = self.top - self.bottom
+        self.middle = 0.5 * (self.top + self.bottom) if self.bias else 0.0
+        self.total = sum(reply.dual for reply in replies.values())
+        self.named = None
+        return sum(reply.gain for reply in replies.values())
+
+    # One round.
+
+    def name(self, q: int) -> None:
+        """Every block names its worst points, for a working set of so many, and its share in the gap."""
+        kept = self.last[-(q // 2) :] if q >= 4 else self.last[:0]
+        most = max(_LEAST, _FACTOR * -(-(q - kept.size) // len(self.parts)))
+        places = {b: self.points.place[kept[self.points.block[kept] == b]] for b in self.parts}
+        asks = {
+            b: Ask(self.problem, self.round, self.top, self.bottom, self.middle, most, places[b]) for b in self.parts
+        }
+        replies: dict[int, Candidates] = self._exchange(verbs.ask, asks)
+        self.kept, self.share, self.named = kept, sum(reply.share for reply in replies.values()), list(replies.items())
+        for b, reply in self.named:
+            self.F[self.parts[b].places[places[b]]] = reply.slopes
+
+    def candidates(self, q: int) -> Index:
+        """Half of the last working set, and the worst of those that the blocks name."""
+        if self.named is None:
+            self.name(q)
+        assert self.named is not None
+        found = [(self.parts[b].places[reply.places], reply) for b, reply in self.named if reply.places.size]
+        new, points = self.last[:0], self.points[:0]
+        if found:
+            new, points = np.concatenate([places for places, _ in found]), joined([r.points for _, r in found])
+            self.F[new] = np.concatenate([reply.F for _, reply in found])
+            best = self._worst(new, max(q - self.kept.size, 2))
+            new, points = new[best], take(points, best)
+        old = take(self.pool, np.searchsorted(self.W, self.kept)) if self.kept.size else None
+        self.last = np.concatenate([self.kept, new])
+        order = np.argsort(self.last)
+        self.W = self.last[order]
+        self.pool = take(joined([part for part in (old, points) if part is not None]), order)
+        return self.W
+
+    def _worst(self, new: Index, most: int) -> Index:
+        """Of those that were named, the places of at most so many."""
+        if new.size <= most:
+            return np.arange(new.size)
+        t, taken, chosen = self.terms, np.zeros(new.size, np.uint8), np.empty(most, np.int64)
+        size = core.choose(
+            self.F[new], self.beta[new], t.eps[new], t.lo[new], t.hi[new], self.top, self.bottom, taken, chosen
+        )
+        return np.sort(chosen[:size])
+
+    def block(self, W: Index) -> Array:
+        """K of the working set, padded with zeros."""
+        columns = Columns(self.gram.kernel, self.pool, self.dtype, thread_count())
+        self.dear = columns.dear
+        K = np.zeros((padded(W.size),) * 2, self.dtype)
+        columns.square(np.arange(W.size), K)
+        self.gram.values += columns.counted.values
+        self.work += float(W.size) ** 2
+        return K
+
+    def move(self, W: Index, beta: Array) -> tuple[float, float]:
+        """Take new coefficients; by how much the dual has risen, and the squared length of the move."""
+        moved = np.flatnonzero(beta != self.beta[W])
+        places, points = W[moved], take(self.pool, moved)
+        delta = beta[moved] - self.beta[places]
+        self.beta[places] = beta[moved]
+        self.round, before = self.round + 1, self.total
+        self._remember(places, points)
+        rebuilt = self.engine.rebuilt
+        message = Moved(
+            self.problem, self.round, points, self.points.block[places], self.points.place[places], beta[moved], delta
+        )
+        gain = self._look(self._exchange(verbs.move, dict.fromkeys(self.parts, ()), message))
+        if self.engine.rebuilt > rebuilt:  # a block that was told anew does not know by how much it has risen
+            gain = self.total - before
+        self.gram.values += self.n * places.size
+        self.work += float(places.size) * self.n
+        return gain, float((delta * delta).sum())
+
+    def _remember(self, places: Index, points: Points) -> None:
+        """Points with a coefficient are kept here: they are what is left, should all workers be lost."""
+        self.points.seen.add(self.points.rows[places], points)
+
+    # How far from the best answer.
+
+    def gap(self) -> float:
+        """The sum of the shares of all blocks; `name` has asked for them."""
+        return self.share
+
+    def dual(self) -> float:
+        """The dual value, by F as it stands."""
+        return self.total
+
+    def refresh(self, scores: Array) -> None:
+        """F from K beta as it really is."""
+        self.round += 1
+        self.points.seen.keep(self.points.rows[np.flatnonzero(self.beta)])
+        messages = {
+            b: Refresh(self.problem, self.round, self.beta[part.places], scores[part.places])
+            for b, part in self.parts.items()
+        }
+        self._look(self._exchange(verbs.refresh, messages))
+        self.last = self.W = self.last[:0]
+        self.pool = self.points[:0]
+
+    def shrink(self, margin: float, part: float) -> bool:
+        """Nobody leaves."""
+        return False
+
+    def close(self) -> None:
+        """The blocks may forget the problem."""
+        self.engine.tell(verbs.forget, dict.fromkeys(self.parts, self.problem))

@@ -1,0 +1,81 @@
+"""Decomposition of points that are spread over blocks: the same rounds, each an exchange with all blocks.
+
+References: Fan, Chen, Lin 2005 (pairs by second order); Wen et al. 2018 (batched working sets).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..losses import HardMargin
+from ..problem import Problem
+from ..shards.afar import SpreadGram
+from ..shards.spread import Spread
+from ..types import Array, DType, Index
+from .base import Iterate, Work
+from .decomposition import Decomposition, Descent
+
+_DEAR = 2  # working sets are so many times smaller, where values are dear
+
+
+@dataclass(frozen=True)
+class SpreadDecomposition(Decomposition, names=()):
+    """Pair descent on working sets of so many points, gathered from blocks."""
+
+    def check(self, problem: Problem) -> None:
+        super().check(problem)
+        if not isinstance(problem.gram, SpreadGram):
+            raise TypeError("SpreadDecomposition is for points that are spread over blocks: see mercer.distributed.")
+        if isinstance(problem.loss, HardMargin):
+            raise ValueError(
+                "A hard margin (C=inf) rescales all coefficients in every round, which blocks cannot do: give a large "
+                "finite C, or fit on one machine."
+            )
+
+    def first_work(self, problem: Problem) -> Work:
+        """Nobody knows yet how fast the blocks are."""
+        return Work()
+
+    def _descent(self, problem: Problem, beta: Array) -> Descent:
+        return SpreadDescent(problem, beta, self.working_set)
+
+
+class SpreadDescent(Descent):
+    """A descent whose shard is elsewhere."""
+
+    shard: Spread  # type: ignore[assignment]
+
+    def _take(self, dtype: DType, beta: Array) -> None:
+        gram = self.problem.gram
+        assert isinstance(gram, SpreadGram)
+        if hasattr(self, "shard"):
+            self.close()
+        self.shard = Spread(gram, dtype, self.problem.terms, self.problem.bias, beta)
+        self._begin()
+
+    def close(self) -> None:
+        self.shard.close()
+
+    @property
+    def drags(self) -> bool:
+        """Features would need all points here."""
+        return False
+
+    def iterate(self) -> Iterate:
+        """K beta stays with the blocks; the gap is the sum of their shares."""
+        shard = self.shard
+        shard.name(self._wanted())
+        return Iterate(
+            shard.all_beta, None, shard.middle, self.dual, done=self._at_floor(), gap=shard.gap(), work=self.work,
+            error=np.inf, note=self.note,
+        )  # fmt: skip
+
+    def _working_set(self) -> Index:
+        return self.shard.candidates(self._wanted())
+
+    def _wanted(self) -> int:
+        """The points of a working set: half as many more, where more coefficients than that are free."""
+        limit = self.working_set // _DEAR if self.shard.dear else self.working_set
+        return min(limit * (3 if self.shard.free > limit else 2) // 2, self._largest())

@@ -1,0 +1,321 @@
+"""Machines on rows that are spread over blocks, without a cluster: the same answers as on one machine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+
+from mercer import SVC, SVR, KernelRidge, LinearSVC, OneClassSVM, certify, load, save
+from mercer.estimators.on_blocks import fit_on_blocks, fit_ridge_on_blocks
+from mercer.io.checkpoint import CheckpointError
+from mercer.progress import Watch
+from mercer.shards import block as verbs
+from mercer.shards.engine import WorkersLostError
+from mercer.shards.local import LocalEngine
+from mercer.solution import Status
+
+N = 420
+CUTS = {
+    "one": [],
+    "two": [N // 2],
+    "three": [140, 280],
+    "seven": [60, 120, 180, 240, 300, 360],
+    "uneven": [10, 17, 300],
+    "one row": [1, 2, 200, N - 1],
+    "empty": [0, 100, 100, 100, N],
+}
+
+
+def data(seed=0, n=N, d=4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.where(X[:, 0] * X[:, 1] + 0.5 * X[:, 2] + 0.3 * rng.normal(size=n) > 0, 1, -1)
+
+
+def spread(machine, X, y, cuts, sample_weight=None, engine=None):
+    pieces = [X[a:b] for a, b in zip([0, *cuts], [*cuts, X.shape[0]], strict=True)]
+    engine = engine or LocalEngine(pieces)
+    return fit_on_blocks(machine, engine, y, sample_weight)
+
+
+def overlap(a, b):
+    """Whether two certificates can both be true, and neither is empty."""
+    return max(a.dual, b.dual) <= min(a.primal, b.primal) * (1 + 1e-12) and a.converged and b.converged
+
+
+@pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS)
+@pytest.mark.parametrize("machine", [SVC(C=2.0), SVR(epsilon=0.2), OneClassSVM(nu=0.3)], ids=["svc", "svr", "one"])
+def test_the_same_answer_for_every_chunking(machine, cuts, tmp_path):
+    X, y = data()
+    y = y if isinstance(machine, SVC) else X[:, 0] + np.sin(X[:, 1])
+    sharp = clone(machine).set_params(tol=1e-10)
+    here, there = clone(sharp).fit(X, y), spread(sharp, X, y, cuts)
+    assert there.certificate_.converged
+    assert np.abs(here.solution_.beta - there.solution_.beta).max() <= 1e-6
+    whole = spread(clone(sharp), X, y, [])  # sums over blocks have one order
+    assert whole.certificate_.primal == pytest.approx(there.certificate_.primal, rel=1e-9)
+    assert there.kernel_ == here.kernel_
+    kept = tmp_path / "machine.mercer"
+    save(there, kept)
+    np.testing.assert_array_equal(load(kept).predict(X), there.predict(X))
+    np.testing.assert_array_equal(there.support_vectors_, X[there.support_])
+
+
+@pytest.mark.parametrize("sorted_by_class", [True, False])
+def test_the_default_tolerance(sorted_by_class):
+    """Two intervals that overlap, and f that differ by no more than both gaps allow; blocks of one class too."""
+    X, y = data(1)
+    if sorted_by_class:
+        order = np.argsort(y, kind="stable")
+        X, y = X[order], y[order]
+    here, there = SVC().fit(X, y), spread(SVC(), X, y, CUTS["three"])
+    assert overlap(here.certificate_, there.certificate_)
+    apart = np.abs((here._scores(X) - here.intercept_) - (there._scores(X) - there.intercept_)).max()
+    assert apart <= np.sqrt(2 * here.certificate_.gap) + np.sqrt(2 * there.certificate_.gap)
+    judged = certify(there, X, y)
+    assert judged.primal == pytest.approx(there.certificate_.primal, rel=1e-12)
+    assert judged.dual == pytest.approx(there.certificate_.dual, rel=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly(degree=2)", "laplacian", "rbf(gamma=0.3) + linear", "matern"])
+def test_kernels(kernel):
+    X, y = data(2)
+    machine = SVC(kernel, tol=1e-6)
+    here, there = SVC(kernel, tol=1e-6).fit(X, y), spread(machine, X, y, CUTS["uneven"])
+    assert overlap(here.certificate_, there.certificate_)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("bias", [True, False, "penalised"])
+def test_linear_machines(loss, bias):
+    X, y = data(14)
+    X = X + 0.5 * y[:, None]
+    machine = LinearSVC(loss=loss, bias=bias, tol=1e-6)
+    here, there = clone(machine).fit(X, y), spread(machine, X, y, CUTS["uneven"])
+    assert overlap(here.certificate_, there.certificate_)
+    assert np.abs(here.coef_ - there.coef_).max() <= 1e-2 * np.abs(here.coef_).max()
+    judged = certify(there, X, y)
+    assert judged.primal == pytest.approx(there.certificate_.primal, rel=1e-9)
+    with pytest.raises(ValueError, match="logistic"):
+        spread(LinearSVC(loss="logistic"), X, y, [])
+
+
+def test_several_classes_weights_and_rows_without_weight():
+    X, _ = data(3)
+    y = np.array(["a", "b", "c"])[(np.abs(X[:, 0]) + X[:, 1] > 0.5).astype(int) + (X[:, 2] > 0.5)]
+    weight = np.random.default_rng(0).integers(0, 3, size=N).astype(float)
+    for multiclass in ("ovo", "ovr"):
+        here = SVC(multiclass=multiclass, tol=1e-8, class_weight="balanced").fit(X, y, weight)
+        there = spread(SVC(multiclass=multiclass, tol=1e-8, class_weight="balanced"), X, y, CUTS["seven"], weight)
+        assert all(map(overlap, here.certificates_, there.certificates_))
+        np.testing.assert_array_equal(here.predict(X), there.predict(X))
+        np.testing.assert_array_equal(here.n_support_, there.n_support_)
+
+
+def test_float32_sparse_and_no_bias():
+    X, y = data(4, n=2000)
+    X = np.where(np.abs(X) > 0.6, X, 0.0)
+    for points in (X.astype(np.float32), csr_array(X), csr_array(X.astype(np.float32)), (X > 0).astype(float)):
+        for bias in (True, False):
+            here, there = SVC(bias=bias).fit(points, y), spread(SVC(bias=bias), points, y, [500, 1200])
+            assert overlap(here.certificate_, there.certificate_)
+
+
+def test_one_block_of_bits_beside_others():
+    """How values are computed must suit the points of other blocks too."""
+    X, y = data(5)
+    X[:200] = X[:200] > 0
+    here, there = SVC(tol=1e-8).fit(X, y), spread(SVC(tol=1e-8), X, y, [200])
+    assert overlap(here.certificate_, there.certificate_)
+
+
+def test_no_message_of_a_round_grows_with_the_points():
+    """Bytes are counted by the messages: as in the table of the design, for q points, B blocks, d columns."""
+    d, q = 6, 64
+    sizes = {}
+    for n in (400, 1600):
+        X, y = data(6, n=n, d=d)
+        pieces = np.array_split(X, 4)
+        engine = LocalEngine(pieces)
+        machine = spread(SVC(solver=f"decomposition(working_set={q})"), X, y, [], engine=engine)
+        rounds = machine.solution_.iterations
+        assert rounds >= 5
+        sizes[n] = (
+            engine.sent["move"] + engine.received["move"] + engine.sent["ask"] + engine.received["ask"]
+        ) / rounds
+        candidates = 4 * max(8, 2 * -(-q // 4)) * (8 * d + 16) + 8 * q
+        moved = 4 * (1.5 * q * (8 * d + 32))
+        assert sizes[n] <= 1.5 * (candidates + moved)
+    assert sizes[1600] <= 1.5 * sizes[400]
+
+
+def test_a_block_told_twice_and_a_block_lost():
+    class Clumsy(LocalEngine):
+        def _ask(self, verb, messages, shared):
+            replies = super()._ask(verb, messages, shared)
+            if verb in (verbs.begin, verbs.ask, verbs.move, verbs.refresh):
+                replies = super()._ask(verb, messages, shared)  # every task runs twice
+            if verb is verbs.move and shared[0].round == self.when:
+                self.when = -1
+                self.blocks[1].pieces.clear()
+                replies = super()._ask(verb, messages, shared)
+            return replies
+
+    X, y = data(7)
+    calm = spread(SVC(tol=1e-8, solver="decomposition(working_set=32)"), X, y, [140, 280])
+    engine = Clumsy(np.split(X, [140, 280]))
+    engine.when = -1
+    twice = spread(SVC(tol=1e-8, solver="decomposition(working_set=32)"), X, y, [], engine=engine)
+    assert engine.rebuilt == 0
+    assert twice.certificate_.primal == calm.certificate_.primal
+    assert calm.solution_.iterations >= 10
+    engine = Clumsy(np.split(X, [140, 280]))
+    engine.when = 3
+    lost = spread(SVC(tol=1e-8, solver="decomposition(working_set=32)"), X, y, [], engine=engine)
+    assert engine.rebuilt == 1
+    assert overlap(lost.certificate_, calm.certificate_)
+
+
+def test_all_blocks_are_lost(tmp_path):
+    """The last answer, its gap as the solver saw it; saved and loaded like any other."""
+
+    class Gone(LocalEngine):
+        left = 5
+
+        def _ask(self, verb, messages, shared):
+            self.left -= verb is verbs.move
+            if self.left < 0:
+                raise WorkersLostError("none is left")
+            return super()._ask(verb, messages, shared)
+
+        def chain(self, verb, rows, parts):
+            if self.left < 0:
+                raise WorkersLostError("none is left")
+            return super().chain(verb, rows, parts)
+
+    X, y = data(7)
+    for labels in (y, np.where(X[:, 3] > 1.0, 2, y)):  # of three classes, two problems are not begun
+        machine = SVC(solver="decomposition(working_set=32)", tol=1e-8)
+        with pytest.warns(match="workers lost"):
+            spread(machine, X, labels, [], engine=Gone(np.split(X, [140, 280])))
+        assert {c.status for c in machine.certificates_} == {Status.WORKERS_LOST}
+        assert 1e-8 < machine.certificates_[0].relative_gap < 1.0
+        save(machine, tmp_path / "left.mercer")
+        np.testing.assert_array_equal(load(tmp_path / "left.mercer").predict(X), machine.predict(X))
+    engine = Gone(np.split(X, [140, 280]))
+    engine.left = 0
+    with pytest.raises(WorkersLostError):
+        spread(SVC(), X, y, [], engine=engine)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda X, y: ([X[:10], X[10:, :2]], y), "columns: all must have the same"),
+        (lambda X, y: ([csr_array(X[:10]), X[10:]], y), "sparse and others are dense"),
+        (lambda X, y: ([X[:0], X[:0]], y[:0]), "no rows in any of its blocks"),
+        (lambda X, y: ([X[:10], X[10:]], y[:-1]), "inconsistent numbers of samples"),
+        (lambda X, y: ([X[:10], np.where(X[10:] > 2, np.nan, X[10:])], y), "Block 1 of X: X contains NaN"),
+    ],
+)
+def test_what_does_not_fit_is_said(change, words):
+    chunks, y = change(*data(8))
+    with pytest.raises(ValueError, match=words):
+        fit_on_blocks(SVC(), LocalEngine(chunks), y)
+
+
+def test_what_blocks_cannot_do_is_said():
+    X, y = data(9)
+    with pytest.raises(ValueError, match="hard margin"):
+        spread(SVC(C=np.inf), X, y, [])
+    with pytest.raises(ValueError, match="the solver is Decomposition"):
+        spread(SVC(solver="qp"), X, y, [])
+
+
+class Killed(BaseException):
+    """What ends a process."""
+
+
+def test_a_fit_goes_on_from_its_checkpoint(tmp_path):
+    """After it was broken off, with other blocks: in fewer rounds, with the same answer; not on other data."""
+    X, y = data(10)
+    y = np.where(X[:, 3] > 1.0, 2, y)  # three classes
+    machine = SVC(tol=1e-7, solver="decomposition(working_set=24)")
+    path = tmp_path / "run.mercer"
+
+    class End(Watch):
+        seen = 0
+
+        def round(self, number, step):
+            self.seen += 1
+            if self.seen == 45:
+                raise Killed
+            return False
+
+    whole = spread(clone(machine), X, y, [100])
+    assert sum(solution.iterations for solution in whole.solution_) > 50
+    with pytest.raises(Killed):
+        fit_on_blocks(clone(machine), LocalEngine(np.split(X, [100])), y, checkpoint=path, watch=End())
+    again = fit_on_blocks(clone(machine), LocalEngine(np.split(X, [50, 300])), y, checkpoint=path)
+    assert all(map(overlap, again.certificates_, whole.certificates_))
+    assert sum(s.iterations for s in again.solution_) <= sum(s.iterations for s in whole.solution_) - 25
+    after = fit_on_blocks(clone(machine), LocalEngine([X]), y, checkpoint=path)
+    assert sum(s.iterations for s in after.solution_) <= 2 * len(after.solution_)
+    for other, labels in ((X + 1e-9, y), (X, -y), (X[::-1], y)):
+        with pytest.raises(CheckpointError, match="other data or other settings"):
+            fit_on_blocks(clone(machine), LocalEngine([other]), labels, checkpoint=path)
+    with pytest.raises(CheckpointError, match="other data or other settings"):
+        fit_on_blocks(clone(machine).set_params(C=2.0), LocalEngine([X]), y, checkpoint=path)
+
+
+def test_points_of_dask_are_sent_elsewhere():
+    da = pytest.importorskip("dask.array", reason="dask is not installed: pip install 'mercer[distributed]'")
+    X, y = data(11)
+    for machine in (SVC(), LinearSVC(), KernelRidge()):
+        with pytest.raises(TypeError, match=r"call mercer.distributed.fit\("):
+            machine.fit(da.from_array(X), y)
+
+
+def test_a_fit_on_one_machine_goes_on_too(tmp_path):
+    X, y = data(12, n=3000)
+    path, rounds = tmp_path / "run.mercer", []
+    with pytest.warns(match="out of iterations"):
+        SVC(C=100.0, max_iter=100, solver="decomposition(working_set=64)").fit(X, y, checkpoint=path)
+    for given in (path, None):
+        machine = SVC(C=100.0, solver="decomposition(working_set=64)").fit(X, y, checkpoint=given)
+        assert machine.certificate_.converged
+        rounds.append(machine.solution_.iterations)
+    assert rounds[0] <= rounds[1] // 2
+
+
+@pytest.mark.parametrize("cuts", [CUTS["one"], CUTS["uneven"], CUTS["empty"]])
+def test_ridge_through_landmarks_by_sums_over_blocks(cuts):
+    X, _ = data(13)
+    y = np.column_stack([np.sin(X[:, 0]), X[:, 1] * X[:, 2]])
+    weight = np.random.default_rng(0).integers(0, 3, size=N).astype(float)
+    pieces = [X[a:b] for a, b in zip([0, *cuts], [*cuts, N], strict=True)]
+
+    class Forgetful(LocalEngine):
+        asked = 0
+
+        def _ask(self, verb, messages, shared):
+            self.asked += 1
+            if self.asked == 6:
+                self.blocks[0].held.clear()  # as if its worker had died
+            return super()._ask(verb, messages, shared)
+
+    for targets in (y, y[:, 0]):
+        machine = KernelRidge("rbf(gamma=0.2)", alpha=0.1, solver="nystrom(landmarks=60)", tol=1e-8, random_state=0)
+        engine = Forgetful(pieces)
+        there = fit_ridge_on_blocks(machine, engine, targets, weight)
+        assert there.certificate_.converged
+        assert there.X_fit_.shape == (60, 4)
+        assert engine.asked > 6
+        kept = weight > 0
+        here = clone(machine).fit([(X[kept], targets[kept], weight[kept])])
+        # The landmarks differ, as rows are drawn in another order; certified on the data itself, both are right.
+        judged = certify(there, X, targets, weight)
+        assert judged.primal == pytest.approx(there.certificate_.primal, rel=1e-8)
+        assert abs(there.score(X, targets) - here.score(X, targets)) < 0.05
