@@ -16,6 +16,7 @@ from ..driver import FINE, SMALL
 from ..examination import accounts_from, excess
 from ..gram import Gram
 from ..gram.base import Parts
+from ..gram.evidence import known_definite
 from ..limits import now
 from ..losses import HardMargin
 from ..parallel import for_each, thread_count
@@ -39,7 +40,8 @@ def settle(
     """Give each answer that was found to `take`, with the number of its problem; until `stop` says so."""
     loss = tasks[0].loss
     small = [number for number, task in enumerate(tasks) if task.n <= WHOLE]
-    if not small or not loss.quadratic or isinstance(loss, HardMargin) or tasks[0].mass or gram.doubt is not None:
+    posed = loss.quadratic and not isinstance(loss, HardMargin) and not tasks[0].mass
+    if not small or not posed or not known_definite(gram.kernel):  # who is in doubt is looked at by `solve`, in time
         return
     require_in_range(np.concatenate([tasks[number].C for number in small]), gram.diag())
     size = np.cumsum([tasks[number].n ** 2 for number in small]) // _PIECE

@@ -226,7 +226,7 @@ def doubt_about(gram: Gram) -> str | None:
     A Cholesky factor of K with a little more on its diagonal is the proof that nothing is; where there is none, Lanczos
     finds the witness.
     """
-    if gram.kernel is None or _known(gram.kernel):
+    if gram.kernel is None or known_definite(gram.kernel):
         return None
     index = np.unique(np.linspace(0, gram.n - 1, min(gram.n, _affordable(gram))).astype(int))
     where = f"on {index.size} of the points"
@@ -273,6 +273,6 @@ def _affordable(gram: Gram) -> int:
         return int(max(_LEAST_LOOK, min(_LOOK, sqrt(_LOOK_SHARE * left / gram.value_seconds))))
 
 
-def _known(kernel: Kernel) -> bool:
+def known_definite(kernel: Kernel) -> bool:
     """Whether the closure rules say that it is positive definite."""
-    return kernel.reason() is not None and all(_known(part) for part in kernel.parts())
+    return kernel.reason() is not None and all(known_definite(part) for part in kernel.parts())

@@ -7,7 +7,6 @@ A kernel of your own is a frozen dataclass with a `fill` that writes the values 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -107,7 +106,7 @@ class Kernel(Parameters):
         values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
         return [value for value in values if isinstance(value, Kernel)]
 
-    @cached_property
+    @property
     def domain(self) -> Domain:
         """What its points are: vectors, if any part needs them."""
         parts = self.parts()

@@ -48,25 +48,60 @@ class Search(GridSearchCV):  # type: ignore[misc]
 
     Parameters
     ----------
-    estimator : an estimator, or a pipeline; the steps before the machine are fitted inside each fold.
-    grid : a dictionary of lists, or a list of them, as GridSearchCV's param_grid. "auto" starts around C = 1 and the
-        scale of the data, grows wherever the best setting is at an edge, and is refined around the best at the end.
-    cv, scoring, refit, error_score, return_train_score, pre_dispatch, verbose : as in GridSearchCV.
-    n_jobs : the number of threads, or of processes where estimators are fitted one by one; None: what BLAS may use.
-    time_limit : seconds after which no further setting is begun; at least one is scored.
-    memory : what Gram matrices may take, such as "2GB".
-    checkpoint : a file that keeps what is finished (of shared work). Whoever is interrupted goes on from it by the same
-        call, with a larger grid too; with other data, folds or settings of the estimator it is refused.
+    estimator : estimator
+        A machine, or a pipeline; the steps before the machine are fitted inside each fold.
+    grid : dict, list of dict, or "auto"
+        The settings, as GridSearchCV's param_grid. "auto" starts around C = 1 and the scale of the data, grows wherever
+        the best setting is at an edge, and is refined around the best at the end.
+    cv : int, splitter or iterable, default=5
+        How folds are cut, as in GridSearchCV.
+    scoring : str, callable, list, tuple or dict, default=None
+        As in GridSearchCV; None is the score of the estimator.
+    refit : bool, str or callable, default=True
+        As in GridSearchCV; `mercer.one_standard_error` is such a callable.
+    n_jobs : int, default=None
+        The number of threads, or of processes where estimators are fitted one by one; None: what BLAS may use.
+    time_limit : float, default=None
+        Seconds after which no further setting is begun; at least one is scored.
+    memory : int, float or str, default="2GB"
+        What Gram matrices may take.
+    checkpoint : str or path, default=None
+        A file that keeps what is finished (of shared work). Whoever is interrupted goes on from it by the same call,
+        with a larger grid too; with other data, folds or settings of the estimator it is refused.
+    error_score : "raise" or float, default=nan
+        As in GridSearchCV.
+    return_train_score : bool, default=False
+        As in GridSearchCV.
+    pre_dispatch : int or str, default="2*n_jobs"
+        As in GridSearchCV.
+    verbose : int, default=0
+        As in GridSearchCV.
 
     Attributes
     ----------
-    cv_results_, best_params_, best_score_, best_index_, best_estimator_, refit_time_, ... : as in GridSearchCV.
-    score_bounds_ : for each setting, between which values its mean accuracy lies, whatever exact solver had been used;
-        None where the score is none of accuracy, or fits were plain.
-    decided_ : whether the best setting is proven to be the best of the grid; None where there are no bounds.
-    at_edge_ : the names of the settings whose best value is the smallest or the largest of several.
-    gaps_ : the largest relative gap of each setting and fold; NaN where fits were plain.
-    how_ : what was done, in a sentence.
+    cv_results_ : dict of ndarray
+        As in GridSearchCV, like all attributes that are not named here.
+    best_params_ : dict
+        The best setting.
+    best_score_ : float
+        Its mean score.
+    best_index_ : int
+        Its place in cv_results_.
+    best_estimator_ : estimator
+        The estimator with it, trained on all rows.
+    refit_time_ : float
+        Seconds that took.
+    score_bounds_ : ndarray of shape (n_settings, 2) or None
+        Between which values the mean accuracy of each setting lies, whatever exact solver had been used; None where the
+        score is none of accuracy, or fits were plain.
+    decided_ : bool or None
+        Whether the best setting is proven to be the best of the grid; None where there are no bounds.
+    at_edge_ : list of str
+        The names of the settings whose best value is the smallest or the largest of several.
+    gaps_ : ndarray of shape (n_settings, n_splits)
+        The largest relative gap of each setting and fold; NaN where fits were plain.
+    how_ : str
+        What was done, in a sentence.
     """
 
     def __init__(
