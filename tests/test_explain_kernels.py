@@ -54,19 +54,6 @@ def test_maps_of_one_kernel():
     assert not other.answer["same"] and "number 2 differs" in other.to_text()
 
 
-def test_kernel_pca_against_numpy():
-    for X in ([[0], [1], [3]], [[0, 0], [1, 0], [0, 2]], [[0], [1], [-1]]):
-        for kernel in ("linear", "poly(degree=1)"):
-            try:
-                found = explain.pca(X, kernel).answer["eigenvalues"]
-            except explain.NotByHandError:
-                continue
-            K = mercer.kernel(kernel)(np.array(X, float))
-            H = np.eye(3) - 1 / 3
-            values = np.sort(np.linalg.eigvalsh(H @ K @ H))[::-1]
-            assert np.allclose([float(v) for v in found], values[values > 1e-9])
-
-
 def test_pair_steps():
     solution = explain.smo(*THREE, C="1/4")
     assert solution.answer["optimal"] and solution.answer["alpha"] == explain.svm(*THREE, C="1/4").answer["alpha"]
@@ -172,16 +159,29 @@ def test_gaussian_machines_exactly():
 
 
 def test_gaussian_machines_of_random_points():
-    """Four points without any pattern, soft margin: the machine of the solver, proved optimal."""
+    """Points without any pattern, soft margin: the machine of the solver, proved optimal."""
     random = Random(2)
-    for C in (1, "1/3", 10):
-        X = [[random.randint(-20, 20) / 10 for _ in range(2)] for _ in range(4)]
-        y = [1, -1, random.choice([1, -1]), random.choice([1, -1])]
+    for n, C in ((4, 1), (3, "1/3"), (3, 10)):
+        X = [[random.randint(-20, 20) / 10 for _ in range(2)] for _ in range(n)]
+        y = [1, -1, random.choice([1, -1]), random.choice([1, -1])][:n]
         exact = explain.svm(X, y, C=C, kernel="rbf(gamma=0.5)", new=[0, 0])
         machine = mercer.SVC(kernel="rbf(gamma=0.5)", C=float(F(C)), tol=1e-9).fit(X, y)
         assert float(exact.answer["new"][0]) == pytest.approx(machine.decision_function([[0.0, 0.0]])[0], abs=1e-5)
         assert exact.problem.dual.dual_value(exact.answer["alpha"]) == exact.answer["value"]
     assert exact.check()
+
+
+def test_exponentiated_chi_squared_exactly():
+    random = Random(7)
+    for kind in (explain.svm, explain.perceptron):
+        X, y = [[random.randint(0, 3) for _ in range(3)] for _ in range(3)], [1, -1, 1]
+        exact = kind(X, y, kernel="expchi2(gamma=0.5)", new=[1, 0, 2])
+        beta = np.array([float(a) for a in exact.answer["alpha"]]) * y
+        k = mercer.kernel("expchi2(gamma=0.5)")(np.array([[1.0, 0, 2]]), np.array(X, float))
+        assert float(exact.answer["new"][0]) == pytest.approx((k @ beta)[0] + float(exact.answer.get("b", 0)))
+        assert exact.check()
+    with pytest.raises(ValueError, match="entries >= 0"):
+        explain.gram([[1, -1]], "expchi2(gamma=1)")
 
 
 def test_signs_of_numbers_with_exp_are_proved():

@@ -31,6 +31,7 @@ SOLUTIONS = {
     "sheet": lambda: explain.exercise(3).sheet,
     "dual in full": lambda: explain.svm([[0], [2]], [-1, 1], C="1/4", detail="duality"),
     "program": lambda: explain.svm([[0], [2]], [-1, 1], C="1/4", detail="program"),
+    "machine on features": lambda: explain.svm([[1], [-1]], [1, -1], kernel="poly", detail="features"),
     "ridge in full": lambda: explain.ridge([[1], [2]], [1, "1/2"], "1/2", detail="duality"),
     "perceptron derived": lambda: explain.perceptron([[1, 2], [-1, 1]], [1, -1], detail="derivation"),
     "perceptron in features": lambda: explain.perceptron([[1], [-1]], [1, -1], kernel="poly", detail="derivation"),

@@ -47,6 +47,7 @@ SOLUTIONS = {
     "sheet": lambda: explain.exercise(3).sheet,
     "svm duality": lambda: explain.svm([[1, 3], [2, 1], [0, 1]], [1, 1, -1], C="1/4", detail="duality"),
     "svm program": lambda: explain.svm([[1, 3], [2, 1], [0, 1]], [1, 1, -1], C="1/4", detail="program"),
+    "svm features": lambda: explain.svm(XOR, XOR_LABELS, kernel="poly", detail="features"),
     "ridge duality": lambda: explain.ridge([[1], [2]], [1, 2], "1/2", "poly", detail="duality"),
     "perceptron derived": lambda: explain.perceptron([[1, 2], [-1, 1], [2, 0]], [1, -1, -1], detail="derivation"),
     "perceptron in features": lambda: explain.perceptron(XOR, XOR_LABELS, kernel="poly", detail="derivation"),

@@ -6,6 +6,9 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+_DIGITS = 18
+"""Of a whole number; nothing here is counted beyond."""
+
 
 def number(meaning: str, good: Callable[[float], bool]) -> Callable[[str], float]:
     """A type for argparse: a number, or a fraction such as 1/18, for which `good` holds."""
@@ -38,7 +41,7 @@ def whole(least: int) -> Callable[[str], int]:
     """A type for argparse: a whole number of at least so much."""
 
     def convert(text: str) -> int:
-        if not (text.isdigit() and int(text) >= least):
+        if not (text.isdecimal() and len(text) <= _DIGITS and int(text) >= least):
             raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, {least} or more")
         return int(text)
 

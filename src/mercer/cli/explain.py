@@ -39,7 +39,8 @@ def add_arguments(parser: Any) -> None:
     parser.add_argument("--eta", metavar="X", default="1", help="perceptron: the step (default: 1)")
     parser.add_argument("--new", metavar="POINT", action="append", help="a point to classify or predict, such as 1,2")
     parser.add_argument("--detail", choices=lecture.DETAILS, default="full",
-                        help="svm: short, duality, program; ridge: duality; perceptron: derivation")  # fmt: skip
+                        help="svm: short, duality, program, features; ridge: duality; "
+                             "perceptron: derivation")  # fmt: skip
     parser.add_argument("--all", action="store_true", help="perceptron: every look of a long run")
     parser.add_argument("--reveal", action="store_true", help="html: sections closed, opened one after the other")
     parser.add_argument("--exercise", type=whole(0), metavar="SEED", help="make a new exercise")

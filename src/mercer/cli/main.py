@@ -29,6 +29,7 @@ VERBS = {
     "inspect": "what is in a model file",
     "convert": "model files to and from other programs",
 }
+_LONGEST = 1000
 _EXAMPLES = """\
   mercer play                                     a page where machines move: drag a point
   mercer train iris.csv -o iris.mercer            train on the last column, print certificate and scores
@@ -151,6 +152,8 @@ def _not_understood(word: str, arguments: argparse.Namespace) -> UsageError:
 
 
 def _end(verb: str, as_json: bool, code: Exit, text: str) -> Exit:
+    if len(text) > _LONGEST:  # it quotes an argument of thousands of characters
+        text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
     _say(f"mercer {verb}".rstrip() + f": {text}", sys.stderr)
     if as_json:
         _say(json.dumps({"error": text, "exit": int(code)}), sys.stdout)

@@ -25,18 +25,19 @@ from .subgradient import require_few
 from .world import World, exact
 
 MOST_STEPS, SECONDS = 40, 20.0
-_f, _eta = letters.f, Symbol("eta")
+_f, _eta, _r = letters.f, Symbol("eta"), Symbol("r")
 _TRIED, _LEVELS = 6, 8
 _OTHERS = ("1/4", "1/t", "1/sqrt(t)", "1/t^2")
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One step: where it starts, the value, the subgradient, the size of the step."""
+    """One step: where it starts, the value, the subgradient, the slope of f along -v, the size of the step."""
 
     w: Vector
     value: Fraction
     v: Vector
+    slope: Fraction
     eta: Fraction
 
 
@@ -87,6 +88,7 @@ class DescentProblem(Problem):
         if kind == "step":
             w, v, eta, least = self._places[int(number)]
             found |= {letters.w: _as_value(w), Symbol("v", bold=True): _as_value(v), _eta: eta, _best(): least}
+            found[_r] = self._slope(w, v)
         return World(found)
 
     @cached_property
@@ -112,6 +114,26 @@ class DescentProblem(Problem):
                 if self.f.at([sympy().Integer(c) for c in place]) < plane:
                     return False
         return True
+
+    def prove_slopes(self, step: Step) -> bool:
+        """By values of f: over a very short step it changes as the slope says, and over longer ones by no less."""
+        (table,) = step.mathematics
+        assert isinstance(table, Table)
+        sp = sympy()
+        for row, (w, v, _, _) in zip(table.rows, self._places, strict=False):
+            slope = self._slope(w, v)
+            short, *longer = [
+                (self.f.at([a - s * b for a, b in zip(w, v, strict=True)]) - self.f.at(w)) / s
+                for s in (sp.Rational(1, 10**80), sp.Rational(1, 8), sp.Integer(3))
+            ]
+            if abs(short - slope) > sp.Rational(1, 10**40) or any(other < slope for other in longer):
+                return False
+            if row[-1].parts[0] != _yes(slope < 0):
+                return False
+        return True
+
+    def _slope(self, w: Any, v: Any) -> Any:
+        return max(-sum(a * b for a, b in zip(corner, v, strict=True)) for corner in self.f.subgradients(w))
 
     def prove_minimum(self, step: Step) -> bool:
         """0 is a subgradient there, and no point of a grid has a smaller value."""
@@ -159,10 +181,12 @@ def follow(f: Convex, start: Vector, steps: int, rule: Rule) -> tuple[Stage, ...
     """w <- w - eta v, with the last corner of the subgradients as v."""
     w, found = start, []
     for t in range(1, steps + 2):
-        value, corner = f.at(w), f.subgradients(w)[-1]
-        if not value.is_Rational or not all(entry.is_Rational for entry in corner):
+        value, corners = f.at(w), f.subgradients(w)
+        if not value.is_Rational or not all(entry.is_Rational for corner in corners for entry in corner):
             raise NotByHandError("The values of this function are no fractions: take squares, |a| and maxima.")
-        stage = Stage(w, fraction(value), tuple(map(fraction, corner)), rule.size(t))
+        exactly = [tuple(map(fraction, corner)) for corner in corners]
+        v = exactly[-1]
+        stage = Stage(w, fraction(value), v, max(-dot(corner, v) for corner in exactly), rule.size(t))
         found.append(stage)
         w = tuple(a - stage.eta * b for a, b in zip(w, stage.v, strict=True))
     return tuple(found)
@@ -188,7 +212,7 @@ def worked(e: DescentProblem) -> Solution:
     require_few(e.body)
     require_whole("steps", e.steps, MOST_STEPS)
     require_convex(e.f)
-    sections = [_method(e), *_least(e), _table(e)]
+    sections = [_method(e), *_least(e), _table(e), _slopes(e)]
     if e.best is not None:
         sections += [_nearer(e)]
     sections.append(_side_by_side(e))
@@ -241,6 +265,26 @@ def _table(e: DescentProblem) -> Section:
 def _square(a: Vector, b: Vector) -> Fraction:
     difference = tuple(x - y for x, y in zip(a, b, strict=True))
     return dot(difference, difference)
+
+
+def _slopes(e: DescentProblem) -> Section:
+    """A gradient is a direction of descent; another subgradient need not be one."""
+    w, v, u = letters.w, Symbol("v", bold=True), Symbol("u", bold=True)
+    own = (
+        say("The slope of f along {} is {}. Where it is below 0, f falls at first: a step that is short enough leads "
+            "down.", -v, condition(_r, "=", -(Norm(v) ** 2)))
+        if e.smooth
+        else say("The slope r of f along {} is the largest {} over all subgradients {} at {}. Where it is not below 0, "
+                 "f, being convex, is nowhere lower along {}, however short the step.", -v, Inner(u, -v), u, w, -v)
+    )  # fmt: skip
+    header = (say("t"), say("{}", w), say("{}", v), say("slope {}", _r), say("a direction of descent"))
+    rows = [
+        (say("{}", t), say("{}", point(s.w)), say("{}", point(s.v)), say("{}", s.slope), say(_yes(s.slope < 0)))
+        for t, s in enumerate(e.run[:-1], 1)
+    ]
+    scopes = tuple(f"step {t}" for t in range(len(rows)))
+    step = Step(own, (Table(header, tuple(rows), scopes=scopes),), proof="slopes")
+    return Section("Downhill or not", (step,))
 
 
 def _nearer(e: DescentProblem) -> Section:

@@ -11,7 +11,7 @@ from .algebraic import as_symbol, from_sympy
 from .clock import within
 from .dual_function import Best, DualFunction, dual_function, primal_value
 from .exact import sympy
-from .expression import Constraint, constraint, objective
+from .expression import Constraint, all_constraints, constraint, objective
 from .formula import Call, Chain, Formula, Listing, Symbol, Words, chain, condition, equals, point
 from .kkt import Program, is_affine
 from .lagrangian import moved_in, require_small, stated
@@ -113,10 +113,10 @@ def duality(objective_: Any, constraints: Any = (), sense: str | None = None) ->
     than the primal, or nothing, that is said.
     """
     sympy()
-    given = [constraints] if isinstance(constraints, str) else list(constraints or ())
+    given = all_constraints(constraints)
     positive = [text for text in given if isinstance(text, str) and _positive(text)]
     direction, f = objective(objective_, sense)
-    own = tuple(constraint(source) for source in given if source not in positive)
+    own = tuple(constraint(source) for source in given if not (isinstance(source, str) and source in positive))
     names = tuple(sorted(constraint(text.replace(">", ">=")).left.name for text in positive))
     problem = DualityProblem(direction, f, own, names)
     require_small(problem.program)

@@ -12,7 +12,7 @@ from typing import Any
 from ..kernels import Linear, Polynomial
 from .algebra import solve
 from .cases import Finding
-from .exact import fraction, labels, sympy
+from .exact import fraction, labels, require_seed, require_word, sympy
 from .formula import Formula, Symbol, condition, point
 from .gram import kernel_formula
 from .kernel_trick import kernel_trick
@@ -86,10 +86,8 @@ def exercise(seed: int = 0, kind: str = "svm") -> Exercise:
     kind is "svm", "soft" (a soft margin), "xor", "perceptron", "ridge", "kernel-trick" or "lagrangian".
     """
     sympy()
-    if kind not in _KINDS:
-        raise ValueError(f"kind must be one of {', '.join(_KINDS)}, not {kind!r}.")
-    if not isinstance(seed, int) or isinstance(seed, bool):
-        raise TypeError(f"The seed must be a whole number, not {seed!r}.")
+    require_word("kind", kind, _KINDS)
+    require_seed(seed)
     sheet, answer = _made(seed, kind)
     return Exercise(seed, kind, sheet, answer())
 

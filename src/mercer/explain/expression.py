@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from .algebraic import as_symbol
-from .exact import fraction, sympy
+from .exact import fraction, quoted, require_word, sympy
 
 _LONGEST = 500
 _HIGHEST, _MOST_DEGREE = 12, 24
@@ -59,12 +60,12 @@ def expression(source: Any, what: str, kinks: bool = False) -> Any:
     try:
         tree = ast.parse(plain.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ValueError(f"{what} cannot be read: {source!r:.80}. Write it as in x**2 + 2*x*y - 1.") from None
+        raise ValueError(f"{what} cannot be read: {quoted(source)}. Write it as in x**2 + 2*x*y - 1.") from None
     value = _built(tree, source, what, _FUNCTIONS + (_KINKS if kinks else ()))
     if _degree(value) > _MOST_DEGREE:
         raise ValueError(f"{what} has a degree above {_MOST_DEGREE}: {source!r:.60}.")
     if value.has(sp.zoo, sp.nan, sp.oo, sp.I):
-        raise ValueError(f"{what} divides by zero or is not real: {source!r:.80}.")
+        raise ValueError(f"{what} divides by zero or is not real: {quoted(source)}.")
     return value
 
 
@@ -117,7 +118,7 @@ def _built(node: ast.expr, source: str, what: str, functions: tuple[str, ...]) -
             return (sp.Max if name == "max" else sp.Min)(*map(of, arguments))
     text = ast.unparse(node)
     raise ValueError(
-        f"{what}: {text!r:.80} is not understood. Use names, numbers, + - * / ** and {', '.join(functions)}."
+        f"{what}: {quoted(text)} is not understood. Use names, numbers, + - * / ** and {', '.join(functions)}."
     )
 
 
@@ -127,7 +128,7 @@ def _symbol(name: str, what: str) -> Any:
     if not _NAME.fullmatch(name):
         product = "*".join(name)
         raise ValueError(
-            f"{what}: {name!r:.80} could be one name or a product. Write {product}, or one letter with an index."
+            f"{what}: {quoted(name)} could be one name or a product. Write {product}, or one letter with an index."
         )
     sp = sympy()
     return sp.Symbol(as_symbol(sp.Symbol(name)).key, real=True)  # x1 and x_1 are one name
@@ -139,7 +140,7 @@ def objective(source: Any, sense: str | None) -> tuple[str, Any]:
         word, _, rest = source.strip().partition(" ")
         if word.lower() in _SENSES:
             if sense is not None and _SENSES[word.lower()] != _sense(sense):
-                raise ValueError(f"The objective says {word!r:.80}, but sense is {sense!r:.80}.")
+                raise ValueError(f"The objective says {quoted(word)}, but sense is {quoted(sense)}.")
             sense, source = _SENSES[word.lower()], rest
     if sense is None:
         raise ValueError('Say whether to maximise or minimise: "max x*y" or "min x**2 + y**2", or sense="max".')
@@ -147,9 +148,17 @@ def objective(source: Any, sense: str | None) -> tuple[str, Any]:
 
 
 def _sense(sense: str) -> str:
-    if sense not in _SENSES:
-        raise ValueError(f'sense must be "max" or "min", not {sense!r:.80}.')
+    require_word("sense", sense, _SENSES)
     return _SENSES[sense]
+
+
+def all_constraints(given: Any) -> list[Any]:
+    """One constraint, a list of them, or None."""
+    if given is None or isinstance(given, str | sympy().Basic):
+        return [] if given is None else [given]
+    if not isinstance(given, Iterable):
+        raise TypeError(f'Constraints are a list such as ["x + y = 4", "x >= 0"], not {quoted(given)}.')
+    return list(given)
 
 
 def constraint(source: Any) -> Constraint:
@@ -159,13 +168,13 @@ def constraint(source: Any) -> Constraint:
         plain = source.replace("≤", "<=").replace("≥", ">=").replace("==", "=")
         parts = re.split(r"(<=|>=|=|<|>)", plain)
         if len(parts) != 3:
-            raise ValueError(f"A constraint has one sign, =, <= or >=, and two sides: {source!r:.80} has not.")
+            raise ValueError(f"A constraint has one sign, =, <= or >=, and two sides: {quoted(source)} has not.")
         left, sign, right = parts
     elif isinstance(source, sp.Eq | sp.Le | sp.Ge | sp.Lt | sp.Gt):
         left, right = source.lhs, source.rhs
         sign = {sp.Eq: "=", sp.Le: "<=", sp.Ge: ">=", sp.Lt: "<", sp.Gt: ">"}[type(source)]
     else:
-        raise TypeError(f'A constraint is a text such as "x + y = 4", or SymPy\'s Eq, Le or Ge, not {source!r:.80}.')
+        raise TypeError(f'A constraint is a text such as "x + y = 4", or SymPy\'s Eq, Le or Ge, not {quoted(source)}.')
     if sign in ("<", ">"):
         raise ValueError(f"{source!s:.60}: a strict inequality leaves out its boundary, where optima lie. Use {sign}=.")
     return Constraint(expression(left, "a constraint"), sign, expression(right, "a constraint"))

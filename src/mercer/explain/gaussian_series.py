@@ -12,7 +12,7 @@ from typing import Any
 
 from . import footnotes, letters
 from .algebraic import from_sympy
-from .exact import NotByHandError, sympy
+from .exact import NotByHandError, quoted, sympy
 from .features import Monomial
 from .formula import (
     Call,
@@ -110,7 +110,7 @@ def _vector(entries: Sequence[Any]) -> Any:
 def worked(e: SeriesProblem) -> Solution:
     """The solution, from the data alone."""
     if not isinstance(e.terms, int) or not 1 <= e.terms <= MOST_TERMS:
-        raise NotByHandError(f"terms must be a whole number from 1 to {MOST_TERMS}, not {e.terms!r}.")
+        raise NotByHandError(f"terms must be a whole number from 1 to {MOST_TERMS}, not {quoted(e.terms)}.")
     count = len(_exponents(len(e.x), e.terms))
     if count > _MOST_FEATURES:
         raise NotByHandError(

@@ -9,6 +9,7 @@ from typing import Any
 from ..kernels import (
     Chi2,
     Constant,
+    ExpChi2,
     FromFeatures,
     Gaussian,
     Intersection,
@@ -24,7 +25,7 @@ from ..kernels import (
 from ..kernels import kernel as as_kernel
 from ..kernels.adaptive import Adaptive
 from . import letters
-from .exact import NotByHandError, Rows, fraction, points, sympy
+from .exact import NotByHandError, Rows, fraction, points, quoted, sympy
 from .exponential import exponential
 from .formula import Call, Chain, Formula, Inner, Norm, Number, Quotient, Symbol, combination, equals, formula
 from .formula import Product as Times
@@ -36,17 +37,28 @@ POLYNOMIAL = (Linear, Polynomial, Constant, Sum, Product, Scaled, Power)
 
 _FARTHEST = 200
 """The largest gamma |x - z|^2 that is written as exp of it."""
+WITH_EXP = (Gaussian, ExpChi2)
+"""Kernels whose values are exp of a fraction."""
 MOST_WITH_EXP = 4
-"""So many points are worked out with a Gaussian kernel."""
+"""So many points are worked out with such a kernel."""
+
+
+def any_kernel(kernel: Any) -> Kernel:
+    """The kernel, from an object or from text."""
+    if not isinstance(kernel, str | Kernel) and not callable(kernel):
+        raise TypeError(
+            f"A kernel is text such as 'poly(degree=2)' or an object such as Linear(), not {quoted(kernel)}."
+        )
+    return as_kernel(kernel)
 
 
 def read_kernel(kernel: Kernel | str, instead: str, gaussian: bool = False) -> Kernel:
     """The kernel, if its values are fractions (or exp of them, with `gaussian`); `instead` names what to use else."""
-    kernel = as_kernel(kernel)
+    kernel = any_kernel(kernel)
     if isinstance(kernel, FromFeatures):
         return kernel
     for part in all_parts(kernel):
-        if isinstance(part, Gaussian) and gaussian:
+        if isinstance(part, WITH_EXP) and gaussian:
             continue
         if not isinstance(part, (*POLYNOMIAL, Intersection, Chi2, Precomputed)):
             raise NotByHandError(
@@ -73,7 +85,7 @@ def all_parts(kernel: Kernel) -> list[Kernel]:
 
 def has_exp(kernel: Kernel) -> bool:
     """Whether its values have exp in them."""
-    return any(isinstance(part, Gaussian) for part in all_parts(kernel))
+    return any(isinstance(part, WITH_EXP) for part in all_parts(kernel))
 
 
 def is_linear(kernel: Kernel) -> bool:
@@ -109,11 +121,13 @@ def value(kernel: Kernel, x: Sequence[Any], z: Sequence[Any]) -> Any:
             return value(inner, x, z) ** int(exponent)
         case Gaussian(gamma):
             return _gaussian(fraction(gamma), sum((a - b) ** 2 for a, b in zip(x, z, strict=True)))
+        case ExpChi2(gamma):
+            return _gaussian(fraction(gamma), sum((a - b) ** 2 / (a + b) for a, b in zip(x, z, strict=True) if a + b))
     raise TypeError(f"{kernel!r} has no exact values.")
 
 
 def _gaussian(gamma: Fraction, square: Any) -> Any:
-    """exp(-gamma |x - z|^2), of a fraction or of letters."""
+    """exp(-gamma times the square of a distance), of a fraction or of letters."""
     if isinstance(square, int | Fraction):
         if gamma * square > _FARTHEST:
             raise NotByHandError(
@@ -143,7 +157,7 @@ def _added(terms: list[Formula]) -> Formula:
 
 def general(kernel: Kernel, inner: Formula, coordinates: Callable[[str], Formula]) -> Formula:
     """k(x, z) in letters: `inner` stands for <x, z>, coordinates("min") for sums over coordinates."""
-    names = {_minimum: "min", _chi2: "chi2", _square: "square"}
+    names = {_minimum: "min", _chi2: "chi2", _square: "square", _relative: "relative"}
     return _shape(kernel, lambda: inner, lambda cell: coordinates(names[cell]))
 
 
@@ -170,6 +184,8 @@ def _shape(kernel: Kernel, inner: Callable[[], Formula], summed: Callable[[Any],
             return _shape(part, inner, summed) ** int(exponent)
         case Gaussian(gamma):
             return Call("exp", (combination([-fraction(gamma)], [summed(_square)]),))
+        case ExpChi2(gamma):
+            return Call("exp", (combination([-fraction(gamma)], [summed(_relative)]),))
     raise TypeError(f"{kernel!r} has no formula.")
 
 
@@ -190,6 +206,10 @@ def _chi2(a: Fraction, b: Fraction) -> Formula:
     return Quotient(Number(a) * Number(b), Number(a) + Number(b)) if a + b else Number(Fraction(0))
 
 
+def _relative(a: Fraction, b: Fraction) -> Formula:
+    return Quotient(_square(a, b), Number(a) + Number(b)) if a + b else Number(Fraction(0))
+
+
 def kernel_formula(kernel: Kernel) -> Chain:
     """k(x, z) = its formula."""
     x, z = Symbol("x", "j"), Symbol("z", "j")
@@ -197,6 +217,7 @@ def kernel_formula(kernel: Kernel) -> Chain:
         "min": letters.over(Call("min", (x, z)), "j"),
         "square": Norm(letters.x - letters.z) ** 2,
         "chi2": letters.over(Times((x, z)) / (x + z), "j"),
+        "relative": letters.over((x - z) ** 2 / (x + z), "j"),
     }
     body = general(kernel, Inner(letters.x, letters.z), lambda kind: sums[kind])
     return equals(Call(letters.k, (letters.x, letters.z)), body)
@@ -222,7 +243,7 @@ def given_matrix(kernel: Precomputed, given: Rows) -> Rows:
 def require_histograms(kernel: Kernel, given: Rows) -> None:
     """Raise where a kernel of histograms would meet a negative entry."""
     for part in all_parts(kernel):
-        if isinstance(part, Intersection | Chi2) and any(entry < 0 for x in given for entry in x):
+        if isinstance(part, Intersection | Chi2 | ExpChi2) and any(entry < 0 for x in given for entry in x):
             least = min(entry for x in given for entry in x)
             raise ValueError(
                 f"{type(part).__name__} is a kernel of histograms and needs entries >= 0, but X has {least}: shift or "

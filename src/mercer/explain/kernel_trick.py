@@ -10,14 +10,13 @@ from math import comb
 from typing import Any
 
 from ..kernels import Gaussian, Kernel, Polynomial
-from ..kernels import kernel as as_kernel
 from . import footnotes, letters
 from .algebraic import from_sympy
 from .exact import NotByHandError, fraction, sympy
 from .features import Monomial, monomials
 from .formula import Call, Formula, Inner, Number, Symbol, column, combination, equals, point, product
 from .gaussian_series import SeriesProblem
-from .gram import general, is_polynomial, require_numbers
+from .gram import any_kernel, general, is_polynomial, require_numbers
 from .gram import value as kernel_value
 from .letters import coordinates, k, named_as
 from .meaning import value
@@ -94,7 +93,7 @@ def kernel_trick(kernel: Kernel | str = Polynomial(), x: Any = None, z: Any = No
     the Gaussian). `terms` is the number of terms of the Gaussian series.
     """
     sympy()
-    kernel = as_kernel(kernel)
+    kernel = any_kernel(kernel)
     d = _dimension(x, z, 1 if isinstance(kernel, Gaussian) else _DIMENSION)
     left, right = read_point(x, d, "x"), read_point(z, d, "z")
     if not isinstance(kernel, Gaussian) and not is_polynomial(kernel):
@@ -146,10 +145,10 @@ def read_point(given: Any, d: int, letter: str) -> tuple[Formula, ...]:
 
 
 def _entry(entry: Any, letter: str) -> Formula:
-    name = str(entry)
     if isinstance(entry, Symbol):
         return entry
-    if (isinstance(entry, str) or getattr(entry, "is_Symbol", False)) and name.isidentifier():
+    name = str(entry) if isinstance(entry, str) or getattr(entry, "is_Symbol", False) else ""
+    if name.isidentifier():
         stem = name.rstrip("0123456789")
         return Symbol(stem.rstrip("_"), name[len(stem) :])
     return Number(fraction(entry, f"a coordinate of {letter}"))

@@ -10,7 +10,7 @@ from . import footnotes
 from .algebraic import as_symbol, from_sympy
 from .clock import within
 from .exact import NotByHandError, sympy
-from .expression import Constraint, constraint, objective
+from .expression import Constraint, all_constraints, constraint, objective
 from .formula import (
     Call,
     Chain,
@@ -82,11 +82,9 @@ def lagrangian(objective_: Any, constraints: Any = (), sense: str | None = None,
 
 def read_problem(objective_: Any, constraints: Any, sense: str | None = None) -> LagrangianProblem:
     """The problem, from texts or SymPy's expressions, where it is small enough."""
-    sp = sympy()
-    if constraints is None or isinstance(constraints, str | sp.Basic):
-        constraints = [] if constraints is None else [constraints]
+    sympy()
     direction, f = objective(objective_, sense)
-    problem = LagrangianProblem(direction, f, tuple(constraint(source) for source in constraints))
+    problem = LagrangianProblem(direction, f, tuple(map(constraint, all_constraints(constraints))))
     require_small(problem.program)
     return problem
 

@@ -8,7 +8,19 @@ from functools import cached_property
 from typing import Any
 
 from .chart import Chart, Graph, Panel, Trace, window
-from .exact import Labels, Rows, Vector, fraction, labels, points, refuse_many, require_few, sympy
+from .exact import (
+    Labels,
+    NotByHandError,
+    Rows,
+    Vector,
+    fraction,
+    labels,
+    points,
+    refuse_many,
+    require_few,
+    several,
+    sympy,
+)
 from .formula import (
     Call,
     Decimal,
@@ -30,6 +42,7 @@ from .sample_steps import renamed
 from .steps import Prose, Section, Solution, Step, Table, say
 from .world import World, exact, vector
 
+_FARTHEST = 10_000
 MOST_POINTS = 10
 _TINY = 1e-4
 """Values below this are not rounded to a decimal: it would be 0."""
@@ -106,9 +119,11 @@ def neighbours(X: Any, y: Any, at: Any, gammas: Any = ("1/4", 1, 4, 16)) -> Solu
     place = tuple(fraction(v, "at") for v in (at if many else [at]))
     if len(place) != len(rows[0]):
         raise ValueError(f"at needs {len(rows[0])} coordinates, as the points have, not {len(place)}.")
-    values = tuple(sorted(fraction(v, "gamma") for v in gammas))
-    if not 1 <= len(values) <= 5 or values[0] <= 0:
-        raise ValueError("Give one to five values of gamma greater than 0.")
+    values = several(gammas, "gamma", 5)
+    if values[-1] * max(sum((a - b) ** 2 for a, b in zip(row, place, strict=True)) for row in rows) > _FARTHEST:
+        raise NotByHandError(
+            f"A vote below exp(-{_FARTHEST}) is not written out: take nearer points, or smaller gammas."
+        )
     return NeighboursProblem(rows, labels(y, len(rows)), place, values).solve()
 
 
@@ -172,8 +187,8 @@ def _nearest(e: NeighboursProblem) -> Section:
         "",
     )
     words = say(
-        f"The nearest point is {{}}. The {m} of the other class are farther by at least {{}} in the square of the "
-        "distance. Divided by the nearest one's vote, theirs add up to less than 1:",
+        f"The nearest point is {{}}. Those of the other class ({m} in number) are farther by at least {{}} in the "
+        "square of the distance. Divided by the nearest one's vote, theirs add up to less than 1:",
         x_(nearest), gap,
     )  # fmt: skip
     reason = say("from there on the class is that of the nearest point")

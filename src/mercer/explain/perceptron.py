@@ -9,7 +9,7 @@ from typing import Any
 
 from ..kernels import Kernel, Linear
 from . import footnotes, letters
-from .exact import Labels, NotByHandError, Vector, dot, fraction, labels, refuse_many, require_few, sympy
+from .exact import Labels, NotByHandError, Vector, dot, fraction, labels, refuse_many, require_few, require_word, sympy
 from .formula import (
     Call,
     Chain,
@@ -154,8 +154,7 @@ def worked(e: PerceptronProblem) -> Solution:
     run = e.run
     if e.all and len(run.looks) <= SHOWN:
         raise ValueError(f"A run of {len(run.looks)} looks is shown in full anyway.")
-    if e.detail not in ("full", "derivation"):
-        raise ValueError(f'detail must be "full" or "derivation", not {e.detail!r}.')
+    require_word("detail", e.detail, ("full", "derivation"))
     if e.detail == "derivation" and len(run.looks) > SHOWN:
         raise NotByHandError(f"A run of {len(run.looks)} looks is too long to derive row by row; at most {SHOWN}.")
     sections = (
@@ -257,10 +256,11 @@ def _table(e: PerceptronProblem) -> Section:
 def _end(e: PerceptronProblem) -> Section:
     run = e.run
     if run.converged:
+        terms = [added(tuple(map(Fraction, run.alpha)))] if sum(map(bool, run.alpha)) > 1 else []
         statement = say(
-            "Pass {} makes no mistake: the perceptron has converged. It has made {} mistakes. Every point has {}.",
+            "Pass {} makes no mistake: the perceptron has converged. Mistakes in all: {}. Every point has {}.",
             run.looks[-1].turn,
-            equals(_M, added(tuple(Fraction(a) for a in run.alpha)), sum(run.alpha)),
+            equals(_M, *terms, sum(run.alpha)),
             chain(y_("i") * f_of(x_("i")), ">", 0),
         )
         return Section("It converges", (Step(statement, scope="end", proof="converges"),))

@@ -10,7 +10,7 @@ from typing import Any
 from ..kernels import Kernel, Linear
 from . import footnotes, letters
 from .algebra import inverse, quadratic, solve, times
-from .exact import Rows, Vector, dot, fraction, refuse_many, require_few, sympy, targets
+from .exact import Rows, Vector, dot, fraction, refuse_many, require_few, require_word, sympy, targets
 from .features import combined
 from .formula import (
     Call,
@@ -157,8 +157,7 @@ def ridge(
 def worked(e: RidgeProblem) -> Solution:
     """The solution, from the data alone."""
     require_few(e.n, MOST_POINTS, "mercer.KernelRidge")
-    if e.detail not in ("full", "duality"):
-        raise ValueError(f'detail must be "full" or "duality", not {e.detail!r}.')
+    require_word("detail", e.detail, ("full", "duality"))
     dual = duality(e) if e.detail == "duality" else (_dual(e),)
     sections = (_data(e), _gram(e), *dual, _coefficients(e), *_weights(e), _predictions(e), *_primal(e), _values(e))
     answer: dict[str, Any] = {"a": e.a, "predictions": e.predictions, "value": e.objective}

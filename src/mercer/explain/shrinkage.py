@@ -11,14 +11,14 @@ from typing import Any
 from ..kernels import Linear
 from .algebraic import from_sympy
 from .chart import Chart, Graph, Panel, window
-from .exact import NotByHandError, Vector, fraction, refuse_many, require_few, sympy, targets
+from .exact import NotByHandError, Vector, fraction, refuse_many, require_few, several, sympy, targets
 from .formula import Norm, Symbol, Transposed, column, equals, matrix, point
 from .letters import X, lam, t_bold, w
 from .sample import Sample, read_sample, require_linear
 from .steps import Section, Solution, Step, Table, say
 from .world import World, exact, vector
 
-MOST_POINTS, MOST_COORDINATES = 12, 3
+MOST_POINTS, MOST_COORDINATES, MOST_VALUES = 12, 3, 12
 _I = Symbol("I", bold=True)
 
 
@@ -75,9 +75,7 @@ def shrinkage(X: Any, t: Any, lams: Any = ("1/4", 1, 4, 16)) -> Solution:
     fields = read_sample(X, Linear(), "mercer.KernelRidge")
     if len(fields["points"][0]) > MOST_COORDINATES:
         raise NotByHandError(f"Points of up to {MOST_COORDINATES} coordinates are worked out by hand.")
-    values = tuple(sorted(fraction(v, "lambda") for v in lams))
-    if not values or values[0] <= 0:
-        raise ValueError("Give values of lambda greater than 0.")
+    values = several(lams, "lambda", MOST_VALUES)
     return ShrinkageProblem(**fields, t=targets(t, len(fields["points"])), weights_of=values).solve()
 
 

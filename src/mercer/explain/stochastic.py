@@ -11,7 +11,19 @@ from typing import Any
 from ..kernels import Linear
 from . import footnotes, letters
 from .chart import Chart, Panel, Trace, rounded, window
-from .exact import Labels, Vector, dot, fraction, labels, refuse_many, require_few, require_whole, sympy
+from .exact import (
+    Labels,
+    Vector,
+    dot,
+    fraction,
+    labels,
+    refuse_many,
+    require_few,
+    require_seed,
+    require_whole,
+    require_word,
+    sympy,
+)
 from .formula import (
     Call,
     Inner,
@@ -213,8 +225,8 @@ def worked(e: StochasticProblem) -> Solution:
     require_few(e.n, MOST_POINTS, "mercer.LinearSVC")
     require_whole("steps", e.steps, MOST_STEPS)
     require_whole("average_from", e.average_from, e.steps)
-    if e.order not in ORDERS:
-        raise ValueError(f'order must be "epochs" or "random", not {e.order!r:.80}.')
+    require_word("order", e.order, ORDERS)
+    require_seed(e.seed)
     require_linear(e)
     sections = (_data(e), _table(e), _expectation(e), _output(e), _cost(e))
     last = e.run[-1]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from ..kernels import Kernel, Linear
-from .exact import fraction, labels, refuse_many, require_few, sympy
+from .exact import fraction, labels, refuse_many, require_few, require_word, sympy
 from .picture import Picture
 from .sample import read_sample
 from .steps import Section, Solution
@@ -40,7 +41,7 @@ def svm(
     "features" solves on phi(x) itself, beside the kernel.
     """
     sympy()
-    bound = None if C is None or C in (float("inf"), "inf") else fraction(C, "C")
+    bound = None if C is None or (isinstance(C, str | float) and C in (inf, "inf")) else fraction(C, "C")
     refuse_many(X, MOST_POINTS_HARD if bound is None else MOST_POINTS_SOFT, "mercer.SVC")
     if bound is not None and bound <= 0:
         raise ValueError(f"C must be greater than 0, or None for the hard margin, not {C}.")
@@ -51,8 +52,7 @@ def svm(
 
 def worked(e: SvmProblem) -> Solution:
     """The solution, from the data alone."""
-    if e.detail not in DETAILS:
-        raise ValueError(f"detail must be one of {', '.join(DETAILS)}, not {e.detail!r:.80}.")
+    require_word("detail", e.detail, DETAILS)
     require_few(e.n, MOST_POINTS_HARD if e.C is None else MOST_POINTS_SOFT, "mercer.SVC")
     margin_kind = "hard margin" if e.C is None else f"soft margin, C = {e.C}"
     title = f"Support vector machine, {margin_kind}: {e.n} points"

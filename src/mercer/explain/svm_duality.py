@@ -213,7 +213,7 @@ def _dual_function(e: SvmProblem) -> Section:
             Step(
                 say("Why the second: each slack has the factor {}. With all multipliers 0 and {}",
                     letters.C - _a - _beta, condition(Symbol("xi", "1"), "=", -_s)),
-                (equals(_call(e), -(Number(e.C) * _s)),), say("which has no lower bound either"),
+                (equals(_call(e), combination([-e.C], [_s])),), say("which has no lower bound either"),
                 footnotes=(footnotes.OVER_XI,), scope="uncovered",
             )
         )  # fmt: skip

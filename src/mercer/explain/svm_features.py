@@ -11,7 +11,8 @@ from .features import Monomial, combined, expansion, images, mapping
 from .formula import Call, Formula, Inner, Norm, Number, Product, Symbol, combination, equals, matrix, point, product
 from .letters import HALF, b, coordinates, f_of, k, over, w, x_, y_
 from .sample import MOST_FEATURES
-from .steps import Section, Step, Table, say
+from .sample_steps import renamed
+from .steps import Prose, Section, Step, Table, say
 from .svm_answer import answer
 from .world import World
 
@@ -64,7 +65,8 @@ def _map(e: SvmProblem) -> Section:
     first = Step(
         say("The kernel has the features"), (general,), footnotes=(footnotes.ALL_CROSS_TERMS,), scope="explicit"
     )
-    second = Step(say("The points in feature space:"), (Table(header, rows, "i"),), scope="explicit")
+    told = Prose((*say("The points in feature space:").parts, *renamed(e.labels)))
+    second = Step(told, (Table(header, rows, "i"),), scope="explicit")
     inner = Inner(Call("φ", (x_("i"),)), Call("φ", (x_("j"),)))
     same = equals(inner, Call(k, (x_("i"), x_("j"))), Symbol("K", "ij"))
     words = (

@@ -317,7 +317,9 @@ def _methods(e: SvmProblem) -> Section:
         rows.append((say("subgradient"), say(f"{(d or 0) + 1}"), say("none"), say(f"{_STEPS} steps, 1/(t + 1)"), best,
                      say("best {}", _objective(e, *found))))  # fmt: skip
     header = tuple(map(say, ("method", "unknowns", "constraints", "work here", "answer", "value")))
-    words = "Three ways to one answer. Programs end with it; subgradient steps come near it, cheaply:"
+    words = "Two ways to one answer; subgradient steps, the third, need a finite C:"
+    if e.C is not None:
+        words = "Three ways to one answer. Programs end with it; subgradient steps come near it, cheaply:"
     return Section("Side by side", (Step(say(words), (Table(header, tuple(rows)),), scope="solved"),))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from math import ceil, floor, hypot, log10
 
 from ...plot.style import COLOURS
@@ -253,8 +254,11 @@ def _around(places: list[Place]) -> Frame:
 def contour(values: list[list[float]], level: float) -> list[Segment]:
     """The pieces of the curve f = level in the cells of a grid, each cut into two triangles; in grid coordinates."""
     pieces: list[Segment] = []
-    for j in range(len(values) - 1):
-        for i in range(len(values[0]) - 1):
+    below = [[value < level for value in row] for row in values]
+    for j, (here, above) in enumerate(pairwise(below)):
+        for i in range(len(here) - 1):
+            if here[i] == here[i + 1] == above[i] == above[i + 1]:
+                continue
             corners = [(i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)]
             heights = [values[b][a] - level for a, b in corners]
             for triangle in ((0, 1, 2), (0, 2, 3)):

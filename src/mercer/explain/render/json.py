@@ -42,7 +42,10 @@ def document(solution: steps.Solution, indent: int | None = 2) -> str:
 
 def read(document: str) -> steps.Solution:
     """The solution that `to_json` wrote; `check()` checks it anew."""
-    tree = json.loads(document)
+    try:
+        tree = json.loads(document)
+    except (TypeError, ValueError, RecursionError):  # no text, no JSON, or nested without end
+        tree = None
     if not isinstance(tree, dict) or tree.pop("format", None) != _FORMAT:
         raise ValueError("This is no worked solution: Solution.to_json() writes one.")
     solution = _decode(tree)

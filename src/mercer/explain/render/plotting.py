@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, exp, floor, log, log10, sqrt
+from functools import lru_cache
+from math import ceil, exp, floor, log, log10, prod, sqrt
 from typing import Any
 
 from ...plot.style import COLOURS
 from ..chart import Contours, Graph, Panel, Trace
 from ..formula import Absolute, Call, Formula, Negative, Number, Power, Product, Quotient, Root, Sum, Symbol
 from .drawing import Place, contour, joined
+
+Numeric = Callable[[dict[Symbol, float]], float]
 
 _SAMPLES, _CELLS = 160, 72
 MARKS = ("plus", "minus", "dot", "star")
@@ -44,8 +48,9 @@ class Shapes:
     legend: list[tuple[str, str]]
 
 
+@lru_cache(maxsize=64)
 def shapes(panel: Panel) -> Shapes:
-    """The parts of a panel as lines and marks."""
+    """The parts of a panel as lines and marks; the same for every format."""
     left, right, bottom, top = map(float, panel.window)
     box = (left, right, bottom, top)
     found = Shapes(box, [], [], [])
@@ -78,9 +83,10 @@ def _graph(part: Graph, box: tuple[float, float, float, float]) -> list[Stroke]:
     low, high = float(part.low), float(part.high)
     room = top - bottom
     strokes: list[list[Place]] = [[]]
+    f = numeric(part.body)
     for i in range(_SAMPLES + 1):
         u = low + (high - low) * i / _SAMPLES
-        v = numeric(part.body, {part.by: u})
+        v = f({part.by: u})
         if bottom - room <= v <= top + room:
             strokes[-1].append((u, v))
         elif strokes[-1]:
@@ -93,7 +99,8 @@ def _levels(part: Contours, box: tuple[float, float, float, float]) -> list[Stro
     us = [left + (right - left) * i / _CELLS for i in range(_CELLS + 1)]
     vs = [bottom + (top - bottom) * j / _CELLS for j in range(_CELLS + 1)]
     first, second = part.by
-    values = [[numeric(part.body, {first: u, second: v}) for u in us] for v in vs]
+    f = numeric(part.body)
+    values = [[f({first: u, second: v}) for u in us] for v in vs]
     found = []
     for level in part.levels:
         for line in joined(contour(values, float(level))):
@@ -102,37 +109,36 @@ def _levels(part: Contours, box: tuple[float, float, float, float]) -> list[Stro
     return found
 
 
-def numeric(body: Formula, at: dict[Symbol, float]) -> float:
-    """The value of a formula in floating point: it is only drawn."""
-
-    def of(part: Formula) -> float:
-        return numeric(part, at)
-
+def numeric(body: Formula) -> Numeric:
+    """A formula as a function of its letters, in floating point: it is only drawn."""
     known: dict[str, Any] = {"max": max, "min": min, "exp": exp, "log": log}
     match body:
         case Number(value):
-            return float(value)
+            constant = float(value)
+            return lambda at: constant
         case Symbol():
-            return at[body]
+            return lambda at: at[body]
         case Sum(terms):
-            return sum(map(of, terms))
+            parts = [numeric(term) for term in terms]
+            return lambda at: sum([part(at) for part in parts])
         case Negative(inner):
-            return -of(inner)
+            part = numeric(inner)
+            return lambda at: -part(at)
         case Product(factors):
-            total = 1.0
-            for factor in factors:
-                total *= of(factor)
-            return total
+            parts = [numeric(factor) for factor in factors]
+            return lambda at: prod([part(at) for part in parts])
         case Quotient(top, bottom):
-            return of(top) / of(bottom)
+            over, under = numeric(top), numeric(bottom)
+            return lambda at: over(at) / under(at)
         case Power(base, exponent):
-            return float(of(base) ** of(exponent))
-        case Root(inner):
-            return sqrt(of(inner))
-        case Absolute(inner):
-            return abs(of(inner))
+            root, power = numeric(base), numeric(exponent)
+            return lambda at: float(root(at) ** power(at))
+        case Root(inner) | Absolute(inner):
+            part, function = numeric(inner), sqrt if isinstance(body, Root) else abs
+            return lambda at: function(part(at))
         case Call(str(name), arguments) if name in known:
-            return float(known[name](*map(of, arguments)))
+            parts, function = [numeric(argument) for argument in arguments], known[name]
+            return lambda at: float(function(*[part(at) for part in parts]))
     raise TypeError(f"{body!r} cannot be drawn.")
 
 
