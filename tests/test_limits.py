@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -21,7 +23,7 @@ from mercer import (
 )
 from mercer.driver import solve
 from mercer.estimators import base, ridge_fit
-from mercer.gram import DenseGram, LinearGram
+from mercer.gram import DenseGram, LinearGram, PointsGram
 from mercer.kernels import FromFeatures, FromFunction, Gaussian
 from mercer.limits import NEVER, Deadline, OutOfTimeError, look, require, until, within
 from mercer.losses import Logistic
@@ -29,6 +31,7 @@ from mercer.parallel import for_each
 from mercer.problem import Problem
 from mercer.solution import Status
 from mercer.solvers import CoordinateDescent, Iterate, Newton, Solver, coordinate, qp, weights
+from mercer.solvers.base import Work
 from mercer.solvers.landmarks import Growing, InFeatures
 from mercer.solvers.newton import systems
 
@@ -115,6 +118,28 @@ def test_slow_kernels_end_in_time_with_an_answer(name, counted):
     assert clock.seconds - began <= SLACK[0] * limit + SLACK[1]
     assert machine.certificate_.status is Status.OUT_OF_TIME
     assert explained(machine, X, y) > 0.25
+
+
+def test_the_time_that_a_first_attempt_leaves_is_used(counted):
+    clock, kernel = counted
+    X, y = data()
+    problem = Problem(PointsGram(kernel, X, "2GB"), np.where(y > y.mean(), 1.0, -1.0), C=10.0)
+
+    @dataclass(frozen=True)
+    class Hopeful(Solver, names=()):
+        def first_work(self, problem):
+            return Work(values=0.3 / problem.gram.value_seconds)
+
+        def iterates(self, problem, start):
+            clock.seconds += 0.5
+            raise OutOfTimeError
+            yield
+
+    began = clock.seconds
+    solution = solve(problem, Hopeful(), time_limit=1.0)
+    assert "too short for a first answer" in solution.reason
+    assert clock.seconds - began > 0.7
+    assert solution.iterations > 1
 
 
 def test_more_time_is_a_better_answer(counted):

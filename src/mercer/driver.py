@@ -121,6 +121,7 @@ class _Run:
         self.problem, self.tol, self.max_iter, self.callback = problem, tol, max_iter, callback
         self.interrupt = interrupt
         self.began, self.deadline, self.limited = now(), deadline, deadline.limited
+        self.followed = 0.0  # since when the solver at hand is followed
         self.status: Status | None = None
         self.work, self.values_before, self.full = 0.0, problem.gram.values, full_round(problem.n)
         self.hard = isinstance(problem.loss, HardMargin)
@@ -168,6 +169,7 @@ class _Run:
         first = NEVER if unhurried else self.deadline.part(share)
         generator = solver.iterates(self.problem, start)
         scores: Array | None = None
+        self.followed = limits.clock() - self.began
         with nullcontext() if solver.factors else helpers_kept(), looking(self.interrupt.look):
             while self.status is None:
                 try:
@@ -293,7 +295,7 @@ class _Run:
 
     def _round_seconds(self) -> float:
         """What the next round will take: the shorter of the last two."""
-        times = [0.0, *(step.seconds for step in self.history)][-3:]
+        times = [self.followed, *(step.seconds for step in self.history)][-3:]
         return min(after - before for before, after in pairwise(times))
 
     def _reserve(self, iterate: Iterate) -> float:
