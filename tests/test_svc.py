@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import signal
 import threading
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -555,3 +556,17 @@ class Stop:
     def on_fit_task_end(self, estimator, context):
         self.ended += 1
         return self.ended >= 3
+
+
+def test_many_classes_of_float32_points_take_no_more_memory_than_their_pairs():
+    generator = np.random.default_rng(0)
+    y = np.repeat(np.arange(24), 12)
+    X = (generator.normal(size=(288, 3)) + generator.normal(size=(24, 3))[y]).astype(np.float32)
+    tracemalloc.start()
+    machine = SVC().fit(X, y)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(machine.support_) > 256
+    assert not machine._single
+    assert machine.certificate_.converged
+    assert most < 30e6  # bytes; 16 rows of each of 276 pairs, with scores of all pairs, would be 10 MB a copy

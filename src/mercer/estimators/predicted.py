@@ -41,6 +41,8 @@ def as_predicted(machine: Any, points: Points, tasks: Sequence[Task], solutions:
     machine._single = False
     if len(machine.support_) <= _FEW or common_dtype(points, machine.support_vectors_) != np.float32:
         return solutions
+    if len(tasks) > _SAMPLE:  # rows of each, with scores of all: to try float32 values would take more than they save
+        return solutions
     bounds = _rounding_of_single(machine, points, tasks, solutions)
     changed = [_rounded(s, bound, machine.tol) for s, bound in zip(solutions, bounds, strict=True)]
     enough = all(
@@ -121,10 +123,10 @@ def _rounding_of_single(machine: Any, points: Points, tasks: Sequence[Task], sol
     samples = [drawn(np.abs(pull), min(size, pull.size)) for pull in pulls]
     at = [rows if task.rows is None else task.rows[rows] for task, rows in zip(tasks, samples, strict=True)]
     chosen, place = np.unique(np.concatenate(at), return_inverse=True)
-    errors = _single_minus_double(machine, take(points, chosen))[place]
+    errors = _single_minus_double(machine, take(points, chosen))
     start = 0
     for number, (task, pull, rows) in enumerate(zip(tasks, pulls, samples, strict=True)):
-        error, total = errors[start : start + rows.size, number], float(np.abs(pull).sum())
+        error, total = errors[place[start : start + rows.size], number], float(np.abs(pull).sum())
         start += rows.size
         if isinstance(task.loss, HardMargin):
             bounds.append(3.0 * total * float(np.abs(error).max()))  # of the least margin
