@@ -1,8 +1,10 @@
 """Points made ready for many kernel values: one way for each family of kernels, chosen in one place."""
 
 from .between import Between as Between
+from .between import block as block
 from .between import block_between as block_between
 from .between import product_between as product_between
+from .between import square_of as square_of
 from .between import sums_between as sums_between
 from .between import value_seconds as value_seconds
 from .columns import SCRATCH as SCRATCH

@@ -29,6 +29,7 @@ class Combined(Way[Several]):
         self.cost = sum(part.cost for part in parts) + 1.0
         self.bytes_a_point = sum(part.bytes_a_point for part in parts)
         self.tiles = 2 + max(part.tiles for part in parts)
+        self.symmetric = all(part.symmetric for part in parts)
 
     def prepared(self, X: Points) -> Points:
         return tuple(part.prepared(X) for part in self.parts)
@@ -80,6 +81,7 @@ class _Around(Way[Ready]):
     def __init__(self, inner: AnyWay, dtype: DTypeLike) -> None:
         self.inner, self.dtype = inner, np.dtype(dtype)
         self.cost, self.bytes_a_point, self.tiles = inner.cost + 1.0, inner.bytes_a_point, 3 + inner.tiles
+        self.symmetric = inner.symmetric
 
     def prepared(self, X: Points) -> Points:
         return self.inner.prepared(X)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..kernels import Kernel
-from ..kernels.evaluate import admit_both
-from ..kernels.pairwise import require_no_overflow
-from ..kernels.points import Domain, common_dtype, count
+from ..kernels.evaluate import admit_both, diagonal
+from ..kernels.pairwise import overflow_checked_later, require_no_overflow
+from ..kernels.points import Domain, common_dtype, count, squares_fit_in_single
 from ..parallel import for_each, thread_count
-from ..types import Array, Points
+from ..types import Array, DType, Points
 from .choose import way_of
 from .columns import SCRATCH, Columns, pieces, shared, sizes
 
@@ -40,6 +40,32 @@ class Between:
             require_no_overflow(out)
 
 
+def block(kernel: Kernel, X: Points, Z: Points = None) -> Array:
+    """k(x_i, z_j) for points as a user gives them; of X against itself where Z is None or X."""
+    X, Z, same = admit_both(kernel, X, Z)
+    dtype = _precision(X, Z)
+    if same and kernel.symmetric and kernel.domain is not Domain.VALUES:
+        found = square_of(Columns(kernel, X, dtype, 1 if kernel.serial else thread_count()))
+    else:
+        found = block_between(kernel, X, Z, dtype)
+    if dtype == common_dtype(X, Z):
+        return found
+    with overflow_checked_later():
+        found = found.astype(np.float32)
+    require_no_overflow(found)
+    return found
+
+
+def square_of(columns: Columns) -> Array:
+    """k(x_i, x_j) of all its points: symmetric to the last digit, and the diagonal as `Kernel.diag` gives it."""
+    out = np.empty((columns.n, columns.n), columns.dtype)
+    columns.square(columns.at, out)
+    np.fill_diagonal(out, diagonal(columns.kernel, columns.X, columns.dtype))
+    if not columns.kernel.bounded:
+        require_no_overflow(out)
+    return out
+
+
 def block_between(kernel: Kernel, X: Points, Z: Points, dtype: DTypeLike = np.float64) -> Array:
     """k(x_i, z_j), a row for each x, on all cores; faster where there are more x than z."""
     out, between = np.empty((count(X), count(Z)), dtype), Between(kernel, X, Z, dtype)
@@ -60,9 +86,18 @@ def value_seconds(kernel: Kernel, X: Points) -> float:
 def product_between(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: DTypeLike | None = None) -> Array:
     """sum_j k(x_i, z_j) v_j in float64, for points as a user gives them; v may be a matrix."""
     X, Z, _ = admit_both(kernel, X, Z)
+    v = np.asarray(v, np.float64)
+    if v.shape[:1] != (count(Z),) or v.ndim > 2:
+        raise ValueError(f"One coefficient per point is needed: {count(Z)} points, but coefficients {v.shape}.")
     V = v.reshape(len(v), -1)
-    sums = sums_between(kernel, X, Z, V, [0, count(Z)], dtype or common_dtype(X, Z))[0]
+    sums = sums_between(kernel, X, Z, V, [0, count(Z)], dtype or _precision(X, Z))[0]
     return np.asarray(sums.T.reshape(count(X), *v.shape[1:]))
+
+
+def _precision(X: Points, Z: Points) -> DType:
+    """That of the points, where it can hold their squares."""
+    fit = squares_fit_in_single(X) and squares_fit_in_single(Z)
+    return np.dtype(common_dtype(X, Z) if fit else np.float64)
 
 
 def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence[int], dtype: DTypeLike) -> Array:

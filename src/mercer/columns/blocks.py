@@ -26,6 +26,8 @@ class Some:
 class Blocks(Way[Some]):
     """k(x, z) as the kernel defines it."""
 
+    symmetric = False
+
     def __init__(self, kernel: Kernel, X: Points, dtype: DTypeLike, cost: float) -> None:
         self.kernel, self.dtype, self.cost = kernel, np.dtype(dtype), cost
         self.tiles = 2 + kernel.tiles

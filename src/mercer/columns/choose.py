@@ -26,7 +26,7 @@ from ..kernels import (
     Scaled,
     Sum,
 )
-from ..kernels.pairwise import squared_norms
+from ..kernels.pairwise import overflow_checked_later, require_no_overflow, squared_norms
 from ..kernels.points import is_sparse, width
 from ..types import Array, Points
 from .algebra import Added, Changed, Multiplied, Rounded
@@ -82,7 +82,12 @@ def _by_products(form: Form, sets: Sequence[Points], dtype: DTypeLike) -> bool:
     """
     if np.dtype(dtype) == np.float32:
         return True
-    return abs(form.factor) * max(float(squared_norms(X).max(initial=0.0)) for X in sets) <= _NEAR
+    with overflow_checked_later():
+        lengths = [squared_norms(X) for X in sets]
+        if not all(np.isfinite(length).all() for length in lengths):  # of float32
+            lengths = [squared_norms(X.astype(np.float64)) for X in sets]
+    require_no_overflow(*lengths)
+    return abs(form.factor) * max(float(length.max(initial=0.0)) for length in lengths) <= _NEAR
 
 
 def _is_far(form: Form, sets: Sequence[Points], dtype: DTypeLike) -> bool:

@@ -176,7 +176,8 @@ class Columns:
 
     def square(self, rows: Index, out: Array) -> None:
         """out <- k(rows, rows), into the upper left corner; half of it by symmetry, where that costs less."""
-        half, way = self.way.cost > _MIRRORED, self.way
+        way = self.way
+        half = way.cost > _MIRRORED or not way.symmetric
         side = min(_SIDE, self.batch)
         wide = side if half else PANEL * int(max(side, min(PIECE, _IN_CACHE / max(way.bytes_a_point, 1.0))) // PANEL)
         tops, lefts = pieces(rows.size, side if half else side // 2), pieces(rows.size, wide)

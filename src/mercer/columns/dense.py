@@ -40,6 +40,7 @@ class Tiles(Way[Packed]):
         self.cost = centre.size * (1.0 if form.way == Sums.PRODUCTS else 2.0) + _CURVED
         self.panel = PANEL * 4 // self.dtype.itemsize
         self.bytes_a_point = float((centre.size + 1) * self.dtype.itemsize)
+        self.symmetric = form.way != Sums.CHI2  # a z / (a + z) is taken without overflow
 
     def error(self, ready: Sequence[Packed]) -> float:
         """Of 2^t, t = l_i + l_j + factor s: what rounding does to the coordinates, the sum and the levels.

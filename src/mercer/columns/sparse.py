@@ -34,6 +34,7 @@ class Inverted(Way[Entries]):
 
     def __init__(self, form: Form, factor: float, X: Points, dtype: DTypeLike) -> None:
         self.form, self.factor, self.dtype = form, float(factor), np.dtype(dtype)
+        self.symmetric = form.way != Sums.CHI2
         frequency = np.bincount(X.indices, minlength=X.shape[1]) / X.shape[0]
         self.cost = (
             20.0 * float((frequency * frequency).sum()) + 4.0

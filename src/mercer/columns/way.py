@@ -42,6 +42,8 @@ class Way(ABC, Generic[Set]):
     """The memory of a point that is ready, beside the point itself."""
     tiles: int = 1
     """Temporaries of the size of a block of values."""
+    symmetric: bool = True
+    """Whether k(x, z) and k(z, x) are the same to the last digit, wherever they stand in a block."""
 
     def error(self, ready: Sequence[Set]) -> float:
         """By how much a value of points that are ready may differ from k; infinite, where nobody has proved a bound."""
@@ -85,7 +87,10 @@ class Way(ABC, Generic[Set]):
 
     def square(self, rows: Set, columns: Set, out: Array) -> None:
         """out <- k of the same points, ready as rows and as columns: symmetric."""
-        self.fill(rows, columns, np.arange(rows.count), out[: rows.count, : rows.count])
+        corner = out[: rows.count, : rows.count]
+        self.fill(rows, columns, np.arange(rows.count), corner)
+        if not self.symmetric:
+            core.mirror(corner, 0, rows.count)
 
     def _block(self, rows: Set, columns: Set) -> tuple[Index, Array]:
         """The values, and the numbers of their rows."""

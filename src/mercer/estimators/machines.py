@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ..columns import SCRATCH
 from ..driver import solve
 from ..examination import examine
 from ..gram import DenseGram, Gram, LinearGram, PointsGram, unformed
 from ..kernels import Kernel, Linear
-from ..kernels.evaluate import SCRATCH
 from ..kernels.pairwise import squared_norms
-from ..kernels.points import Domain, count, is_sparse, nbytes, take, width
+from ..kernels.points import Domain, count, nbytes, squares_fit_in_single, take, width
 from ..limits import Deadline, Interrupt, interruptible, now
 from ..losses import HardMargin
 from ..memory import format_bytes, parse_bytes
@@ -53,7 +53,7 @@ def training_gram(kernel: Kernel, X: Points, memory: int | float | str, tasks: S
     n, budget = count(X), parse_bytes(memory)
     if isinstance(kernel, Linear) and tasks and nbytes(X) <= COPY * budget and _worth_features(X, tasks):
         return LinearGram(X)
-    precise = n <= (_PRECISE if len(tasks) < 2 else WHOLE) or not _squares_fit_in_single(X)
+    precise = n <= (_PRECISE if len(tasks) < 2 else WHOLE) or not squares_fit_in_single(X)
     dtype = np.dtype(np.float64 if precise else np.float32)
     size = n * n * dtype.itemsize
     if n <= WHOLE and size + SCRATCH <= _SHARE * budget:
@@ -71,14 +71,6 @@ def _worth_features(X: Points, tasks: Sequence[Task]) -> bool:
         return False
     size = float(squared_norms(X).mean())
     return any(len(task.y) > WHOLE or float(task.C.mean()) * size > _EASY for task in tasks)
-
-
-def _squares_fit_in_single(X: Points) -> bool:
-    """Whether float32 can hold the squares of the largest entries; objects are no concern of ours."""
-    values = X.data if is_sparse(X) else X
-    if getattr(getattr(values, "dtype", None), "kind", "") != "f" or values.size == 0:
-        return True
-    return 1e-16 < max(float(values.max()), -float(values.min())) < 1e16
 
 
 def for_solvers(deadline: Deadline, kernel: Kernel) -> Deadline:

@@ -13,8 +13,8 @@ from uuid import uuid4
 import numpy as np
 
 from ..arithmetic import by_default
+from ..columns import product_between
 from ..kernels import Kernel
-from ..kernels.evaluate import stream_product
 from ..kernels.points import take
 from ..shards.afar import SpreadPoints
 from ..shards.block import Block
@@ -150,4 +150,4 @@ def moments_of_rows(block: Block, name: str, told: Any) -> Moments | Lost:
 @by_default
 def scores_of_rows(block: Block, rows: Index, beta: Array, kernel: Kernel, points: Points) -> Array:
     """sum_i beta_i k(x_i, .) at some points."""
-    return stream_product(kernel, points, take(block.X, rows), beta, np.float64)
+    return product_between(kernel, points, take(block.X, rows), beta, np.float64)

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from .._core.core import CHOICE
-from ..columns import FEW, Columns, GivenColumns, padded
+from ..columns import FEW, Columns, GivenColumns, block_between, padded, square_of
 from ..kernels import Kernel, Precomputed
-from ..kernels.evaluate import admit_both, diagonal, fill_block
-from ..kernels.pairwise import require_no_overflow
+from ..kernels.evaluate import admit_both
 from ..kernels.points import Domain, common_dtype, count, take
 from ..limits import deadline, require
 from ..parallel import thread_count
@@ -54,21 +53,14 @@ class DenseGram(Gram):
         """The Gram matrix of a kernel on X; its values of the precision of X where none is asked for."""
         if kernel.domain is Domain.VALUES:
             return cls.of_matrix(admit_both(kernel, X, None)[0], reason)
-        X, Z, same = admit_both(kernel, X, None)
+        X, _, _ = admit_both(kernel, X, None)
         dtype = np.dtype(dtype or common_dtype(X))
         if not kernel.symmetric:
-            matrix = np.empty((count(X), count(X)), dtype)
-            fill_block(kernel, X, Z, matrix, same=same)
-            return cls(matrix, kernel, X, reason)
-        columns = Columns(kernel, X, dtype, thread_count())
+            return cls(block_between(kernel, X, X, dtype), kernel, X, reason)
+        columns = Columns(kernel, X, dtype, 1 if kernel.serial else thread_count())
         if deadline().limited:
             require(count(X) ** 2 * columns.value_seconds)
-        matrix = np.empty((count(X), count(X)), dtype)
-        columns.square(columns.at, matrix)
-        np.fill_diagonal(matrix, diagonal(kernel, X, dtype))
-        if not kernel.bounded:
-            require_no_overflow(matrix)
-        return cls(matrix, kernel, X, reason, computed=True)
+        return cls(square_of(columns), kernel, X, reason, computed=True)
 
     @classmethod
     def of_matrix(cls, matrix: Array, reason: str = "dense: the values were given") -> DenseGram:

@@ -77,7 +77,9 @@ class Kernel(Parameters):
 
     def __call__(self, X: Points, Z: Points = None) -> Array:
         """The block k(x_i, z_j); of X against itself if Z is left out."""
-        return evaluate.block(self, X, Z)
+        from ..columns import block  # the engine, which stands on kernels
+
+        return block(self, X, Z)
 
     def diag(self, X: Points) -> Array:
         """k(x_i, x_i), without forming a block."""
@@ -88,7 +90,9 @@ class Kernel(Parameters):
 
     def product(self, X: Points, Z: Points, v: Array) -> Array:
         """sum_j k(x_i, z_j) v_j, without forming the block."""
-        return evaluate.product(self, X, Z, v)
+        from ..columns import product_between
+
+        return product_between(self, X, Z, v)
 
     def resolve(self, X: Points, sample_weight: Any = None) -> Self:
         """The kernel with "scale", "median" and the like replaced by numbers found from the training data."""

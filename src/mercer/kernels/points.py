@@ -158,6 +158,14 @@ def common_dtype(*sets: Any) -> Any:
     return np.dtype(np.float32 if kinds == {np.dtype(np.float32)} else np.float64)
 
 
+def squares_fit_in_single(X: Points) -> bool:
+    """Whether float32 can hold the squares of the largest entries; objects are no concern of ours."""
+    values = X.data if is_sparse(X) else X
+    if getattr(getattr(values, "dtype", None), "kind", "") != "f" or values.size == 0:
+        return True
+    return 1e-16 < max(float(values.max()), -float(values.min())) < 1e16
+
+
 def _csr(X: Any) -> Any:
     """X by rows, each entry stored once."""
     X = X.tocsr()

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from ..types import Array, Points
-from . import evaluate
 from .base import Kernel, _Composite
 from .points import Domain, admit, copied, count, row_weights
 
@@ -94,7 +93,7 @@ class Centered(_Composite, names=("Centered", "Centred")):
         points = copied(admit(X, kernel.domain))
         weights = row_weights(sample_weight, count(points))
         weights = weights / weights.sum()
-        mean = float(weights @ evaluate.product(kernel, points, points, weights))
+        mean = float(weights @ kernel.product(points, points, weights))
         return type(self)(kernel, _Centre(points, weights, mean))
 
     def __call__(self, X: Points, Z: Points = None) -> Array:
@@ -125,7 +124,7 @@ class Centered(_Composite, names=("Centered", "Centred")):
     def _mean_with(self, A: Points) -> Array:
         """<phi(x), m> for each point."""
         assert self.centre is not None
-        return evaluate.product(self.kernel, A, self.centre.points, self.centre.weights)
+        return self.kernel.product(A, self.centre.points, self.centre.weights)
 
     def _subtract(self, block: Array, rows: Array, columns: Array) -> Array:
         for start in range(0, len(block), 64):  # by strips, to make no second block
