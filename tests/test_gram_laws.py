@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from mercer.columns import Columns
 from mercer.features import PolynomialMap
 from mercer.gram import DenseGram, LowRankGram, PointsGram, gram_of
 from mercer.gram.pivoted import pivoted_cholesky
@@ -272,6 +273,19 @@ def test_the_choice_and_its_reason():
     single = gram_of(Gaussian(), X.astype(np.float32))
     assert single.rows([0]).dtype == np.float32
     assert single.product64(np.ones(300)).dtype == np.float64
+
+
+def test_pivots_that_were_begun_with_are_kept(monkeypatch):
+    X = np.random.default_rng(1).normal(size=(300, 4))
+    some = pivoted_cholesky(Gaussian(0.1), X, 20, np.random.default_rng(0))
+    asked = []
+    fill = Columns.fill
+    monkeypatch.setattr(Columns, "fill", lambda self, rows, *rest: asked.append(rows.size) or fill(self, rows, *rest))
+    F, pivots = pivoted_cholesky(Gaussian(0.1), X, 60, np.random.default_rng(1), begun=some)
+    assert sum(asked) == 40
+    assert_array_equal(pivots[:20], some[1])
+    assert_allclose(F @ F.T, Gaussian(0.1)(X), atol=0.2)
+    assert_allclose((F @ F.T)[pivots], Gaussian(0.1)(X[pivots], X), atol=1e-10)
 
 
 def test_randomly_pivoted_cholesky():

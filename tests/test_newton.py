@@ -129,7 +129,7 @@ def test_the_certificate_of_landmarks_is_of_the_full_problem(landmarks):
 def test_landmarks_are_found_once_for_all_problems_and_then_forgotten(monkeypatch):
     calls = []
     original = landmarks.pivoted_cholesky
-    monkeypatch.setattr(landmarks, "pivoted_cholesky", lambda *a: calls.append(1) or original(*a))
+    monkeypatch.setattr(landmarks, "pivoted_cholesky", lambda *a, **k: calls.append(1) or original(*a, **k))
     X, y = two_classes(100)
     gram = gram_of(Gaussian(0.3), X)
     for C in (1.0, 2.0):

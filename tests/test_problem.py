@@ -269,6 +269,24 @@ def test_an_indefinite_kernel_is_told():
     assert apart.status is Status.INDEFINITE
 
 
+def test_rounding_of_a_tiny_answer_is_no_proof_against_the_kernel():
+    X, y = two_classes(n=600)
+    problem = Problem.of(Gaussian(0.5), X, y, C=10.0)
+    beta = np.zeros(600)
+    beta[:4] = 1e-12 * y[:4]
+    scores = np.column_stack([-1e-11 * y, np.zeros(600)])
+    certificate, _, _ = examine(problem, beta, None, np.zeros(600), scores=scores)
+    assert certificate.status is None
+
+
+def test_coefficients_of_zero_need_no_kernel_value(monkeypatch):
+    X, y = two_classes(n=60)
+    problem = Problem.of(Gaussian(0.5), X, y)
+    monkeypatch.setattr(DenseGram, "recompute", None)
+    certificate, scores, _ = examine(problem, np.zeros(60))
+    assert not scores.any() and certificate.dual == 0.0 < certificate.primal
+
+
 def test_zero_coefficients():
     X, y = two_classes()
     problem = Problem.of(Gaussian(0.3), X, y, OneClass(), mass=10.0)

@@ -114,6 +114,8 @@ class Near(NamedTuple):
 
 def recomputed(problem: Problem, beta: Array, other: Array, near: Near | None) -> Products:
     """K beta and K other from the points, in float64."""
+    if not beta.any() and not other.any():
+        return Products(np.zeros(problem.n), np.zeros(problem.n))
     exact = None if near is None or not np.isfinite(near.error) else where_it_matters(problem, beta, near)
     if exact is not None:
         return Products(exact, exact)
@@ -273,9 +275,10 @@ def _largest_norm(problem: Problem, beta: Array) -> float:
 def _indefinite(problem: Problem, beta: Array, other: Array, products: Products, norm: float) -> bool:
     """Whether beta'K beta, of the dual point or of its difference from beta, is below zero by more than rounding."""
     part = _NEGATIVE if products.exact else _NEGATIVE_SINGLE
+    least = 0.0 if products.exact else _NOTHING * problem.loss_of_nothing  # scores of a solver may be wrong by more
 
     def negative(norm: float, difference: Array, whole: Array) -> bool:
-        if norm >= 0.0:
+        if norm >= -least:
             return False
         size = _largest_norm(problem, difference)
         return bool(norm < -part * max(size, np.sqrt(size * _largest_norm(problem, whole))))

@@ -35,6 +35,7 @@ from .way import AnyWay, Ready, Task, core
 
 BLOCK = 96  # rows that native loops add up before they reach a sum: batches of any number of blocks give the same bits
 BATCH = 22 * BLOCK  # rows made ready at a time, at most
+_FILLED = 2 * BLOCK  # rows filled at a time: memory that is new is slow, and the clock is looked at in between
 PIECE = 1536  # columns of one task: whole panels of every precision,
 _IN_CACHE = 200_000  # or as many as take so many bytes
 PANEL = 48
@@ -143,7 +144,7 @@ class Columns:
 
     def fill(self, rows: Index, out: Array, slots: Index) -> None:
         """out[slots] <- k(rows, columns)."""
-        for part in pieces(rows.size, self.batch):
+        for part in pieces(rows.size, min(self.batch, _FILLED)):
             outs = [out[:, columns] for columns in self.parts]
             self._each(self.way.filling, self._own, rows[part], slots[part], outs)
 

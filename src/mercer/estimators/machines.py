@@ -229,9 +229,10 @@ class _Constants:
 
 def not_begun(task: Task, gram: Gram, status: Status) -> Solution:
     """The coefficients that a solver would have started from, certified without forming a matrix."""
-    index = np.arange(gram.n) if task.rows is None else task.rows
-    own = gram.subset(index) if gram.afar else unformed(gram.kernel, take(gram.points, index))
-    problem = replace(task, rows=None).problem(own)
+    problem = task.problem(gram)
+    if task.mass and not gram.afar:
+        index = np.arange(gram.n) if task.rows is None else task.rows
+        problem = replace(task, rows=None).problem(unformed(gram.kernel, take(gram.points, index)))
     beta = feasible_start(problem, None)
     certificate, _, b = examine(problem, beta, status=status)
     return Solution(beta, b, certificate)

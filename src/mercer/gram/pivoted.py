@@ -32,12 +32,13 @@ def pivoted_cholesky(
     dtype: Any = np.float64,
     room: float = np.inf,
     left: float | None = None,
+    begun: tuple[Array, Array] | None = None,
 ) -> tuple[Array, Array]:
     """F (n x r) and r <= rank distinct pivots with K ~ F F', each drawn in proportion to the diagonal of K - F F'.
 
     X holds admitted points. Only the rows of the pivots are computed, as many at a time as `room` bytes can hold. Ends
     early where nothing is left beyond rounding, or beyond the part `left` of the largest K_ii; float32 is enough where
-    only the pivots are of interest.
+    only the pivots are of interest. `begun`: F and pivots of fewer, to go on from.
     """
     n, itemsize = count(X), np.dtype(dtype).itemsize
     together = max(1, int(min(_TOGETHER, room / (_COPIES * n * itemsize))))
@@ -46,6 +47,11 @@ def pivoted_cholesky(
     F = np.empty((min(rank, n), n), dtype)  # transposed
     columns = Columns(kernel, X[0:n], dtype, 1 if kernel.serial else thread_count(), room / _COPIES)
     pivots = np.empty(0, np.intp)
+    if begun is not None:
+        pivots = begun[1]
+        F[: pivots.size] = begun[0].T[: pivots.size]
+        residual -= np.einsum("ij,ij->j", F[: pivots.size], F[: pivots.size])
+        residual[pivots] = 0.0
     while pivots.size < len(F):
         look()
         residual[residual <= negligible] = 0.0

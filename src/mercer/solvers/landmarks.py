@@ -27,7 +27,8 @@ from .base import Iterate, Solver, feasible_start
 
 FIRST = 8  # landmarks to begin with, where time is short
 _SHARE = 0.6  # of the time that is left is what the next, larger number of them may take,
-_GROWS = 1.3, 8.0  # and so many times as many are taken, at least and at most
+_GROWS = 1.3, 12.0  # and so many times as many are taken, at least and at most
+_FEW = 100  # landmarks, up to which kernel values take most of the time
 _ENOUGH = 1e-3  # the relative gap of the problem with F F' at which more landmarks are worth more than more rounds
 
 
@@ -35,11 +36,16 @@ def landmark_factor(gram: Gram, landmarks: int, seed: int | None) -> tuple[Array
     """F and the landmarks; once for all problems on one Gram matrix."""
     key = (landmarks, seed)
     if _factors.get(gram, (None, None))[0] != key:
-        F, pivots = pivoted_cholesky(gram.kernel, gram.points, landmarks, np.random.default_rng(seed))
-        if pivots.size == 0:  # a kernel that is 0 everywhere
-            F = np.zeros((gram.n, 1))
-        _factors[gram] = key, (F, pivots)
+        _factors[gram] = key, _factor(gram, landmarks, np.random.default_rng(seed))
     return _factors[gram][1]
+
+
+def _factor(
+    gram: Gram, landmarks: int, generator: np.random.Generator, begun: tuple[Array, Array] | None = None
+) -> tuple[Array, Array]:
+    """F and the landmarks; where some were begun with, these are the first of them."""
+    F, pivots = pivoted_cholesky(gram.kernel, gram.points, landmarks, generator, begun=begun)
+    return (F, pivots) if pivots.size else (np.zeros((gram.n, 1)), pivots)  # a kernel that is 0 everywhere
 
 
 _factors: WeakKeyDictionary[Gram, tuple[tuple[int, int | None], tuple[Array, Array]]] = WeakKeyDictionary()
@@ -82,7 +88,8 @@ def least_squares(problem: Problem, F: Array, pivots: Array) -> Iterate:
 
 def growing(first: int, most: int) -> Iterator[int]:
     """How many landmarks to take: a few, then more, as many as the time that is left allows by what it took so far, if
-    the work grows with their square. There is no end to it but that time: an answer is lost only if a better is there.
+    the work grows with their number while they are few, and then with its square. There is no end to it but that time:
+    an answer is lost only if a better is there.
     """
     size = min(first, most)
     while True:
@@ -91,7 +98,8 @@ def growing(first: int, most: int) -> Iterator[int]:
         if size == most:
             return
         part = _SHARE * deadline().left() / max(now() - began, 1e-9)
-        size = int(min(most, np.ceil(size * np.clip(sqrt(part), *_GROWS))))
+        growth = part if size * part <= _FEW else max(_FEW / size, sqrt(part))
+        size = int(min(most, np.ceil(size * np.clip(growth, *_GROWS))))
 
 
 @dataclass(frozen=True)
@@ -108,8 +116,9 @@ class Growing(Solver):
         from .auto import choose
 
         best, hard = np.inf, isinstance(problem.loss, HardMargin)
+        generator, begun = np.random.default_rng(self.random_state), None
         for landmarks in growing(FIRST, min(self.most, problem.n)):
-            F, pivots = landmark_factor(problem.gram, landmarks, self.random_state)
+            F, pivots = begun = _factor(problem.gram, landmarks, generator, begun)
             seen = seen_problem(problem, F, pivots)
             if not problem.mass and not hard:
                 fair = least_squares(seen, F, pivots)
