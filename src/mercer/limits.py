@@ -208,10 +208,13 @@ def heeded() -> bool:
 def interruptible() -> Iterator[Interrupt]:
     """A context in which Ctrl-C is a request; nested ones share it. Outside the main thread, Ctrl-C never arrives."""
     global _heeding
-    before = signal.getsignal(signal.SIGINT)
+    if _heeding is not None:
+        yield _heeding
+        return
     main = threading.current_thread() is threading.main_thread()
-    if not main or _heeding is not None or not callable(before):  # not callable: the system's own way, or ignored
-        yield _heeding if _heeding is not None else Interrupt()
+    before = signal.getsignal(signal.SIGINT) if main else None
+    if before is None or not callable(before):  # the system's own way, or ignored
+        yield Interrupt()
         return
     interrupt = Interrupt(before)
     signal.signal(signal.SIGINT, interrupt.ask)

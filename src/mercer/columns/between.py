@@ -18,6 +18,7 @@ from .choose import way_of
 from .columns import SCRATCH, Columns, pieces, shared, sizes
 
 _WORTH_A_THREAD = 100_000  # values
+_FEW = 1000  # values
 _PROBE = {False: 8192, True: 16}  # points of which values are timed; fewer, where the kernel is a user's own function
 
 
@@ -105,7 +106,8 @@ def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence
 
     Kernel values are of this dtype. Sums over the z_j keep their order, whatever the number of threads.
     """
-    way = way_of(kernel, (Z, X), dtype)
+    few = count(X) * len(V) <= _FEW and np.dtype(dtype) == np.float64  # to find a faster way would take longer
+    way = way_of(kernel, (Z, X), dtype, exact=few)
     V, held = np.ascontiguousarray(V, np.float64), way.prepared(Z)
     threads = thread_count() if count(X) * len(V) >= _WORTH_A_THREAD and not kernel.serial else 1
     batch, piece = sizes(way, SCRATCH / threads)

@@ -61,7 +61,8 @@ def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike, exact: bool
     if form is None or not hasattr(X, "shape"):
         cost = 1.0 if isinstance(kernel, Constant) else _PYTHON if kernel.serial else 4.0 * width(X) + 20.0
         return Blocks(kernel, X, dtype, cost)
-    if form.way == Sums.SQUARES and form.map == Map.EXPONENTIAL and all(map(_zeros_and_ones, sets)):
+    gaussian = form.way == Sums.SQUARES and form.map == Map.EXPONENTIAL
+    if gaussian and not exact and all(map(_zeros_and_ones, sets)):
         words = -(-width(X) // (8 * np.dtype(dtype).itemsize))
         return Bits(Form(Sums.COUNTS, Map.EXPONENTIAL, form.factor), words, dtype)
     if all(map(is_sparse, sets)):
@@ -71,7 +72,7 @@ def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike, exact: bool
             return Rounded(_sparse(kernel, form, X, np.dtype(np.float64)), dtype)
         if 4.0 * X.shape[0] * width(X) > _DENSE:
             return Blocks(kernel, X, dtype, 4.0 * width(X) + 20.0)
-    if form.way == Sums.SQUARES and form.map == Map.EXPONENTIAL and not exact and _by_products(form, sets, dtype):
+    if gaussian and not exact and _by_products(form, sets, dtype):
         return Tiles(form._replace(way=Sums.PRODUCTS, factor=-2.0 * form.factor), _mean(X), form.factor, dtype)
     return Tiles(form, np.zeros(width(X)), 0.0, dtype)
 

@@ -42,11 +42,9 @@ def unpack(layout: Array, sizes: Sequence[int]) -> list[Array]:
 
 def join(parts: Sequence[Array]) -> Array:
     """Sums over pairs (m, pairs) from sums over each class (m, k - 1), column by column as in the layout."""
-    both = pairs(len(parts))
-    out = np.empty((len(both), len(parts[0])))
-    for total, (i, j) in zip(out, both, strict=True):
-        np.add(parts[i][:, j - 1], parts[j][:, i], out=total)
-    return out.T
+    first, second = np.triu_indices(len(parts), 1)
+    sums = np.stack(parts)
+    return np.asarray((sums[first, :, second - 1] + sums[second, :, first]).T)
 
 
 def votes(scores: Array, k: int) -> Array:
@@ -54,11 +52,11 @@ def votes(scores: Array, k: int) -> Array:
 
     A positive score is a vote for the first class of its pair.
     """
-    won, margin = np.zeros((k, len(scores)), np.int64), np.zeros((k, len(scores)))
-    for (i, j), score in zip(pairs(k), scores.T, strict=True):
-        first = score >= 0
-        won[i] += first
-        won[j] += ~first
-        margin[i] += score
-        margin[j] -= score
+    first, second = np.triu_indices(k, 1)
+    own = np.ascontiguousarray(scores.T)
+    won, margin = np.empty((k, len(scores)), np.int64), np.empty((k, len(scores)))
+    for c in range(k):
+        ahead, behind = own[first == c], own[second == c]
+        won[c] = np.count_nonzero(ahead >= 0.0, axis=0) + np.count_nonzero(behind < 0.0, axis=0)
+        margin[c] = ahead.sum(axis=0) - behind.sum(axis=0)
     return np.asarray((won + margin / (3.0 * (np.abs(margin) + 1.0))).T)

@@ -107,8 +107,7 @@ class Kernel(Parameters):
 
     def parts(self) -> list[Kernel]:
         """The kernels that this one is made of."""
-        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
-        return [value for value in values if isinstance(value, Kernel)]
+        return [value for value in vars(self).values() if isinstance(value, Kernel)]
 
     @property
     def domain(self) -> Domain:
