@@ -93,12 +93,11 @@ class KernelPCA(KernelMap):
         values, vectors, residuals = found
         small = n * _ROUNDING * max(float(np.abs(values).max()), _ROUNDING)
         values = np.where(values > small, values, 0.0)
-        kept = np.flatnonzero(values) if self.n_components is None else np.arange(wanted)
-        kept = kept if kept.size else np.arange(1)
-        self.eigenvalues_, self.eigenvectors_, self.residuals_ = values[kept], vectors[:, kept], residuals[kept]
-        self.explained_variance_ratio_ = self.eigenvalues_ / total if total > 0.0 else np.zeros(kept.size)
-        self.X_fit_, self._n_features_out = points, kept.size
-        self._offset = means @ self._scaled()
+        kept = max(1, int(np.count_nonzero(values))) if self.n_components is None else wanted  # largest first
+        self.eigenvalues_, self.eigenvectors_, self.residuals_ = values[:kept], vectors[:, :kept], residuals[:kept]
+        self.explained_variance_ratio_ = self.eigenvalues_ / total if total > 0.0 else np.zeros(kept)
+        self.X_fit_, self._n_features_out = points, kept
+        self._offset = (means @ self.eigenvectors_) * self._inverse_roots()
         if self.fit_inverse_transform:
             self._fit_way_back(X)
 
@@ -108,13 +107,13 @@ class KernelPCA(KernelMap):
         require_positive(self, "alpha")
         require_choice(self, "fit_inverse_transform", (True, False))
 
-    def _scaled(self) -> Array:
-        """U lambda^(-1/2), without what has no length; its columns sum up to 0."""
+    def _inverse_roots(self) -> Array:
+        """lambda^(-1/2); 0 of what has no length."""
         roots = np.sqrt(self.eigenvalues_)
-        return np.divide(self.eigenvectors_, roots, where=roots > 0, out=np.zeros_like(self.eigenvectors_))
+        return np.divide(1.0, roots, where=roots > 0, out=np.zeros_like(roots))
 
     def _map(self, X: Points) -> Any:
-        components = self.kernel_(double(X), self.X_fit_) @ self._scaled() - self._offset
+        components = (self.kernel_(double(X), self.X_fit_) @ self.eigenvectors_) * self._inverse_roots() - self._offset
         return components.astype(common_dtype(X), copy=False)
 
     def _fit_way_back(self, X: Points) -> None:

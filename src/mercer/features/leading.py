@@ -13,13 +13,14 @@ import numpy as np
 from scipy.linalg import eigh as dense_eigh
 from scipy.linalg import qr
 
-from ..parallel import eigh
-from ..ties import first_largest
+from ..parallel import apart, one_blas_thread
+from ..ties import signed
 from ..types import Array
 
 _BLOCK, _WIDEST = 12, 20  # columns of a block: for few eigenvectors, and for many
 _MOST = 0.1  # of the eigenvectors: for more than that, LAPACK is as fast
 _REACH, _ROOM = 8, 200  # columns for each that is wanted, and in addition, until LAPACK takes over
+_ROWS = 64  # of K at a time, in cache
 _AGAIN = 1.15  # times as many columns as at the last look, at the next one
 
 
@@ -39,19 +40,21 @@ def leading(K: Array, wanted: int, u: Array | None = None, tol: float = 1e-10) -
     """
     n = len(K)
     u = np.full(n, 1.0 / np.sqrt(n)) if u is None else u
-    found = (None if wanted > _MOST * n else _lanczos(K, wanted, u, tol)) or _dense(K, min(wanted, n), u)
-    rows = [first_largest(column) for column in np.abs(found.vectors).T]
-    signs = np.sign(found.vectors[rows, np.arange(found.vectors.shape[1])])  # LAPACK has no favourite
-    return found._replace(vectors=found.vectors * np.where(signs == 0.0, 1.0, signs))
+    with one_blas_thread():  # blocks are narrow: two threads would wait for each other
+        found = None if wanted > _MOST * n else _lanczos(K, wanted, u, tol)
+    found = found or _dense(K, min(wanted, n), u)
+    return found._replace(vectors=signed(found.vectors))
 
 
 def _dense(K: Array, wanted: int, u: Array) -> Spectrum:
     """By LAPACK."""
     n, Ku = len(K), K @ u
-    K -= np.outer(u, Ku - 0.5 * (u @ Ku) * u)
-    K -= np.outer(Ku - 0.5 * (u @ Ku) * u, u)
+    half = Ku - 0.5 * (u @ Ku) * u
+    for start in range(0, n, _ROWS):
+        rows = slice(start, start + _ROWS)
+        K[rows] -= np.outer(u[rows], half) + np.outer(half[rows], u)
     if wanted == n:
-        values, vectors = eigh(K)
+        values, vectors = apart(lambda: np.linalg.eigh(K))  # all threads of BLAS
     else:
         values, vectors = dense_eigh(K, subset_by_index=(n - wanted, n - 1), overwrite_a=True, check_finite=False)
     return Spectrum(values[::-1], vectors[:, ::-1], np.zeros(wanted))

@@ -13,7 +13,7 @@ from ..kernels import Centered, Gaussian
 from ..kernels.points import common_dtype, count
 from ..parallel import eigh
 from ..params import require_integer
-from ..ties import first_largest
+from ..ties import signed
 from ..types import Array, Points
 from .base import KernelMap, double, random_generator
 
@@ -82,9 +82,7 @@ class SpectralMap(KernelMap):
                 stacklevel=4,
             )
         kept = max(1, int(np.sum(values > rounding)))
-        values, vectors = np.maximum(values[:kept], 0.0), vectors[:, :kept]
-        largest = [first_largest(column) for column in np.abs(vectors).T]
-        vectors = vectors * np.sign(vectors[largest, np.arange(kept)])
+        values, vectors = np.maximum(values[:kept], 0.0), signed(vectors[:, :kept])
         self.points_ = X
         self.eigenvalues_ = values
         self.projection_ = np.divide(vectors, np.sqrt(values), where=values > 0, out=np.zeros_like(vectors))
