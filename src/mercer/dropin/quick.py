@@ -9,6 +9,7 @@ import numpy as np
 
 from .._core.core import CHOICE
 from ..columns import Columns, padded
+from ..columns.choose import way_of
 from ..estimators.tasks import Task
 from ..gram import DenseGram
 from ..kernels import Kernel, Precomputed
@@ -27,7 +28,7 @@ _TURNS = 8  # Newton steps of the free coefficients and few pair steps take turn
 _NEWTON_WORK = 5e9  # and no more multiplications than about so many
 _ENOUGH, _AIM = 0.5, 1e-5  # of the violation that is allowed: what has to be reached, and what is aimed at
 _ALONE = 300  # points, up to which a second thread is not worth it
-_FILLED = 10_000  # values, up to which nothing is worth making points ready for
+_CLOSE = 100  # points, up to which to find a faster way would take longer
 _FREE = 2000  # coefficients, at most, for a Newton step
 
 
@@ -68,23 +69,13 @@ def matrix_of(kernel: Kernel, X: Points) -> Array:
     K = np.zeros((padded(n),) * 2)
     if kernel.domain is Domain.VALUES:
         K[:n, :n] = X
-    elif n * n <= _FILLED:
-        kernel.fill(X, X, K[:n, :n])
     else:
-        columns = Columns(kernel, X, np.float64, thread_count() if n > _ALONE else 1)
+        way = way_of(kernel, (X,), np.float64, exact=n <= _CLOSE)
+        columns = Columns(kernel, X, np.float64, thread_count() if n > _ALONE else 1, way=way)
         columns.square(columns.at, K)
     if not (kernel.bounded or np.isfinite(K).all()):
         raise ValueError("kernel values are not finite")
     return K
-
-
-def few_values(kernel: Kernel, X: Points, Z: Points) -> Array | None:
-    """k(x, z) of two small dense sets; None where there are many."""
-    if is_sparse(X) or is_sparse(Z) or len(X) * len(Z) > _FILLED:
-        return None
-    values = np.empty((len(X), len(Z)))
-    kernel.fill(X, Z, values)
-    return values
 
 
 def _part(K: Array, rows: Array) -> Array:

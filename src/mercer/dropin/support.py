@@ -26,7 +26,6 @@ from ..solution import Certificate
 from ..types import Array
 from .answer import Answer, RefusedError, answer, log, told
 from .documented import documented
-from .quick import few_values
 
 try:
     from sklearn.utils._sparse import _align_api_if_sparse as as_theirs
@@ -197,8 +196,6 @@ class OnMercer:
         elif self.kernel == "linear":
             vectors = model.support_vectors_
             return [linear_scores(X, np.asarray(dual[p].T @ vectors[p])) for p in pieces]
-        elif (few := few_values(self._mercer_kernel(), X, model.support_vectors_)) is not None:
-            values = few
         else:
             sums = sums_between(self._mercer_kernel(), X, model.support_vectors_, dual, edges, np.float64)
             return [part.T for part in sums]

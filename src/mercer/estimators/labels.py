@@ -13,9 +13,10 @@ from ..types import Array, Index
 
 def classes_of(owner: Any, y: Any) -> tuple[Array, Index]:
     """The classes in y, in order, and the number of the class of each point; raises where there is only one."""
-    two = _two_of(y)
-    if two is not None:
-        return two
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iuf" and y.size:
+        found = _two_of(y) or _some_of(y)
+        if found is not None:
+            return found
     check_classification_targets(y)
     classes, group = np.unique(y, return_inverse=True)
     if classes.size < 2:
@@ -42,16 +43,22 @@ def classes_of_stream(owner: Any, y: Any, classes: Any) -> tuple[Array, Index]:
     return known, np.searchsorted(known, y)
 
 
-def _two_of(y: Any) -> tuple[Array, Index] | None:
-    """The same without sorting, where y is a column of two whole numbers; None where it is anything else."""
-    if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "iuf" or y.size == 0:
-        return None
+def _two_of(y: Array) -> tuple[Array, Index] | None:
+    """The same without sorting, where y holds two whole numbers; None where it holds anything else."""
     classes = np.array([y.min(), y.max()])
     low, high = classes.tolist()
     upper = y == high
     if not (low < high and low % 1 == high % 1 == 0 and (upper | (y == low)).all()):
         return None
     return classes, upper.astype(np.intp)
+
+
+def _some_of(y: Array) -> tuple[Array, Index] | None:
+    """The same of several whole numbers, each twice or more on average: nobody need look whether these are classes."""
+    if y.dtype.kind == "f" and not (np.isfinite(y) & (y % 1 == 0)).all():
+        return None
+    classes, group = np.unique(y, return_inverse=True)
+    return (classes, group) if 2 <= classes.size <= 0.5 * y.size else None
 
 
 def class_weights(owner: Any, classes: Array, group: Index, weight: Array) -> Array:

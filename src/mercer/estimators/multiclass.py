@@ -13,6 +13,8 @@ import numpy as np
 
 from ..types import Array
 
+_ENTRIES = 1_000_000  # scores that are counted at a time
+
 
 def pairs(k: int) -> list[tuple[int, int]]:
     """(0, 1), (0, 2), ..., (1, 2), ...: the pairs of k classes."""
@@ -53,10 +55,12 @@ def votes(scores: Array, k: int) -> Array:
     A positive score is a vote for the first class of its pair.
     """
     first, second = np.triu_indices(k, 1)
-    own = np.ascontiguousarray(scores.T)
-    won, margin = np.empty((k, len(scores)), np.int64), np.empty((k, len(scores)))
-    for c in range(k):
-        ahead, behind = own[first == c], own[second == c]
-        won[c] = np.count_nonzero(ahead >= 0.0, axis=0) + np.count_nonzero(behind < 0.0, axis=0)
-        margin[c] = ahead.sum(axis=0) - behind.sum(axis=0)
-    return np.asarray((won + margin / (3.0 * (np.abs(margin) + 1.0))).T)
+    step = max(1, _ENTRIES // first.size)
+    if len(scores) > step:
+        return np.vstack([votes(scores[start : start + step], k) for start in range(0, len(scores), step)])
+    own, cells = k * np.arange(len(scores))[:, None], len(scores) * k  # the cells of a row, in one long row of all
+    won = np.bincount((own + np.where(scores >= 0.0, first, second)).ravel(), minlength=cells)
+    won_by = np.bincount((own + first).ravel(), scores.ravel(), cells)
+    lost_by = np.bincount((own + second).ravel(), scores.ravel(), cells)
+    margin = won_by - lost_by
+    return np.asarray((won + margin / (3.0 * (np.abs(margin) + 1.0))).reshape(-1, k))
