@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..arithmetic import DefaultArithmetic
 from ..kernels import FromFeatures, Kernel, kernel
 from ..kernels.points import Domain, copied, count, is_sparse, objects
+from ..parallel import for_each, thread_count
 from ..params import RebuildsParameters
 from ..types import Points
 
 MOST_FEATURES = 5_000_000
-_ROWS = 10_000  # that are mapped at a time
+_ROWS = 1000  # that are mapped at a time: what comes in between stays in cache
 
 
 class FeatureMap(
@@ -54,9 +55,16 @@ class FeatureMap(
             return self._map(X)
         out = np.empty((n, *first.shape[1:]), first.dtype)  # piece by piece: small temporaries, and Ctrl-C is heard
         out[:_ROWS] = first
-        for start in range(_ROWS, n, _ROWS):
+
+        def work(start: int) -> None:
             out[start : start + _ROWS] = self._map(X[start : start + _ROWS])
+
+        for_each(range(_ROWS, n, _ROWS), work, 1 if self._serial() else thread_count())
         return out
+
+    def _serial(self) -> bool:
+        """Whether Python code is called for each point: threads would only wait for each other."""
+        return self.kernel_.serial
 
     def _admit(self, X: Points, reset: bool) -> Any:
         if self._domain() is Domain.OBJECTS:
