@@ -26,7 +26,7 @@ from ..columns import sums_between
 from ..gram import Gram, LinearGram, PointsGram, unformed
 from ..kernels import Kernel, Linear, Polynomial
 from ..kernels import kernel as as_kernel
-from ..kernels.evaluate import admit_both
+from ..kernels.evaluate import require_columns
 from ..kernels.pairwise import linear_scores, linear_weights
 from ..kernels.points import Domain, common_dtype, count, objects, take
 from ..limits import Deadline, Interrupt, OutOfTimeError, StoppedError, looking, until
@@ -232,7 +232,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         order, group, tasks = self._plan(y, weight)
         rows = rows if order is None else rows[order]
         if kernel.domain is Domain.VALUES:
-            admit_both(kernel, X, None)
+            require_columns(X, n)
             points = X if rows.size == n and order is None else X[np.ix_(rows, rows)]
         else:
             points = X if rows.size == n and order is None else take(X, rows)

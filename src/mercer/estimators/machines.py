@@ -49,7 +49,7 @@ def training_gram(kernel: Kernel, X: Points, memory: int | float | str, tasks: S
     solvers refine their answer in float64 in either case.
     """
     if kernel.domain is Domain.VALUES:
-        return DenseGram.compute(kernel, X, "dense: the values were given")
+        return DenseGram.of_matrix(X, checked=True)
     n, budget = count(X), parse_bytes(memory)
     if isinstance(kernel, Linear) and tasks and nbytes(X) <= COPY * budget and _worth_features(X, tasks):
         return LinearGram(X)

@@ -12,6 +12,7 @@ from .._core.core import CHOICE
 from ..columns import FEW, Columns, GivenColumns, block_between, padded, square_of
 from ..kernels import Kernel, Precomputed
 from ..kernels.evaluate import admit_both
+from ..kernels.pairwise import dense
 from ..kernels.points import Domain, common_dtype, count, take
 from ..limits import deadline, require
 from ..parallel import thread_count
@@ -19,6 +20,7 @@ from ..types import Array, Index, Points
 from .base import Gram, Part, Parts, as_factor, as_index
 
 core = CHOICE.functions
+_STRIP = 64  # rows at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,7 +54,7 @@ class DenseGram(Gram):
     def compute(cls, kernel: Kernel, X: Points, reason: str = "dense: asked for", dtype: Any = None) -> DenseGram:
         """The Gram matrix of a kernel on X; its values of the precision of X where none is asked for."""
         if kernel.domain is Domain.VALUES:
-            return cls.of_matrix(admit_both(kernel, X, None)[0], reason)
+            return cls.of_matrix(dense(admit_both(kernel, X, None)[0]), reason, checked=True)
         X, _, _ = admit_both(kernel, X, None)
         dtype = np.dtype(dtype or common_dtype(X))
         if not kernel.symmetric:
@@ -63,9 +65,9 @@ class DenseGram(Gram):
         return cls(square_of(columns), kernel, X, reason, computed=True)
 
     @classmethod
-    def of_matrix(cls, matrix: Array, reason: str = "dense: the values were given") -> DenseGram:
-        """A bare matrix as a Gram matrix."""
-        kernel = Precomputed(matrix)
+    def of_matrix(cls, matrix: Array, reason: str = "dense: the values were given", checked: bool = False) -> DenseGram:
+        """A bare matrix as a Gram matrix; one that was checked is square and finite."""
+        kernel = Precomputed.of_checked(matrix) if checked else Precomputed(matrix)
         return cls(kernel.matrix, kernel, np.arange(len(kernel.matrix)), reason)
 
     @property
@@ -87,8 +89,8 @@ class DenseGram(Gram):
         if self.matrix.dtype == np.float64:
             return np.asarray(self.matrix @ v)
         out = np.empty(v.shape)
-        for start in range(0, self.n, 64):  # by strips: sums in float64 without a copy of the matrix
-            out[start : start + 64] = self.matrix[start : start + 64] @ v
+        for start in range(0, self.n, _STRIP):  # sums in float64 without a copy of the matrix
+            out[start : start + _STRIP] = self.matrix[start : start + _STRIP] @ v
         return out
 
     @property
@@ -98,10 +100,17 @@ class DenseGram(Gram):
     def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
         """See Gram.recompute; what was given is all there is, and what was computed in float64 stays as it was."""
         if isinstance(self.kernel, Precomputed):  # by rows, as predictions are: nobody knows whether it is symmetric
-            return self @ v if rows is None else np.asarray(self.matrix[as_index(rows, self.n)] @ v)
+            return self @ v if rows is None else self._some_rows(as_index(rows, self.n), v)
         if not self.stands(dtype):
             return super().recompute(v, rows, dtype)
         return _product(self.matrix, as_factor(v, self.n), None if rows is None else as_index(rows, self.n))
+
+    def _some_rows(self, rows: Index, v: Array) -> Array:
+        """Rows of K v; a few are copied at a time."""
+        out = np.empty((rows.size, *v.shape[1:]))
+        for start in range(0, rows.size, _STRIP):
+            out[start : start + _STRIP] = self.matrix[rows[start : start + _STRIP]] @ v
+        return out
 
     def stands(self, dtype: Any) -> bool:
         """Whether the values that were computed are as good as any; those of <x, z> are not, far from the origin."""

@@ -23,7 +23,7 @@ from .moved import invariance
 
 FULL = 2000  # up to so many points, all eigenvalues are computed
 STEPS = 100  # of Lanczos, beyond
-_LOOK = 500  # points on which a doubtful kernel is tried,
+_LOOK = 300  # points on which a doubtful kernel is tried,
 _LEAST_LOOK, _LOOK_SHARE = 16, 0.05  # or as many, and at least so many, as take this part of the time that is left
 _POWERS = 10  # steps towards the largest eigenvalue
 _LEAST = 1e-300

@@ -41,6 +41,15 @@ class Precomputed(Kernel):
             matrix.flags.writeable = False
             object.__setattr__(self, "matrix", matrix)
 
+    @classmethod
+    def of_checked(cls, matrix: Array) -> Precomputed:
+        """Precomputed(matrix), of a square matrix of which each entry was looked at already."""
+        kernel = cls()
+        matrix = matrix.view()
+        matrix.flags.writeable = False
+        object.__setattr__(kernel, "matrix", matrix)
+        return kernel
+
     @property
     def domain(self) -> Domain:
         """Rows of values, or row numbers."""

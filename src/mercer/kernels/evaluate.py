@@ -37,11 +37,7 @@ def admit_both(kernel: Kernel, X: Points, Z: Points) -> tuple[Any, Any, bool]:
     kernel.check(X, "X")
     if domain is Domain.VALUES:  # X is the block already: its columns stand for the points of Z
         columns = X.shape[0] if same else count(Z)
-        if X.shape[1] != columns:
-            raise ValueError(
-                f"A precomputed X has one column per training point: {columns} are expected, but X is "
-                f"{X.shape[0]} x {X.shape[1]}."
-            )
+        require_columns(X, columns)
         return X, np.arange(columns), same
     if same:
         return X, X, same
@@ -50,6 +46,15 @@ def admit_both(kernel: Kernel, X: Points, Z: Points) -> tuple[Any, Any, bool]:
     if domain is Domain.VECTORS and X.shape[1] != Z.shape[1]:
         raise ValueError(f"X has {X.shape[1]} columns, but Z has {Z.shape[1]}: they must describe the same features.")
     return X, Z, same
+
+
+def require_columns(X: Array, columns: int) -> None:
+    """Raise where a block of values has not so many columns."""
+    if X.shape[1] != columns:
+        raise ValueError(
+            f"A precomputed X has one column per training point: {columns} are expected, but X is "
+            f"{X.shape[0]} x {X.shape[1]}."
+        )
 
 
 def _require_same_columns(X: Any, Z: Any) -> None:
