@@ -17,7 +17,7 @@ from ..params import RebuildsParameters
 from ..types import Points
 
 MOST_FEATURES = 5_000_000
-_ROWS = 1000  # that are mapped at a time: what comes in between stays in cache
+_ROWS = 2000  # that are mapped at a time: what comes in between stays in cache
 
 
 class FeatureMap(
