@@ -126,7 +126,7 @@ def solve_all(matrix: Matrix, posed: list[Posed], asked: list[Index], wanted: Wa
     for number in range(_MOST_ROUNDS):
         _score(matrix.precise, posed, solved, moved, asked, times)
         _score(matrix.precise, posed, solved, rough, asked, exact_times)
-        gaps, unsure = wanted(solved, (moved | rough).any(axis=(0, 2)))
+        gaps, unsure = wanted(solved, np.asarray((moved | rough).any(axis=(0, 2))))
         gap, exact = np.stack([one.gap for one in solved]), np.stack([one.exact for one in solved])
         bad = (gap > gaps) & (gap < _HEADWAY * before) & (number < _MOST_ROUNDS - 2)
         before = np.where(bad, gap, before)
@@ -166,9 +166,10 @@ def _along(K: Array, problem: Posed) -> Solved:
     beta, F = np.zeros((order.size, size)), terms[0].copy()
     goals, found = np.tile([_FIRST_GOAL, 0.0], (order.size, 1)), np.empty((order.size, _FOUND))
     core.settle_cells(K, terms, start, goals, beta, F, found, problem.bias, _STEPS)
-    beta, steps = beta[np.argsort(order)].reshape(folds, many, size), int(found[:, 1].sum())
-    exact = np.zeros((folds, many), bool)
-    return Solved(beta, np.zeros_like(beta), *np.zeros((4, folds, many)), exact=exact, steps=steps)
+    own = beta[np.argsort(order)].reshape(folds, many, size)
+    b, gap, dual, scale = np.zeros((4, folds, many))
+    exact, steps = np.zeros((folds, many), bool), int(found[:, 1].sum())
+    return Solved(own, np.zeros_like(own), b, gap, dual, scale, exact, steps=steps)
 
 
 def _slopes(problem: Posed, answer: Solved, cells: Index) -> tuple[Array, Array, Array]:
@@ -235,7 +236,7 @@ def _score(
             answer.asked = [own[:, points] for own, points in zip(answer.scores, asked, strict=True)]
     if posed[0].parts:
         for fold, points in enumerate(asked):
-            new = which[:, fold].any(axis=1)
+            new = np.asarray(which[:, fold].any(axis=1))
             _score_asked(K, posed, solved, new, fold, points, lambda beta, rows: product(beta, rows, top))
 
 
