@@ -1,8 +1,9 @@
-// A problem whose K is held, by blocks that stay in cache: all free points and the worst violators. In a block, pair
-// descent in float32 and Newton steps of the free coefficients take turns; then one sum over rows of K brings F of all
-// points up to date, in float64. K itself is float32: whoever needs more digits computes F anew from a float64 K, and calls
-// again; what moves then is little, and so is what rounding does to it.
+// Problems on one K that is held (cells: folds and values of C), by blocks that stay in cache: all free points and the
+// worst violators. In a block, pair descent in float32 and Newton steps of the free coefficients take turns; then one sum
+// over rows of K brings F of all points up to date, in float64. K itself is float32: whoever needs more digits computes F
+// anew from a float64 K, and calls again; what moves then is little, and so is what rounding does to it.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -18,33 +19,64 @@ constexpr double BLOCK_PART = 0.1, ALL_PART = 0.01;  // a round ends when its vi
 constexpr double LEAST_BURST = 4, MOST_BURST = 64;  // steps of pairs for each point of a block, before Newton steps:
 constexpr double NEWTON_COST = 0.1;   // as many as cost about what a Newton step of m free ones does, m^3 / width times this
 constexpr int64_t MOST_NEWTON = 1600; // free coefficients
+constexpr int64_t SINGLE_NEWTON = 300;  // of them: from here on in float32, with a larger ridge; the next step mends it
+constexpr int64_t CHEAP_NEWTON = 200;   // of them: Newton steps come first
 constexpr double WORTH_NEWTON = 0.1;  // of violations that do not halve: they are small, and pairs drag
+constexpr double ROUNDING = 64 * std::numeric_limits<double>::epsilon();  // of sums of many numbers, in parts of their sizes
 constexpr int MOST_BLOCKS = 400, MOST_CYCLES = 30, MOST_HALVINGS = 8;
-constexpr double LEAST_VIOLATION = 1e-13, RIDGE = 1e-7;  // of the largest slope, of the largest K_ii
+constexpr double LEAST_VIOLATION = 1e-13, RIDGE = 1e-7, SINGLE_RIDGE = 1e-5;  // of the largest slope, of the largest K_ii
 
 struct SettledByBlocks {
   bool done = false;
   int64_t steps = 0, newton = 0, rounds = 0, free = 0;
-  double dual = 0, gap = 0, top = 0, bottom = 0, travel = 0;
+  double dual = 0, gap = 0, top = 0, bottom = 0, travel = 0, scale = 1;  // the gap is that of w times the scale
 };
 
-// The points of a block: K in float32, the rest of each array padded with points that cannot move.
+// The points of a block: K in float32, the rest of each array padded with points that cannot move. `system` and `rough`
+// are room for Newton's: memory is kept from cell to cell, since fresh memory is slow.
 struct Block {
   int64_t q, width;
   const float *K;
-  std::vector<float> copy, diag, F32;
-  std::vector<double> beta, before, lo, hi, eps, r, F, start;
+  std::vector<float> copy, diag, F32, rough;
+  std::vector<double> beta, before, lo, hi, eps, r, F, start, system;
   std::vector<int64_t> at;
+
+  std::vector<float> &room(float) { return rough; }
+  std::vector<double> &room(double) { return system; }
 };
+
+// A problem: its terms, and beta and F, which change.
+struct Cell {
+  const double *q;
+  Points p;
+  double *beta, *F;
+};
+
+constexpr double FEW_AT_BOUNDS = 0.05;  // of the coefficients that are not 0: a larger C then changes little
+
+inline double part_at_bounds(const Cell &cell) {
+  int64_t used = 0, bound = 0;
+  for (int64_t t = 0; t < cell.p.n; t++) {
+    const double own = cell.beta[t];
+    used += own != 0, bound += own != 0 && (own <= cell.p.lo[t] || own >= cell.p.hi[t]);
+  }
+  return used > 0 ? double(bound) / double(used) : 1;
+}
 
 class ByBlocks {
  public:
-  ByBlocks(const Loops &given, const float *K32, int64_t padded, const double *linear, const Points &points, double *own_beta, double *own_F, bool with_bias)
-      : loops(given), K(K32), width(padded), q(linear), p(points), beta(own_beta), F(own_F), bias(with_bias) {
-    for (int64_t t = 0; t < p.n; t++) movable += p.lo[t] < p.hi[t];
+  ByBlocks(const Loops &given, const float *K32, int64_t padded, const Cell &cell, bool with_bias, Block &room)
+      : loops(given), K(K32), width(padded), q(cell.q), p(cell.p), beta(cell.beta), F(cell.F), bias(with_bias), smooth(true), hinge(with_bias), block(room) {
+    for (int64_t t = 0; t < p.n; t++) {
+      if (!(p.lo[t] < p.hi[t])) continue;
+      movable++;
+      smooth = smooth && p.eps[t] == 0;
+      hinge = hinge && p.eps[t] == 0 && p.r[t] == 0 && (q[t] == 1 ? p.lo[t] == 0 : q[t] == -1 && p.hi[t] == 0);
+    }
   }
 
-  SettledByBlocks run(double goal, double least, int64_t most) {
+  // `again`: from an answer that is nearly right, with Newton steps first.
+  SettledByBlocks run(double goal, double least, int64_t most, bool again) {
     double old = std::numeric_limits<double>::infinity();
     look(goal, least);
     for (; s.rounds < MOST_BLOCKS && !s.done && s.steps < most; s.rounds++) {
@@ -53,10 +85,32 @@ class ByBlocks {
       const bool slow = violation > 0.5 * old && violation < WORTH_NEWTON;
       old = violation;
       choose();
-      if (!descend(violation, slow)) break;
+      if (!descend(violation, slow, (again || s.free <= CHEAP_NEWTON) && violation < WORTH_NEWTON)) break;
       look(goal, least);
     }
     return s;
+  }
+
+  // From the answer `other` of another cell: coefficients at a bound go to the new one; then the sum is repaired by as few
+  // as will do, those first whose slope asks for it.
+  void start(const Cell &other) {
+    std::vector<double> change(size_t(p.n), 0.0);
+    double excess = 0;
+    for (int64_t t = 0; t < p.n; t++) {
+      const double old = other.beta[t], lo = other.p.lo[t], hi = other.p.hi[t];
+      const double to = old >= hi && hi > 0 ? p.hi[t] : old <= lo && lo < 0 ? p.lo[t] : old;
+      beta[t] = to < p.lo[t] ? p.lo[t] : to > p.hi[t] ? p.hi[t] : to;
+      change[size_t(t)] = beta[t] - old, excess += change[size_t(t)];
+      F[t] = q[t] - (other.q[t] - other.F[t] - other.p.r[t] * old);
+    }
+    if (bias && excess != 0) repair(excess, change);
+    std::vector<int64_t> moved;
+    std::vector<double> delta;
+    for (int64_t t = 0; t < p.n; t++) {
+      F[t] -= p.r[t] * beta[t];
+      if (change[size_t(t)] != 0) moved.push_back(t), delta.push_back(-change[size_t(t)]);
+    }
+    loops.single.add_rows(K, width, moved.data(), delta.data(), int64_t(moved.size()), p.n, F);
   }
 
  private:
@@ -66,10 +120,25 @@ class ByBlocks {
   const double *q;
   Points p;
   double *beta, *F;
-  bool bias, whole = false;
+  bool bias, smooth, hinge, whole = false;
   int64_t movable = 0;
-  Block block;
+  Block &block;
   SettledByBlocks s;
+
+  void repair(double excess, std::vector<double> &change) {
+    const double sign = excess > 0 ? 1 : -1;
+    std::vector<int64_t> may;
+    for (int64_t t = 0; t < p.n; t++)
+      if (sign > 0 ? beta[t] > p.lo[t] : beta[t] < p.hi[t]) may.push_back(t);
+    std::stable_sort(may.begin(), may.end(), [&](int64_t a, int64_t b) { return sign * F[a] < sign * F[b]; });
+    double left = std::fabs(excess);
+    for (size_t k = 0; k < may.size() && left > 0; k++) {
+      const int64_t t = may[k];
+      const double end = sign > 0 ? p.lo[t] : p.hi[t], room = std::fabs(beta[t] - end), step = left < room ? left : room, old = beta[t];
+      beta[t] = step == room ? end : old - sign * step;
+      change[size_t(t)] += beta[t] - old, left -= step;
+    }
+  }
 
   double largest_slope() const {
     const double top = s.top < 0 ? -s.top : s.top, bottom = s.bottom < 0 ? -s.bottom : s.bottom;
@@ -83,8 +152,25 @@ class ByBlocks {
     s.dual = 0;
     for (int64_t t = 0; t < p.n; t++) s.dual += 0.5 * beta[t] * (q[t] + F[t]) - p.eps[t] * std::fabs(beta[t]);
     s.gap = shares(p, bias ? 0.5 * (s.top + s.bottom) : 0);
+    s.scale = 1;
+    if (hinge && s.top > s.bottom && s.top - s.bottom < 1) stretch(1 / (1 - 0.5 * (s.top - s.bottom)));
     const double low = std::fabs(s.dual), high = std::fabs(s.dual + s.gap);
     s.done = s.gap <= goal * (low > high ? low : high) || s.gap <= least;
+  }
+
+  // A longer w, where its gap is smaller: free points that are short of the margin by half of the violation cost C each,
+  // and there may be many; at w / (1 - violation / 2) they cost nothing.
+  void stretch(double longer) {
+    const double b = 0.5 * (s.top + s.bottom);
+    double norm = 0, loss = 0, sizes = 0;
+    for (int64_t t = 0; t < p.n; t++) {
+      const double short_of = 1 - longer * q[t] * (q[t] - F[t] + b);
+      norm += beta[t] * (q[t] - F[t]), sizes += std::fabs(beta[t]);
+      if (short_of > 0) loss += (p.hi[t] - p.lo[t]) * short_of;
+    }
+    const double primal = 0.5 * longer * longer * norm + loss, rounding = ROUNDING * (primal + std::fabs(s.dual) + sizes);
+    const double gap = std::fmax(primal - s.dual, 0) + rounding;  // a difference of large numbers
+    if (gap < s.gap) s.gap = gap, s.scale = longer;
   }
 
   bool is_free(int64_t t) const { return p.lo[t] < beta[t] && beta[t] < p.hi[t]; }
@@ -93,7 +179,7 @@ class ByBlocks {
   void choose() {
     const bool fit = s.free + OTHERS / 2 <= LARGEST_BLOCK;
     const int64_t size = fit && s.free + OTHERS / 2 > OTHERS ? s.free + OTHERS / 2 : OTHERS;
-    whole = movable <= SMALL_PROBLEM || !fit || double(size) > WORTH_BLOCKS * double(movable);
+    whole = movable <= SMALL_PROBLEM || !fit || double(size) > WORTH_BLOCKS * double(p.n);
     auto &at = block.at;
     at.clear();
     if (whole) {
@@ -119,12 +205,14 @@ class ByBlocks {
     if (whole) {
       b.K = K;
     } else {
-      b.copy.assign(size_t(b.width * b.width), 0.0f);
+      if (b.copy.size() < size_t(b.width * b.width)) b.copy.resize(size_t(b.width * b.width));
       for (int64_t i = 0; i < b.q; i++) {
         const float *row = K + b.at[size_t(i)] * width;
         float *to = b.copy.data() + i * b.width;
         for (int64_t j = 0; j < b.q; j++) to[j] = row[b.at[size_t(j)]];
+        std::fill(to + b.q, to + b.width, 0.0f);
       }
+      std::fill(b.copy.data() + b.q * b.width, b.copy.data() + b.width * b.width, 0.0f);
       b.K = b.copy.data();
     }
     const double middle = bias ? 0.5 * (s.top + s.bottom) : 0;
@@ -153,22 +241,35 @@ class ByBlocks {
   }
 
   // Solve for the block, and move; false, where nothing has moved.
-  bool descend(double violation, bool slow) {
+  bool descend(double violation, bool slow, bool newton_first) {
     Block &b = block;
     const double tol = (whole ? ALL_PART : BLOCK_PART) * violation;
-    double left = 0;
+    const auto pairs = smooth ? loops.block_descent : loops.single.pair_descent;
+    double left = violation;
     for (int cycle = 0; cycle < MOST_CYCLES; cycle++) {
-      for (int64_t i = 0; i < b.width; i++) b.F32[size_t(i)] = float(b.F[size_t(i)]);
-      const int64_t taken = loops.single.pair_descent({b.width, b.K, b.diag.data(), b.F32.data(), b.beta.data(), b.lo.data(), b.hi.data(), b.eps.data()}, tol, burst(), &left);
-      s.steps += taken;
-      if (left <= tol && !slow) break;
-      refresh();
+      const bool skip = newton_first && cycle == 0;
+      int64_t taken = 0;
+      if (!skip) {
+        for (int64_t i = 0; i < b.width; i++) b.F32[size_t(i)] = float(b.F[size_t(i)]);
+        taken = pairs({b.width, b.K, b.diag.data(), b.F32.data(), b.beta.data(), b.lo.data(), b.hi.data(), b.eps.data()}, tol, newton_first ? int64_t(LEAST_BURST * double(b.q)) : burst(), &left);
+        s.steps += taken;
+        if (left <= tol && !slow) break;
+        refresh();
+      }
       const double gain = newton();
+      if (newton_first && block_violation() <= tol) break;
       if (gain > 0) newton();  // bounds were met, or float32 left something
-      if (gain <= 0 && (taken == 0 || left <= tol)) break;
+      if (newton_first && block_violation() <= tol) break;
+      if (!skip && gain <= 0 && (taken == 0 || left <= tol)) break;
       slow = false;
     }
     return move();
+  }
+
+  double block_violation() const {
+    const Block &b = block;
+    const Extremes e = extremes({b.q, b.F.data(), b.beta.data(), b.r.data(), b.eps.data(), b.lo.data(), b.hi.data()});
+    return (bias || e.top > 0 ? e.top : 0) - (bias || e.bottom < 0 ? e.bottom : 0);
   }
 
   int64_t burst() const {
@@ -232,21 +333,9 @@ class ByBlocks {
 
   // d solves (K + r) d + b = slope with sum d = 0 among the free
   bool direction(const std::vector<int64_t> &free, const std::vector<double> &slope, std::vector<double> &d) {
-    const Block &b = block;
     const size_t m = free.size();
-    std::vector<double> H(m * m), both(2 * m);
-    double largest = 0;
-    for (size_t k = 0; k < m; k++) largest = std::fmax(largest, double(b.diag[size_t(free[k])]));
-    for (double ridge = RIDGE;; ridge *= 100) {
-      for (size_t i = 0; i < m; i++) {
-        const float *row = b.K + free[i] * b.width;
-        for (size_t j = 0; j < i; j++) H[i * m + j] = double(row[free[j]]);  // the lower half is enough
-        H[i * m + i] = double(b.diag[size_t(free[i])]) + ridge * largest;
-        both[2 * i] = slope[i], both[2 * i + 1] = 1;
-      }
-      if (loops.solve_definite(H.data(), int64_t(m), both.data(), 2)) break;
-      if (ridge > 1e-2) return false;
-    }
+    std::vector<double> both(2 * m);
+    if (!(int64_t(m) < SINGLE_NEWTON ? solve<double>(free, slope, RIDGE, loops.solve_definite, both) : solve<float>(free, slope, SINGLE_RIDGE, loops.solve_roughly, both))) return false;
     double sum = 0, ones = 0;
     for (size_t i = 0; i < m; i++) sum += both[2 * i], ones += both[2 * i + 1];
     const double lambda = bias ? sum / ones : 0;
@@ -254,6 +343,28 @@ class ByBlocks {
       d[i] = both[2 * i] - lambda * both[2 * i + 1];
       if (!std::isfinite(d[i])) return false;
     }
+    return true;
+  }
+
+  // (K + r)^-1 of the slopes and of ones, with a ridge that grows until there is a factor
+  template <class Real, class Solver> bool solve(const std::vector<int64_t> &free, const std::vector<double> &slope, double ridge, Solver solver, std::vector<double> &both) const {
+    Block &b = block;
+    const size_t m = free.size();
+    std::vector<Real> B(2 * m), &H = b.room(Real());
+    if (H.size() < m * m) H.resize(m * m);
+    double largest = 0, size = 0;
+    for (size_t k = 0; k < m; k++) largest = std::fmax(largest, double(b.diag[size_t(free[k])])), size = std::fmax(size, std::fabs(slope[k]));
+    for (;; ridge *= 100) {
+      for (size_t i = 0; i < m; i++) {
+        const float *row = b.K + free[i] * b.width;
+        for (size_t j = 0; j < i; j++) H[i * m + j] = Real(row[free[j]]);  // the lower half is enough
+        H[i * m + i] = Real(double(b.diag[size_t(free[i])]) + ridge * largest);
+        B[2 * i] = Real(size > 0 ? slope[i] / size : 0), B[2 * i + 1] = 1;
+      }
+      if (solver(H.data(), int64_t(m), B.data(), 2)) break;
+      if (ridge > 1e-2) return false;
+    }
+    for (size_t i = 0; i < m; i++) both[2 * i] = size * double(B[2 * i]), both[2 * i + 1] = double(B[2 * i + 1]);
     return true;
   }
 

@@ -1,4 +1,5 @@
 // All loops, compiled once for each level: LEVEL (its name), TABLE (that of its table) and BYTES (the size of a register) are given when compiling.
+#include "block_pairs.hpp"
 #include "newton.hpp"
 #include "pairs.hpp"
 #include "perceptron.hpp"
@@ -16,4 +17,4 @@ constexpr FeatureLoops FEATURES = {
     features::draws, features::draws_kernel, features::losses_and_conjugates, features::approach, features::learn, features::learn_block, features::cast_votes,
 };
 extern const Loops JOIN(loops_, TABLE);
-const Loops JOIN(loops_, TABLE) = {TEXT(LEVEL), OF<float>, OF<double>, solve_definite, FEATURES};
+const Loops JOIN(loops_, TABLE) = {TEXT(LEVEL), OF<float>, OF<double>, solve_definite<double>, solve_definite<float>, block_descent, FEATURES};

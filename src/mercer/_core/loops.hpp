@@ -52,5 +52,7 @@ struct Loops {
   LoopsOf<float> single;
   LoopsOf<double> precise;
   bool (*solve_definite)(double *H, int64_t n, double *B, int64_t m);
+  bool (*solve_roughly)(float *H, int64_t n, float *B, int64_t m);
+  int64_t (*block_descent)(const WorkingSet<float> &, double tol, int64_t most, double *violation);
   FeatureLoops features;
 };

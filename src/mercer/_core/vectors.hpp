@@ -62,6 +62,14 @@ inline double fused(double a, double b, double c) {
 #endif
 }
 
+inline float fused(float a, float b, float c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return __builtin_fmaf(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
 // As many numbers as a vector of float64 has, widened.
 inline vec<double> load_wide(const double *p) { return load(p); }
 inline vec<double> load_wide(const float *p) {

@@ -10,18 +10,17 @@ several classes, where nobody else can win the vote.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..estimators.multiclass import pairs
 from ..types import Array, Index
-from .paths import CHUNK, GOAL, Posed, Solved
+from .paths import GOAL, Posed, Solved, objective
+from .sums import exact_rounding, rounding
 
-_UNIT = 0.5 * float(np.finfo(np.float64).eps)
-_MORE = 64  # roundings of a sum: one for each class whose points are summed up by themselves, and a few
+_SAFE = 1.01  # of numbers that are only nearly known
 _ENOUGH = 1 / 32  # of f(x)^2: with such a gap f(x) has a sign
-_FLOOR = 1e-13  # of the objective: with float64 scores, less cannot be reached
+_FLOOR = 1e-15  # of the objective: with float64 scores, less cannot be reached
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,52 +32,67 @@ class Between:
     b: Array
 
 
-def between(
-    posed: list[Posed], solved: list[Solved], scores: list[Array], loss: Any, diag: Array, at: Index
-) -> Between:
-    """The bounds of f at the points `at`, for each problem and C."""
-    shape = (len(posed), len(solved[0].b), at.size)
+def between(posed: list[Posed], solved: list[Solved], fold: int, diag: Array, at: Index) -> Between:
+    """The bounds of f at the points `at` that a fold asks for, for each problem and C."""
+    shape = (len(posed), solved[0].b.shape[1], at.size)
     low, high, biases = np.empty(shape), np.empty(shape), np.zeros(shape[:2])
     root = np.sqrt(np.maximum(diag, 0.0))
     for k, (problem, answer) in enumerate(zip(posed, solved, strict=True)):
-        own = root if problem.at is None else root[problem.at]
-        for c, weight in enumerate(problem.weights):
-            rounding = _rounding(answer.scale[c] * answer.beta[c], own, root)
-            gap = max(float(answer.gap[c]), 0.0) + _hidden(problem, answer, c, own, rounding)
-            radius = np.sqrt(2.0 * gap) + rounding
-            b = 0.0, 0.0
-            if problem.bias:
-                inside = np.flatnonzero(weight)
-                long = answer.scale[c] * answer.scores[c, inside]
-                best = loss.best_bias(problem.y[inside], long, weight[inside], 0.0)
-                wide = radius * float(own[inside].max(initial=0.0))
-                b = best[0] - wide, best[1] + wide
-                biases[k, c] = 0.5 * (best[0] + best[1])
-            f, r = answer.scale[c] * scores[k][c, at], radius * root[at]
-            low[k, c], high[k, c] = f - r + b[0], f + r + b[1]
+        own = np.concatenate([root[points] for _, points in problem.parts]) if problem.parts else root
+        scale = answer.scale[fold][:, None]
+        lost = _lost(answer, fold, own)
+        gap = np.maximum(answer.gap[fold], 0.0) + _hidden(problem, answer, fold, own, lost)
+        radius = np.sqrt(2.0 * gap) + lost
+        least = most = np.zeros(len(radius))
+        if problem.bias:
+            inside = problem.weights[fold, 0] > 0.0
+            wide = radius * float(own[inside].max(initial=0.0))
+            weights = problem.weights[fold][:, inside]
+            best = best_biases(problem.y[fold, inside], (scale * answer.scores[fold])[:, inside], weights)
+            least, most = best[0] - wide, best[1] + wide
+            biases[k] = 0.5 * (best[0] + best[1])
+        f, r = scale * answer.asked[fold], radius[:, None] * root[at]
+        low[k], high[k] = f - r + least[:, None], f + r + most[:, None]
     return Between(low, high, biases)
 
 
-def _rounding(beta: Array, own: Array, root: Array) -> float:
-    """What float64 sums over kernel values may have lost, in parts of |x|: a product, the sum of a chunk, and the sums
-    over all chunks and classes.
+def best_biases(y: Array, scores: Array, C: Array) -> tuple[Array, Array]:
+    """The interval of the best b of sum C_i max(0, 1 - y_i (s_i + b)), of each row: the slope grows by C_i at
+    y_i - s_i, from minus the weight of the points with y > 0.
     """
-    roundings = CHUNK + root.size / CHUNK + _MORE
-    return float(roundings * _UNIT * (np.abs(beta) * own).sum())
+    at = y - scores
+    order = np.argsort(at, axis=1, kind="stable")
+    total = np.cumsum(np.take_along_axis(C, order, axis=1), axis=1)
+    level, slack, last = C[:, y > 0].sum(axis=1), 1e-12 * C.sum(axis=1), y.size - 1
+    ends = (total < (level - slack)[:, None]).sum(axis=1), (total <= (level + slack)[:, None]).sum(axis=1)
+    row = np.arange(len(C))
+    low, high = (at[row, order[row, np.minimum(end, last)]] for end in ends)
+    return low, high
 
 
-def _hidden(problem: Posed, answer: Solved, c: int, own: Array, rounding: float) -> float:
+def _lost(answer: Solved, fold: int, own: Array) -> Array:
+    """What rounding may have done to scores, in parts of |x|."""
+    beta, exact = answer.beta[fold], answer.exact[fold]
+    out = rounding(beta, own)
+    if exact.any():
+        norm = np.sqrt(np.maximum((beta * answer.scores[fold]).sum(axis=1), 0.0)) * _SAFE
+        out = np.where(exact, np.minimum(exact_rounding(beta, own, norm), out), out)
+    return np.asarray(answer.scale[fold] * out * _SAFE)
+
+
+def _hidden(problem: Posed, answer: Solved, fold: int, own: Array, lost: Array) -> Array:
     """What rounding of the scores may hide of the gap, beta'K beta + sum C_i loss(f_i) - sum y_i beta_i.
 
     An error e of a score changes it by beta_i e and by C_i times the change of the loss: at a bound the two cancel, and
     outside of the margin both are zero, so that only free coefficients, and points that are at the margin up to
     rounding, count: by no more than C_i e each.
     """
-    t, beta, size = problem.terms[c], answer.beta[c], rounding * own
-    free = (t.lo < beta) & (beta < t.hi) & (beta != 0.0)
-    margin = answer.scale[c] * problem.y * (answer.scores[c] + answer.b[c])
-    near = np.abs(1.0 - margin) <= 2.0 * size * float(own.max(initial=0.0))
-    return float((problem.weights[c] * size)[free | near].sum() * float(own.max(initial=0.0)))
+    lo, hi = problem.terms[3:].reshape(2, *problem.weights.shape)[:, fold]
+    beta, size, largest = answer.beta[fold], lost[:, None] * own, float(own.max(initial=0.0))
+    free = (lo < beta) & (beta < hi) & (beta != 0.0)
+    margin = answer.scale[fold][:, None] * problem.y[fold] * (answer.scores[fold] + answer.b[fold][:, None])
+    near = np.abs(1.0 - margin) <= 2.0 * size * largest
+    return np.asarray(np.where(free | near, problem.weights[fold] * size, 0.0).sum(axis=1) * largest)
 
 
 def right(found: Between, truth: Index, classes: int, paired: bool) -> tuple[Array, Array]:
@@ -121,11 +135,13 @@ def _winners(low: Array, high: Array, classes: int) -> Array:
     return out
 
 
-def wanted(found: Between, solved: list[Solved], surely: Array, may: Array, paired: bool) -> Array:
-    """The gaps by which open labels would be decided: (problems, C)."""
+def wanted(
+    found: Between, solved: list[Solved], fold: int, unsure: Array, paired: bool
+) -> tuple[Array, Array]:  # fmt: skip
+    """The gaps by which the unsure labels of a fold would be decided; and where there are any: (problems, C)."""
     out = np.empty(found.low.shape[:2])
     middle = 0.5 * (found.low + found.high)
-    unsure = np.broadcast_to(surely != may, middle.shape)
+    unsure = np.broadcast_to(unsure, middle.shape)
     if paired:  # f has a sign, or none yet
         unsure = unsure & (found.low <= 0.0) & (found.high >= 0.0)
         margin = np.abs(middle)
@@ -134,6 +150,6 @@ def wanted(found: Between, solved: list[Solved], surely: Array, may: Array, pair
         margin = np.broadcast_to(0.5 * (first - second), middle.shape)
     least = np.where(unsure, margin, np.inf).min(axis=2, initial=np.inf)
     for k, answer in enumerate(solved):
-        objective = np.maximum(np.abs(answer.dual), np.abs(answer.dual + answer.gap))
-        out[k] = np.minimum(GOAL * objective, np.maximum(_ENOUGH * least[k] ** 2, _FLOOR * objective))
-    return out
+        size = objective(answer)[fold]
+        out[k] = np.minimum(GOAL * size, np.maximum(_ENOUGH * least[k] ** 2, _FLOOR * size))
+    return out, np.isfinite(least)

@@ -21,13 +21,12 @@ from ..columns.dense import Tiles
 from ..kernels import Gaussian, Kernel
 from ..kernels.points import count, is_sparse, width
 from ..parallel import for_each
-from ..types import Array, Index, Points
+from ..types import Array, Points
 
 core = CHOICE.functions
 _LOG2E = log2(np.e)
 _NOTHING = 1e-20  # of the largest value: less is zero in float32, where it would be slow (denormal numbers)
 _STRIP = 256  # rows that are made at a time
-_MOST_RUNS = 32  # of neighbours
 BYTES = 12  # for each pair of points: float64 and float32
 
 
@@ -77,11 +76,12 @@ class Matrices:
 
         def strip(edge: tuple[int, int]) -> None:
             part = slice(*edge)
-            K[part] = self.distances[part]  # type: ignore[index]
+            K[part, edge[0] :] = self.distances[part, edge[0] :]  # type: ignore[index]
             slots = np.arange(edge[1] - edge[0])
-            core.finish_rows(form, np.zeros(slots.size), levels, slots, K[part])
+            core.finish_rows(form, np.zeros(slots.size), levels, slots, K[part, edge[0] :])
 
         for_each(_strips(self.n), strip, self.threads)
+        core.mirror(K, 0, self.n)  # the other half
         return K
 
     def _rounded(self, K: Array) -> Array:
@@ -91,7 +91,9 @@ class Matrices:
 
         def strip(edge: tuple[int, int]) -> None:
             part = slice(*edge)
-            single[part, : self.n] = np.where(np.abs(K[part]) < nothing, 0.0, K[part])
+            own = K[part].astype(np.float32)
+            own[np.abs(own) < nothing] = 0.0
+            single[part, : self.n] = own
 
         for_each(_strips(self.n), strip, self.threads)
         return single
@@ -101,16 +103,11 @@ def _strips(n: int) -> list[tuple[int, int]]:
     return list(pairwise([*range(0, n, _STRIP), n]))
 
 
-def part_of(single: Array, at: Index) -> Array:
-    """The rows and columns of some points of a padded matrix, padded again; neighbours are copied together."""
-    size = padded(at.size)
+def part_of(single: Array, parts: list[tuple[slice, slice]]) -> Array:
+    """Some rows and columns of a padded matrix, padded again: (where they go, where they stand) of each part."""
+    size = padded(sum(place.stop - place.start for place, _ in parts))
     out = np.zeros((size, size), single.dtype)
-    cuts = [0, *(np.flatnonzero(np.diff(at) != 1) + 1).tolist(), at.size]
-    if len(cuts) > _MOST_RUNS:
-        out[: at.size, : at.size] = single[np.ix_(at, at)]
-        return out
-    runs = [(slice(a, b), slice(int(at[a]), int(at[a]) + b - a)) for a, b in pairwise(cuts)]
-    for to_rows, rows in runs:
-        for to_columns, columns in runs:
+    for to_rows, rows in parts:
+        for to_columns, columns in parts:
             out[to_rows, to_columns] = single[rows, columns]
     return out

@@ -1,50 +1,60 @@
-"""One fold, all values of C: the problems of a machine, each solved from the answer for the C before.
+"""Some folds, all values of C: the problems of a machine, each solved from the answer to a neighbour.
 
-Every problem stands on all points of its classes; those that the fold leaves out have lo = hi = 0, so that their scores
-come for nothing. Values of K are float32 in the solver. Then all scores K beta are recomputed in float64 by one
-product, and what is not good enough by them is solved further, from there.
+Every problem stands on all points of its classes; those that a fold leaves out have lo = hi = 0, so that their scores
+come for nothing. A cell is a problem in one fold for one C. The first fold goes from C to C, the others from the fold
+before at the same C. Values of K are float32 in the solver. Then all scores K beta are recomputed in float64, and what
+is not good enough by them is solved further, from there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._core.core import CHOICE
-from ..losses import Hinge, Terms
 from ..types import Array, Index
 from .matrices import Matrix, part_of
+from .sums import Product, exact_times, times
 
 core = CHOICE.functions
 GOAL = 1e-5
 """The relative gap of each problem, with a float64 kernel."""
+_FIRST_GOAL = 1e-4  # and with a float32 kernel, before
 _STEPS = 4_000_000  # of pairs, for one problem
-_MOST_PRODUCTS = 10  # by which scores are recomputed
-_ROUNDING = 64 * float(np.finfo(np.float64).eps)  # of sums of many numbers, in parts of their sizes
-CHUNK = 64
-"""Rows of K that are summed up before they reach a sum."""
+_MOST_ROUNDS = 6  # of scores that are recomputed, and answers that are solved further; the last two without the latter
+_HEADWAY = 0.5  # of the gap: who makes less is left alone
+_FOUND = 11  # numbers that the solver gives for each cell
+
+
+class Fold(NamedTuple):
+    """What is trained on (places among all points), and its targets and weights."""
+
+    train: Index
+    y: Any
+    weight: Array
 
 
 @dataclass(frozen=True, eq=False)
 class Posed:
-    """A problem of one fold: its points, and for each C its terms (zeros where a point is left out)."""
+    """A problem: its points; for each cell (C within folds) its terms, with zeros where a point is left out."""
 
-    at: Index | None
-    """The points that it stands on; None: all."""
+    parts: list[tuple[slice, slice]]
+    """The points of each of its classes: their places in the problem, and among all points. Empty: it stands on all."""
     y: Array
-    weights: list[Array]
-    """C_i for each C; 0 where a point is left out."""
-    terms: list[Terms]
+    """(folds, points)"""
+    weights: Array
+    """C_i: (folds, C, points); 0 where a point is left out."""
+    terms: Array
+    """q, r, eps, lo and hi: (5, cells, points)."""
     bias: bool
-    hinge: bool
 
 
 @dataclass(eq=False)
 class Solved:
-    """The answers to one problem, for each C: beta and scores of its points, b, and how good they are."""
+    """The answers to one problem, by folds and C: beta and scores of its points, b, and how good they are."""
 
     beta: Array
     scores: Array
@@ -53,201 +63,198 @@ class Solved:
     dual: Array
     scale: Array
     """The gap is that of w times this."""
+    exact: Array
+    """Whether scores were summed up nearly without rounding."""
+    asked: list[Array] = field(default_factory=list)
+    """For each fold, the scores of the points that are asked for: (C, points)."""
     steps: int = 0
 
 
-def pose(n: int, machines: list[Any], y: Any, weight: Array, train: Index, group: Index) -> list[Posed]:
-    """The problems of a fold; `machines` differ in C alone, `group` is the class of each of the n points."""
-    plans = [machine._plan(y, weight) for machine in machines]
-    order = plans[0][0]
-    places = train if order is None else train[order]
-    posed = []
-    for number, task in enumerate(plans[0][2]):
-        own = places if task.rows is None else places[task.rows]
-        at = None if task.rows is None else np.flatnonzero(np.isin(group, np.unique(group[own])))
-        place = own if at is None else np.searchsorted(at, own)
-        size = n if at is None else at.size
-        targets, weights, terms = _spread(size, place, task.y), [], []
-        for plan in plans:
-            each = plan[2][number]
-            found = each.loss.terms(each.y, each.C)
-            arrays = (found.q, found.r, found.eps, found.lo, found.hi)
-            terms.append(Terms(*(_spread(size, place, array) for array in arrays)))
-            weights.append(_spread(size, place, each.C))
-        posed.append(Posed(at, targets, weights, terms, task.bias, isinstance(task.loss, Hinge)))
-    return posed
+def pose(n: int, machine: Any, Cs: Array, folds: list[Fold], group: Index) -> list[Posed]:
+    """The problems of some folds. `machine` has C = 1; `group` is the class of each of the n points."""
+    plans = []
+    for fold in folds:
+        order, _, tasks = machine._plan(fold.y, fold.weight)
+        plans.append((fold.train if order is None else fold.train[order], tasks))
+    return [_posed(n, Cs, [(places, tasks[k]) for places, tasks in plans], group) for k in range(len(plans[0][1]))]
 
 
-def _spread(size: int, place: Index, values: Array) -> Array:
-    out = np.zeros(size)
-    out[place] = values
+def _posed(n: int, Cs: Array, tasks: list[tuple[Index, Any]], group: Index) -> Posed:
+    """One problem of each fold, as one."""
+    first = tasks[0][1]
+    rows = [places if task.rows is None else places[task.rows] for places, task in tasks]
+    parts = [] if first.rows is None else _parts(group, np.unique(group[rows[0]]))
+    at = np.arange(n) if not parts else np.concatenate([np.arange(n)[points] for _, points in parts])
+    shape = (len(tasks), len(Cs), at.size)
+    y, weights, terms = np.zeros((len(tasks), at.size)), np.zeros(shape), np.zeros((5, *shape))
+    for number, (own, (_, task)) in enumerate(zip(rows, tasks, strict=True)):
+        place = np.searchsorted(at, own)
+        y[number, place] = task.y
+        for c, C in enumerate(Cs):
+            weights[number, c, place] = C * task.C
+            found = task.loss.terms(task.y, C * task.C)
+            for term, array in zip(terms, (found.q, found.r, found.eps, found.lo, found.hi), strict=True):
+                term[number, c, place] = array
+    return Posed(parts, y, weights, terms.reshape(5, -1, at.size), first.bias)
+
+
+def _parts(group: Index, classes: Index) -> list[tuple[slice, slice]]:
+    """Where the points of some classes stand, one class after the other; points are sorted by class."""
+    out, place = [], 0
+    for one in classes:
+        first, last = np.searchsorted(group, [one, one + 1]).tolist()
+        out.append((slice(place, place + last - first), slice(first, last)))
+        place += last - first
     return out
 
 
-Wanted = Callable[[list[Solved], list[Array]], Array]
-"""From answers and the scores of all points, which gap each problem should have for each C."""
+Wanted = Callable[[list[Solved], Array], tuple[Array, Array]]
+"""From answers, and in which folds they are new: which gap each problem should have, and where labels are open; both by
+problems, folds and C."""
 
 
-def solve_all(matrix: Matrix, posed: list[Posed], wanted: Wanted) -> tuple[list[Solved], list[Array]]:
-    """The answers to all problems of a fold; and for each, its scores K beta of all n points (C, n)."""
+def solve_all(matrix: Matrix, posed: list[Posed], asked: list[Index], wanted: Wanted) -> list[Solved]:
+    """The answers to all problems of some folds, and the scores of the points that each fold asks for.
+
+    What has moved is scored again; where the gap is good, or cannot be better, and labels are open all the same, nearly
+    without rounding.
+    """
     solved = [_along(_own(matrix, problem), problem) for problem in posed]
-    pieces = _pieces(len(matrix.precise), posed)
-    for attempt in range(_MOST_PRODUCTS):
-        everywhere = _products(matrix.precise, pieces, solved)
-        for problem, answer, scores in zip(posed, solved, everywhere, strict=True):
-            answer.scores = scores if problem.at is None else scores[:, problem.at]
-            _look(problem, answer)
-        gaps = wanted(solved, everywhere)
-        if attempt == _MOST_PRODUCTS - 1 or not _go_on(matrix, posed, solved, gaps):
+    shape = solved[0].gap.shape
+    moved, rough = np.ones((len(posed), *shape), bool), np.zeros((len(posed), *shape), bool)
+    before = np.full(moved.shape, np.inf)  # gaps, when a cell was solved last
+    for number in range(_MOST_ROUNDS):
+        _score(matrix.precise, posed, solved, moved, asked, times)
+        _score(matrix.precise, posed, solved, rough, asked, exact_times)
+        gaps, unsure = wanted(solved, np.asarray((moved | rough).any(axis=(0, 2))))
+        gap, exact = np.stack([one.gap for one in solved]), np.stack([one.exact for one in solved])
+        bad = (gap > gaps) & (gap < _HEADWAY * before) & (number < _MOST_ROUNDS - 2)
+        before = np.where(bad, gap, before)
+        moved = _go_on(matrix, posed, solved, gaps, bad)
+        rough = unsure & ~exact & ~bad
+        if not (moved | rough).any():
             break
-    return solved, everywhere
+    return solved
 
 
-def good_enough(solved: list[Solved], everywhere: list[Array]) -> Array:
+def good_enough(solved: list[Solved], new: Array) -> tuple[Array, Array]:
     """The gap that is a small part of the objective, whatever the scores."""
-    return np.stack([GOAL * np.maximum(np.abs(one.dual), np.abs(one.dual + one.gap)) for one in solved])
+    gaps = np.stack([GOAL * objective(one) for one in solved])
+    return gaps, np.zeros(gaps.shape, bool)
+
+
+def objective(one: Solved) -> Array:
+    """The larger of the dual and the primal value."""
+    return np.asarray(np.maximum(np.abs(one.dual), np.abs(one.dual + one.gap)))
 
 
 def _own(matrix: Matrix, problem: Posed) -> Array:
-    return matrix.single if problem.at is None else part_of(matrix.single, problem.at)
+    return part_of(matrix.single, problem.parts) if problem.parts else matrix.single
 
 
 def _along(K: Array, problem: Posed) -> Solved:
-    """All C in turn, each from the answer before."""
-    many, size = len(problem.terms), problem.y.size
-    b, gap, dual = np.zeros((3, many))
-    out = Solved(np.zeros((many, size)), np.zeros((many, size)), b, gap, dual, scale=np.ones(many))
-    beta, scores, before = np.zeros(size), np.zeros(size), None
-    for number, terms in enumerate(problem.terms):
-        if before is not None:
-            beta, scores = _moved(K, beta, scores, before, terms, problem.bias)
-        F = terms.q - terms.r * beta - scores
-        _settle(K, problem, number, beta, F, GOAL, 0.0, out)
-        scores = terms.q - terms.r * beta - F
-        out.beta[number], out.scores[number], before = beta, scores, terms
-    return out
-
-
-def _settle(
-    K: Array, problem: Posed, number: int, beta: Array, F: Array, goal: float, least: float, out: Solved
-) -> bool:
-    """Solve for one C, from beta and F, which change; whether they have."""
-    t = problem.terms[number]
-    done = core.settle_by_blocks(K, t.q, t.r, t.eps, t.lo, t.hi, beta, F, problem.bias, goal, least, _STEPS)
-    _, steps, _, rounds, _, out.dual[number], out.gap[number], top, bottom, _ = done
-    out.b[number] = 0.5 * (top + bottom) if problem.bias else 0.0
-    out.steps += steps
-    return bool(rounds)
-
-
-def _moved(K: Array, beta: Array, scores: Array, old: Terms, new: Terms, bias: bool) -> tuple[Array, Array]:
-    """Coefficients at a bound go to the new one; the sum is repaired by as few as will do, those first whose slope
-    asks for it.
+    """All cells in turn, C by C: the first fold from the answer for the C before, others from that of the fold before,
+    or for the C before, where that is nearly the answer.
     """
-    to = np.where((beta >= old.hi) & (old.hi > 0), new.hi, np.where((beta <= old.lo) & (old.lo < 0), new.lo, beta))
-    to = np.clip(to, new.lo, new.hi)
-    if bias:
-        excess = float(to.sum()) - float(beta.sum())
-        sign = 1.0 if excess > 0 else -1.0
-        may = np.flatnonzero(to > new.lo if sign > 0 else to < new.hi)
-        slope = sign * (new.q - new.r * beta - scores)[may]
-        may = may[np.argsort(slope, kind="stable")]
-        room = to[may] - new.lo[may] if sign > 0 else new.hi[may] - to[may]
-        before = np.cumsum(room) - room
-        taken = np.clip(abs(excess) - before, 0.0, room)
-        to[may] = np.where(taken == room, new.lo[may] if sign > 0 else new.hi[may], to[may] - sign * taken)
-    moved = np.flatnonzero(to != beta)
-    scores = scores.copy()
-    core.add_rows(K, moved, (to - beta)[moved], scores)
-    return to, scores
+    folds, many, size = problem.weights.shape
+    order = np.arange(folds * many).reshape(folds, many).T.ravel()
+    smaller = np.maximum(np.arange(order.size) - folds, 0)
+    other = np.where(order >= many, np.arange(order.size) - 1, smaller)
+    smaller[:folds] = np.arange(order.size)[:folds]  # has none
+    start = np.stack([smaller, other], axis=1)
+    terms = np.ascontiguousarray(problem.terms[:, order])
+    beta, F = np.zeros((order.size, size)), terms[0].copy()
+    goals, found = np.tile([_FIRST_GOAL, 0.0], (order.size, 1)), np.empty((order.size, _FOUND))
+    core.settle_cells(K, terms, start, goals, beta, F, found, problem.bias, _STEPS)
+    own = beta[np.argsort(order)].reshape(folds, many, size)
+    b, gap, dual, scale = np.zeros((4, folds, many))
+    exact, steps = np.zeros((folds, many), bool), int(found[:, 1].sum())
+    return Solved(own, np.zeros_like(own), b, gap, dual, scale, exact, steps=steps)
 
 
-@dataclass(frozen=True, eq=False)
-class _Piece:
-    """Points that belong to the same problems: their rows of K, and for each problem their places in it."""
-
-    rows: Any
-    places: list[tuple[int, Any]]
-
-
-def _pieces(n: int, posed: list[Posed]) -> list[_Piece]:
-    if posed[0].at is None:
-        return [_Piece(slice(0, n), [(k, slice(0, n)) for k in range(len(posed))])]
-    sets = [np.arange(n) if problem.at is None else problem.at for problem in posed]
-    belongs = np.zeros((len(sets), n), bool)
-    for own, at in zip(belongs, sets, strict=True):
-        own[at] = True
-    codes: dict[bytes, list[int]] = {}
-    for point, column in enumerate(np.packbits(belongs, axis=0).T):
-        codes.setdefault(column.tobytes(), []).append(point)
-    out = []
-    for points in codes.values():
-        mine = np.flatnonzero(belongs[:, points[0]])
-        if mine.size:
-            places = [(int(k), _as_slice(np.searchsorted(sets[k], points))) for k in mine]
-            out.append(_Piece(_as_slice(np.array(points)), places))
-    return out
+def _slopes(problem: Posed, answer: Solved, cells: Index) -> tuple[Array, Array, Array]:
+    """The terms, beta and F of some cells."""
+    terms = np.ascontiguousarray(problem.terms[:, cells])
+    beta, scores = (array.reshape(-1, terms.shape[2])[cells] for array in (answer.beta, answer.scores))
+    return terms, beta, terms[0] - terms[1] * beta - scores
 
 
-def _as_slice(index: Index) -> Any:
-    """Neighbours as a slice, which copies nothing."""
-    first, last = int(index[0]), int(index[-1])
-    return slice(first, last + 1) if last - first + 1 == index.size else index
+def _look(problem: Posed, answer: Solved, cells: Index) -> None:
+    """Gap, dual value and b of some answers, by their scores."""
+    found = np.empty((cells.size, _FOUND))
+    core.judge_cells(*_slopes(problem, answer, cells), found, problem.bias)
+    for name, values in (
+        ("dual", found[:, 5]), ("gap", found[:, 6]), ("scale", found[:, 10]),
+        ("b", 0.5 * (found[:, 7] + found[:, 8]) * problem.bias),
+    ):  # fmt: skip
+        getattr(answer, name).reshape(-1)[cells] = values
 
 
-def _products(K: Array, pieces: list[_Piece], solved: list[Solved]) -> list[Array]:
-    """K beta in float64, of all points, for each problem: (C, n). Problems on the same points share the rows of K."""
-    n, many = len(K), len(solved[0].beta)
-    out = [np.zeros((many, n)) for _ in solved]
-    for piece in pieces:
-        beta = np.concatenate([solved[k].beta[:, places] for k, places in piece.places])
-        used, rows = np.flatnonzero(beta.any(axis=0)), K[piece.rows]
-        found = np.zeros((len(beta), n))
-        for start in range(0, used.size, CHUNK):  # short sums of short sums: what rounding can do to them stays small
-            part = used[start : start + CHUNK]
-            found += beta[:, part] @ rows[part]
-        for number, (k, _) in enumerate(piece.places):
-            out[k] += found[number * many : (number + 1) * many]
-    return out
-
-
-def _go_on(matrix: Matrix, posed: list[Posed], solved: list[Solved], wanted: Array) -> bool:
-    """Solve further what is not good enough by its true scores; whether anything has moved."""
-    moved = False
-    for problem, answer, gaps in zip(posed, solved, wanted, strict=True):
-        K: Array | None = None
-        for number in np.flatnonzero(answer.gap > gaps):
-            t, beta = problem.terms[number], answer.beta[number]
-            K = _own(matrix, problem) if K is None else K
-            F = t.q - t.r * beta - answer.scores[number]
-            moved = _settle(K, problem, int(number), beta, F, 0.0, float(gaps[number]), answer) or moved
+def _go_on(matrix: Matrix, posed: list[Posed], solved: list[Solved], wanted: Array, bad: Array) -> Array:
+    """Solve further what is not good enough by its true scores; which cells have moved."""
+    moved = np.zeros(bad.shape, bool)
+    for k, (problem, answer) in enumerate(zip(posed, solved, strict=True)):
+        cells = np.flatnonzero(bad[k])
+        if cells.size == 0:
+            continue
+        terms, beta, F = _slopes(problem, answer, cells)
+        goals, found = np.stack([np.zeros(cells.size), wanted[k].flat[cells]], axis=1), np.empty((cells.size, _FOUND))
+        start = np.stack([_smaller(cells, bad.shape[2]), np.arange(cells.size)], axis=1)
+        core.settle_cells(_own(matrix, problem), terms, start, goals, beta, F, found, problem.bias, _STEPS)
+        own = answer.beta.reshape(-1, beta.shape[1])
+        moved[k].flat[cells] = (beta != own[cells]).any(axis=1)
+        own[cells] = beta
+        answer.steps += int(found[:, 1].sum())
     return moved
 
 
-def _look(problem: Posed, answer: Solved) -> None:
-    """Gap, dual value and b of all answers, by their scores."""
-    for number, t in enumerate(problem.terms):
-        beta = answer.beta[number]
-        F = t.q - t.r * beta - answer.scores[number]
-        top, bottom, _ = core.extremes(F, beta, t.eps, t.lo, t.hi)
-        b = 0.5 * (top + bottom) if problem.bias else 0.0
-        answer.gap[number] = core.shares(F, beta, t.r, t.eps, t.lo, t.hi, b)
-        answer.dual[number] = float((0.5 * beta * (t.q + F) - t.eps * np.abs(beta)).sum())
-        answer.b[number], answer.scale[number] = b, 1.0
-        if problem.hinge and 0.0 < top - bottom < 1.0:
-            _stretch(problem, number, answer, top - bottom)
+def _smaller(cells: Index, many: int) -> Index:
+    """Where the cell of the same fold and the C before stands among some; a cell's own place, where it is not there."""
+    own = np.arange(cells.size)
+    before = np.maximum(own - 1, 0)
+    return np.where((cells[before] == cells - 1) & (cells % many > 0), before, own)
 
 
-def _stretch(problem: Posed, number: int, answer: Solved, violation: float) -> None:
-    """A longer w, where its gap is smaller: free points that are short of the margin by half of the violation cost C
-    each, and there may be many; at w / (1 - violation / 2) they cost nothing.
-    """
-    beta, scores, dual = answer.beta[number], answer.scores[number], answer.dual[number]
-    s = 1.0 / (1.0 - 0.5 * violation)
-    norm = float(beta @ scores)
-    loss = float((problem.weights[number] * np.maximum(0.0, 1.0 - s * problem.y * (scores + answer.b[number]))).sum())
-    primal = 0.5 * s * s * norm + loss
-    rounding = _ROUNDING * (primal + abs(dual) + float(np.abs(beta).sum()))  # a difference of large numbers
-    gap = max(primal - dual, 0.0) + rounding
-    if gap < answer.gap[number]:
-        answer.gap[number], answer.scale[number] = gap, s
+def _score(
+    K: Array, posed: list[Posed], solved: list[Solved], which: Array, asked: list[Index], product: Product
+) -> None:
+    """The scores of some cells in float64, of the points of their problem and of those asked for; and gaps by them."""
+    if not which.any():
+        return
+    top = float(K.diagonal().max())  # of a kernel, no value is larger
+    for k, (problem, answer) in enumerate(zip(posed, solved, strict=True)):
+        cells, size = np.flatnonzero(which[k]), problem.y.shape[1]
+        if cells.size == 0:
+            continue
+        beta, scores = answer.beta.reshape(-1, size)[cells], answer.scores.reshape(-1, size)
+        parts = problem.parts or [(slice(0, size), slice(0, size))]
+        answer.exact.reshape(-1)[cells] = product is exact_times
+        for place, columns in parts:
+            scores[cells, place] = sum(product(beta[:, own], K[rows, columns], top) for own, rows in parts)
+        _look(problem, answer, cells)
+        if not problem.parts:
+            answer.asked = [own[:, points] for own, points in zip(answer.scores, asked, strict=True)]
+    if posed[0].parts:
+        for fold, points in enumerate(asked):
+            new = np.asarray(which[:, fold].any(axis=1))
+            _score_asked(K, posed, solved, new, fold, points, lambda beta, rows: product(beta, rows, top))
+
+
+def _score_asked(
+    K: Array, posed: list[Posed], solved: list[Solved], new: Array, fold: int, points: Index, product: Any
+) -> None:
+    """The scores of the points that a fold asks for; problems on the same class share its rows of K."""
+    many = posed[0].weights.shape[1]
+    classes: dict[tuple[int, int], list[tuple[int, slice]]] = {}
+    for k in np.flatnonzero(new).tolist():
+        problem, answer = posed[k], solved[k]
+        if len(answer.asked) <= fold:
+            answer.asked.append(np.zeros((many, points.size)))
+        answer.asked[fold][:] = 0.0
+        for place, rows in problem.parts:
+            classes.setdefault((rows.start, rows.stop), []).append((k, place))
+    for (first, last), users in classes.items():
+        beta = np.concatenate([solved[k].beta[fold][:, place] for k, place in users])
+        found = product(beta, K[first:last, points])
+        for number, (k, _) in enumerate(users):
+            solved[k].asked[fold] += found[number * many : (number + 1) * many]

@@ -10,7 +10,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
@@ -22,15 +22,15 @@ from ..estimators import SVC, SVR
 from ..estimators.checks import sample_weights
 from ..io import checkpoint
 from ..kernels import kernel as as_kernel
-from ..kernels.points import Domain, count, is_sparse, take
+from ..kernels.points import Domain, take
 from ..limits import Deadline, now
-from ..losses import Hinge
 from ..memory import parse_bytes
 from ..parallel import for_each
 from ..types import Array, Index
 from .bounds import between, right, wanted
 from .matrices import BYTES, Matrices, Matrix
-from .paths import Posed, Solved, good_enough, pose, solve_all
+from .paths import Fold, Posed, Solved, good_enough, objective, pose, solve_all
+from .placed import Placed, stacked
 from .rows import Splits, rows_of
 
 KNOWN = (SVC, SVR)
@@ -40,6 +40,7 @@ _LEAST = 0.05  # seconds for a plain fit, when time is up and there is nothing e
 _OFTEN = 2.0  # seconds between two checkpoints, at least
 _KEPT = ("seconds", "tested", "trained", "gap", "surely", "maybe")  # of an answer, in a checkpoint
 _DISTANCES = 8  # bytes for each pair of points
+_TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +73,8 @@ class Points:
     """The class of each point."""
     seen: Index
     """As train, with the rows that have no weight."""
+    rows: Index
+    """The rows that it trains on."""
 
 
 @dataclass(eq=False)
@@ -102,7 +105,7 @@ class Sheet:
     def __post_init__(self) -> None:
         self.prefix = prefix_of(self.estimator)
         self.steps = self.estimator[:-1] if isinstance(self.estimator, Pipeline) else None
-        self.made: OrderedDict[str, _Placed] = OrderedDict()
+        self.made: OrderedDict[str, Placed] = OrderedDict()
         self.making: dict[str, threading.Lock] = {}
         self.lock = threading.Lock()
 
@@ -154,21 +157,21 @@ class Sheet:
     # How answers are found.
 
     def solve(self) -> None:
-        """Answer all settings, path by path and fold by fold; those of the first path, whatever the time."""
+        """Answer all settings, path by path, some folds at a time; those of the first path, whatever the time."""
         full = sample_weights(self.weight, len(self.y))
         jobs = [
-            (number, path, fold)
+            (number, path, left)
             for number, path in enumerate(self.paths)
-            for fold in range(len(self.splits.made))
-            if (key_of(path[-1]), fold) not in self.answers
+            for folds in self._chains()
+            if (left := [fold for fold in folds if (key_of(path[-1]), fold) not in self.answers])
         ]
         if self.steps is not None:  # the steps are fitted once for each fold
             jobs.sort(key=lambda job: job[2])
 
-        def work(job: tuple[int, list[dict[str, Any]], int]) -> None:
-            number, path, fold = job
+        def work(job: tuple[int, list[dict[str, Any]], list[int]]) -> None:
+            number, path, folds = job
             if number == 0 or not self.deadline.limited or self.deadline.left() > 0.0:
-                self._answer(path, fold, full)
+                self._answer(path, folds, full)
                 if self.checkpoint is not None and now() - self.kept_at >= _OFTEN:
                     self.keep()
 
@@ -176,6 +179,14 @@ class Sheet:
             for_each(jobs, work, self.threads)
         finally:
             self.keep()
+
+    def _chains(self) -> list[list[int]]:
+        """Folds that are solved one from the other: half of them, so that two threads are busy with one kernel."""
+        folds = list(range(len(self.splits.made)))
+        if self.steps is not None:  # each has points of its own
+            return [[fold] for fold in folds]
+        half = (len(folds) + 1) // 2
+        return [part for part in (folds[:half], folds[half:]) if part]
 
     def keep(self) -> None:
         """Write what is known to the checkpoint, where there is one; plain fits are not kept."""
@@ -197,16 +208,22 @@ class Sheet:
         for key, fold, *values in checkpoint.read(self.checkpoint, "search", self.identity) or []:
             self.answers[key, fold] = Answer(**dict(zip(_KEPT, values, strict=True)))
 
-    def _answer(self, path: list[dict[str, Any]], fold: int, weight: Array) -> None:
-        """All settings of a path in one fold; plainly, where they cannot be shared: errors are then those of a fit."""
+    def _answer(self, path: list[dict[str, Any]], folds: list[int], weight: Array) -> None:
+        """All settings of a path in some folds; plainly, where they cannot be shared: errors are those of a fit."""
         shared = [settings for settings in path if 0.0 < self._weight_of(settings) < np.inf]
         try:
-            if shared and self._solved(shared, fold, weight):
-                path = [settings for settings in path if settings not in shared]
+            done = bool(shared) and self._solved(shared, folds, weight)
         except Exception as error:
-            _LOG.info("Search: a path is fitted plainly: %s", error)
+            _LOG.info("Search: a path is not shared: %s", error)
+            done = False
+        if not done and shared and len(folds) > 1:  # one of the folds may stand in the way
+            for fold in folds:
+                self._answer(path, [fold], weight)
+            return
         for settings in path:
-            self.answers[key_of(settings), fold] = self._plainly(settings, fold, weight)
+            if not done or settings not in shared:
+                for fold in folds:
+                    self.answers[key_of(settings), fold] = self._plainly(settings, fold, weight)
 
     def _plainly(self, settings: dict[str, Any], fold: int, weight: Array) -> Answer | Exception:
         train, _ = self.splits.made[fold]
@@ -233,17 +250,17 @@ class Sheet:
             with self.lock:
                 if "" not in self.made:
                     X, y = machine._admit_both(self.X, self.y, as_kernel(machine.kernel))
-                    self.made[""] = _Placed.of(machine, X, y, at_once)
+                    self.made[""] = Placed.of(machine, X, y, at_once)
             placed = self.made[""]
             own, place = train[weight[train] > 0.0], placed.place
-            return Points(placed.matrices, place[own], place[test], placed.classes, place[train])
+            return Points(placed.matrices, place[own], place[test], placed.classes, place[train], own)
         if (BYTES + _DISTANCES) * self.threads * float(train.size + test.size) ** 2 > room:
             return None
         placed = self._transformed(estimator, fold, train, test)
         own = placed.place[: train.size]
-        return Points(placed.matrices, own, placed.place[train.size :], placed.classes, own)
+        return Points(placed.matrices, own, placed.place[train.size :], placed.classes, own, train)
 
-    def _transformed(self, estimator: Any, fold: int, train: Index, test: Index) -> _Placed:
+    def _transformed(self, estimator: Any, fold: int, train: Index, test: Index) -> Placed:
         """The points of a fold as the steps before the machine make them, fitted on what the fold trains on."""
         steps = estimator[:-1]
         key = f"{fold} {steps.get_params()!r}"
@@ -259,11 +276,11 @@ class Sheet:
                 Z = stacked(trained, tested) if test.size else trained
                 both = None if self.y is None else np.asarray(self.y)[np.concatenate([train, test])]
                 Z, both = last_step(estimator)._admit_both(Z, both, as_kernel(last_step(estimator).kernel))
-                self.made[key] = _Placed.of(last_step(estimator), Z, both, 1)
+                self.made[key] = Placed.of(last_step(estimator), Z, both, 1)
             return self.made[key]
 
-    def _solved(self, path: list[dict[str, Any]], fold: int, weight: Array) -> bool:
-        """Solve the path, where that can be shared; whether it was."""
+    def _solved(self, path: list[dict[str, Any]], folds: list[int], weight: Array) -> bool:
+        """Solve the path in some folds, where that can be shared; whether it was."""
         began = now()
         estimators = [clone(self.estimator).set_params(**settings) for settings in path]
         machines = [last_step(estimator) for estimator in estimators]
@@ -275,93 +292,75 @@ class Sheet:
             machine._check()
         if first.solver is not None or kernel.domain is not Domain.VECTORS:
             return False
-        points = self._points(estimators[0], fold, weight)
-        if points is None:
+        points = [self._points(estimators[0], fold, weight) for fold in folds]
+        posed = self._posed(first, machines, points, weight)
+        if posed is None or points[0] is None:
             return False
-        train, _ = self.splits.made[fold]
-        train = train[weight[train] > 0.0]
-        if np.unique(train).size < train.size:  # rows drawn more than once
+        matrices = points[0].matrices
+        known = {kernel.resolve(take(matrices.X, own.train), weight[own.rows]) for own in points if own is not None}
+        if len(known) > 1:  # each fold has a kernel of its own
             return False
-        y = np.asarray(self.y)[train]
-        posed = pose(points.matrices.n, machines, y, weight[train], points.train, points.classes)
-        if isinstance(first, SVC) and not np.array_equal(first.classes_, np.unique(self.y)):
-            return False
-        X = points.matrices.X
-        matrix = points.matrices.of(kernel.resolve(take(X, points.train), weight[train]))
-        for settings, answer in zip(path, self._read(machines, posed, matrix, points, fold, began), strict=True):
-            self.answers[key_of(settings), fold] = answer
+        answers = self._read(first, posed, matrices.of(known.pop()), [own for own in points if own], folds)
+        seconds = (now() - began) / (len(path) * len(folds))
+        for fold, row in zip(folds, answers, strict=True):
+            for settings, answer in zip(path, row, strict=True):
+                self.answers[key_of(settings), fold] = replace(answer, seconds=seconds)
         return True
 
+    def _posed(
+        self, first: Any, machines: list[Any], points: Sequence[Points | None], weight: Array
+    ) -> list[Posed] | None:
+        """The problems; None, where they cannot be shared."""
+        unit, out, classes = clone(first).set_params(C=1.0), [], np.zeros(0, np.intp)
+        for own in points:
+            if own is None or np.unique(own.rows).size < own.rows.size:  # too large, or rows drawn more than once
+                return None
+            y = np.asarray(self.y)[own.rows]
+            if isinstance(first, SVC) and not np.array_equal(np.unique(y), np.unique(self.y)):
+                return None
+            out.append(Fold(own.train, y, weight[own.rows]))
+            classes = own.classes
+        first.classes_ = np.unique(self.y)
+        Cs = np.array([float(machine.C) for machine in machines])
+        return pose(classes.size, unit, Cs, out, classes)
+
     def _read(
-        self, machines: list[Any], posed: list[Posed], matrix: Matrix, points: Points, fold: int, began: float
-    ) -> list[Answer]:
-        """Solve, and make machines over row numbers of the answers."""
-        first, diag = machines[0], matrix.precise.diagonal()
-        test = self.splits.made[fold][1]
-        labels = isinstance(first, SVC)
-        truth = np.searchsorted(first.classes_, np.asarray(self.y)[test]) if labels else np.zeros(0, np.intp)
+        self, first: Any, posed: list[Posed], matrix: Matrix, points: list[Points], folds: list[int]
+    ) -> list[list[Answer]]:
+        """Solve; the answers of each fold and C."""
+        diag, labels = matrix.precise.diagonal(), isinstance(first, SVC)
+        asked = [np.concatenate([own.test, own.seen]) if self.train_too else own.test for own in points]
+        truths = [np.asarray(self.y)[self.splits.made[fold][1]] for fold in folds]
+        truths = [np.searchsorted(first.classes_, truth) if labels else truth for truth in truths]
         paired = labels and (len(posed) == 1 or first.multiclass == "ovo")
-        last: list[tuple[Array, Array]] = []
-        biases: list[Array] = []
+        known: dict[int, tuple[Array, Array, Array]] = {}
+        aims: dict[int, tuple[Array, Array]] = {}
 
-        def aim(solved: list[Solved], everywhere: list[Array]) -> Array:
-            found = between(posed, solved, everywhere, Hinge(), diag, points.test)
-            last[:], biases[:] = [right(found, truth, first.classes_.size, paired)], [found.b]
-            return wanted(found, solved, *last[0], paired)
+        def aim(solved: list[Solved], new: Array) -> tuple[Array, Array]:
+            for number in np.flatnonzero(new).tolist():
+                truth = truths[number]
+                found = between(posed, solved, number, diag, asked[number])
+                found = replace(found, low=found.low[:, :, : truth.size], high=found.high[:, :, : truth.size])
+                sure, may = right(found, truth, first.classes_.size, paired)
+                known[number] = sure, may, found.b
+                aims[number] = wanted(found, solved, number, sure != may, paired)
+            gaps, unsure = (np.stack([aims[number][k] for number in range(len(truths))], axis=1) for k in (0, 1))
+            return gaps, unsure
 
-        solved, everywhere = solve_all(matrix, posed, aim if labels and test.size else good_enough)
-        seconds = (now() - began) / len(machines)
+        solved = solve_all(matrix, posed, asked, aim if labels else good_enough)
         out = []
-        for c in range(len(machines)):
-            b = biases[0][:, c] if biases else np.array([answer.b[c] for answer in solved])
-            both = zip(solved, everywhere, strict=True)
-            every = np.stack([answer.scale[c] * scores[c] for answer, scores in both], axis=1) + b
-            trained = every[points.seen] if self.train_too else None
-            gap = max(_relative(answer, c) for answer in solved)
-            sure, may = (last[0][0][c], last[0][1][c]) if last else (None, None)
-            out.append(Answer(seconds, every[points.test], trained, gap, sure, may))
+        for number, truth in enumerate(truths):
+            sure, may, b = known[number] if known else (None, None, np.stack([one.b[number] for one in solved]))
+            f = np.stack([one.scale[number][:, None] * one.asked[number] for one in solved], axis=2) + b.T[:, None, :]
+            gap = np.max([one.gap[number] / np.maximum(objective(one)[number], _TINY) for one in solved], axis=0)
+            out.append([
+                Answer(
+                    0.0, f[c, : truth.size], f[c, truth.size :] if self.train_too else None, float(gap[c]),
+                    None if sure is None else sure[c], None if may is None else may[c],
+                )
+                for c in range(len(gap))
+            ])  # fmt: skip
         return out
-
-
-def _relative(answer: Solved, c: int) -> float:
-    objective = max(abs(float(answer.dual[c])), abs(float(answer.dual[c] + answer.gap[c])))
-    return float(answer.gap[c]) / objective if objective > 0.0 else 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class _Placed:
-    """Points sorted by class, where there are more than two: their matrices, and where each of them stands."""
-
-    matrices: Matrices
-    place: Index
-    classes: Index
-
-    @classmethod
-    def of(cls, machine: Any, X: Any, y: Any, keep: int) -> _Placed:
-        n = count(X)
-        classes, order = _sorted_by_class(machine, y, n)
-        place = np.empty(n, np.intp)
-        place[order] = np.arange(n)
-        return cls(Matrices(take(X, order), keep, 1), place, classes)
-
-
-def stacked(first: Any, second: Any) -> Any:
-    """One set of points above another."""
-    if is_sparse(first) or is_sparse(second):
-        from scipy.sparse import vstack
-
-        return vstack([first, second], format="csr")
-    return np.concatenate([np.asarray(first), np.asarray(second)])
-
-
-def _sorted_by_class(machine: Any, y: Any, n: int) -> tuple[Index, Index]:
-    """The class of each point, sorted, and the order that sorts them; one class where there are none or two."""
-    if isinstance(machine, SVC):
-        classes, group = np.unique(y, return_inverse=True)
-        if classes.size > 2:
-            order = np.argsort(group, kind="stable")
-            return group[order], order
-    return np.zeros(n, np.intp), np.arange(n)
 
 
 class _ByRows:

@@ -1,4 +1,4 @@
-"""A problem whose K is held, by blocks: all free points and the worst violators.
+"""Problems on one K that is held, by blocks: all free points and the worst violators.
 
 In a block, pair descent and Newton steps of the free coefficients take turns; then one sum over rows of K brings F of
 all points up to date. The constants, and the reasons for them, are those of blocks.hpp.
@@ -17,68 +17,131 @@ from .rows import add_rows
 _OTHERS, _LARGEST, _WORTH_BLOCKS, _SMALL = 384, 2000, 0.4, 768
 _BLOCK_PART, _ALL_PART = 0.1, 0.01
 _LEAST_BURST, _MOST_BURST, _NEWTON_COST = 4.0, 64.0, 0.1
-_MOST_NEWTON, _WORTH_NEWTON = 1600, 0.1
+_MOST_NEWTON, _SINGLE_NEWTON, _CHEAP_NEWTON, _WORTH_NEWTON = 1600, 300, 200, 0.1
 _MOST_BLOCKS, _MOST_CYCLES, _MOST_HALVINGS = 400, 30, 8
-_LEAST_VIOLATION, _RIDGE = 1e-13, 1e-7
+_LEAST_VIOLATION, _RIDGE, _SINGLE_RIDGE = 1e-13, 1e-7, 1e-5
+_FEW_AT_BOUNDS = 0.05
+_ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 
-def settle_by_blocks(
-    K: Array, q: Array, r: Array, eps: Array, lo: Array, hi: Array, beta: Array, F: Array,
-    bias: bool, goal: float, least: float, most: int,
-) -> tuple[bool, int, int, int, int, float, float, float, float, float]:  # fmt: skip
-    """Descend until the gap is `goal` of the objective, or no more than `least`: whether it is; steps of pairs, of
-    Newton's, rounds; how many coefficients are free; the dual value, the gap, the extremes of the slopes, and the sum
-    of all |beta - old|.
+def settle_cells(
+    K: Array, terms: Array, start: Index, goals: Array, beta: Array, F: Array, found: Array, bias: bool, most: int
+) -> None:
+    """Descend in each cell until its gap is goals[:, 0] of the objective, or no more than goals[:, 1].
 
-    beta and F are changed in place; K is float32 and padded for `pair_descent`. Not done: more than `most` steps, or no
-    headway, because of rounding.
+    terms are q, r, eps, lo and hi of each cell and point. A cell c starts from the answer of cell start[c, 1] before
+    it: coefficients at a bound go to the new one, and the sum is repaired; or from itself (start[c, 1] = c), with its
+    own beta and F, and, where these are nearly right, with Newton steps first. But where start[c, 0] is a cell before
+    it, with a smaller C, and few of its coefficients (none, for those that start from themselves) are at a bound, it
+    starts from that one: it is nearly the answer. beta and F are changed in place; K is float32 and
+    padded for `pair_descent`. found: whether the gap is small; steps of pairs, of Newton's, rounds; how many
+    coefficients are free; the dual value, the gap, the extremes of the slopes, the sum of all |beta - old|, and the
+    factor of w whose gap it is. Not done: more than `most` steps, or no headway, because of rounding.
     """
-    problem = _Problem(K, q, r, eps, lo, hi, beta, F, bias)
-    steps = newton = rounds = 0
-    travel, old = 0.0, np.inf
-    found = problem.look(goal, least)
-    while rounds < _MOST_BLOCKS and not found[0] and steps < most:
-        top, bottom = found[4:]
-        violation = top - bottom
-        if not violation > _LEAST_VIOLATION * (1.0 + max(abs(top), abs(bottom))):
-            break
-        slow, old = violation > 0.5 * old and violation < _WORTH_NEWTON, violation
-        at, everything = problem.chosen(found[1], top, bottom)
-        moved, taken, tried = problem.descend(at, everything, violation, slow, 0.5 * (top + bottom) if bias else 0.0)
-        steps, newton, travel = steps + taken, newton + tried, travel + moved
-        if moved == 0.0:
-            break
-        found = problem.look(goal, least)
-        rounds += 1
-    done, free, dual, gap, top, bottom = found
-    return done, steps, newton, rounds, free, dual, gap, top, bottom, travel
+    for c, (smaller, other) in enumerate(start):
+        again = bool(other == c)
+        part = _part_at_bounds(terms[:, smaller], beta[smaller]) if smaller < c else 1.0
+        first = smaller if part == 0.0 or (part < _FEW_AT_BOUNDS and not again) else other
+        problem = _Problem(K, terms[:, c], beta[c], F[c], bias)
+        if first < c:
+            problem.start(terms[:, first], beta[first], F[first])
+        found[c] = problem.settle(goals[c, 0], goals[c, 1], most, again)
+
+
+def _part_at_bounds(terms: Array, beta: Array) -> float:
+    used = beta != 0.0
+    bound = used & ((beta <= terms[3]) | (beta >= terms[4]))
+    return np.count_nonzero(bound) / np.count_nonzero(used) if used.any() else 1.0
+
+
+def judge_cells(terms: Array, beta: Array, F: Array, found: Array, bias: bool) -> None:
+    """As `settle_cells`, without a step."""
+    for c in range(len(beta)):
+        found[c] = _Problem(np.zeros((0, 0)), terms[:, c], beta[c], F[c], bias).settle(0.0, 0.0, 0, False)
 
 
 class _Problem:
     """The arrays of a problem, and what a round does with them."""
 
-    def __init__(
-        self, K: Array, q: Array, r: Array, eps: Array, lo: Array, hi: Array, beta: Array, F: Array, bias: bool
-    ) -> None:
-        self.K, self.q, self.r, self.eps, self.lo, self.hi = K, q, r, eps, lo, hi
-        self.beta, self.F, self.bias, self.movable = beta, F, bias, int(np.count_nonzero(lo < hi))
+    def __init__(self, K: Array, terms: Array, beta: Array, F: Array, bias: bool) -> None:
+        self.K, (self.q, self.r, self.eps, self.lo, self.hi) = K, terms
+        self.beta, self.F, self.bias, inside = beta, F, bias, terms[3] < terms[4]
+        self.movable = int(np.count_nonzero(inside))
+        side = np.where(self.q == 1.0, self.lo == 0.0, (self.q == -1.0) & (self.hi == 0.0))
+        self.hinge = bias and bool(((self.eps == 0.0) & (self.r == 0.0) & side)[inside].all())
 
-    def look(self, goal: float, least: float) -> tuple[bool, int, float, float, float, float]:
-        """Whether the gap is small, how many are free, the dual value, the gap, and the extremes."""
+    def settle(self, goal: float, least: float, most: int, again: bool) -> tuple[float, ...]:
+        """Descend; what `settle_cells` tells of a cell."""
+        steps = newton = rounds = 0
+        travel, old = 0.0, np.inf
+        found = self.look(goal, least)
+        while rounds < _MOST_BLOCKS and not found[0] and steps < most:
+            top, bottom = found[4:6]
+            violation = top - bottom
+            if not violation > _LEAST_VIOLATION * (1.0 + max(abs(top), abs(bottom))):
+                break
+            slow, old = violation > 0.5 * old and violation < _WORTH_NEWTON, violation
+            block = _Block(self, *self.chosen(found[1], top, bottom), 0.5 * (top + bottom) if self.bias else 0.0)
+            first = (again or found[1] <= _CHEAP_NEWTON) and violation < _WORTH_NEWTON
+            taken, tried = block.descend(violation, slow, first)
+            moved = self.move(block)
+            steps, newton, travel = steps + taken, newton + tried, travel + moved
+            if moved == 0.0:
+                break
+            found = self.look(goal, least)
+            rounds += 1
+        done, free, dual, gap, top, bottom, scale = found
+        return float(done), steps, newton, rounds, free, dual, gap, top, bottom, travel, scale
+
+    def start(self, terms: Array, beta: Array, F: Array) -> None:
+        """From the answer of another cell."""
+        q, r, _, lo, hi = terms
+        to = np.where((beta >= hi) & (hi > 0.0), self.hi, np.where((beta <= lo) & (lo < 0.0), self.lo, beta))
+        self.beta[:] = np.clip(to, self.lo, self.hi)
+        self.F[:] = self.q - (q - F - r * beta)
+        if self.bias:
+            self._repair(float((self.beta - beta).sum()))
+        self.F -= self.r * self.beta
+        moved = np.flatnonzero(self.beta != beta)
+        add_rows(self.K, moved, (beta - self.beta)[moved], self.F)
+
+    def _repair(self, excess: float) -> None:
+        """The sum, by as few coefficients as will do, those first whose slope asks for it."""
+        sign = 1.0 if excess > 0.0 else -1.0
+        end = self.lo if sign > 0.0 else self.hi
+        may = np.flatnonzero(self.beta > end if sign > 0.0 else self.beta < end)
+        may = may[np.argsort(sign * self.F[may], kind="stable")]
+        room = np.abs(self.beta - end)[may]
+        taken = np.clip(abs(excess) - (np.cumsum(room) - room), 0.0, room)
+        self.beta[may] = np.where(taken == room, end[may], self.beta[may] - sign * taken)
+
+    def look(self, goal: float, least: float) -> tuple[bool, int, float, float, float, float, float]:
+        """Whether the gap is small, how many are free, the dual value, the gap, the extremes, and the factor of w."""
         top, bottom, free = extremes(self.F, self.beta, self.eps, self.lo, self.hi)
         if not self.bias:
             top, bottom = max(top, 0.0), min(bottom, 0.0)
         dual = float((0.5 * self.beta * (self.q + self.F) - self.eps * np.abs(self.beta)).sum())
         b = 0.5 * (top + bottom) if self.bias else 0.0
-        gap = shares(self.F, self.beta, self.r, self.eps, self.lo, self.hi, b)
+        gap, scale = shares(self.F, self.beta, self.r, self.eps, self.lo, self.hi, b), 1.0
+        if self.hinge and 0.0 < top - bottom < 1.0:
+            longer = 1.0 / (1.0 - 0.5 * (top - bottom))
+            other = self._stretched(longer, b, dual)
+            gap, scale = (other, longer) if other < gap else (gap, scale)
         done = gap <= goal * max(abs(dual), abs(dual + gap)) or gap <= least
-        return done, free, dual, gap, top, bottom
+        return done, free, dual, gap, top, bottom, scale
+
+    def _stretched(self, longer: float, b: float, dual: float) -> float:
+        """The gap of a longer w, with what rounding may have done to a difference of large numbers."""
+        scores = self.q - self.F
+        loss = (self.hi - self.lo) @ np.maximum(0.0, 1.0 - longer * self.q * (scores + b))
+        primal = 0.5 * longer**2 * float(self.beta @ scores) + float(loss)
+        return max(primal - dual, 0.0) + _ROUNDING * (primal + abs(dual) + float(np.abs(self.beta).sum()))
 
     def chosen(self, free: int, top: float, bottom: float) -> tuple[Index, bool]:
         """The points of the next block, and whether it is everything."""
         fit = free + _OTHERS // 2 <= _LARGEST
         size = max(_OTHERS, free + _OTHERS // 2) if fit else _OTHERS
-        if self.movable <= _SMALL or not fit or size > _WORTH_BLOCKS * self.movable:
+        if self.movable <= _SMALL or not fit or size > _WORTH_BLOCKS * self.beta.size:
             return np.arange(self.beta.size), True
         own = np.flatnonzero((self.lo < self.beta) & (self.beta < self.hi))
         taken = (self.lo >= self.hi).astype(np.uint8)
@@ -87,41 +150,22 @@ class _Problem:
         many = choose(self.F, self.beta, self.eps, self.lo, self.hi, top, bottom, taken, others)
         return np.concatenate([own, others[:many]]), False
 
-    def descend(
-        self, at: Index, everything: bool, violation: float, slow: bool, middle: float
-    ) -> tuple[float, int, int]:
-        """Solve for a block, and move: the sum of all |beta - old|, and steps of pairs and of Newton's."""
-        block = _Block(self, at, everything, middle)
-        tol, steps, newton = (_ALL_PART if everything else _BLOCK_PART) * violation, 0, 0
-        for _ in range(_MOST_CYCLES):
-            F = block.F.astype(self.K.dtype)
-            taken, left = pair_descent(
-                block.K, block.diag, F, block.beta, block.lo, block.hi, block.eps, tol, block.burst()
-            )
-            steps += taken
-            if left <= tol and not slow:
-                break
-            block.refresh()
-            gain, tried = block.newton()
-            newton += tried
-            if gain > 0.0:
-                newton += block.newton()[1]
-            elif taken == 0 or left <= tol:
-                break
-            slow = False
-        delta = self.beta[at] - block.beta[: at.size]
+    def move(self, block: _Block) -> float:
+        """Take what a block has found: the sum of all |beta - old|."""
+        delta = self.beta[block.at] - block.beta[: block.q]
         moved = np.flatnonzero(delta)
-        self.beta[at[moved]] = block.beta[moved]
-        self.F[at[moved]] += self.r[at[moved]] * delta[moved]
-        add_rows(self.K, at[moved], delta[moved], self.F)
-        return float(np.abs(delta).sum()), steps, newton
+        at = block.at[moved]
+        self.beta[at] = block.beta[moved]
+        self.F[at] += self.r[at] * delta[moved]
+        add_rows(self.K, at, delta[moved], self.F)
+        return float(np.abs(delta).sum())
 
 
 class _Block:
     """The points of a block, padded with points that cannot move."""
 
     def __init__(self, problem: _Problem, at: Index, everything: bool, middle: float) -> None:
-        self.q, self.bias = at.size, problem.bias
+        self.at, self.everything, self.q, self.bias = at, everything, at.size, problem.bias
         width = len(problem.K) if everything else (at.size + CHUNK) // CHUNK * CHUNK
         self.K = problem.K
         if not everything:
@@ -138,6 +182,38 @@ class _Block:
         if not problem.bias:
             self.lo[at.size], self.hi[at.size] = -np.inf, np.inf
         self.before, self.start = self.beta.copy(), self.F.copy()
+
+    def descend(self, violation: float, slow: bool, newton_first: bool) -> tuple[int, int]:
+        """Solve for the block: steps of pairs, and of Newton's."""
+        tol, left = (_ALL_PART if self.everything else _BLOCK_PART) * violation, violation
+        steps = newton = 0
+        for cycle in range(_MOST_CYCLES):
+            skip, taken = newton_first and cycle == 0, 0
+            if not skip:
+                F, most = self.F.astype(self.K.dtype), int(_LEAST_BURST * self.q) if newton_first else self.burst()
+                taken, left = pair_descent(self.K, self.diag, F, self.beta, self.lo, self.hi, self.eps, tol, most)
+                steps += taken
+                if left <= tol and not slow:
+                    break
+                self.refresh()
+            gain, tried = self.newton()
+            newton += tried
+            if newton_first and self.violation() <= tol:
+                break
+            if gain > 0.0:
+                newton += self.newton()[1]
+            if newton_first and self.violation() <= tol:
+                break
+            if not skip and gain <= 0.0 and (taken == 0 or left <= tol):
+                break
+            slow = False
+        return steps, newton
+
+    def violation(self) -> float:
+        """How far the extremes of the slopes are apart."""
+        own = slice(0, self.q)
+        top, bottom, _ = extremes(self.F[own], self.beta[own], self.eps[own], self.lo[own], self.hi[own])
+        return top - bottom if self.bias else max(top, 0.0) - min(bottom, 0.0)
 
     def burst(self) -> int:
         """Steps of pairs before a Newton step: as many as cost about the same."""
@@ -189,17 +265,19 @@ class _Block:
 
     def _direction(self, free: Index, slope: Array) -> Array | None:
         """d solves (K + r) d + b = slope with sum d = 0."""
-        ridge, largest = _RIDGE, float(self.diag[free].max())
+        few = free.size < _SINGLE_NEWTON
+        kind, ridge = (np.float64, _RIDGE) if few else (np.float32, _SINGLE_RIDGE)
+        largest, size = float(self.diag[free].max()), float(np.abs(slope).max()) or 1.0
         while True:
-            H = self.K[np.ix_(free, free)].astype(np.float64)
+            H = self.K[np.ix_(free, free)].astype(kind)
             H[np.diag_indices(free.size)] = self.diag[free] + ridge * largest
-            both = np.column_stack([slope, np.ones(free.size)])
+            both = np.column_stack([slope / size, np.ones(free.size)]).astype(kind)
             if solve_definite(H, both):
                 break
             if ridge > 1e-2:
                 return None
             ridge *= 100.0
-        step, ones = both.T
+        step, ones = size * both[:, 0].astype(np.float64), both[:, 1].astype(np.float64)
         d = step - ones * (step.sum() / ones.sum()) if self.bias else step
         return d if np.isfinite(d).all() else None
 
