@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "cells.hpp"
 #include "loops.hpp"
-#include "points.hpp"
 
 constexpr int64_t OTHERS = 384;       // a block has half as many violators, or as many points in all
 constexpr int64_t LARGEST_BLOCK = 2000;
@@ -25,43 +25,6 @@ constexpr double WORTH_NEWTON = 0.1;  // of violations that do not halve: they a
 constexpr double ROUNDING = 64 * std::numeric_limits<double>::epsilon();  // of sums of many numbers, in parts of their sizes
 constexpr int MOST_BLOCKS = 400, MOST_CYCLES = 30, MOST_HALVINGS = 8;
 constexpr double LEAST_VIOLATION = 1e-13, RIDGE = 1e-7, SINGLE_RIDGE = 1e-5;  // of the largest slope, of the largest K_ii
-
-struct SettledByBlocks {
-  bool done = false;
-  int64_t steps = 0, newton = 0, rounds = 0, free = 0;
-  double dual = 0, gap = 0, top = 0, bottom = 0, travel = 0, scale = 1;  // the gap is that of w times the scale
-};
-
-// The points of a block: K in float32, the rest of each array padded with points that cannot move. `system` and `rough`
-// are room for Newton's: memory is kept from cell to cell, since fresh memory is slow.
-struct Block {
-  int64_t q, width;
-  const float *K;
-  std::vector<float> copy, diag, F32, rough;
-  std::vector<double> beta, before, lo, hi, eps, r, F, start, system;
-  std::vector<int64_t> at;
-
-  std::vector<float> &room(float) { return rough; }
-  std::vector<double> &room(double) { return system; }
-};
-
-// A problem: its terms, and beta and F, which change.
-struct Cell {
-  const double *q;
-  Points p;
-  double *beta, *F;
-};
-
-constexpr double FEW_AT_BOUNDS = 0.05;  // of the coefficients that are not 0: a larger C then changes little
-
-inline double part_at_bounds(const Cell &cell) {
-  int64_t used = 0, bound = 0;
-  for (int64_t t = 0; t < cell.p.n; t++) {
-    const double own = cell.beta[t];
-    used += own != 0, bound += own != 0 && (own <= cell.p.lo[t] || own >= cell.p.hi[t]);
-  }
-  return used > 0 ? double(bound) / double(used) : 1;
-}
 
 class ByBlocks {
  public:
