@@ -4,6 +4,7 @@ BIN := .venv/bin
 # The oldest versions that are allowed have no wheels for the newest Python.
 OLDEST_PYTHON ?= $(or $(shell command -v python3.11),$(PYTHON))
 OLDEST := .venv-oldest/bin
+BUILDERS := 'scikit-build-core>=0.10' 'nanobind>=2.5' cmake ninja
 PIP := -m pip install --quiet --disable-pip-version-check
 
 # A browser for the tests of the page, tsc and axe-core: installed where that may be done, else named in one line.
@@ -11,7 +12,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 	$(BIN)/python tests/tools.py
 	touch $@
 
-.PHONY: demo test test-plain test-oldest peer sanitize wheel bench clean
+.PHONY: demo test test-plain test-reference test-oldest test-wheel peer sanitize wheel lines bench clean
 .DELETE_ON_ERROR:
 
 # What the native core is built from.
@@ -30,14 +31,21 @@ NATIVE := CMakeLists.txt $(wildcard backend/*.py src/mercer/_core/*.hpp src/merc
 	$(OLDEST)/python $(PIP) --constraint tests/oldest.txt --editable . hypothesis pandas pyarrow pytest pytest-xdist
 	touch $@
 
-# The demo needs a part of what the tests do; it says what is being done while one waits.
+# The demo needs a part of what the tests do. Packages are fetched while the core is compiled, for this CPU alone.
+QUICK := --config-settings=build-dir=build/demo --config-settings=cmake.define.MERCER_LEVELS=here
+NEEDED := import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); o = p["project"]["optional-dependencies"]; \
+	print(*p["project"]["dependencies"], *o["plot"], *o["explain"], sep="\n")
 .venv/demo: pyproject.toml $(NATIVE)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Mercer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
-	@echo '[1/3] An environment of its own, .venv'
+	@echo '[1/4] An environment of its own, .venv'
 	@$(PYTHON) -m venv .venv
-	@echo '[2/3] NumPy, SciPy, scikit-learn, Matplotlib, SymPy and a few more; then the native core is compiled (half a minute)'
-	@$(BIN)/python $(PIP) --editable '.[plot,explain]'
-	@echo '[3/3] The demo'
+	@echo '[2/4] What builds the native core: scikit-build-core, nanobind, cmake, ninja'
+	@$(BIN)/python $(PIP) $(BUILDERS)
+	@echo '[3/4] NumPy, SciPy, scikit-learn, Matplotlib, SymPy and a few more, while the core is compiled (half a minute)'
+	@$(BIN)/python -c '$(NEEDED)' > .venv/needed
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python $(PIP) --no-deps --no-build-isolation $(QUICK) --editable . & build=$$!; \
+	$(BIN)/python $(PIP) --no-compile --requirement .venv/needed && wait $$build
+	@echo '[4/4] The demo'
 	@touch $@
 
 demo: $(if $(wildcard .venv/ready),.venv/ready,.venv/demo)
@@ -48,6 +56,14 @@ test: .venv/ready .venv/tools
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2
+
+# Everything on the reference core, as where there is no compiler, but for what needs speed; PARTS=tests/test_svc.py for some.
+test-reference: .venv/ready
+	MERCER_CORE=reference $(BIN)/python -m pytest -n 2 -m 'not speed' $(PARTS)
+
+# How many lines of code there are.
+lines:
+	@$(PYTHON) tests/sources.py
 
 # Documents, and whatever else compares digits, once more as a CPU without vectors to speak of finds them.
 test-plain: .venv/ready
@@ -63,13 +79,17 @@ peer: .venv/ready
 
 # The tests of the native core with address and undefined-behaviour sanitizers.
 sanitize: .venv/ready
-	$(BIN)/python $(PIP) scikit-build-core nanobind cmake ninja
+	$(BIN)/python $(PIP) $(BUILDERS)
 	$(BIN)/python tests/sanitize.py
 
-# A wheel for this Python: for 3.11, or for 3.12 and all that follow.
+# In dist/: the source package, and from it a wheel for Python 3.11 and one for 3.12 and all that follow.
 wheel: .venv/ready
 	$(BIN)/python $(PIP) build
-	$(BIN)/python -m build --wheel
+	$(BIN)/python tests/wheels.py build
+
+# Each of them in a new environment, with a fit.
+test-wheel: wheel
+	$(BIN)/python tests/wheels.py check
 
 # DATA may be a folder with load.py and the data sets that benchmarks/svm.py names.
 bench: .venv/ready .venv/tools
@@ -86,4 +106,4 @@ bench: .venv/ready .venv/tools
 	$(if $(DATA),$(BIN)/python benchmarks/ridge.py --data $(DATA))
 
 clean:
-	rm -rf .venv .venv-oldest .mypy_cache .ruff_cache .pytest_cache .hypothesis out
+	rm -rf .venv .venv-oldest build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis out

@@ -12,10 +12,10 @@ import pytest
 from sklearn.datasets import dump_svmlight_file, load_diabetes, load_iris
 
 import mercer
-from mercer.cli import fitting, grid, main, scoring
-from mercer.cli.explain import EXERCISES
-from mercer.cli.machines import MACHINES
+from mercer.cli import grid, main, train
 from mercer.cli.main import VERBS
+from mercer.cli.options.explain import EXERCISES
+from mercer.cli.options.machine import MACHINES
 from mercer.cli.output import in_flags
 from mercer.estimators.base import Machine
 from mercer.search import sheet
@@ -428,7 +428,7 @@ def stopped(method, number):
     return stops
 
 
-@pytest.mark.parametrize("where", [(fitting, "fit", 4), (scoring, "judged", 3)], ids=["fit", "score"])
+@pytest.mark.parametrize("where", [(train, "fit", 3), (train, "judged", 3)], ids=["fit", "score"])
 def test_interrupted_cross_validation_reports_the_folds_that_are_done(where, run, files, monkeypatch):
     owner, name, number = where  # in the third fold
     words = ("train", "iris.csv", "--cv", 5, "-o", "folds.mercer")

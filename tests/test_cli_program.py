@@ -187,12 +187,13 @@ def test_help_and_usage_errors_import_the_chosen_verb_alone(arguments, code):
     verb = arguments.split()[0]
     script = "import sys; from mercer.cli import main; code = main(sys.argv[1:]); print('\\n', code, "
     script += f"*[name for name in {HEAVY!r} if name in sys.modules], *[v for v in main.__globals__['VERBS'] "
-    script += "if f'mercer.cli.{v}' in sys.modules])"
+    script += "if f'mercer.cli.options.{v}' in sys.modules or f'mercer.cli.{v}' in sys.modules], "
+    script += "any(f'mercer.cli.{v}' in sys.modules for v in main.__globals__['VERBS']))"
     done = subprocess.run(
         [sys.executable, "-c", script, *arguments.split()],
         env=environment(), capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
-    assert done.stdout.split("\n")[-2].split() == [str(code), *([verb] if verb in VERBS else [])], done.stderr
+    assert done.stdout.split("\n")[-2].split() == [str(code), *([verb] if verb in VERBS else []), "False"], done.stderr
 
 
 def on_a_terminal(folder, arguments, **more):

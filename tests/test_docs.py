@@ -7,9 +7,11 @@ import shlex
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import mercer
+from mercer import solvers
 from mercer.cli import main
 from mercer.kernels import REGISTRY
 from mercer.play.export import document as page
@@ -125,3 +127,38 @@ def test_contributing():
     finally:
         REGISTRY.clear()
         REGISTRY.update(before)
+
+
+def recipe(title, place):
+    """The names that the first block of a recipe defines, as if it stood in a file of that place."""
+    text = re.sub(r"(?m)^ {3}", "", (ROOT / "CONTRIBUTING.md").read_text().partition(f"## How to add {title}\n")[2])
+    names = {"__name__": place, "__package__": place.rpartition(".")[0]}
+    code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
+    exec(compile(code, place, "exec", dont_inherit=True), names)
+    return names
+
+
+def test_the_recipes_of_a_loss_and_a_solver(monkeypatch):
+    monkeypatch.setattr(solvers.base, "REGISTRY", dict(solvers.base.REGISTRY))  # what is defined here is forgotten
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(40, 2)), generator.normal(size=40)
+    pinball = recipe("a loss", "mercer.losses.pinball")["Pinball"](0.25)
+    quantile = mercer.solve(mercer.Problem.of("rbf", X, y, pinball, 5.0), tol=1e-6)
+    assert quantile.certificate.converged
+    below = np.mean(y < mercer.kernel("rbf").resolve(X)(X) @ quantile.beta + quantile.b)
+    assert 0.05 < below < 0.45
+    ascent = recipe("a solver", "mercer.solvers.ascent")["Ascent"]()
+    labels = np.where(y > 0, 1.0, -1.0)
+    problem = mercer.Problem.of("rbf", X, labels, bias=False)
+    assert mercer.solve(problem, ascent, tol=1e-3).certificate.converged
+    with pytest.raises(ValueError, match="Ascent needs a problem without a bias"):
+        mercer.solve(mercer.Problem.of("rbf", X, labels), ascent)
+
+
+def test_the_recipes_of_an_estimator_and_a_native_function():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    median = recipe("an estimator", "mercer.estimators.median")["MedianSVR"](C=10.0).fit(X, X[:, 0])
+    assert median.certificate_.converged and median.score(X, X[:, 0]) > 0.9
+    v = np.array([-2.0, 0.1, 3.0])
+    recipe("a native function", "mercer._core.reference.soften")["soften"](v, 0.5)
+    assert v.tolist() == [-1.5, 0.0, 2.5]

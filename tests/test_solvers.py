@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer.driver import solve
+from mercer.estimators import KernelRidge
 from mercer.gram import gram_of
 from mercer.kernels import Gaussian, Linear, Polynomial, Precomputed
 from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, OneClass, Squared, SquaredHinge
@@ -15,7 +16,17 @@ from mercer.solution import Status
 from mercer.solvers import QP, Decomposition, Solver, choose, decomposition, solver
 
 from . import PATIENCE
-from .zoo import QUADRATIC_PROBLEMS, SOLVERS, THREE_POINTS, XOR, curve, two_classes
+from .zoo import (
+    PROBLEMS,
+    QUADRATIC_PROBLEMS,
+    RIDGE_SOLVERS,
+    SOLVERS,
+    SOME_PROBLEMS,
+    THREE_POINTS,
+    XOR,
+    curve,
+    two_classes,
+)
 
 every_solver = pytest.mark.parametrize("solver", SOLVERS, ids=repr)
 every_problem = pytest.mark.parametrize("specimen", QUADRATIC_PROBLEMS, ids=str)
@@ -55,6 +66,39 @@ def test_every_solver_reaches_the_answer(specimen, solver):
     if specimen.beta is not None:
         assert_allclose(solution.beta, specimen.beta, atol=1e-6)
         assert solution.b == pytest.approx(specimen.b, abs=1e-6)
+
+
+@pytest.mark.parametrize("solver", SOME_PROBLEMS, ids=lambda solver: type(solver).__name__)
+def test_every_other_solver_reaches_the_answer_or_says_what_it_lacks(solver):
+    solved = 0
+    for specimen in PROBLEMS:
+        problem = specimen.make()
+        try:
+            solver.check(problem)
+        except ValueError:
+            with pytest.raises(ValueError, match=type(solver).__name__):
+                solve(problem, solver)
+            continue
+        solution = solve(problem, solver, tol=1e-3, time_limit=PATIENCE)
+        assert solution.status is Status.CONVERGED, specimen
+        assert problem.primal(solution.beta, solution.b) == pytest.approx(solution.certificate.primal, rel=1e-6)
+        best = solve(problem, tol=1e-8, time_limit=PATIENCE).certificate
+        assert best.dual <= solution.certificate.primal * (1 + 1e-9) <= best.primal * (1 + 1.1e-3)
+        assert solution.certificate.dual <= best.primal * (1 + 1e-9)
+        solved += 1
+    assert solved
+
+
+@pytest.mark.parametrize("solver", RIDGE_SOLVERS, ids=lambda solver: type(solver).__name__)
+@pytest.mark.parametrize("bias", [True, False])
+def test_every_solver_of_ridge_regression_reaches_the_answer(solver, bias):
+    X, t = curve(80)
+    X -= X.mean(axis=0)
+    ridge = KernelRidge("linear", alpha=0.3, bias=bias, solver=solver, tol=1e-9, random_state=0).fit(X, t)
+    assert ridge.certificate_.status is Status.CONVERGED
+    centred = t - t.mean() if bias else t
+    weights = np.linalg.solve(X.T @ X + 0.3 * np.eye(4), X.T @ centred)
+    assert_allclose(ridge.predict(X), X @ weights + (t.mean() if bias else 0.0), atol=1e-6)
 
 
 @pytest.mark.parametrize("working_set", [64, 1024, 4096])

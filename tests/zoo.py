@@ -47,7 +47,19 @@ from mercer.kernels import (
 )
 from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Logistic, Loss, OneClass, Squared, SquaredHinge
 from mercer.problem import Problem
-from mercer.solvers import QP, Decomposition
+from mercer.solvers import (
+    QP,
+    Cholesky,
+    ConjugateGradient,
+    CoordinateDescent,
+    Decomposition,
+    Newton,
+    NormalEquations,
+    NystromCG,
+    NystromNewton,
+    StochasticSubgradient,
+    Subgradient,
+)
 
 needs_callbacks = pytest.mark.skipif(
     find_spec("sklearn.callback") is None, reason="this version of scikit-learn has no callbacks"
@@ -235,6 +247,13 @@ LOSSES = [
 ]
 
 SOLVERS = [Decomposition(), Decomposition(working_set=16), QP()]
+"""They solve every problem with a quadratic dual."""
+
+SOME_PROBLEMS = [Newton(), NystromNewton(), CoordinateDescent(), Subgradient(), StochasticSubgradient(random_state=0)]
+"""They solve some problems, and say of the others what they lack."""
+
+RIDGE_SOLVERS = [Cholesky(), ConjugateGradient(), NormalEquations(), NystromCG()]
+"""Kernel ridge regression alone."""
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,13 @@
 """Mercer: kernels and their algebra, Gram matrices, feature maps, RKHS functions, machines with certificates."""
 
-from importlib import import_module as _import
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+from importlib import import_module as _import
+
+TYPE_CHECKING = False  # as type checkers read it; typing itself takes a third of the time that Python takes to start
 if TYPE_CHECKING:
+    from typing import Any
+
     from . import distributed, dropin, estimators, explain, features, gram, io, kernels, losses, play, plot, solvers
     from .driver import solve
     from .estimators import (

@@ -39,7 +39,15 @@ template <class Real> bool as_dense(nb::handle array, Given &out) {
   out = {{.value = X.data(), .width = length(X, 1), .sparse = false, .single = sizeof(Real) == 4}, length(X)};
   return true;
 }
-// The rows from start to stop are checked; those of any other number are not looked at.
+// Whether the columns of the rows from start to stop are within the width: no branch, but the sign of any that is not.
+template <class Place> bool within(const AnyRows &rows, int64_t start, int64_t stop) {
+  const Place *begin = static_cast<const Place *>(rows.begin), *column = static_cast<const Place *>(rows.column), last = Place(rows.width - 1);
+  Place outside = 0;
+  for (int64_t e = begin[start]; e < begin[stop]; e++) outside |= column[e] | (last - column[e]);
+  return outside >= 0;
+}
+bool within(const AnyRows &rows, int64_t start, int64_t stop) { return rows.wide ? within<int64_t>(rows, start, stop) : within<int32_t>(rows, start, stop); }
+// Where the rows begin is checked from start to stop; columns are by `require_columns`, or piece by piece on the way.
 template <class Place> bool as_sparse(const char *function, const Tuple &parts, int64_t width, int64_t start, int64_t stop, Given &out) {
   In<Place, 1> begin, column;
   In<float, 1> single;
@@ -50,18 +58,32 @@ template <class Place> bool as_sparse(const char *function, const Tuple &parts, 
   const int64_t entries = is_single ? length(single) : length(precise), n = length(begin) - 1;
   stop = stop < 0 ? n : stop;
   require(n >= 0 && 0 <= start && start <= stop && stop <= n && length(column) == entries, function, "the parts of a sparse matrix do not fit together");
-  const Place *first = begin.data(), *place = column.data();
+  const Place *first = begin.data();
   bool rising = first[start] >= 0 && first[stop] <= entries;
   for (int64_t i = start; i < stop; i++) rising &= first[i] <= first[i + 1];
   require(rising, function, "the parts of a sparse matrix do not fit together");
-  Place outside = 0;  // its sign is that of any column, or of what is left of the width, that is below 0: no branch
-  for (int64_t e = first[start]; e < first[stop]; e++) outside |= place[e] | (Place(width - 1) - place[e]);
-  require(outside >= 0, function, "a column of a sparse row is not between 0 and " + std::to_string(width - 1));
-  out.rows = {.value = is_single ? (const void *)single.data() : precise.data(), .begin = first, .column = place, .width = width, .sparse = true, .single = is_single, .wide = sizeof(Place) == 8};
+  out.rows = {.value = is_single ? (const void *)single.data() : precise.data(), .begin = first, .column = column.data(), .width = width, .sparse = true, .single = is_single, .wide = sizeof(Place) == 8};
   out.n = n;
   return true;
 }
-Given rows_of(const char *function, const Tuple &parts, int64_t width, int64_t start = 0, int64_t stop = -1) {
+void require_columns(bool fit, const char *function, int64_t width) { require(fit, function, "a column of a sparse row is not between 0 and " + std::to_string(width - 1)); }
+// Calls work(first, last) for the rows from start to stop, without the GIL. Columns of sparse rows are checked piece by
+// piece, right before they are used: they are then read from memory once.
+void in_pieces(const char *function, const AnyRows &rows, int64_t start, int64_t stop, auto work) {
+  constexpr int64_t PIECE = 64;  // rows
+  bool fit = true;
+  {
+    nb::gil_scoped_release release;
+    if (!rows.sparse) work(start, stop);
+    for (int64_t first = start; rows.sparse && fit && first < stop; first += PIECE) {
+      const int64_t last = first + PIECE < stop ? first + PIECE : stop;
+      fit = within(rows, first, last);
+      if (fit) work(first, last);
+    }
+  }
+  require_columns(fit, function, rows.width);
+}
+Given unchecked_rows(const char *function, const Tuple &parts, int64_t width, int64_t start = 0, int64_t stop = -1) {
   Given given;
   if (parts.size() == 1 && (as_dense<float>(parts[0], given) || as_dense<double>(parts[0], given))) {
     require(given.rows.width == width, function, "rows must be as wide as the vector beside them");
@@ -70,6 +92,16 @@ Given rows_of(const char *function, const Tuple &parts, int64_t width, int64_t s
   }
   if (parts.size() == 3 && (as_sparse<int32_t>(function, parts, width, start, stop, given) || as_sparse<int64_t>(function, parts, width, start, stop, given))) return given;
   throw nb::type_error((std::string(function) + ": rows are (X,), or (begin, column, value) of a CSR matrix, in float32 or float64 and in C order").c_str());
+}
+Given rows_of(const char *function, const Tuple &parts, int64_t width) {
+  const Given given = unchecked_rows(function, parts, width);
+  bool fit = true;
+  if (given.rows.sparse) {
+    nb::gil_scoped_release release;
+    fit = within(given.rows, 0, given.n);
+  }
+  require_columns(fit, function, width);
+  return given;
 }
 // Rows of K, one for each point of an order.
 AnyRows kernel_rows(const char *function, nb::handle K, int64_t rows, int64_t width) {
@@ -85,28 +117,24 @@ const Term *terms_of(const char *function, const Table &points, int64_t n) {
 
 void define_products(nb::module_ &m, const FeatureLoops &loops) {
   m.def("dots", [&loops](Tuple rows, Numbers w, Out<double, 1> out, int64_t start, int64_t stop) {
-    const Given given = rows_of("dots", rows, length(w), start, stop);
+    const Given given = unchecked_rows("dots", rows, length(w), start, stop);
     require(length(out) == given.n, "dots", "out must have a number for each row");
-    nb::gil_scoped_release release;
-    loops.dots(given.rows, w.data(), out.data(), start, stop);
+    in_pieces("dots", given.rows, start, stop, [&](int64_t first, int64_t last) { loops.dots(given.rows, w.data(), out.data(), first, last); });
   }, "rows"_a, "w"_a.noconvert(), "out"_a.noconvert(), "start"_a, "stop"_a);
   m.def("combine", [&loops](Tuple rows, Numbers v, Out<double, 1> out, int64_t start, int64_t stop) {
-    const Given given = rows_of("combine", rows, length(out), start, stop);
+    const Given given = unchecked_rows("combine", rows, length(out), start, stop);
     require(length(v) == given.n, "combine", "v must have a number for each row");
-    nb::gil_scoped_release release;
-    loops.combine(given.rows, v.data(), out.data(), start, stop);
+    in_pieces("combine", given.rows, start, stop, [&](int64_t first, int64_t last) { loops.combine(given.rows, v.data(), out.data(), first, last); });
   }, "rows"_a, "v"_a.noconvert(), "out"_a.noconvert(), "start"_a, "stop"_a);
   m.def("weighted", [&loops](Tuple rows, Numbers w, double shift, Numbers rate, Out<double, 1> s, Out<double, 1> out, int64_t start, int64_t stop) {
-    const Given given = rows_of("weighted", rows, length(w), start, stop);
+    const Given given = unchecked_rows("weighted", rows, length(w), start, stop);
     require(length(rate) == given.n && length(s) == given.n && length(out) == length(w), "weighted", "rate and s must have a number for each row, and out be as long as w");
-    nb::gil_scoped_release release;
-    loops.weighted(given.rows, w.data(), shift, rate.data(), s.data(), out.data(), start, stop);
+    in_pieces("weighted", given.rows, start, stop, [&](int64_t first, int64_t last) { loops.weighted(given.rows, w.data(), shift, rate.data(), s.data(), out.data(), first, last); });
   }, "rows"_a, "w"_a.noconvert(), "shift"_a, "rate"_a.noconvert(), "s"_a.noconvert(), "out"_a.noconvert(), "start"_a, "stop"_a);
   m.def("squares", [&loops](Tuple rows, int64_t width, Out<double, 1> out, int64_t start, int64_t stop) {
-    const Given given = rows_of("squares", rows, width, start, stop);
+    const Given given = unchecked_rows("squares", rows, width, start, stop);
     require(length(out) == given.n, "squares", "out must have a number for each row");
-    nb::gil_scoped_release release;
-    loops.squares(given.rows, out.data(), start, stop);
+    in_pieces("squares", given.rows, start, stop, [&](int64_t first, int64_t last) { loops.squares(given.rows, out.data(), first, last); });
   }, "rows"_a, "width"_a, "out"_a.noconvert(), "start"_a, "stop"_a);
 }
 

@@ -1,6 +1,7 @@
 // The levels of this build, best first, and what each needs of the CPU.
 #pragma once
 #include <vector>
+#include "cpu.hpp"
 #include "loops.hpp"
 
 struct Level {
@@ -9,21 +10,19 @@ struct Level {
   const char *needs;
 };
 
-extern const Loops loops_baseline;
-#ifdef LEVELS_OF_X86
-extern const Loops loops_v3, loops_v4, loops_v4_counting;
-#endif
+extern const Loops loops_baseline, loops_v3, loops_v4, loops_v4_counting;
 
 inline std::vector<Level> levels() {
   return {
-#ifdef LEVELS_OF_X86
-      {__builtin_cpu_supports("avx512vpopcntdq") ? &loops_v4_counting : &loops_v4,  // the same, counting bits by one instruction
-       [] {
-         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-       },
-       "AVX-512 (F, BW, CD, DQ, VL)"},
-      {&loops_v3, [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"); }, "AVX2 and FMA"},
+#if defined LEVEL_v4 && defined LEVEL_v4_counting
+      {counts_bits() ? &loops_v4_counting : &loops_v4, runs_v4, "AVX-512 (F, BW, CD, DQ, VL)"},  // the same, counting bits by one instruction
+#elif defined LEVEL_v4
+      {&loops_v4, runs_v4, "AVX-512 (F, BW, CD, DQ, VL)"},
+#elif defined LEVEL_v4_counting
+      {&loops_v4_counting, [] { return runs_v4() && counts_bits(); }, "AVX-512 (F, BW, CD, DQ, VL, VPOPCNTDQ)"},
+#endif
+#ifdef LEVEL_v3
+      {&loops_v3, runs_v3, "AVX2 and FMA"},
 #endif
       {&loops_baseline, [] { return true; }, "nothing beyond the architecture itself"},
   };

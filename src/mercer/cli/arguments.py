@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any
+
+from ..memory import parse_bytes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _DIGITS = 18
 """Of a whole number; nothing here is counted beyond."""
@@ -50,8 +55,6 @@ def whole(least: int) -> Callable[[str], int]:
 
 def amount(text: str) -> str:
     """A type for argparse: an amount of memory."""
-    from ..memory import parse_bytes
-
     try:
         parse_bytes(text)
     except ValueError as error:

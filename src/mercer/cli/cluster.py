@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -15,7 +16,8 @@ from .. import distributed
 from ..io import DataError, Encoder
 from ..types import Array
 from .data import read_training, target_values
-from .exits import Exit, UsageError, blaming
+from .exits import Exit, UsageError
+from .faults import blaming
 from .fitting import encoder_of, exit_of, pipeline_of
 from .output import warnings_as_notes
 
@@ -118,8 +120,6 @@ def _read(arguments: argparse.Namespace, path: str, encoder: Encoder, targets: s
 
 
 def _learned(scaler: Any, X: Any) -> Any:
-    from copy import deepcopy
-
     return deepcopy(scaler).partial_fit(X)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..io import Encoder
+from .data import first_step
+
 _MOST_NAMES = 12
 
 
 def columns_of(model: Any) -> list[dict[str, Any]]:
     """Name and kind (number, category, constant) of each column, where the model knows them."""
-    from ..io import Encoder
-    from .data import first_step
-
     encoder = first_step(model)
     if isinstance(encoder, Encoder) and not encoder.sparse_:
         return [

@@ -3,40 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
-from .arguments import add_output, whole
+from ..io import Encoder, ModelError, save
+from ..io.atomic import write_whole
+from ..io.codec import Writer
+from ..io.libsvm import from_libsvm, to_libsvm
+from ..io.onnx import to_onnx
+from .data import first_step
+from .exits import Exit, UsageError
+from .output import note, pairs, plain, show
+from .places import require_place
+from .using import loaded
 
-EXAMPLES = """\
-  mercer convert iris.mercer -o iris.onnx                  for any ONNX runtime
-  mercer convert iris.mercer --to libsvm -o iris.model     for svm-predict (and svm-scale)
-  mercer convert iris.mercer --to json                     everything as text, on stdout
-  mercer convert libsvm.model -o model.mercer              from a model file of LIBSVM
-"""
 _ENDINGS = {".mercer": "mercer", ".model": "libsvm", ".onnx": "onnx", ".json": "json"}
 
 _WRITTEN = {"mercer": "model file", "libsvm": "LIBSVM model", "onnx": "ONNX model", "json": "model as JSON"}
 
 
-def add_arguments(parser: Any) -> None:
-    """What convert is told."""
-    parser.add_argument("model", metavar="MODEL", help="a model file of Mercer or of LIBSVM")
-    parser.add_argument(
-        "--to", choices=("mercer", "libsvm", "onnx", "json"), help="default: by the name of the file that is written"
-    )
-    add_output(parser, "-o", "--output", help="where it goes (json: stdout by default)")
-    parser.add_argument("--features", type=whole(1), metavar="N", help="columns of a LIBSVM model: it does not say")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Read one form, write the other."""
-    from ..io import save
-    from .exits import Exit, UsageError
-    from .output import note, show
-    from .places import require_place
-    from .using import loaded
-
     foreign = _is_libsvm(arguments.model)
     model = _from_libsvm(arguments) if foreign else loaded(arguments.model)
     to = arguments.to or _ENDINGS.get(Path(arguments.output or "").suffix.lower()) or ("mercer" if foreign else None)
@@ -71,9 +59,6 @@ def _is_libsvm(path: str) -> bool:
 
 
 def _from_libsvm(arguments: argparse.Namespace) -> Any:
-    from ..io import ModelError
-    from ..io.libsvm import from_libsvm
-
     try:
         return from_libsvm(arguments.model, arguments.features)
     except ValueError as error:
@@ -82,9 +67,6 @@ def _from_libsvm(arguments: argparse.Namespace) -> Any:
 
 def _without_encoder(model: Any) -> tuple[Any, list[str]]:
     """The steps that take numbers, and the columns that they take where those are not the columns of the table."""
-    from ..io import Encoder
-    from .data import first_step
-
     encoder = first_step(model)
     if not isinstance(encoder, Encoder):
         return model, []
@@ -95,9 +77,6 @@ def _without_encoder(model: Any) -> tuple[Any, list[str]]:
 
 
 def _to_onnx(model: Any, path: str) -> dict[str, Any]:
-    from ..io.onnx import to_onnx
-    from .exits import UsageError
-
     try:
         to_onnx(model, path)
     except (ImportError, TypeError, ValueError) as error:
@@ -106,9 +85,6 @@ def _to_onnx(model: Any, path: str) -> dict[str, Any]:
 
 
 def _to_libsvm(model: Any, path: str) -> dict[str, Any]:
-    from ..io.libsvm import to_libsvm
-    from .exits import UsageError
-
     try:
         written = to_libsvm(model, path)
     except (TypeError, ValueError) as error:
@@ -119,13 +95,6 @@ def _to_libsvm(model: Any, path: str) -> dict[str, Any]:
 
 def _json(arguments: argparse.Namespace, model: Any) -> int:
     """The whole model as one JSON object: the form of the manifest, with the arrays in place."""
-    import json
-
-    from ..io.atomic import write_whole
-    from ..io.codec import Writer
-    from .exits import Exit
-    from .output import note, plain
-
     writer = Writer()
     data = {"model": writer.encode(model)}
     data["arrays"] = {name: plain(array) for name, array in writer.arrays.items()}
@@ -139,8 +108,6 @@ def _json(arguments: argparse.Namespace, model: Any) -> int:
 
 
 def _render(out: Any, data: dict[str, Any]) -> None:
-    from .output import pairs
-
     rows = {"written": data["output"]}
     if data.get("scaling"):
         rows["scale the data by"] = f"svm-scale -r {data['scaling']} DATA"

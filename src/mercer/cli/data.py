@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..io import Encoder
+from ..io.read import read_table
 from ..io.tables import DataError, Table, number
 from ..types import Array
 from .exits import UsageError
@@ -26,8 +28,6 @@ class Data(NamedTuple):
 
 def read(arguments: argparse.Namespace, model: Any = None) -> Table:
     """The table of the arguments, without what is to be left out; a model knows the names of its columns."""
-    from ..io.read import read_table
-
     header = {"auto": None, "yes": True, "no": False}[arguments.header]
     mark = {"tab": "\t", "\\t": "\t", "space": " "}.get(arguments.delimiter, arguments.delimiter)
     if mark is not None and (len(mark) != 1 or mark in '"\n\r'):
@@ -137,8 +137,6 @@ def _numbers(column: Array, table: Table, name: str) -> Array:
 
 def points_for(model: Any, table: Table) -> Any:
     """What a model is to be called with: the table where it begins with an Encoder, a matrix otherwise."""
-    from ..io import Encoder
-
     if isinstance(first_step(model), Encoder):
         return table
     if table.sparse:

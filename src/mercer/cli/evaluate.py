@@ -5,40 +5,25 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_data, add_scoring
+import numpy as np
+from rich.table import Table
+from rich.text import Text
 
-EXAMPLES = """\
-  mercer evaluate iris.mercer test.csv
-  mercer evaluate iris.mercer test.csv --scoring f1_macro,matthews_corrcoef --picture mistakes.png
-  mercer evaluate houses.mercer test.csv --target price --json
-"""
+from ..io import DataError
+from .data import first_step, last_step, points_for, read, target_values
+from .exits import Exit, UsageError
+from .machines import targets_of
+from .output import pairs, show
+from .pictures import canvas, require_picture
+from .scores import in_words, scores
+from .scoring import by_names, more_scores, names_of
+from .using import loaded, manifest_of, used
+
 _FEW_CLASSES = 12  # for a table of who was taken for whom
-
-
-def add_arguments(parser: Any) -> None:
-    """What evaluate is told."""
-    parser.add_argument("model", metavar="MODEL", help="a file that train has written")
-    add_data(parser)
-    group = parser.add_argument_group("scores")
-    add_scoring(group)
-    group.add_argument("--picture", metavar="FILE", help="draw the table of mistakes (png, pdf, svg)")
-    group.add_argument("--force", action="store_true", help="replace a file of another kind too")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Load, read, predict, compare."""
-    import numpy as np
-
-    from ..io import DataError
-    from .data import first_step, last_step, points_for, read, target_values
-    from .exits import Exit, UsageError
-    from .machines import targets_of
-    from .output import show
-    from .pictures import require_picture
-    from .scores import scores
-    from .scoring import by_names, more_scores, names_of
-    from .using import loaded, manifest_of, used
-
     names, model = names_of(arguments), loaded(arguments.model)
     machine = last_step(model)
     targets = targets_of(machine)
@@ -71,20 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _draw(path: str, data: dict[str, Any]) -> None:
-    from .pictures import canvas
-
     with canvas(path) as plot:
         plot.confusion(data["confusion"], data["labels"], title=f"{data['rows']} rows")
     data["picture"] = path
 
 
 def _render(out: Any, data: dict[str, Any]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from .output import pairs
-    from .scores import in_words
-
     pairs(out, {"rows": f"{data['rows']}, target {data['target']!r}", "scores": in_words(data["scores"])})
     if "labels" not in data:
         return

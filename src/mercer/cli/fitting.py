@@ -6,20 +6,23 @@ import argparse
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
+from ..estimators.proofs import sums_of
 from ..io import Encoder, Table
+from ..kernels import Chi2, ExpChi2, Intersection, Kernel
 from ..solution import Status
 from ..types import Array
 from .coefficients import coefficients
 from .data import last_step
-from .exits import Exit, blaming
+from .exits import Exit
+from .faults import blaming
 from .output import warnings_as_notes
 
 
 def pipeline_of(arguments: argparse.Namespace, machine: Any, table: Table) -> Any:
     """The unfitted pipeline of a machine for such a table."""
-    from sklearn.pipeline import Pipeline
-
     steps: list[tuple[str, Any]] = [("encode", encoder_of(arguments))]
     scaler = _scaler(arguments.scale, getattr(machine, "kernel", None), table.sparse)
     return Pipeline([*steps, *([("scale", scaler)] if scaler is not None else []), ("model", machine)])
@@ -31,8 +34,6 @@ def encoder_of(arguments: argparse.Namespace) -> Encoder:
 
 
 def _scaler(scale: str, kernel: Any, sparse: bool) -> Any:
-    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
-
     if scale == "auto":
         scale = "none" if sparse or _on_histograms(kernel) else "standard"
     if scale == "none":
@@ -43,8 +44,6 @@ def _scaler(scale: str, kernel: Any, sparse: bool) -> Any:
 
 
 def _on_histograms(kernel: Any) -> bool:
-    from ..kernels import Chi2, ExpChi2, Intersection, Kernel
-
     if not isinstance(kernel, Kernel):
         return False
     return isinstance(kernel, Intersection | Chi2 | ExpChi2) or any(map(_on_histograms, kernel.parts()))
@@ -116,8 +115,6 @@ def learned(pipeline: Any) -> dict[str, Any]:
 
 def proof_in(table: Table, proof: Any) -> str:
     """Why no machine separates the classes, by rows of the table that it learned from, and by its own numbers."""
-    from ..estimators.proofs import sums_of
-
     columns = [table.column(place) for place in range(len(table.names))]
     numbers = bool(columns) and all(column.dtype.kind == "f" and np.isfinite(column).all() for column in columns)
     even = abs(float(proof.weights @ proof.y)) < 1e-9  # else zero is where scaling has put it

@@ -3,45 +3,30 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
-from .arguments import add_data, add_encoding, add_kernel, add_output, amount, whole
+import numpy as np
+
+from ..gram import evidence
+from ..io import DataError
+from ..kernels import Precomputed
+from ..kernels import kernel as parse
+from .data import finite_numbers, no_target, read
+from .exits import Exit
+from .faults import blaming
+from .fitting import prepared
+from .output import brief, note, show
+from .pictures import canvas, require_picture
+from .points import written
 
 _FEW = 10
 """Points whose matrix is printed."""
 
-EXAMPLES = """\
-  mercer gram iris.csv --kernel "rbf(gamma=scale)"             evidence: symmetry, eigenvalues, closure rules
-  mercer gram iris.csv --target species --picture gram.png     and a heat map, sorted by class
-  mercer gram K.npy --kernel precomputed                       of a matrix of values
-  mercer gram "1,3 2,1 0,1" --kernel "poly(degree=2)"          of points as text; small ones in fractions
-"""
-
-
-def add_arguments(parser: Any) -> None:
-    """What gram is told."""
-    add_data(parser)
-    add_kernel(parser, "rbf(gamma=scale)")
-    add_output(parser, "--picture", "-o", help="write a heat map (png, pdf, svg)")
-    parser.add_argument(
-        "--points", type=whole(1), metavar="N", default=1000, help="draw so many at most (default: 1000)"
-    )
-    parser.add_argument("--memory", type=amount, metavar="AMOUNT", default="2GB", help="such as 500MB")
-    add_encoding(parser)
-
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, encode, look at the kernel, draw."""
-    import numpy as np
-
-    from ..gram import evidence
-    from ..kernels import Precomputed
-    from ..kernels import kernel as parse
-    from .exits import Exit, blaming
-    from .output import note, show
-    from .pictures import require_picture
-
     if arguments.picture:
         require_picture(arguments, arguments.picture, [arguments.data])  # said before anything is computed
     kernel: Any = parse(arguments.kernel)
@@ -74,15 +59,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _points(arguments: argparse.Namespace, kernel: Any) -> tuple[Any, Any]:
     """The points, encoded and scaled as for training, and labels to sort them by."""
-    from dataclasses import replace
-
-    import numpy as np
-
-    from ..io import DataError
-    from .data import no_target, read
-    from .fitting import prepared
-    from .points import written
-
     given = written(arguments.data, labels=False)
     if given is not None:
         rows = [[_number(cell) for cell in row] for row in given[0]]
@@ -100,11 +76,6 @@ def _points(arguments: argparse.Namespace, kernel: Any) -> tuple[Any, Any]:
 
 def _matrix(arguments: argparse.Namespace) -> Any:
     """The matrix of values that the table is."""
-    import numpy as np
-
-    from ..io import DataError
-    from .data import finite_numbers, read
-
     table = read(arguments)
     if table.sparse:
         raise DataError(f"{table.source} is sparse: a matrix of kernel values is expected.")
@@ -115,18 +86,11 @@ def _matrix(arguments: argparse.Namespace) -> Any:
 
 
 def _draw(K: Any, labels: Any, path: str, title: str) -> None:
-    from .output import brief
-    from .pictures import canvas
-
     with canvas(path) as plot:
         plot.gram(K, labels=labels, title=brief(title))
 
 
 def _number(cell: str) -> float:
-    from fractions import Fraction
-
-    from ..io import DataError
-
     try:
         return float(Fraction(cell))
     except (ValueError, ZeroDivisionError):
@@ -155,8 +119,6 @@ def _small(arguments: argparse.Namespace, kernel: Any, X: Any) -> _Small | None:
     from ..explain.algebra import solve
     from ..explain.exact import NotByHandError
     from ..explain.sample import Sample, read_sample
-    from ..kernels import Precomputed
-    from .points import written
 
     if X.shape[0] > _FEW:
         return None
@@ -174,8 +136,6 @@ def _small(arguments: argparse.Namespace, kernel: Any, X: Any) -> _Small | None:
 
 
 def _render(out: Any, found: Any, picture: str | None, small: _Small | None) -> None:
-    from .output import brief
-
     text = str(found)
     if small is not None:
         first, _, rest = text.partition("\n")

@@ -7,6 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from rich.console import Group
+from rich.live import Live
+from rich.table import Table as Shown
+from sklearn.base import clone
+from sklearn.model_selection import check_cv
 
 from ..io import Table
 from ..kernels import Kernel
@@ -14,9 +19,12 @@ from ..kernels import kernel as as_kernel
 from ..limits import Deadline
 from ..parallel import thread_count
 from ..search.auto import scale_path
+from ..search.rows import Splits
+from ..search.sheet import Sheet
 from ..ties import first_largest
 from ..types import Array
 from .exits import Exit, UsageError
+from .fitting import pipeline_of
 from .output import console, note
 from .scores import folds
 from .scoring import judged, names_of
@@ -68,8 +76,6 @@ class Grid:
 
     def candidate(self, i: int, j: int) -> Any:
         """An unfitted machine with the i-th gamma and the j-th C."""
-        from sklearn.base import clone
-
         copy = clone(self.machine).set_params(**{self.first: self.Cs[j]})
         return copy.set_params(kernel=self.kernel(i)) if self.path else copy
 
@@ -164,10 +170,7 @@ class Grid:
 
     def table(self) -> Any:
         """The scores for rich, the best one marked."""
-        from rich.console import Group
-        from rich.table import Table
-
-        table = Table(box=None, pad_edge=False)
+        table = Shown(box=None, pad_edge=False)
         if self.path:
             table.add_column(self.second, justify="right", style="bold")
         for C in self.Cs:
@@ -189,8 +192,6 @@ def search(
 
     Folds are cut out of the table, so that encoder and scaler see no more than a fold trains on; X are all points.
     """
-    from rich.live import Live
-
     names, deadline = names_of(arguments), Deadline.after(limit)
     path = arguments.cv is None and not names and hasattr(grid.machine, "path")
     sheet = None if path else _sheet(arguments, grid, table, y, targets, deadline)
@@ -221,12 +222,6 @@ def search(
 
 def _sheet(arguments: argparse.Namespace, grid: Grid, table: Table, y: Array, targets: str, deadline: Deadline) -> Any:
     """The sheet that scores settings of the whole pipeline."""
-    from sklearn.model_selection import check_cv
-
-    from ..search.rows import Splits
-    from ..search.sheet import Sheet
-    from .fitting import pipeline_of
-
     cut = check_cv(folds(targets, y, table.n, arguments.cv or FOLDS, arguments.seed))
     pipeline = pipeline_of(arguments, grid.machine, table)
     memory = getattr(grid.machine, "memory", "2GB")

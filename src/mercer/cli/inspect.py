@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
-EXAMPLES = """\
-  mercer inspect iris.mercer
-  mercer inspect iris.mercer --json | jq .certificate
-"""
+from ..memory import format_bytes
+from .coefficients import in_words as coefficients_in_words
+from .columns import columns_of
+from .columns import in_words as columns_in_words
+from .data import last_step
+from .exits import Exit
+from .fitting import learned
+from .output import brief, in_flags, pairs, show
+from .scores import in_words
+from .using import loaded, manifest_of
+
 _MOST_CLASSES = 12
-
-
-def add_arguments(parser: Any) -> None:
-    """What inspect is told."""
-    parser.add_argument("model", metavar="MODEL", help="a model file")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Load, check, describe."""
-    from pathlib import Path
-
-    from ..memory import format_bytes
-    from .columns import columns_of
-    from .data import last_step
-    from .exits import Exit
-    from .fitting import learned
-    from .output import show
-    from .using import loaded, manifest_of
-
     model, manifest = loaded(arguments.model), manifest_of(arguments.model)
     machine = last_step(model)
     data: dict[str, Any] = {
@@ -55,11 +48,6 @@ def _text(value: Any) -> Any:
 
 
 def _render(out: Any, data: dict[str, Any], machine: Any, size: str) -> None:
-    from .coefficients import in_words as coefficients_in_words
-    from .columns import in_words as columns_in_words
-    from .output import brief, in_flags, pairs
-    from .scores import in_words
-
     versions = ", ".join(f"{name} {version}" for name, version in data["versions"].items())
     rows = {"file": f"{data['file']}, {size}, schema {data['schema']}", "written by": versions}
     rows["model"] = " -> ".join(data["steps"]) or data["estimator"]

@@ -6,27 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-KINDS = ("duality", "subgradient", "descent", "hinge", "stochastic", "gram", "rkhs", "maps", "pca", "smo", "rbf",
-         "neighbours", "shrinkage")  # fmt: skip
-DETAILS = ("full", "short", "duality", "program", "features", "derivation")
-
-
-def add_arguments(parser: Any) -> None:
-    """What these kinds are told."""
-    from .arguments import whole
-
-    group = parser.add_argument_group("of single kinds")
-    group.add_argument("--at", metavar="POINT", help="subgradient, descent, rkhs, neighbours: the point, or the start")
-    group.add_argument("--vector", metavar="POINT", help="subgradient: is it one? gram: the weights c")
-    group.add_argument("--steps", type=whole(1), metavar="N", help="descent, stochastic, smo: how many")
-    group.add_argument("--rule", metavar="ETA", help="descent, stochastic: the step, such as '1/(t+1)'")
-    group.add_argument("--order", choices=("epochs", "random"), default="epochs", help="stochastic (default: epochs)")
-    group.add_argument(
-        "--average-from", type=whole(1), default=1, metavar="T", help="stochastic: the mean (default: 1)"
-    )
-    group.add_argument("--seed", type=whole(0), default=0, metavar="N", help="stochastic: the order (default: 0)")
-    group.add_argument("--w", metavar="POINT", help="hinge: the machine's w, such as 1,1/2")
-    group.add_argument("--b", metavar="X", default="0", help="hinge: the machine's b (default: 0)")
+from .exits import UsageError
+from .points import read_points, written
 
 
 def solved(arguments: argparse.Namespace, explain: Any, kernel: dict[str, Any]) -> Any:
@@ -35,8 +16,6 @@ def solved(arguments: argparse.Namespace, explain: Any, kernel: dict[str, Any]) 
 
 
 def _one(arguments: argparse.Namespace) -> str:
-    from .exits import UsageError
-
     if len(arguments.problem) != 1:
         raise UsageError(f"--kind {arguments.kind} takes one text in quotation marks.")
     return str(arguments.problem[0])
@@ -47,8 +26,6 @@ def _coordinates(text: str | None) -> list[str] | None:
 
 
 def _needed(arguments: argparse.Namespace, name: str) -> list[str]:
-    from .exits import UsageError
-
     found = _coordinates(getattr(arguments, name))
     if found is None:
         raise UsageError(f"--kind {arguments.kind} needs --{name}, such as --{name} 1,0.")
@@ -61,14 +38,10 @@ def _given(**options: Any) -> dict[str, Any]:
 
 
 def _points(arguments: argparse.Namespace) -> Any:
-    from .explain import read_points
-
     return read_points(_one(arguments), arguments)
 
 
 def _unlabelled(arguments: argparse.Namespace) -> Any:
-    from .points import written
-
     given = written(_one(arguments), labels=False)
     return given[0] if given is not None else _points(arguments)[0]
 
@@ -104,9 +77,6 @@ def _gram(arguments: argparse.Namespace, explain: Any, kernel: dict[str, Any]) -
 
 def _rkhs(arguments: argparse.Namespace, explain: Any, kernel: dict[str, Any]) -> Any:
     """f, and g where there is one: points with their coefficients, '1,2:1 0,1:-2'."""
-    from .exits import UsageError
-    from .points import written
-
     functions = []
     for text in arguments.problem:
         given = written(text)
@@ -131,8 +101,6 @@ def _smo(arguments: argparse.Namespace, explain: Any, kernel: dict[str, Any]) ->
 
 def _rbf(arguments: argparse.Namespace, explain: Any, kernel: dict[str, Any]) -> Any:
     """The number of terms."""
-    from .exits import UsageError
-
     text = _one(arguments)
     if not text.isdigit():
         raise UsageError(f"--kind rbf takes the number of terms, such as 5, not {text!r}.")

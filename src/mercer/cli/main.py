@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import re
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
-from difflib import get_close_matches
-from functools import partial
+from functools import cache
 from importlib import import_module
-from typing import NoReturn, TextIO
 
 from .. import __version__
-from .exits import Exit, UsageError, code_of
+from .exits import Exit, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 VERBS = {
     "train": "train a machine on a table and save it",
@@ -29,7 +28,6 @@ VERBS = {
     "inspect": "what is in a model file",
     "convert": "model files to and from other programs",
 }
-_LONGEST = 1000
 _EXAMPLES = """\
   mercer play                                     a page where machines move: drag a point
   mercer train iris.csv -o iris.mercer            train on the last column, print certificate and scores
@@ -42,11 +40,30 @@ exit codes: 0 fine, 1 internal error, 2 usage, 3 bad data, 4 not converged withi
 the same), 5 unreadable or unsafe model file, 130 interrupted (train, tune: the best so far is written)"""
 
 
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal. argparse would ask shutil, which loads all that packs and unpacks files."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_width() - 2)
+
+
+@cache
+def _width() -> int:
+    """The columns of the terminal: what COLUMNS says, what the terminal says, 80."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told) > 0:
+        return int(told)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1).columns or 80
+    except (AttributeError, ValueError, OSError):
+        return 80
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose help begins with examples, and whose errors are told like all others."""
 
     def __init__(self, examples: str = "", **options: object) -> None:
-        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        options.setdefault("formatter_class", Formatter)
         super().__init__(allow_abbrev=False, **options)  # type: ignore[arg-type]
         self.examples = examples
 
@@ -60,23 +77,23 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message.rstrip('.')}. See {self.prog} --help.")
 
 
-def parser(chosen: str) -> argparse.ArgumentParser:
-    """The parser of all verbs. Only the chosen one is imported, and knows its arguments; nothing heavy is."""
+def parser(chosen: str, alone: bool = False) -> argparse.ArgumentParser:
+    """The parser of all verbs, or of the chosen one alone. Only the chosen one knows its arguments."""
     whole = Parser(_EXAMPLES, prog="mercer", description="Kernel methods with certificates.", epilog=_CODES)
     whole.add_argument("--version", action="version", version=f"mercer {__version__}")
     whole.add_argument("--verbose", action="store_true", help="with --version: all that a report of a fault needs")
-    verbs = whole.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for name, summary in VERBS.items():
+    verbs = whole.add_subparsers(dest="verb", metavar="VERB", required=True, prog="mercer")
+    for name, summary in ((chosen, VERBS[chosen]),) if alone else VERBS.items():
         if name != chosen:
             verbs.add_parser(name, help=summary, description=summary)
             continue
-        module = import_module(f".{name}", __package__)
-        verb = verbs.add_parser(name, help=summary, description=summary, examples=module.EXAMPLES)
-        module.add_arguments(verb)
+        told = _module(f"options.{name}")
+        verb = verbs.add_parser(name, help=summary, description=summary, examples=told.EXAMPLES)
+        told.add_arguments(verb)
         common = verb.add_argument_group("output")
         common.add_argument("--json", action="store_true", help="the result as one JSON object on stdout")
         common.add_argument("--quiet", "-q", action="store_true", help="no progress and no notes on stderr")
-        verb.set_defaults(run=module.run, usage=verb.format_usage)
+        verb.set_defaults(usage=verb.format_usage)
     return whole
 
 
@@ -85,37 +102,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     _require_streams()
     given = sys.argv[1:] if argv is None else list(argv)
     if given and set(given) == {"--version", "--verbose"}:
-        from ..report import show
-
-        show()
+        import_module("mercer.report").show()
         return int(Exit.FINE)
     if not given:
         parser("").print_help(sys.stderr)
         return Exit.USAGE
     chosen = next((word for word in given if word in VERBS), "")
-    end = partial(_end, chosen, "--json" in given)
     try:
-        arguments, unknown = parser(chosen).parse_known_args(given)
+        arguments, unknown = parser(chosen, alone=given[0] == chosen).parse_known_args(given)
         if unknown:
-            raise _not_understood(unknown[0], arguments)
-        code = int(arguments.run(arguments))
+            raise _module("ends").not_understood(unknown[0], arguments)
+        code = int(_module(arguments.verb).run(arguments))
         sys.stdout.flush()  # what cannot be written is told here, and not when Python ends
         return code
     except SystemExit as done:  # --help, --version
         return int(done.code or 0)
-    except KeyboardInterrupt as stop:
-        return end(Exit.INTERRUPTED, str(stop) or "interrupted")
-    except BrokenPipeError:  # whoever read stdout has gone
-        _abandon(sys.stdout)
-        return Exit.FINE
-    except Exception as error:
-        code = code_of(error)
-        if code is Exit.INTERNAL:
-            if os.environ.get("MERCER_DEBUG"):
-                raise
-            text = f"internal error: {type(error).__name__}: {error} (MERCER_DEBUG=1 shows where)"
-            return end(code, text)
-        return end(code, _in_words(error))
+    except (Exception, KeyboardInterrupt) as error:
+        return int(_module("ends").end(chosen, "--json" in given, error))
+
+
+def _module(name: str) -> Any:
+    """A part of the program that is loaded when it is needed: help and usage errors need few of them."""
+    return import_module(f".{name}", __package__)
 
 
 def _require_streams() -> None:
@@ -129,40 +137,3 @@ def _require_streams() -> None:
         stream = getattr(sys, name)
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-
-
-def _abandon(stream: TextIO) -> None:
-    """Nothing more goes there, and what still waits is not tried again when Python ends."""
-    with suppress(OSError):  # a stream without a file
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def _in_words(error: Exception) -> str:
-    """The sentence of an error of our own; of one from the system, what it is about and what is wrong."""
-    if isinstance(error, OSError) and error.errno is not None:
-        return f"{error.filename or 'stdout'}: {error.strerror}."
-    return str(error)
-
-
-def _not_understood(word: str, arguments: argparse.Namespace) -> UsageError:
-    """The error for an argument that there is not, with the one that may be meant."""
-    near = get_close_matches(word, re.findall(r"--[\w-]+", arguments.usage()), 1)
-    hint = f"Did you mean {near[0]}?" if near else f"See mercer {arguments.verb} --help."
-    return UsageError(f"{word} is not understood. {hint}")
-
-
-def _end(verb: str, as_json: bool, code: Exit, text: str) -> Exit:
-    if len(text) > _LONGEST:  # it quotes an argument of thousands of characters
-        text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
-    _say(f"mercer {verb}".rstrip() + f": {text}", sys.stderr)
-    if as_json:
-        _say(json.dumps({"error": text, "exit": int(code)}), sys.stdout)
-    return code
-
-
-def _say(text: str, stream: TextIO) -> None:
-    """Print, where that can be done: it may be the very thing that went wrong."""
-    try:
-        print(text, file=stream, flush=True)
-    except OSError:
-        _abandon(stream)

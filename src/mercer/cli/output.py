@@ -12,13 +12,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from rich.console import Console
+from rich.text import Text
+from sklearn.exceptions import ConvergenceWarning
+
+from ..estimators import ScaleWarning
+
 _WIDE = 200  # characters of a line where nobody looks at a terminal
 
 
 def console(stderr: bool = False) -> Any:
     """Rich's console: colours on a terminal only, and none where NO_COLOR is set."""
-    from rich.console import Console
-
     stream = sys.stderr if stderr else sys.stdout
     return Console(stderr=stderr, highlight=False, width=None if stream.isatty() else _WIDE)
 
@@ -39,8 +43,6 @@ def show(arguments: argparse.Namespace, data: dict[str, Any], render: Callable[[
 
 def pairs(out: Any, rows: dict[str, str]) -> None:
     """Names and values, one to a line."""
-    from rich.text import Text
-
     width = max(map(len, rows), default=0)
     for name, value in rows.items():
         lines = str(value).split("\n")
@@ -77,8 +79,6 @@ def plain(value: Any) -> Any:
 @contextmanager
 def warnings_as_notes(arguments: argparse.Namespace) -> Iterator[None]:
     """Warnings as notes, each once in a command; what a certificate says anyway is left out."""
-    from sklearn.exceptions import ConvergenceWarning
-
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -94,8 +94,6 @@ def warnings_as_notes(arguments: argparse.Namespace) -> Iterator[None]:
 
 def _key_and_words(message: Any) -> tuple[Any, str]:
     """A warning as people at a terminal need it, and by what it is known as said; that about scales is said once."""
-    from ..estimators import ScaleWarning
-
     if not isinstance(message, ScaleWarning):
         return str(message), str(message)
     return ScaleWarning, f"{message.facts} Leave --scale at its default, or take --scale standard or minmax."

@@ -9,7 +9,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from .. import plot
+from ..io.atomic import write_whole
 from .exits import UsageError
+from .places import require_place
 
 
 def kind_of(path: str) -> str:
@@ -26,8 +29,6 @@ def kind_of(path: str) -> str:
 
 def require_picture(arguments: argparse.Namespace, path: str, inputs: Sequence[str | None]) -> None:
     """Raise where no picture can be drawn, or none may be written; see `require_place`."""
-    from .places import require_place
-
     kind_of(path)
     require_place(arguments, path, "picture", inputs)
 
@@ -38,9 +39,6 @@ def canvas(path: str) -> Iterator[Any]:
     kind = kind_of(path)
     import matplotlib
     import matplotlib.pyplot as plt
-
-    from .. import plot
-    from ..io.atomic import write_whole
 
     matplotlib.use("Agg")
     try:

@@ -6,17 +6,17 @@ import argparse
 import os
 import re
 import sys
+import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ..io import place_for
 from .exits import UsageError
 
 _HEAD = 4096  # bytes from which the kind of a file is seen
 
 
 def _is_model(path: Path) -> bool:
-    import zipfile
-
     try:
         with zipfile.ZipFile(path) as archive:
             return b'"mercer model"' in archive.read("manifest.json")[:_HEAD]
@@ -58,8 +58,6 @@ def require_place(arguments: argparse.Namespace, path: str, kind: str, inputs: S
     """Raise where a file of this kind may not be written: over one of the inputs (or of the other outputs), or over
     something else that is not to be replaced; worth asking before a long training.
     """
-    from ..io import place_for
-
     if path == "-":
         raise UsageError(f"A {kind} is written to a file, not to stdout: give its name.")
     place = place_for(path)

@@ -4,42 +4,25 @@ from __future__ import annotations
 
 import argparse
 import json
+import webbrowser
 from pathlib import Path
 from typing import Any
 
-from .arguments import add_format, add_output, whole
-
-EXAMPLES = """\
-  mercer play                                   opens the page in the browser; Ctrl-C ends it
-  mercer play points.csv                        with these points: two columns of numbers and a label
-  mercer play --export page.html                the page as one file: no network, no Python
-  mercer play "1,3:+ 2,1:+ 0,1:-" --export three.html    with the exact worked solution of these points inside
-  mercer play --link "...#k=linear&s=0&pts=..." --record steps.gif    the steps of a page, as an animation
-"""
-FRAMES = 60
-
-
-def add_arguments(parser: Any) -> None:
-    """What play is told."""
-    parser.add_argument("data", metavar="DATA", nargs="?", help="a table, or points such as '1,3:+ 2,1:+ 0,1:-'")
-    parser.add_argument("--link", metavar="LINK", help="the state of a page: a link that was copied from it")
-    parser.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
-    parser.add_argument("--port", type=whole(0), metavar="N", default=0, help="default: any that is free")
-    add_output(parser, "--export", help="write the page as one file and end")
-    parser.add_argument("--record", metavar="FILE", help="the steps as an animated GIF, or as pictures in a folder")
-    parser.add_argument(
-        "--frames", type=whole(1), metavar="N", default=FRAMES, help=f"--record: steps, at most (default: {FRAMES})"
-    )
-    group = parser.add_argument_group("data")
-    group.add_argument("--target", metavar="COL", help="the column of labels (default: the last one)")
-    add_format(group)
+from ..io import DataError
+from ..io.atomic import write_whole
+from ..play.export import document
+from ..play.link import from_link
+from ..play.server import PlayServer
+from ..play.state import StateError, of_points
+from ..play.worked import MOST_POINTS, worked
+from .exits import Exit, UsageError
+from .output import note
+from .places import require_place
+from .points import read_points
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page, write it, or record its steps."""
-    from ..play.state import StateError
-    from .exits import Exit, UsageError
-
     if arguments.export and arguments.record:
         raise UsageError("--export and --record: give one of them.")
     if arguments.data and arguments.link:
@@ -47,8 +30,6 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         state = _state(arguments)
     except StateError as error:
-        from ..io import DataError
-
         raise DataError(str(error)) from error
     if arguments.export:
         _export(arguments, state)
@@ -61,27 +42,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _state(arguments: argparse.Namespace) -> Any:
     """What the page opens with; None for its own first example."""
-    from ..play.link import from_link
-    from ..play.state import of_points
-
     if arguments.link:
         return from_link(arguments.link)
     if arguments.data is None:
         return None
-    from .explain import read_points
 
     X, y = read_points(arguments.data, arguments)
     return of_points(X, y)
 
 
 def _export(arguments: argparse.Namespace, state: Any) -> None:
-    from ..io.atomic import write_whole
-    from ..play.export import document
-    from ..play.state import StateError
-    from ..play.worked import MOST_POINTS, worked
-    from .output import note
-    from .places import require_place
-
     require_place(arguments, arguments.export, "page", [arguments.data])
     solution = None
     if state is not None and len(state.points) <= MOST_POINTS:
@@ -96,10 +66,6 @@ def _export(arguments: argparse.Namespace, state: Any) -> None:
 
 
 def _record(arguments: argparse.Namespace, state: Any) -> None:
-    from .exits import UsageError
-    from .output import note
-    from .places import require_place
-
     try:
         from ..play.record import record
     except ImportError as error:
@@ -116,10 +82,6 @@ def _record(arguments: argparse.Namespace, state: Any) -> None:
 
 def _serve(arguments: argparse.Namespace, state: Any) -> None:
     """Until Ctrl-C, which is how it is meant to end."""
-    import webbrowser
-
-    from ..play.server import PlayServer
-
     with PlayServer(arguments.port, state) as server:
         try:
             print(json.dumps({"url": server.url}) if arguments.json else server.url, flush=True)

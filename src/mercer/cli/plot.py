@@ -3,45 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import zipfile
 from collections.abc import Sequence
 from typing import Any
 
-from .arguments import add_data, add_encoding, add_limits, add_output
-from .exits import Exit
-from .machines import add_machine
+import numpy as np
+
+from ..features import PolarMap, PolynomialMap
+from ..io import DataError, Encoder
+from ..kernels import Polynomial
+from ..kernels import kernel as parse
+from ..plot.style import literal
+from .data import first_step, last_step, points_for, read, read_training, target_values
+from .exits import Exit, UsageError
+from .faults import blaming
+from .fitting import certificates, exit_of, fit, pipeline_of, prepared
+from .machines import machine_of, targets_of
+from .output import in_flags, note, show
+from .pictures import canvas, require_picture
+from .using import loaded, manifest_of
 
 _LONGEST = 48  # characters of the name of an axis
-KINDS = ("boundary", "curve", "convergence", "alphas", "gram", "feature_map")
-MAPS = ("polynomial", "polar")
-EXAMPLES = """\
-  mercer plot iris.csv --features "petal length" "petal width" -c 10 -o iris.png     train, draw the boundary
-  mercer plot iris.mercer --on iris.csv -o iris.png                                  of a saved machine
-  mercer plot iris.mercer --kind convergence -o gap.pdf                              primal, dual and gap
-  mercer plot iris.csv --kind gram -o gram.png
-  mercer plot xor.csv --kind feature_map --scale none -o xor.png                     a line in H, and in X
-"""
-
-
-def add_arguments(parser: Any) -> None:
-    """What plot is told."""
-    add_data(parser)
-    parser.add_argument("--kind", choices=KINDS, help="default: boundary where there is data, else convergence")
-    parser.add_argument("--on", metavar="TABLE", help="where DATA is a model file: the points to draw it on")
-    parser.add_argument("--features", nargs=2, metavar="COL", help="the two columns to draw; a plane of all without")
-    parser.add_argument("--map", choices=MAPS, default="polynomial", help="feature_map: which (default: polynomial)")
-    parser.add_argument("--title", help="above the picture")
-    add_output(parser, "-o", "--output", required=True, help="png, pdf or svg")
-    add_machine(parser)
-    add_encoding(parser)
-    add_limits(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Load or train, then draw."""
-    from .exits import blaming
-    from .output import show
-    from .pictures import canvas, require_picture
-
     require_picture(arguments, arguments.output, [arguments.data, arguments.on])
     arguments.title = arguments.title and _literal(arguments.title, len(arguments.title))
     code = Exit.FINE
@@ -59,14 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _literal(name: str, longest: int = _LONGEST) -> str:
     """A text as it stands, and not as a formula."""
-    from ..plot.style import literal
-
     return literal(name, longest)
 
 
 def _is_model(path: str) -> bool:
-    import zipfile
-
     try:
         with zipfile.ZipFile(path) as archive:
             return "manifest.json" in archive.namelist()
@@ -75,11 +57,6 @@ def _is_model(path: str) -> bool:
 
 
 def _draw_model(arguments: argparse.Namespace, plot: Any, kind: str) -> None:
-    from .data import last_step, points_for, read, target_values
-    from .exits import UsageError
-    from .machines import targets_of
-    from .using import loaded, manifest_of
-
     if kind == "feature_map":
         raise UsageError("A picture of kind feature_map is of data, not of a model: give a table.")
     model = loaded(arguments.data)
@@ -99,11 +76,6 @@ def _draw_model(arguments: argparse.Namespace, plot: Any, kind: str) -> None:
 
 def _draw_data(arguments: argparse.Namespace, plot: Any, kind: str) -> Exit:
     """Train and draw; how the training ended."""
-    from .data import last_step, read_training
-    from .fitting import certificates, exit_of, fit, pipeline_of
-    from .machines import machine_of, targets_of
-    from .output import in_flags, note
-
     if kind == "feature_map":
         return _draw_map(arguments, plot)
     machine = machine_of(arguments)
@@ -122,14 +94,6 @@ def _draw_data(arguments: argparse.Namespace, plot: Any, kind: str) -> Exit:
 
 def _draw_map(arguments: argparse.Namespace, plot: Any) -> Exit:
     """Points before and after a feature map, with the line between two classes and what it is in the plane."""
-    import numpy as np
-
-    from ..features import PolarMap, PolynomialMap
-    from ..kernels import Polynomial
-    from ..kernels import kernel as parse
-    from .data import read_training
-    from .fitting import prepared
-
     kernel = parse(arguments.kernel) if arguments.kernel else Polynomial()
     if not isinstance(kernel, Polynomial):
         kernel = Polynomial()
@@ -144,10 +108,6 @@ def _draw_map(arguments: argparse.Namespace, plot: Any) -> Exit:
 
 
 def _draw(arguments: argparse.Namespace, plot: Any, kind: str, model: Any, points: Any, y: Any) -> None:
-    from ..io import DataError, Encoder
-    from .data import first_step, last_step
-    from .exits import UsageError
-
     encoder = first_step(model)
     names: list[str] = []
     if isinstance(encoder, Encoder):
@@ -174,8 +134,6 @@ def _draw(arguments: argparse.Namespace, plot: Any, kind: str, model: Any, point
 
 def _chosen(features: Sequence[str], names: list[str], width: int) -> list[int] | None:
     """The places of the two columns to draw, the one across first; None where all that there are will do."""
-    from ..io import DataError
-
     lacking = [name for name in features if name not in names]
     if lacking and width > 2:
         raise DataError(f"There is no column {lacking[0]!r}. There are: {', '.join(names) or 'no names'}.")

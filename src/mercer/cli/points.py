@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
+from typing import Any
+
+from ..io import DataError
+from .data import read
 
 
 def written(text: str, labels: bool = True) -> tuple[list[list[str]], list[str]] | None:
     """Coordinates and labels (none where points have none), or None where the text is no list of points."""
-    from ..io import DataError
-
     words = text.split()
     if not words or Path(text).exists() or not (":" in text or (not labels and all(map(_is_point, words)))):
         return None
@@ -34,3 +37,17 @@ def _is_point(word: str) -> bool:
     """Numbers or fractions, with commas between them."""
     cells = _coordinates(word)
     return all(cell.lstrip("+-").replace("/", "", 1).replace(".", "", 1).isdigit() for cell in cells)
+
+
+def read_points(text: str, arguments: argparse.Namespace) -> tuple[list[list[Any]], list[Any]]:
+    """Points and targets: written out, or from a table."""
+    given = written(text)
+    if given is not None:
+        return given
+    arguments.data = text
+    table, y, _ = read(arguments).split(arguments.target)
+    if table.sparse:
+        return table.matrix.toarray().tolist(), y.tolist()
+    return [
+        list(row) for row in zip(*(table.column(i).tolist() for i in range(len(table.names))), strict=True)
+    ], y.tolist()

@@ -3,42 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import sys
+from functools import partial
+from inspect import signature
+from io import StringIO
 from typing import Any
 
-from .arguments import add_data, add_output
-
-EXAMPLES = """\
-  mercer predict iris.mercer new.csv                  CSV on stdout, one line for each row
-  mercer predict iris.mercer new.csv -o out.csv --decision
-  cat new.csv | mercer predict iris.mercer - --json
-"""
-
-
-def add_arguments(parser: Any) -> None:
-    """What predict is told."""
-    parser.add_argument("model", metavar="MODEL", help="a file that train has written")
-    add_data(parser, target=False)
-    add_output(parser, "-o", "--output", help="where the CSV goes (default: stdout)")
-    parser.add_argument("--decision", action="store_true", help="also the values of the decision function")
-    parser.add_argument("--proba", action="store_true", help="also the probability of each class")
-    parser.add_argument("--std", action="store_true", help="also the standard deviation of a new target (ridge)")
-    parser.add_argument(
-        "--interval", type=float, metavar="COVERAGE", help="also the ends of intervals that hold new targets (ridge)"
-    )
+from ..io.atomic import write_whole
+from .data import last_step, points_for, read
+from .exits import Exit, UsageError
+from .output import note, plain, show
+from .places import require_place
+from .using import loaded, used
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Load, read, predict, write."""
-    from functools import partial
-    from inspect import signature
-
-    from ..io.atomic import write_whole
-    from .data import last_step, points_for, read
-    from .exits import Exit, UsageError
-    from .output import note, plain, show
-    from .places import require_place
-    from .using import loaded, used
-
     if arguments.output:
         require_place(arguments, arguments.output, "table of predictions", [arguments.model, arguments.data])
     model = loaded(arguments.model)
@@ -94,9 +75,6 @@ def _columns(name: str, values: Any, machine: Any) -> dict[str, Any]:
 
 
 def _csv(columns: dict[str, Any]) -> str:
-    import csv
-    from io import StringIO
-
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
@@ -105,7 +83,5 @@ def _csv(columns: dict[str, Any]) -> str:
 
 
 def _write(text: str) -> None:
-    import sys
-
     sys.stdout.write(text)
     sys.stdout.flush()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn import metrics
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from ..types import Array
 
 
 def scores(targets: str, y: Array, predicted: Array) -> dict[str, float]:
     """Named scores of predictions against the truth; the first one is the one that machines are compared by."""
-    from sklearn import metrics
-
     if targets == "numbers":
         error = np.asarray(predicted, np.float64) - y
         return {
@@ -32,8 +32,6 @@ def in_words(values: dict[str, float]) -> str:
 
 def folds(targets: str, y: Any, n: int, k: int, seed: int) -> list[tuple[Array, Array]]:
     """Rows to train on and to test on, k times; classes in proportion."""
-    from sklearn.model_selection import KFold, StratifiedKFold
-
     smallest = int(np.unique(y, return_counts=True)[1].min()) if targets == "labels" else 0
     kind = StratifiedKFold if smallest >= k else KFold
     return list(kind(k, shuffle=True, random_state=seed).split(np.zeros((n, 1)), y if smallest >= k else None))
@@ -41,8 +39,6 @@ def folds(targets: str, y: Any, n: int, k: int, seed: int) -> list[tuple[Array, 
 
 def hold_out(targets: str, y: Any, n: int, size: float, seed: int) -> tuple[Array, Array]:
     """Rows to train on and rows to test on; classes in proportion where there are enough of each."""
-    from sklearn.model_selection import train_test_split
-
     rows = np.arange(n)
     if targets == "labels":
         smallest, k = int(np.unique(y, return_counts=True)[1].min()), np.unique(y).size

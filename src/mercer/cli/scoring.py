@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils.metaestimators import available_if
 
 from ..params import suggestion
@@ -19,8 +21,6 @@ from .scores import scores
 
 def names_of(arguments: argparse.Namespace) -> list[str]:
     """The names that were given, checked."""
-    from sklearn.metrics import get_scorer_names
-
     names = [name.strip() for text in arguments.scoring for name in text.split(",") if name.strip()]
     known = get_scorer_names()
     for name in names:
@@ -38,8 +38,6 @@ def judged(model: Any, points: Any, targets: str, y: Array, names: Sequence[str]
 
 def by_names(model: Any, points: Any, y: Array, names: Sequence[str]) -> dict[str, float]:
     """scikit-learn's scores of a fitted model; larger is better, so that errors have a minus sign."""
-    from sklearn.metrics import get_scorer
-
     answers: Any = Numbers(model, points)
     classes = classes_of(model)
     if classes is not None:
@@ -112,8 +110,6 @@ class Labels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def more_scores(model: Any, points: Any, y: Array) -> dict[str, float]:
     """F1, AUC and log-loss, where they make sense: AUC needs an order of the points, log-loss probabilities."""
-    from sklearn import metrics
-
     classes = classes_of(model)
     true = numbered(y, classes)
     present = np.unique(true)

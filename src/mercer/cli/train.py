@@ -3,53 +3,32 @@
 from __future__ import annotations
 
 import argparse
+from time import perf_counter
 from typing import Any
 
-from .arguments import add_cluster, add_data, add_encoding, add_limits, add_output, add_scoring, part, whole
-from .machines import add_machine
+import numpy as np
+from sklearn.base import clone
 
-EXAMPLES = """\
-  mercer train iris.csv -o iris.mercer                     the last column is the target; a fifth is held out
-  mercer train houses.csv --target price --model svr       regression
-  mercer train a9a.svm -t 2 -g 0.05 -c 8 -v 5              svmlight data and LIBSVM's flags
-  mercer train credit.csv --cv 5 --scoring f1,roc_auc      other scores, by scikit-learn's names
-  mercer train wine.csv --kernel "poly(degree=3)" --cv 5   another kernel; scores by cross-validation
-  mercer train big/*.parquet --cluster tcp://host:8786     on a Dask cluster, whose workers read the files
-"""
+from ..io import DataError, save
+from ..solution import Status
+from .cluster import on_cluster, train_there
+from .coefficients import in_words as coefficients_in_words
+from .columns import columns_of
+from .columns import in_words as columns_in_words
+from .data import last_step, read_training
+from .exits import Exit, UsageError
+from .fitting import certificates, encoder_of, fit, learned, pipeline_of, proof_in, trained
+from .machines import machine_of, targets_of
+from .output import brief, in_flags, note, pairs, plain, show, warnings_as_notes
+from .places import require_place
+from .scores import folds, hold_out, in_words
+from .scoring import judged, names_of
+
 _LEAST_ROWS = 10  # for a part of them to be held out unasked
-
-
-def add_arguments(parser: Any) -> None:
-    """What train is told."""
-    add_data(parser)
-    parser.add_argument("more", metavar="MORE", nargs="*", help="more files with the same columns, for a cluster")
-    add_output(parser, "-o", "--output", help="where the model goes (default: nowhere)")
-    add_machine(parser)
-    add_encoding(parser)
-    group = parser.add_argument_group("scores")
-    group.add_argument("--test-size", type=part, metavar="PART", help="the part to hold out (default: 0.2; 0: none)")
-    group.add_argument(
-        "--cv", "-v", type=whole(2), metavar="K", dest="cv", help="K-fold cross-validation, all rows trained on"
-    )
-    add_scoring(group)
-    add_limits(parser)
-    add_cluster(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, encode, scale, train, certify, save, score."""
-    from time import perf_counter
-
-    from .cluster import on_cluster
-    from .columns import columns_of
-    from .data import last_step, read_training
-    from .exits import Exit, UsageError
-    from .fitting import encoder_of, learned, pipeline_of, proof_in, trained
-    from .machines import machine_of, targets_of
-    from .output import note, show
-    from .places import require_place
-    from .scoring import names_of
-
     if arguments.cv and arguments.test_size:
         raise UsageError("--cv trains on all rows and --test-size on a part of them: give one of the two.")
     if arguments.output:
@@ -88,11 +67,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run_there(arguments: argparse.Namespace, machine: Any, targets: str) -> int:
     """Train on a cluster, save, and say what was learned."""
-    from .cluster import train_there
-    from .columns import columns_of
-    from .fitting import learned
-    from .output import note, show
-
     pipeline, data, code = train_there(arguments, machine, targets)
     data |= {"features": int(machine.n_features_in_), "columns": columns_of(pipeline)} | learned(pipeline)
     _save(arguments, pipeline, data)
@@ -104,12 +78,6 @@ def _run_there(arguments: argparse.Namespace, machine: Any, targets: str) -> int
 
 def _split(arguments: argparse.Namespace, table: Any, y: Any, targets: str) -> tuple[Any, Any]:
     """The rows to train on, and those that are held out (None: none are)."""
-    import numpy as np
-
-    from ..io import DataError
-    from .output import note
-    from .scores import hold_out
-
     n, size = table.n, arguments.test_size
     if arguments.cv and arguments.cv > n:
         raise DataError(f"{table.source} has {n} row(s), too few for {arguments.cv} folds.")
@@ -128,9 +96,6 @@ def _split(arguments: argparse.Namespace, table: Any, y: Any, targets: str) -> t
 
 
 def _save(arguments: argparse.Namespace, pipeline: Any, data: dict[str, Any]) -> None:
-    from ..io import save
-    from .output import plain
-
     if arguments.output:
         kept = ("model", "target", "rows", "held_out", "cross_validation", "folds")
         save(pipeline, arguments.output, {key: plain(data[key]) for key in kept if key in data})
@@ -138,8 +103,6 @@ def _save(arguments: argparse.Namespace, pipeline: Any, data: dict[str, Any]) ->
 
 
 def _has_answer(machine: Any) -> bool:
-    from .fitting import certificates
-
     return all(certificate.has_answer for certificate in certificates(machine))
 
 
@@ -147,11 +110,6 @@ def _scored(
     arguments: argparse.Namespace, pipeline: Any, targets: str, table: Any, y: Any, test: Any, done: list[Any]
 ) -> dict[str, Any]:
     """Scores on what was held out, or by cross-validation (those of each fold go to `done`), or of outliers found."""
-    import numpy as np
-
-    from .output import warnings_as_notes
-    from .scoring import judged, names_of
-
     with warnings_as_notes(arguments):
         if y is None:
             inside = np.mean(pipeline.predict(table) == 1)
@@ -171,13 +129,6 @@ def _cross_validate(
     arguments: argparse.Namespace, pipeline: Any, targets: str, table: Any, y: Any, done: list[Any]
 ) -> None:
     """Append the scores of each fold."""
-    from sklearn.base import clone
-
-    from .fitting import fit
-    from .output import note, warnings_as_notes
-    from .scores import folds, in_words
-    from .scoring import judged, names_of
-
     for number, (train, test) in enumerate(folds(targets, y, table.n, arguments.cv, arguments.seed), start=1):
         fold = fit(arguments, clone(pipeline), table.take(train), y[train])
         with warnings_as_notes(arguments):
@@ -187,19 +138,12 @@ def _cross_validate(
 
 def _over_folds(rows: list[dict[str, float]]) -> dict[str, float]:
     """The mean of each score, and the deviation of the first."""
-    import numpy as np
-
     means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
     first = next(iter(means))
     return means | {f"standard deviation of {first}": float(np.std([row[first] for row in rows]))}
 
 
 def _render(out: Any, data: dict[str, Any]) -> None:
-    from .coefficients import in_words as coefficients_in_words
-    from .columns import in_words as columns_in_words
-    from .output import brief, in_flags, pairs
-    from .scores import in_words
-
     certificate = data["certificate"]
     target = f", target {data['target']!r}" if data["target"] else ""
     rows = {"model": f"{data['model']}, {data['rows']} rows, {data['features']} features{target}"}
@@ -215,8 +159,6 @@ def _render(out: Any, data: dict[str, Any]) -> None:
     rows["time"] = f"{data['seconds']:.2f} s"
     rows["certificate"] = certificate["words"]
     if certificate["status"] != "converged":
-        from ..solution import Status
-
         rows["status"] = in_flags(str(Status[certificate["status"].upper()]))
     if "held_out" in data:
         rows["held out"] = f"{in_words(data['held_out'])} ({data['held_out_rows']} rows)"

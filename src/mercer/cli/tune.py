@@ -3,61 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+from time import perf_counter
 from typing import Any
 
-from .arguments import add_data, add_encoding, add_limits, add_output, add_scoring, finite_positive, whole
-from .exits import Exit, NothingYetError, UsageError, blaming
-from .machines import add_machine
+from sklearn.base import clone
 
-EXAMPLES = """\
-  mercer tune iris.csv                                         C from 0.1 to 1000, gamma around 'scale', 5 folds
-  mercer tune iris.csv --C-range 1 100 --gamma-range 0.01 1 --steps 7 --picture grid.png
-  mercer tune houses.csv --model svr -o houses.mercer          and train the best on all rows
-"""
+from ..io import DataError, save
+from .data import read_training
+from .exits import Exit, NothingYetError, UsageError
+from .faults import blaming
+from .fitting import certificate_data, pipeline_of, prepared, trained
+from .grid import FOLDS, Grid, search
+from .machines import machine_of, targets_of
+from .output import note, pairs, show, warnings_as_notes
+from .pictures import canvas, require_picture
+from .places import require_place
+from .scores import in_words
+from .scoring import names_of
+
 _KEPT = 0.2  # of the time limit, for training the best
 _ROUGH = 1e-3  # the gap to reach where none is asked for: enough to tell which is best
 
 
-def add_arguments(parser: Any) -> None:
-    """What tune is told."""
-    add_data(parser)
-    add_output(parser, "-o", "--output", help="train the best on all rows and save it here")
-    parser.add_argument("--picture", metavar="FILE", help="draw the grid (png, pdf, svg)")
-    group = parser.add_argument_group("grid")
-    ends: dict[str, Any] = {"type": finite_positive, "nargs": 2, "metavar": ("LOW", "HIGH")}
-    group.add_argument("--C-range", dest="C_range", **ends, help="default: 0.1 1000 (ridge, alpha: 0.0001 10)")
-    group.add_argument("--gamma-range", dest="gamma_range", **ends, help="default: 1/16 to 16 times 'scale'")
-    group.add_argument(
-        "--length-scale-range", dest="length_scale_range", **ends,
-        help="of kernels that have it in place of gamma; default: 1/4 to 4 times 'scale'",
-    )  # fmt: skip
-    group.add_argument("--steps", type=whole(1), default=5, metavar="N", help="values of each (default: 5)")
-    group.add_argument(
-        "--scale-steps", type=whole(1), metavar="N", help="values of gamma or length_scale, where they are to be others"
-    )
-    group.add_argument(
-        "--cv", "-v", type=whole(2), metavar="K", dest="cv", help="folds (default: 5; ridge: leave one out)"
-    )
-    add_scoring(group)
-    add_machine(parser)
-    add_encoding(parser)
-    add_limits(parser)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Read, encode, score the grid, train the best, draw the grid."""
-    from time import perf_counter
-
-    from ..io import DataError
-    from .data import read_training
-    from .fitting import prepared
-    from .grid import FOLDS, Grid, search
-    from .machines import machine_of, targets_of
-    from .output import note, show, warnings_as_notes
-    from .pictures import require_picture
-    from .places import require_place
-    from .scoring import names_of
-
     names_of(arguments)  # what is wrong is said before anything is trained
     if arguments.output:
         require_place(arguments, arguments.output, "model file", [arguments.data])  # said before anything is trained
@@ -103,9 +73,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _train_best(arguments: argparse.Namespace, machine: Any, table: Any, y: Any, data: dict[str, Any]) -> Exit:
     """Train on all rows, and save."""
-    from ..io import save
-    from .fitting import certificate_data, pipeline_of, trained
-
     pipeline = pipeline_of(arguments, machine, table)
     code = trained(arguments, pipeline, table, y)
     notes = {name: data[name] for name in ("model", "target", "rows")}
@@ -116,9 +83,6 @@ def _train_best(arguments: argparse.Namespace, machine: Any, table: Any, y: Any,
 
 def _draw(arguments: argparse.Namespace, grid: Any, data: dict[str, Any]) -> None:
     """What is scored: as a map where both settings vary, along the one that does, and not at all where none does."""
-    from .output import note
-    from .pictures import canvas
-
     gammas, Cs = grid.varied()
     if gammas * Cs < 2:
         note(arguments, "note: one setting with a score makes no picture.")
@@ -140,8 +104,6 @@ _UNSAID = {"header": "auto", "missing": "error", "scale": "auto", "seed": 0}
 
 def command(arguments: argparse.Namespace, best: dict[str, Any]) -> str:
     """The command line that trains the best machine on all rows: it can be run as it stands."""
-    import shlex
-
     words = ["mercer", "train", arguments.data]
     if arguments.model != "svc":
         words += ["--model", arguments.model]
@@ -159,15 +121,10 @@ def command(arguments: argparse.Namespace, best: dict[str, Any]) -> str:
 
 
 def _rough(machine: Any) -> Any:
-    from sklearn.base import clone
-
     return clone(machine).set_params(tol=max(machine.tol, _ROUGH)) if hasattr(machine, "tol") else machine
 
 
 def _render(out: Any, grid: Any, data: dict[str, Any]) -> None:
-    from .output import pairs
-    from .scores import in_words
-
     out.print(grid.table())
     best = data["best"]
     settings = ", ".join(f"{name} = {best[name]:g}" for name in (grid.first, grid.second) if name in best)

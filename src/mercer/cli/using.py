@@ -6,8 +6,10 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from sklearn.exceptions import NotFittedError
+
 from ..io import ModelError, Table, load, read_manifest
-from .exits import blaming
+from .faults import blaming
 from .output import warnings_as_notes
 
 
@@ -35,8 +37,6 @@ def _opened(open_it: Callable[[str], Any], path: str) -> Any:
 
 def used(arguments: argparse.Namespace, method: Callable[[Any], Any], points: Any, table: Table) -> Any:
     """What a method of the model gives for points; what is wrong with them is a DataError."""
-    from sklearn.exceptions import NotFittedError
-
     with blaming(table.source), warnings_as_notes(arguments):
         try:
             return method(points)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..colours import COLOURS
 from ..types import Array
 from .plane import Projection, as_points
-from .style import COLOURS, INK, class_name, colour, pyplot, shape
+from .style import INK, class_name, colour, pyplot, shape
 
 _LINES = 13  # of the grid that shows how phi bends the plane
 _SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..colours import COLOURS
 from ..types import Array
 from .search import Scores, as_text, is_number, scores_of
-from .style import COLOURS, INK, axes, colour, legend_outside, lightened, shape
+from .style import INK, axes, colour, legend_outside, lightened, shape
 
 
 def path(results: Any, *, x: str | None = None, ax: Any = None, title: str | None = None) -> Any:

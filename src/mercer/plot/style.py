@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..colours import COLOURS
 from ..types import Array
 
-# Okabe and Ito's, which colour-blind eyes tell apart, and four more for the rare cases
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#8C564B", "#B8A800", "#332288")
 _LONGEST = 28  # characters of a name in a legend
 SHAPES = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p")
 INK = "#222222"

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from math import ceil, floor, hypot, log10
 
-from ...plot.style import COLOURS
+from ...colours import COLOURS
 from ..exact import Vector, dot
 from ..gram import is_linear
 from ..picture import Picture

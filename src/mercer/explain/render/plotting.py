@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import ceil, exp, floor, log, log10, prod, sqrt
 from typing import Any
 
-from ...plot.style import COLOURS
+from ...colours import COLOURS
 from ..chart import Contours, Graph, Panel, Trace
 from ..formula import Absolute, Call, Formula, Negative, Number, Power, Product, Quotient, Root, Sum, Symbol
 from .drawing import Place, contour, joined

@@ -1,0 +1,1 @@
+"""What each verb is told: examples and arguments. Nothing heavy is imported: help and usage errors come at once."""
