@@ -25,12 +25,12 @@ from mercer.shards.local import LocalEngine  # noqa: E402
 
 
 def points(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Two classes that overlap a little, in float32."""
+    """Two classes that overlap a little, in float32: points near a bent surface of six dimensions."""
     generator = np.random.default_rng(seed)
-    X = generator.standard_normal((n, d), np.float32)
-    w = generator.standard_normal((d, 3)).astype(np.float32) / np.sqrt(d)
-    f = X @ w
-    return X, np.where(f[:, 0] + 0.5 * f[:, 1] * f[:, 2] + 0.1 * generator.standard_normal(n) > 0, 1, -1)
+    Z = generator.standard_normal((n, 6), np.float32)
+    A = generator.standard_normal((6, d), np.float32) / np.float32(np.sqrt(6))
+    X = np.tanh(Z @ A) + np.float32(0.1) * generator.standard_normal((n, d), np.float32)
+    return X, np.where(Z[:, 0] + Z[:, 1] * Z[:, 2] + 0.1 * generator.standard_normal(n) > 0, 1, -1)
 
 
 def told(name: str, machine: SVC, seconds: float, base: float | None, more: str = "") -> None:

@@ -25,7 +25,7 @@ import pandas as pd
 from distributed import Client, LocalCluster
 
 import mercer.distributed
-from mercer import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, OneClassSVM
+from mercer import SVC, SVR, KernelLogistic, KernelPCA, KernelRidge, LinearSVC, OneClassSVM
 from mercer.cli import main
 from mercer.estimators.on_blocks import fit_on_blocks
 from mercer.parallel import thread_count
@@ -216,8 +216,21 @@ def test_linear_machines_and_ridge(nannies):
     found = mercer.distributed.predict(pickle.loads(pickle.dumps(ridge)), points)
     assert found.shape == (300, 2)
     np.testing.assert_allclose(nannies.compute(found).result(timeout=60), ridge.predict(X), rtol=1e-10)
-    with pytest.raises(TypeError, match="takes SVC, SVR, OneClassSVM, LinearSVC or KernelRidge, not KernelLogistic"):
-        mercer.distributed.fit(KernelLogistic(), points, Y, client=nannies)
+    with pytest.raises(TypeError, match="KernelLogistic or KernelRidge, not KernelPCA"):
+        mercer.distributed.fit(KernelPCA(), points, client=nannies)
+
+
+def test_probabilities(nannies):
+    points = da.from_array(X, chunks=(110, 4))
+    machine = KernelLogistic("rbf(gamma=0.3)", solver="nystromnewton(landmarks=300)", tol=1e-3)
+    machine = mercer.distributed.fit(machine, points, Y, client=nannies)
+    assert machine.certificate_.converged
+    found = mercer.distributed.predict_proba(machine, points)
+    assert isinstance(found, da.Array)
+    assert found.shape == (300, 2)
+    np.testing.assert_array_equal(nannies.compute(found).result(timeout=60), machine.predict_proba(X))
+    with pytest.raises(AttributeError, match="predict_proba"):
+        mercer.distributed.predict_proba(LinearSVC().fit(X, Y), points)
 
 
 def _threads(block):
