@@ -22,10 +22,10 @@ import dask
 import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, get_task_stream
 
 import mercer.distributed
-from mercer import SVC, SVR, KernelLogistic, KernelPCA, KernelRidge, LinearSVC, OneClassSVM
+from mercer import SVC, SVR, KernelLogistic, KernelPCA, KernelRidge, LinearSVC, OneClassSVM, Search
 from mercer.cli import main
 from mercer.estimators.on_blocks import fit_on_blocks
 from mercer.parallel import thread_count
@@ -233,6 +233,23 @@ def test_probabilities(nannies):
         mercer.distributed.predict_proba(LinearSVC().fit(X, Y), points)
 
 
+def test_a_search_on_the_cluster(nannies, tmp_path):
+    """The scores, the best and what is proved are those of this machine."""
+    grid = {"C": [0.1, 1.0, 10.0], "kernel": ["rbf(gamma=0.3)", "rbf(gamma=1)"]}
+    here = Search(SVC(), grid, cv=3).fit(X, Y)
+    with get_task_stream(nannies) as stream:
+        there = Search(SVC(), grid, cv=3, client=nannies, checkpoint=tmp_path / "run.mercer").fit(X, Y)
+    assert sum("mercer-answered" in task["key"] for task in stream.data) == 2  # a task for each kernel
+    np.testing.assert_array_equal(there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(there.score_bounds_, here.score_bounds_)
+    assert there.best_params_ == here.best_params_
+    assert there.how_ == here.how_ == "18 of 18 fits shared their Gram matrices."
+    assert clone(there).client is nannies
+    assert pickle.loads(pickle.dumps(there)).client is None
+    with pytest.raises(ValueError, match="client is for work that is shared"):
+        Search(LinearSVC(), {"C": [0.1, 1.0]}, client=nannies).fit(X, Y)
+
+
 def _threads(block):
     return thread_count(), os.environ.get("OMP_NUM_THREADS")
 
@@ -345,6 +362,9 @@ def test_the_command_line_trains_on_files(nannies, tmp_path, capsys):
     whole = pd.concat([pd.read_parquet(file) for file in files])
     there, here = mercer.load(model), make_pipeline(StandardScaler(), SVC()).fit(whole[list("abcd")], whole["label"])
     np.testing.assert_array_equal(there.predict(whole[list("abcd")]), here.predict(whole[list("abcd")]))
+    own = str(tmp_path / "own.mercer")
+    assert main(["train", *files, "-q", "--workers", "2", "-o", own]) == 0
+    np.testing.assert_array_equal(mercer.load(own).predict(whole[list("abcd")]), here.predict(whole[list("abcd")]))
     assert main(["train", *files]) == 2
     assert main(["train", *files, "--workers", "2", "--cv", "5"]) == 2
     assert "give --workers N or --cluster ADDRESS" in capsys.readouterr().err
