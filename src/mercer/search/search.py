@@ -183,7 +183,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
 
     def __sklearn_clone__(self) -> Self:
         """As of any estimator; the client, which cannot be copied, is the same."""
-        twin = super(Search, copy(self)).__sklearn_clone__()  # a copy has no client
+        twin: Self = super(Search, copy(self)).__sklearn_clone__()  # a copy has no client
         twin.client = self.client
         return twin
 
