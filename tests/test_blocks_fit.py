@@ -7,14 +7,19 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 
-from mercer import SVC, SVR, KernelRidge, LinearSVC, OneClassSVM, certify, load, save
+from mercer import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, OneClassSVM, certify, load, save
 from mercer.estimators.on_blocks import fit_on_blocks, fit_ridge_on_blocks
 from mercer.io.checkpoint import CheckpointError
+from mercer.kernels import Gaussian
+from mercer.losses import Hinge
+from mercer.problem import Problem
 from mercer.progress import Watch
 from mercer.shards import block as verbs
+from mercer.shards.afar import SpreadGram, SpreadPoints
 from mercer.shards.engine import WorkersLostError
 from mercer.shards.local import LocalEngine
 from mercer.solution import Status
+from mercer.solvers.spread_decomposition import SpreadDecomposition
 
 N = 420
 CUTS = {
@@ -149,6 +154,52 @@ def test_no_message_of_a_round_grows_with_the_points():
         moved = 4 * (1.5 * q * (8 * d + 32))
         assert sizes[n] <= 1.5 * (candidates + moved)
     assert sizes[1600] <= 1.5 * sizes[400]
+
+
+class Counting(LocalEngine):
+    """Counts the rows at which K beta is computed anew."""
+
+    rows = 0
+
+    def chain(self, verb, rows, parts):
+        self.rows += sum(map(len, rows.values()))
+        return super().chain(verb, rows, parts)
+
+
+def easy(n=3000):
+    """Points most of which are far from the other class."""
+    rng = np.random.default_rng(15)
+    y = np.where(np.arange(n) % 2, 1, -1)
+    return (rng.normal(size=(n, 6)) + y[:, None]).astype(np.float32), y
+
+
+def test_a_certificate_looks_only_where_it_matters():
+    """Where F, as the blocks have it, proves that there is no loss, K beta is not computed anew."""
+    X, y = easy()
+    engine = Counting(np.split(X, [1000, 1800]))
+    machine = spread(SVC("rbf(gamma=0.1)"), X, y, [], engine=engine)
+    assert machine.certificate_.converged
+    assert 0 < engine.rows < 0.5 * len(y)
+    judged = certify(machine, X, y)
+    assert machine.certificate_.primal == pytest.approx(judged.primal, rel=1e-5)
+    assert machine.certificate_.dual == pytest.approx(judged.dual, rel=1e-5)
+
+
+@pytest.mark.parametrize("packed", [np.inf, 0.0])
+def test_blocks_know_how_wrong_their_slopes_may_be(packed, monkeypatch):
+    """The bound is proved from the points, ready or not, and from those that came from elsewhere."""
+    X, y = easy()
+    X[2500:] += 30.0  # far from the others, and alone in a block
+    monkeypatch.setattr(LocalEngine, "packed", lambda self, number: packed)
+    gram = SpreadGram(Gaussian(0.02), SpreadPoints(LocalEngine(np.split(X, [1000, 2500]))))
+    problem = Problem(gram, y.astype(float), Hinge(), 1.0)
+    rounds = SpreadDecomposition(working_set=200).iterates(problem, None)
+    for _ in range(8):
+        iterate = next(rounds)
+        scores, error = iterate.fetch()
+        assert np.abs(scores - gram.recompute(iterate.beta)).max() <= error < 0.1  # of a margin of 1
+    next(rounds)
+    assert iterate.fetch() is None  # F has changed
 
 
 def test_a_block_told_twice_and_a_block_lost():
@@ -319,3 +370,44 @@ def test_ridge_through_landmarks_by_sums_over_blocks(cuts):
         judged = certify(there, X, targets, weight)
         assert judged.primal == pytest.approx(there.certificate_.primal, rel=1e-8)
         assert abs(there.score(X, targets) - here.score(X, targets)) < 0.05
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_exact_ridge_by_conjugate_gradients_on_blocks(kernel):
+    """Products with K, and with the landmarks that precondition them, are of the blocks."""
+    X, _ = data(16)
+    y = np.column_stack([np.sin(X[:, 0]), X[:, 1] * X[:, 2]])
+    weight = np.random.default_rng(0).integers(0, 3, size=N).astype(float)
+    machine = KernelRidge(kernel, alpha=0.1, solver="conjugategradient(rank=40)", tol=1e-10)
+    for targets in (y, y[:, 0]):
+        here = clone(machine).fit(X, targets, weight)
+        there = fit_ridge_on_blocks(clone(machine), LocalEngine(np.split(X, CUTS["uneven"])), targets, weight)
+        assert there.certificate_.converged
+        assert there.n_iter_ <= 1.5 * here.n_iter_
+        np.testing.assert_allclose(there.predict(X), here.predict(X), atol=1e-8)
+    with pytest.raises(ValueError, match="loo needs a factor"):
+        fit_ridge_on_blocks(clone(machine).set_params(alpha="loo"), LocalEngine([X]), y)
+
+
+def test_logistic_regression_through_landmarks_by_sums_over_blocks():
+    """The gap is that of the full problem; with all points as landmarks, the answer is that of one machine."""
+    X, y = data(17)
+    machine = KernelLogistic("rbf(gamma=0.3)", solver="nystromnewton(landmarks=60)")
+    for labels in (y, np.where(X[:, 3] > 1.0, 2, y)):
+        with pytest.warns(match="landmarks stand for all points"):
+            there = spread(clone(machine), X, labels, CUTS["uneven"])
+        with pytest.warns(match="landmarks stand for all points"):
+            here = clone(machine).fit(X, labels)
+        for mine, theirs in zip(there.certificates_, here.certificates_, strict=True):
+            assert mine.relative_gap < 0.05
+            assert max(mine.dual, theirs.dual) <= min(mine.primal, theirs.primal)
+        assert there.support_.size == 60
+        judged = certify(there, X, labels)
+        assert judged.primal == pytest.approx(there.certificate_.primal, rel=1e-9)
+        assert judged.dual == pytest.approx(there.certificate_.dual, rel=1e-9)
+        assert np.abs(there.predict_proba(X) - here.predict_proba(X)).max() < 0.2
+    many = spread(clone(machine).set_params(solver="nystromnewton(landmarks=420)"), X, y, CUTS["seven"])
+    assert many.certificate_.converged
+    assert overlap(many.certificate_, clone(machine).set_params(solver="newton").fit(X, y).certificate_)
+    with pytest.raises(ValueError, match="is NystromNewton"):
+        spread(clone(machine).set_params(solver="newton"), X, y, [])

@@ -22,10 +22,10 @@ import dask
 import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, get_task_stream
 
 import mercer.distributed
-from mercer import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, OneClassSVM
+from mercer import SVC, SVR, KernelLogistic, KernelPCA, KernelRidge, LinearSVC, OneClassSVM, Search
 from mercer.cli import main
 from mercer.estimators.on_blocks import fit_on_blocks
 from mercer.parallel import thread_count
@@ -216,8 +216,38 @@ def test_linear_machines_and_ridge(nannies):
     found = mercer.distributed.predict(pickle.loads(pickle.dumps(ridge)), points)
     assert found.shape == (300, 2)
     np.testing.assert_allclose(nannies.compute(found).result(timeout=60), ridge.predict(X), rtol=1e-10)
-    with pytest.raises(TypeError, match="takes SVC, SVR, OneClassSVM, LinearSVC or KernelRidge, not KernelLogistic"):
-        mercer.distributed.fit(KernelLogistic(), points, Y, client=nannies)
+    with pytest.raises(TypeError, match="KernelLogistic or KernelRidge, not KernelPCA"):
+        mercer.distributed.fit(KernelPCA(), points, client=nannies)
+
+
+def test_probabilities(nannies):
+    points = da.from_array(X, chunks=(110, 4))
+    machine = KernelLogistic("rbf(gamma=0.3)", solver="nystromnewton(landmarks=300)", tol=1e-3)
+    machine = mercer.distributed.fit(machine, points, Y, client=nannies)
+    assert machine.certificate_.converged
+    found = mercer.distributed.predict_proba(machine, points)
+    assert isinstance(found, da.Array)
+    assert found.shape == (300, 2)
+    np.testing.assert_array_equal(nannies.compute(found).result(timeout=60), machine.predict_proba(X))
+    with pytest.raises(AttributeError, match="predict_proba"):
+        mercer.distributed.predict_proba(LinearSVC().fit(X, Y), points)
+
+
+def test_a_search_on_the_cluster(nannies, tmp_path):
+    """The scores, the best and what is proved are those of this machine."""
+    grid = {"C": [0.1, 1.0, 10.0], "kernel": ["rbf(gamma=0.3)", "rbf(gamma=1)"]}
+    here = Search(SVC(), grid, cv=3).fit(X, Y)
+    with get_task_stream(nannies) as stream:
+        there = Search(SVC(), grid, cv=3, client=nannies, checkpoint=tmp_path / "run.mercer").fit(X, Y)
+    assert sum("mercer-answered" in task["key"] for task in stream.data) == 2  # a task for each kernel
+    np.testing.assert_array_equal(there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(there.score_bounds_, here.score_bounds_)
+    assert there.best_params_ == here.best_params_
+    assert there.how_ == here.how_ == "18 of 18 fits shared their Gram matrices."
+    assert clone(there).client is nannies
+    assert pickle.loads(pickle.dumps(there)).client is None
+    with pytest.raises(ValueError, match="client is for work that is shared"):
+        Search(LinearSVC(), {"C": [0.1, 1.0]}, client=nannies).fit(X, Y)
 
 
 def _threads(block):
@@ -332,6 +362,9 @@ def test_the_command_line_trains_on_files(nannies, tmp_path, capsys):
     whole = pd.concat([pd.read_parquet(file) for file in files])
     there, here = mercer.load(model), make_pipeline(StandardScaler(), SVC()).fit(whole[list("abcd")], whole["label"])
     np.testing.assert_array_equal(there.predict(whole[list("abcd")]), here.predict(whole[list("abcd")]))
+    own = str(tmp_path / "own.mercer")
+    assert main(["train", *files, "-q", "--workers", "2", "-o", own]) == 0
+    np.testing.assert_array_equal(mercer.load(own).predict(whole[list("abcd")]), here.predict(whole[list("abcd")]))
     assert main(["train", *files]) == 2
     assert main(["train", *files, "--workers", "2", "--cv", "5"]) == 2
     assert "give --workers N or --cluster ADDRESS" in capsys.readouterr().err

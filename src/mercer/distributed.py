@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .estimators import SVC, SVR, KernelRidge, LinearSVC, OneClassSVM
+from .estimators import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, OneClassSVM
 from .estimators.on_blocks import fit_on_blocks, fit_ridge_on_blocks
 from .shards.engine import WorkersLostError
 
@@ -37,8 +37,8 @@ def fit(
     """
     from .shards.dask import DaskEngine, columns_of, values_of
 
-    if not isinstance(estimator, SVC | SVR | OneClassSVM | LinearSVC | KernelRidge):
-        names = "SVC, SVR, OneClassSVM, LinearSVC or KernelRidge"
+    if not isinstance(estimator, SVC | SVR | OneClassSVM | LinearSVC | KernelLogistic | KernelRidge):
+        names = "SVC, SVR, OneClassSVM, LinearSVC, KernelLogistic or KernelRidge"
         raise TypeError(f"mercer.distributed.fit takes {names}, not {type(estimator).__name__}.")
     if isinstance(estimator, KernelRidge) and checkpoint is not None:
         raise ValueError("KernelRidge through landmarks takes a few passes over the rows, and has no checkpoint.")

@@ -313,7 +313,7 @@ class _Run:
             return self._certified(iterate, stop)
 
     def _certified(self, iterate: Iterate, stop: Status | None) -> Array:
-        held = None
+        held, iterate = None, iterate.fetched()
         sudden = stop in (Status.INTERRUPTED, Status.OUT_OF_TIME) and self.problem.gram.design is None
         if sudden and iterate.scores is not None:  # with features, a certificate is two passes
             left = _PROMPT

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ._core.core import CHOICE
 from .losses import HardMargin, Logistic
@@ -63,7 +64,7 @@ def examine(
     elif scores is not None and problem.n > _LEAST:
         products = Products(*_columns(scores), exact=False)
     elif rough:
-        products = Products(*_columns(problem.gram.recompute(beta, dtype=np.float32)), exact=False)
+        products = recomputed(problem, beta, other, near, np.float32)
     else:
         products = recomputed(problem, beta, other, near)
     bias = problem.best_bias(products.scores) if b is None else float(b)
@@ -112,18 +113,22 @@ class Near(NamedTuple):
     single: bool
 
 
-def recomputed(problem: Problem, beta: Array, other: Array, near: Near | None) -> Products:
-    """K beta and K other from the points, in float64."""
+def recomputed(
+    problem: Problem, beta: Array, other: Array, near: Near | None, dtype: DTypeLike = np.float64
+) -> Products:
+    """K beta and K other from the points, of values of this precision."""
     if not beta.any() and not other.any():
         return Products(np.zeros(problem.n), np.zeros(problem.n))
-    exact = None if near is None or not np.isfinite(near.error) else where_it_matters(problem, beta, near)
-    if exact is not None:
-        return Products(exact, exact)
-    return Products(*_columns(problem.gram.recompute(beta if other is beta else np.column_stack([beta, other]))))
+    exact = np.dtype(dtype) == np.float64
+    found = None if near is None or not np.isfinite(near.error) else where_it_matters(problem, beta, near, dtype)
+    if found is not None:
+        return Products(found, found, exact)
+    both = beta if other is beta else np.column_stack([beta, other])
+    return Products(*_columns(problem.gram.recompute(both, dtype=dtype)), exact)
 
 
-def where_it_matters(problem: Problem, beta: Array, near: Near) -> Array | None:
-    """K beta in float64 at the support vectors and wherever there may be a loss; elsewhere it changes no objective, and
+def where_it_matters(problem: Problem, beta: Array, near: Near, dtype: DTypeLike = np.float64) -> Array | None:
+    """K beta anew at the support vectors and wherever there may be a loss; elsewhere it changes no objective, and
     is as it was. None, where that would be most points.
     """
     if isinstance(problem.loss, HardMargin) or near.scores is None:
@@ -137,7 +142,7 @@ def where_it_matters(problem: Problem, beta: Array, near: Near) -> Array | None:
         new = np.flatnonzero(matters & ~known)
         if new.size == 0:
             return exact
-        exact[new] = problem.gram.recompute(beta, new)
+        exact[new] = problem.gram.recompute(beta, new, dtype)
         known, b, reach = matters, problem.best_bias(exact), near.error
     return None
 

@@ -21,12 +21,14 @@ from ..shards.block import Block
 from ..shards.engine import Engine
 from ..solvers import Decomposition
 from ..solvers import solver as as_solver
+from ..solvers.newton import NystromNewton
 from ..solvers.spread_decomposition import SpreadDecomposition
 from ..types import Array
 from .base import Machine
 from .certificates import doubted
 from .checks import sample_weights
 from .keeping import keeping
+from .logistic import KernelLogistic
 from .machines import fit_machines
 from .repeated import numbers_of
 from .resumed import Checkpoint
@@ -64,7 +66,8 @@ def fit_on_blocks(
             watch=Watches([*([] if watch is None else [watch]), *line]), kept=kept,
         )  # fmt: skip
         reason = f"{len(gram.points)} rows are {gram.reason}"
-        solver = Decomposition(_solver(machine).working_set)  # as others know it, and as files hold it
+        used = _solver(machine)  # as others know it, and as files hold it
+        solver = Decomposition(used.working_set) if isinstance(used, SpreadDecomposition) else used
         solutions = [replace(s, solver=solver, reason="; ".join(filter(None, [reason, s.reason]))) for s in solutions]
         machine._keep(training, doubted(gram, solutions), gram)
         if not interrupt.asked:
@@ -112,8 +115,12 @@ def _number_of(block: Block, start: int) -> int:
     return int((numbers * places).sum(dtype=np.uint64))
 
 
-def _solver(machine: Machine) -> SpreadDecomposition:
+def _solver(machine: Machine) -> SpreadDecomposition | NystromNewton:
     solver = None if machine.solver is None else as_solver(machine.solver)
+    if isinstance(machine, KernelLogistic):
+        if solver is None or type(solver) is NystromNewton:
+            return solver or NystromNewton()
+        raise ValueError(f"On blocks of rows the solver of KernelLogistic is NystromNewton (or None), not {solver!r}.")
     if solver is None:
         return SpreadDecomposition()
     if type(solver) is Decomposition:

@@ -226,6 +226,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
     def _chunks(self, X: Any, kernel: Kernel, generator: np.random.Generator) -> _Training:
         budget = parse_bytes(self.memory)
         solver = NystromCG(landmarks_within(budget)) if self.solver is None else self._solver()
+        if isinstance(X, SpreadRows) and isinstance(solver, ConjugateGradient):
+            return self._exact_on_blocks(X, kernel, solver, generator)
         if not isinstance(solver, NystromCG) or kernel.domain is not Domain.VECTORS:
             raise ValueError(f"Data in pieces needs landmarks and vectors: solver='nystrom', not {solver!r}.")
         several: list[bool] = []
@@ -249,6 +251,18 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         y = np.empty((0, data.stream.targets)) if several[0] else np.empty(0)
         reason = "" if self.solver is not None else f"the data comes in {'blocks' if data.stream.afar else 'pieces'}"
         return _Training(resolved, solver, reason, data, None, y, np.arange(data.stream.n), generator)
+
+    def _exact_on_blocks(
+        self, rows: SpreadRows, kernel: Kernel, solver: RidgeSolver, generator: np.random.Generator
+    ) -> _Training:
+        """All rows are fetched, since f has a coefficient for each of them; products with K stay with the blocks."""
+        if self.loo or self.alpha == "loo":
+            raise ValueError("KernelRidge: loo needs a factor, which ConjugateGradient does not have: use 'nystrom'.")
+        X = rows.points[:]
+        advise(self, kernel, X)
+        data = rows.whole(bool(self.bias), parse_bytes(self.memory))
+        y = rows.T if rows.several else rows.T[:, 0]
+        return _Training(kernel.resolve(X, rows.weight), solver, "", data, X, y, np.arange(len(y)), generator)
 
     def _admit_both(self, X: Points, y: Any, kernel: Kernel, reset: bool = True) -> tuple[Any, Any]:
         """Points and targets, checked; there may be a column for each target."""

@@ -22,7 +22,7 @@ from ..shards.engine import WorkersLostError
 from ..shards.messages import Lost
 from ..solvers.streams import Features, Moments, Piece, Stream, Sums, moments, sums, values_within
 from ..types import Array, Index, Points
-from .ridge_data import Data
+from .ridge_data import Data, of_arrays
 
 _TRIES = 10  # as often targets may be lost in one pass
 
@@ -51,6 +51,10 @@ class SpreadRows:
             afar=self,
         )  # fmt: skip
         return Data(stream, budget, mass, centre, None, pool)
+
+    def whole(self, bias: bool, budget: int) -> Data:
+        """All of it, where it is."""
+        return of_arrays(self.points, self.T, self.weight, bias, budget)
 
     # Sums, block by block.
 

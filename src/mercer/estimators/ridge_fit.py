@@ -16,6 +16,7 @@ from ..kernels.points import Domain, count, take
 from ..limits import NEVER, OutOfTimeError, deadline, flop_seconds, looking, now, require, until
 from ..memory import BudgetError, format_bytes
 from ..parallel import one_blas_thread, thread_count
+from ..shards.afar import SpreadGram, SpreadPoints
 from ..solution import Solution, Status
 from ..solvers import Cholesky, ConjugateGradient, NormalEquations, NystromCG
 from ..solvers.base import Work
@@ -99,6 +100,8 @@ def fit_system(
 
 def _gram(kernel: Kernel, points: Points, solver: RidgeSolver, budget: int) -> Gram:
     """K, of which the solvers form what they need; all of it where its values are given or slow to compute."""
+    if isinstance(points, SpreadPoints):
+        return SpreadGram(kernel, points)
     if kernel.domain is Domain.VALUES or kernel.serial or not kernel.symmetric:
         return DenseGram.compute(kernel, points, dtype=np.float64)
     gram = unformed(kernel, points, budget)

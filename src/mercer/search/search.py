@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from copy import copy
+from functools import partial
 from numbers import Real
 from typing import Any, Self
 
@@ -25,6 +26,7 @@ from .auto import AutoGrid
 from .choose import at_edge, decided
 from .rows import Cell, Splits
 from .sheet import KNOWN, Answer, Sheet, key_of, last_step, prefix_of
+from .spread import SpreadSheet
 
 _LOG = logging.getLogger("mercer")
 _PLAIN = (
@@ -68,6 +70,9 @@ class Search(GridSearchCV):  # type: ignore[misc]
     checkpoint : str or path, default=None
         A file that keeps what is finished (of shared work). Whoever is interrupted goes on from it by the same call,
         with a larger grid too; with other data, folds or settings of the estimator it is refused.
+    client : distributed.Client, default=None
+        Whose workers score the settings of SVC and SVR (see mercer.distributed); all that share a kernel go to one of
+        them. The best is trained here.
     error_score : "raise" or float, default=nan
         As in GridSearchCV.
     return_train_score : bool, default=False
@@ -116,6 +121,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
         time_limit: float | None = None,
         memory: int | float | str = "2GB",
         checkpoint: Any = None,
+        client: Any = None,
         error_score: Any = np.nan,
         return_train_score: bool = False,
         pre_dispatch: Any = "2*n_jobs",
@@ -130,6 +136,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
         self.time_limit = time_limit
         self.memory = memory
         self.checkpoint = checkpoint
+        self.client = client
         self.error_score = error_score
         self.return_train_score = return_train_score
         self.pre_dispatch = pre_dispatch
@@ -146,6 +153,8 @@ class Search(GridSearchCV):  # type: ignore[misc]
         reason = self._against_sharing(X, y, params)
         if reason and self.grid == "auto":
             raise ValueError(f"Search: grid='auto' is for work that is shared. {reason}")
+        if reason and self.client is not None:
+            raise ValueError(f"Search: client is for work that is shared: leave it out. {reason}")
         if reason:
             _LOG.info("Search: %s", reason)
             super().fit(X, y, **params)
@@ -167,6 +176,16 @@ class Search(GridSearchCV):  # type: ignore[misc]
         GridSearchCV.fit(inner, np.arange(count(X)), y, **params)
         self._take(inner, sheet)
         return self
+
+    def __getstate__(self) -> Any:
+        """Without the client, which is of this process."""
+        return super().__getstate__() | {"client": None}
+
+    def __sklearn_clone__(self) -> Self:
+        """As of any estimator; the client, which cannot be copied, is the same."""
+        twin: Self = super(Search, copy(self)).__sklearn_clone__()  # a copy has no client
+        twin.client = self.client
+        return twin
 
     # Plainly, or together?
 
@@ -215,10 +234,12 @@ class Search(GridSearchCV):  # type: ignore[misc]
         splits = Splits(check_cv(self.cv, y, classifier=is_classifier(self.estimator)), X, y, cut)
         asked = thread_count() if self.n_jobs is None else self.n_jobs
         threads = max(1, thread_count() + 1 + asked if asked < 0 else asked)
-        return Sheet(
+        kind: Any = Sheet if self.client is None else partial(SpreadSheet, client=self.client)
+        sheet: Sheet = kind(
             self.estimator, X, y, splits, self.memory, threads, self.return_train_score,
             Deadline.after(self.time_limit), weight=weight, checkpoint=self.checkpoint,
         )  # fmt: skip
+        return sheet
 
     def _scores(self, sheet: Sheet, candidates: list[dict[str, Any]]) -> list[float]:
         """Score settings; NaN for those for which there was no time."""

@@ -20,7 +20,7 @@ from ..kernels.points import Chosen, is_sparse, nbytes, take, vectors
 from ..kernels.spread import variance
 from ..parallel import thread_count
 from ..types import Array, Index, Points
-from .messages import Ask, Begin, Candidates, Facts, Lost, Moved, Refresh, Summary, Support
+from .messages import Ask, Begin, Candidates, Facts, Lost, Moved, Refresh, Slopes, Summary, Support
 from .piece import Piece
 
 _STRIP = 4096  # rows that are looked at together
@@ -133,6 +133,16 @@ def move(block: Block, message: Moved) -> Summary | Lost:
             gain = piece.follow(message.points, message.delta, places, message.beta[mine])
             known = block.pieces[message.problem] = _Known(message.round, piece, piece.summary(gain))
         return known.reply
+
+
+@by_default
+def slopes(block: Block, problem: str, number: int) -> Slopes | Lost:
+    """F after this round."""
+    with block.lock:
+        known = block.pieces.get(problem)
+        if known is None or known.round != number:
+            return Lost()
+        return Slopes(known.piece.F.copy(), known.piece.error)
 
 
 @by_default

@@ -78,7 +78,7 @@ class DaskEngine(Engine):
     # Exchanges.
 
     def _ask(self, verb: Verb, messages: dict[int, Any], shared: Sequence[Any]) -> dict[int, Any]:
-        whole = [self._share(part) for part in shared]
+        whole = [self.share(part) for part in shared]
         tasks = {
             home: self._submit(verb, home, numbers, [messages[number] for number in numbers], whole)
             for home, numbers in self._bundles(messages)
@@ -95,7 +95,7 @@ class DaskEngine(Engine):
     def chain(self, verb: Verb, rows: dict[int, Any], parts: Iterable[Any]) -> dict[int, Any]:
         tasks: dict[str, tuple[list[int], Future]] = {}
         for part in parts:
-            whole, before = [self._share(part)], tasks
+            whole, before = [self.share(part)], tasks
             tasks = {
                 home: self._submit(
                     verb, home, numbers, [rows[number] for number in numbers], whole,
@@ -138,7 +138,24 @@ class DaskEngine(Engine):
             )  # fmt: skip
         return numbers, task
 
-    def _share(self, part: Any) -> Future:
+    # Jobs of any kind.
+
+    @property
+    def workers(self) -> int:
+        """How many there are now; at least 1."""
+        return max(1, len(_workers(self.client)))
+
+    def run(self, function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]], data: Future) -> list[Any]:
+        """What function(*job, data) gives for each job, by whichever worker is free; `data` was shared."""
+        with dask.config.set(_QUIET):
+            name = f"mercer-{function.__name__.replace('_', '-')}"
+            tasks = [
+                self.client.submit(_run, function, Letter(job), data, key=f"{name}-{uuid4().hex}", pure=False)
+                for job in jobs
+            ]
+        return self.gather(tasks)
+
+    def share(self, part: Any) -> Future:
         """A message for many workers, who get it from one another."""
         with dask.config.set(_QUIET):
             return self.client.submit(_opened, Letter(part), key=f"mercer-message-{uuid4().hex}", pure=False)
@@ -240,6 +257,11 @@ class Letter:
 
 def _opened(letter: Letter) -> Letter:
     return letter
+
+
+def _run(function: Callable[..., Any], job: Letter, data: Letter) -> Any:
+    with threads_given(get_worker().state.nthreads):
+        return function(*job.content, data.content)
 
 
 def _again(block: Block) -> Block:

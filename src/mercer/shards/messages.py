@@ -112,6 +112,14 @@ class Refresh(Message):
 
 
 @dataclass(frozen=True, eq=False)
+class Slopes(Message):
+    """F of all points of a block, and by how much it may be wrong at any of them."""
+
+    F: Array
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
 class Summary(Message):
     """Where a block stands: the extremes of its slopes, how many are free, its parts of the dual and of its rise."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from ..columns import Columns
@@ -20,6 +22,7 @@ class Piece(Shard):
     def __init__(self, columns: Columns, terms: Terms, bias: bool, beta: Array, scores: Array) -> None:
         super().__init__(columns, terms, bias, np.zeros(beta.size), 0.0)
         self.stand(beta, scores)
+        self.of_others = 0.0  # by how much a value of points of elsewhere may differ from k
 
     def stand(self, beta: Array, scores: Array) -> None:
         """Take coefficients, and K beta as it really is."""
@@ -40,11 +43,29 @@ class Piece(Shard):
 
     def _subtract_points(self, points: Points, delta: Array) -> None:
         """F -= K delta; with the linear kernel by w, which costs no more than to read the points."""
+        if delta.size == 0:
+            return
         if isinstance(self.columns.kernel, Linear):
             w = linear_weights(points, delta[None])
             self.F -= linear_scores(Chosen(self.columns.X, self.columns.at), w)[:, 0]
         else:
             self.columns.add_points(points, -delta, self.F)
+            way = self.columns.way
+            self.travel += float(np.abs(delta).sum())
+            self.of_others = max(self.of_others, way.error([way.rows(way.prepared(points), np.arange(delta.size))]))
+
+    @property
+    def error(self) -> float:
+        """By how much F may be wrong at any point: bounds for single points hold for pairs by the larger of the two."""
+        if isinstance(self.columns.kernel, Linear):
+            return np.inf
+        return float(self.travel * max(self.of_others, self._of_own)) if self.travel else 0.0
+
+    @cached_property
+    def _of_own(self) -> float:
+        """The bound of a value of own points, some at a time where they are not ready."""
+        way, X, at = self.columns.way, self.columns.way.prepared(self.columns.X), self.columns.at
+        return max(way.error([way.columns(X, at[part])]) for part in self.columns.parts)
 
     def summary(self, gain: float = 0.0) -> Summary:
         """Where it stands."""

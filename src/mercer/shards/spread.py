@@ -24,9 +24,9 @@ from ..losses import Terms
 from ..parallel import thread_count
 from ..types import Array, DType, Index, Points
 from . import block as verbs
-from .afar import SpreadGram, joined
+from .afar import SpreadGram, in_order, joined
 from .engine import WorkersLostError
-from .messages import Ask, Begin, Candidates, Lost, Moved, Refresh, Summary
+from .messages import Ask, Begin, Candidates, Lost, Moved, Refresh, Slopes, Summary
 
 core = CHOICE.functions
 _FACTOR = 2  # times its fair part of the new points of a working set is what a block names,
@@ -80,7 +80,8 @@ class Spread:
                 return replies
             self.engine.renew(lost)
             anew = self._rebuild(lost)
-            replies |= anew if verb is not verbs.ask else self.engine.ask(verb, {b: messages[b] for b in lost})
+            changes = verb in (verbs.move, verbs.refresh)
+            replies |= anew if changes else self.engine.ask(verb, {b: messages[b] for b in lost}, *shared)
         raise WorkersLostError(f"Blocks were lost {_TRIES} times in one exchange: the workers do not live long enough.")
 
     def _rebuild(self, numbers: list[int]) -> dict[int, Summary]:
@@ -186,6 +187,15 @@ class Spread:
     def dual(self) -> float:
         """The dual value, by F as it stands."""
         return self.total
+
+    def scores(self, number: int) -> tuple[Array, float] | None:
+        """K beta after this round, by F as the blocks have it, and its error at most; None, once that is past."""
+        if number != self.round:
+            return None
+        replies: dict[int, Slopes] = self._exchange(verbs.slopes, dict.fromkeys(self.parts, (self.problem, number)))
+        F = in_order(self.parts, {b: reply.F for b, reply in replies.items()}, self.n)
+        scores = self.terms.q - self.terms.r * self.beta - F
+        return scores, max(reply.error for reply in replies.values())
 
     def refresh(self, scores: Array) -> None:
         """F from K beta as it really is."""

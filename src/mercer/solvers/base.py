@@ -5,8 +5,8 @@ Between bounded pieces of a long round it may `look()` at the deadline, which ma
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -45,7 +45,8 @@ class Iterate:
     until now, where the solver counts them. weights: w with f = Z w + b for explicit features Z, where that is the
     answer, and sum beta_i z_i is w only up to rounding; beta is a dual point then. error: by how much the scores may be
     wrong at most, proved. note: what users should know of how the solver came here. raw: where a method stands whose
-    answer is another machine. An iterate is valid until the next one.
+    answer is another machine. fetch: gets K beta and its error from afar, where they are too many to come with every
+    iterate; None, once the solver has gone on. An iterate is valid until the next one.
     """
 
     beta: Array
@@ -61,6 +62,12 @@ class Iterate:
     error: float = np.inf
     note: str = ""
     raw: Raw | None = None
+    fetch: Callable[[], tuple[Array, float] | None] | None = None
+
+    def fetched(self) -> Iterate:
+        """The same with K beta, where that is elsewhere and still of this iterate."""
+        found = None if self.fetch is None else self.fetch()
+        return self if found is None else replace(self, scores=found[0], error=found[1])
 
 
 def full_round(n: int) -> float:

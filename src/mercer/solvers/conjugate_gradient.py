@@ -14,6 +14,7 @@ from ..params import require_integer
 from ..types import Array
 from .conjugate import Columns, conjugate_gradients, norms
 from .linear import Blocks, RidgeSolver, System, working
+from .newton.spread_landmarks import landmark_rows
 
 _SINGLE_FROM = 1500  # with fewer points, all is float64
 _RANK = 1000  # of the preconditioner, where there are so many points
@@ -82,6 +83,8 @@ class ConjugateGradient(RidgeSolver):
 
         gram = system.gram
         rank = max(1, int(min(self.rank or _RANK, system.n, _SHARE * system.budget / (8 * system.n))))
+        if gram.afar:
+            return _by_landmarks(system, rank, self.random_state)
         room, generator = 0.5 * _SHARE * system.budget, np.random.default_rng(self.random_state)
         F, pivots = pivoted_cholesky(gram.kernel, gram.points, rank, generator, room=room)
         inverse = 1.0 / system.r[:, None]
@@ -98,3 +101,18 @@ class ConjugateGradient(RidgeSolver):
             return np.asarray(V - inverse * (F @ cho_solve(factor, F.T @ V)))
 
         return precondition
+
+
+def _by_landmarks(system: System, rank: int, seed: int | None) -> Callable[[Array], Array]:
+    """The same of points that are elsewhere: F are their rows of landmarks, and stay there."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    F, _ = landmark_rows(system.gram, rank, seed)
+    inverse = 1.0 / system.r
+    factor = cho_factor(np.eye(F.width) + F.squares(np.arange(system.n), inverse), lower=True)
+
+    def precondition(V: Array) -> Array:
+        columns = [v - inverse * F.dots(cho_solve(factor, F.combination(v))) for v in (inverse[:, None] * V).T]
+        return np.stack(columns, axis=1)
+
+    return precondition

@@ -67,6 +67,8 @@ class System:
     def product(self, V: Array, dtype: Any = np.float64) -> Array:
         """K V from the kernel and the points; where float32 values will do, from those that are held."""
         gram = self.gram
+        if gram.afar:
+            return gram.recompute(V, dtype=dtype)
         if isinstance(gram, DenseGram) and dtype == np.float32 == gram.dtype:
             return (gram.matrix @ V.astype(np.float32)).astype(np.float64)
         if gram.features is not None:

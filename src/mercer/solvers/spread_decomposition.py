@@ -6,8 +6,7 @@ References: Fan, Chen, Lin 2005 (pairs by second order); Wen et al. 2018 (batche
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
+from functools import partial
 
 from ..losses import HardMargin
 from ..problem import Problem
@@ -64,12 +63,12 @@ class SpreadDescent(Descent):
         return False
 
     def iterate(self) -> Iterate:
-        """K beta stays with the blocks; the gap is the sum of their shares."""
+        """K beta stays with the blocks until a certificate needs it; the gap is the sum of their shares."""
         shard = self.shard
         shard.name(self._wanted())
         return Iterate(
             shard.all_beta, None, shard.middle, self.dual, done=self._at_floor(), gap=shard.gap(), work=self.work,
-            error=np.inf, note=self.note,
+            note=self.note, fetch=partial(shard.scores, shard.round),
         )  # fmt: skip
 
     def _working_set(self) -> Index:

@@ -7,60 +7,49 @@ cache; what is held are vectors, and matrices of m x m.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...columns import Between, block_between
-from ...gram import Gram
-from ...gram.pivoted import pivoted_cholesky
 from ...kernels import Kernel
 from ...kernels.points import count, take
 from ...limits import look
 from ...parallel import for_each, thread_count
 from ...types import Array, Index, Points
-from ..weights import factored
 
-_POOL = 8  # times as many points as landmarks are looked at,
 _LEAST = 96  # rows of kernel values at a time,
 _STRIP = 1024  # rows whose squares are added up at a time
 _CACHE = 2**18  # or as many as take so many bytes
 _PIECE = 8192  # rows with a sum of their own, whatever the number of threads: the same bits
-_JITTER = {4: 1e-6, 8: 1e-13}  # of the largest k(x, x): what rounding to so many bytes may take from K_landmarks
 
 
 class LandmarkRows:
-    """Z, as `smooth.py` and `preconditioner.py` use a Design."""
+    """Z, as `smooth.py` and `preconditioner.py` use a Design. Rows of k(x, l) are called G."""
 
     sparse, constant = False, 0.0
 
     def __init__(self, kernel: Kernel, X: Points, landmarks: Points, L: Array, dtype: Any) -> None:
         self.kernel, self.X, self.landmarks, self.L, self.dtype = kernel, X, landmarks, L, np.dtype(dtype)
-        self.n, self.width = count(X), len(L)
+        self.n, self.width = count(X), count(landmarks)
         self.entries = self.n * self.width
-        self._between = Between(kernel, X, landmarks, dtype)
         self._parts: dict[int, tuple[Index, LandmarkRows]] = {}
+
+    @cached_property
+    def _between(self) -> Between:
+        return Between(self.kernel, self.X, self.landmarks, self.dtype)
 
     def part(self, size: int) -> tuple[Index, LandmarkRows]:
         """Some of the rows, in order: their numbers, and they alone; the same ones every time."""
         if size not in self._parts:
             ends = np.linspace(0, self.n, size + 1).astype(np.intp)  # from each of so many pieces, one at random
             rows = np.random.default_rng(0).integers(ends[:-1], ends[1:])
-            some = LandmarkRows(self.kernel, take(self.X, rows), self.landmarks, self.L, self.dtype)
-            self._parts[size] = rows, some
+            self._parts[size] = rows, self._only(rows)
         return self._parts[size]
 
-    def squares(self, index: Index, weight: Array) -> Array:
-        """sum weight_i z_i z_i' over some points."""
-        root, total = np.sqrt(weight)[:, None], np.zeros((self.width, self.width))
-        for start in range(0, index.size, _STRIP):
-            look()
-            part = slice(start, start + _STRIP)
-            G = block_between(self.kernel, take(self.X, index[part]), self.landmarks)
-            G *= root[part]
-            total += G.T @ G
-        return self._solved(self._solved(total, 0).T, 0)
+    def _only(self, rows: Index) -> LandmarkRows:
+        return LandmarkRows(self.kernel, take(self.X, rows), self.landmarks, self.L, self.dtype)
 
     def coefficients(self, w: Array) -> Array:
         """c with w . z(x) = sum_j c_j k(l_j, x)."""
@@ -68,7 +57,40 @@ class LandmarkRows:
 
     def dots(self, w: Array) -> Array:
         """Z w."""
-        out, c = np.empty(self.n), self.coefficients(w).astype(self.dtype)
+        return self.values(self.coefficients(w))
+
+    def combination(self, v: Array) -> Array:
+        """Z'v."""
+        return self._solved(self.pulled(v), 0)
+
+    def weighted(self, w: Array, shift: float, rate: Array, s: Array) -> Array:
+        """s <- Z w + shift, and Z'(rate s): values are computed once."""
+        return self._solved(self.both(self.coefficients(w), shift, rate, s), 0)
+
+    def squares(self, index: Index, weight: Array) -> Array:
+        """sum weight_i z_i z_i' over some points."""
+        return self._solved(self._solved(self.raw_squares(index, weight), 0).T, 0)
+
+    def product(self, v: Array) -> Array:
+        """Z Z'v."""
+        return self.dots(self.combination(v))
+
+    # In kernel values.
+
+    def raw_squares(self, index: Index, weight: Array) -> Array:
+        """sum weight_i g_i g_i' over some points."""
+        root, total = np.sqrt(weight)[:, None], np.zeros((self.width, self.width))
+        for start in range(0, index.size, _STRIP):
+            look()
+            part = slice(start, start + _STRIP)
+            G = block_between(self.kernel, take(self.X, index[part]), self.landmarks)
+            G *= root[part]
+            total += G.T @ G
+        return total
+
+    def values(self, c: Array) -> Array:
+        """G c."""
+        out, c = np.empty(self.n), c.astype(self.dtype)
 
         def work(rows: slice, G: Array, total: Array) -> None:
             out[rows] = G @ c
@@ -76,28 +98,24 @@ class LandmarkRows:
         self._pass(work)
         return out
 
-    def combination(self, v: Array) -> Array:
-        """Z'v."""
+    def pulled(self, v: Array) -> Array:
+        """G'v."""
         v = v.astype(self.dtype)
 
         def work(rows: slice, G: Array, total: Array) -> None:
             total += v[rows] @ G
 
-        return self._solved(self._pass(work), 0)
+        return self._pass(work)
 
-    def weighted(self, w: Array, shift: float, rate: Array, s: Array) -> Array:
-        """s <- Z w + shift, and Z'(rate s): values are computed once."""
-        c = self.coefficients(w).astype(self.dtype)
+    def both(self, c: Array, shift: float, rate: Array, s: Array) -> Array:
+        """s <- G c + shift, and G'(rate s)."""
+        c = c.astype(self.dtype)
 
         def work(rows: slice, G: Array, total: Array) -> None:
             s[rows] = G @ c + shift
             total += (rate[rows] * s[rows]).astype(self.dtype) @ G
 
-        return self._solved(self._pass(work), 0)
-
-    def product(self, v: Array) -> Array:
-        """Z Z'v."""
-        return self.dots(self.combination(v))
+        return self._pass(work)
 
     def _pass(self, work: Callable[[slice, Array, Array], None]) -> Array:
         """`work` on some rows of k(x, l) at a time, by all cores; the sum of what it adds up, in order."""
@@ -122,24 +140,3 @@ class LandmarkRows:
         from scipy.linalg import solve_triangular
 
         return np.asarray(solve_triangular(self.L, V, lower=True, trans=transposed, check_finite=False))
-
-
-def landmark_rows(gram: Gram, landmarks: int, seed: int | None) -> tuple[LandmarkRows, Index]:
-    """The rows, and which points are landmarks: drawn by randomly pivoted Cholesky from some of the points; once for
-    all problems on one Gram matrix.
-    """
-    key = (landmarks, seed)
-    if _rows.get(gram, (None, None))[0] != key:
-        generator = np.random.default_rng(seed)
-        pool = generator.permutation(gram.n)[: max(_POOL * landmarks, 1)]
-        X, dtype = gram.points[0 : gram.n], np.dtype(gram.dtype)
-        pivots = pivoted_cholesky(gram.kernel, take(X, pool), landmarks, generator, np.float32)[1]
-        chosen = pool[pivots if pivots.size else np.arange(1)]
-        points = take(X, chosen)
-        jitter = _JITTER[dtype.itemsize] * float(np.abs(gram.diag()).max())
-        L = factored(block_between(gram.kernel, points, points), jitter)
-        _rows[gram] = key, (LandmarkRows(gram.kernel, X, points, L, dtype), chosen)
-    return _rows[gram][1]
-
-
-_rows: WeakKeyDictionary[Gram, tuple[tuple[int, int | None], tuple[LandmarkRows, Index]]] = WeakKeyDictionary()

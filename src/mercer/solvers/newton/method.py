@@ -25,8 +25,8 @@ from ...solution import Status, relative
 from ...types import Array, inner
 from ..base import Iterate, Solver, Work, feasible_start
 from ..landmarks import landmark_factor, of_full_problem, seen_problem
-from .landmark_rows import landmark_rows
 from .smooth import smooth_steps
+from .spread_landmarks import landmark_rows
 from .systems import System, first_step, system_of
 
 _HALVINGS = 60  # of a step, at most
@@ -118,7 +118,7 @@ class NystromNewton(Newton):
         gram = problem.gram
         room = np.inf if gram.budget is None else gram.budget
         served = isinstance(problem.loss, Logistic) and not problem.mass and gram.kernel is not None
-        return served and _BYTES * problem.n * min(self.landmarks, problem.n) > room
+        return served and (gram.afar or _BYTES * problem.n * min(self.landmarks, problem.n) > room)
 
     def _in_passes(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         """The same without a matrix of n x m: sums of m x m alone."""

@@ -1,0 +1,114 @@
+"""Rows of landmarks (landmark_rows.py) of points that are spread over blocks; and whose landmarks they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ...arithmetic import by_default
+from ...columns import block_between
+from ...gram import Gram
+from ...gram.pivoted import pivoted_cholesky
+from ...kernels.points import take
+from ...limits import look
+from ...shards.afar import Share, SpreadPoints, in_order
+from ...shards.block import Block
+from ...types import Array, Index
+from ..weights import factored
+from .landmark_rows import LandmarkRows
+
+_POOL = 8  # times as many points as landmarks are looked at
+_JITTER = {4: 1e-6, 8: 1e-13}  # of the largest k(x, x): what rounding to so many bytes may take from K_landmarks
+
+
+class SpreadLandmarkRows(LandmarkRows):
+    """The same of rows that are spread over blocks: each block adds up its own. Nothing needs to be known there."""
+
+    X: SpreadPoints
+
+    def _only(self, rows: Index) -> LandmarkRows:
+        return SpreadLandmarkRows(self.kernel, self.X.chosen(rows), self.landmarks, self.L, self.dtype)
+
+    def raw_squares(self, index: Index, weight: Array) -> Array:
+        parts = self.X.parts_of(index)
+        found = self._ask(squares_of_rows, parts, {b: (weight[part.places],) for b, part in parts.items()})
+        return np.asarray(sum(found.values()))
+
+    def values(self, c: Array) -> Array:
+        parts = self.X.parts
+        return in_order(parts, self._ask(values_of_rows, parts, dict.fromkeys(parts, (c,))), self.n)
+
+    def pulled(self, v: Array) -> Array:
+        parts = self.X.parts
+        found = self._ask(pulled_by_rows, parts, {b: (v[part.places],) for b, part in parts.items()})
+        return np.asarray(sum(found.values()))
+
+    def both(self, c: Array, shift: float, rate: Array, s: Array) -> Array:
+        parts = self.X.parts
+        found = self._ask(both_of_rows, parts, {b: (c, shift, rate[part.places]) for b, part in parts.items()})
+        s[:] = in_order(parts, {b: reply[0] for b, reply in found.items()}, self.n)
+        return np.asarray(sum(reply[1] for reply in found.values()))
+
+    def _ask(
+        self, verb: Callable[..., Any], parts: dict[int, Share], own: dict[int, tuple[Any, ...]]
+    ) -> dict[int, Any]:
+        look()
+        messages = {b: (parts[b].rows, *own[b]) for b in parts}
+        return self.X.engine.ask(verb, messages, (self.kernel, self.landmarks, self.dtype.name))
+
+
+def _rows_of(block: Block, rows: Index, told: Any) -> LandmarkRows:
+    kernel, landmarks, dtype = told
+    whole = rows.size == block.X.shape[0] and np.array_equal(rows, np.arange(rows.size))
+    return LandmarkRows(kernel, block.X if whole else take(block.X, rows), landmarks, np.empty((0, 0)), dtype)
+
+
+@by_default
+def squares_of_rows(block: Block, rows: Index, weight: Array, told: Any) -> Array:
+    """sum weight_i g_i g_i' over some rows of a block."""
+    return _rows_of(block, rows, told).raw_squares(np.arange(rows.size), weight)
+
+
+@by_default
+def values_of_rows(block: Block, rows: Index, c: Array, told: Any) -> Array:
+    """G c."""
+    return _rows_of(block, rows, told).values(c)
+
+
+@by_default
+def pulled_by_rows(block: Block, rows: Index, v: Array, told: Any) -> Array:
+    """G'v."""
+    return _rows_of(block, rows, told).pulled(v)
+
+
+@by_default
+def both_of_rows(block: Block, rows: Index, c: Array, shift: float, rate: Array, told: Any) -> tuple[Array, Array]:
+    """s = G c + shift, and G'(rate s)."""
+    s = np.empty(rows.size)
+    return s, _rows_of(block, rows, told).both(c, shift, rate, s)
+
+
+def landmark_rows(gram: Gram, landmarks: int, seed: int | None) -> tuple[LandmarkRows, Index]:
+    """The rows, and which points are landmarks: drawn by randomly pivoted Cholesky from some of the points; once for
+    all problems on one Gram matrix.
+    """
+    key = (landmarks, seed)
+    if _rows.get(gram, (None, None))[0] != key:
+        generator = np.random.default_rng(seed)
+        pool = generator.permutation(gram.n)[: max(_POOL * landmarks, 1)]
+        dtype, looked_at = np.dtype(gram.dtype), gram.points[pool] if gram.afar else take(gram.points, pool)
+        pivots = pivoted_cholesky(gram.kernel, looked_at, landmarks, generator, np.float32)[1]
+        pivots = pivots if pivots.size else np.arange(1)
+        chosen, points = pool[pivots], take(looked_at, pivots)
+        jitter = _JITTER[dtype.itemsize] * float(np.abs(gram.diag()).max())
+        L = factored(block_between(gram.kernel, points, points), jitter)
+        kind = SpreadLandmarkRows if gram.afar else LandmarkRows
+        X = gram.points if gram.afar else gram.points[0 : gram.n]
+        _rows[gram] = key, (kind(gram.kernel, X, points, L, dtype), chosen)
+    return _rows[gram][1]
+
+
+_rows: WeakKeyDictionary[Gram, tuple[tuple[int, int | None], tuple[LandmarkRows, Index]]] = WeakKeyDictionary()
