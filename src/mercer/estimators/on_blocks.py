@@ -24,8 +24,7 @@ from ..solvers import solver as as_solver
 from ..solvers.spread_decomposition import SpreadDecomposition
 from ..types import Array
 from .base import Machine
-from .certificates import doubted
-from .checks import sample_weights
+from .checks import sample_weights, warn_of
 from .keeping import keeping
 from .machines import fit_machines
 from .repeated import numbers_of
@@ -66,7 +65,8 @@ def fit_on_blocks(
         reason = f"{len(gram.points)} rows are {gram.reason}"
         solver = Decomposition(_solver(machine).working_set)  # as others know it, and as files hold it
         solutions = [replace(s, solver=solver, reason="; ".join(filter(None, [reason, s.reason]))) for s in solutions]
-        machine._keep(training, doubted(gram, solutions), gram)
+        warn_of(gram.doubt)
+        machine._keep(training, solutions, gram)
         if not interrupt.asked:
             machine._warn()
     return machine

@@ -20,7 +20,7 @@ from ...kernels.points import count, take
 from ...limits import look
 from ...parallel import for_each, thread_count
 from ...types import Array, Index, Points
-from ..weights import factored
+from ..triangular import factored
 
 _POOL = 8  # times as many points as landmarks are looked at,
 _LEAST = 96  # rows of kernel values at a time,
