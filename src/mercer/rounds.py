@@ -197,14 +197,8 @@ class OneColumn(Run):
         with looking(None if stop else self.interrupt.look):
             scores = self._certify(iterate, stop)
         assert self.certificate is not None
-        self.status = self._settled(self.certificate) or stop
+        self.status = self.certificate.proved(self.tol) or stop
         return scores
-
-    def _settled(self, certificate: Certificate) -> Status | None:
-        """The status that a certificate proves, if it proves one."""
-        if certificate.status in (Status.INFEASIBLE, Status.INDEFINITE):
-            return certificate.status
-        return Status.CONVERGED if certificate.relative_gap <= self.tol else None
 
     def take(self, iterate: Iterate) -> Array | None:
         """Look at an iterate; K beta is given back where it was recomputed."""

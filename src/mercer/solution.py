@@ -153,13 +153,15 @@ class Certificate:
         """Whether there is an f: a hard margin has none, where classes cannot be separated."""
         return self.status is not Status.INFEASIBLE
 
-    def ended(self, status: Status, tol: float, doubt: str | None = None) -> Self:
-        """The same with how the fit ended; a column may be good enough, whatever has ended the fit of all."""
-        if doubt is not None or self.status is Status.INDEFINITE:
-            status = Status.INDEFINITE
-        elif self.relative_gap <= tol:
-            status = Status.CONVERGED
-        return replace(self, status=status)
+    def proved(self, tol: float) -> Status | None:
+        """The status that this certificate proves, if it proves one."""
+        if self.status in (Status.INFEASIBLE, Status.INDEFINITE):
+            return self.status
+        return Status.CONVERGED if self.relative_gap <= tol else None
+
+    def ended(self, stop: Status, tol: float, doubt: str | None = None) -> Self:
+        """The same with how the fit ended: what is proved, or else what has stopped it."""
+        return replace(self, status=Status.INDEFINITE if doubt is not None else self.proved(tol) or stop)
 
     @property
     def heading(self) -> str:

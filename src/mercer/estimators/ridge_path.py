@@ -32,7 +32,7 @@ from ..solvers.triangular import Factor, forward
 from ..ties import first_largest
 from ..types import Array
 
-_BLOCK = 4_000_000  # values of K at a time
+_STRIP = 2**17  # values at a time: fresh memory costs more than the products
 _EIGEN = 20.0  # times n^3 multiplications are an eigendecomposition: it cannot be broken off
 _PATH = 6000  # points, up to which all of K is decomposed
 _LANDMARKS = 1000  # of a path, where nobody names a number
@@ -105,8 +105,9 @@ def path_of(ridge: Ridge, solver: RidgeSolver, alphas: Array) -> RidgePath:
         if ridge.arrays is not None and not isinstance(solver, NystromCG) and (small or kernel.domain is Domain.VALUES):
             X, T, weight = ridge.arrays
             _require_time(Work(n * n, _EIGEN * n**3), ridge)
-            K = np.array(DenseGram.compute(kernel, X, dtype=np.float64).matrix, np.float64)
-            return exact_path(K, T, weight, alphas, ridge.bias)
+            K = DenseGram.compute(kernel, X, dtype=np.float64).matrix
+            given = kernel.domain is Domain.VALUES or kernel.serial  # by somebody else, who may hold it too
+            return exact_path(np.array(K, np.float64) if given else K, T, weight, alphas, ridge.bias)
     if kernel.domain is Domain.VALUES:  # of values, points are the row numbers
         X, T, weight = ridge.whole
         own = of_arrays(np.arange(n), T, weight, ridge.bias, ridge.budget)
@@ -153,16 +154,19 @@ def _landmark_path(ridge: Ridge, solver: RidgeSolver, alphas: Array) -> RidgePat
 def exact_path(K: Array, T: Array, weight: Array, alphas: Array, bias: bool) -> RidgePath:
     """From the eigenvalues of sqrt(w) K sqrt(w); K is overwritten."""
     n, root = len(K), np.sqrt(weight)[:, None]
-    K *= root
-    K *= root.T
+    if (weight != 1.0).any():
+        K *= root
+        K *= root.T
     s, Q = eigh(K)
     s = np.maximum(s, 0.0)
     turned, ones = Q.T @ (root * T), Q.T @ root
     inverse = 1.0 / (s[:, None] + alphas)  # of each eigenvalue, for each alpha
     diagonal = np.empty((n, alphas.size))
-    step = max(1, _BLOCK // n)
+    step = max(1, _STRIP // n)
+    squares = np.empty((step, n))
     for start in range(0, n, step):
-        diagonal[start : start + step] = Q[start : start + step] ** 2 @ inverse
+        rows = Q[start : start + step]
+        diagonal[start : start + step] = np.square(rows, out=squares[: len(rows)]) @ inverse
     diagonal *= weight[:, None]
     u = root * (Q @ (inverse * ones)) if bias else np.zeros((n, alphas.size))
     if bias:
