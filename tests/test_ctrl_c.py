@@ -44,7 +44,7 @@ from mercer.parallel import apart, for_each
 from mercer.solution import Status
 from mercer.solvers import Iterate, Solver, StochasticSubgradient, triangular
 from mercer.solvers.newton.systems import system_of
-from mercer.solvers.weights import factored
+from mercer.solvers.triangular import factored
 
 PATIENCE = 120.0  # seconds; nothing here takes long
 GENERATOR = np.random.default_rng(0)

@@ -16,13 +16,13 @@ from mercer import (
     KernelRidge,
     LinearSVC,
     OneClassSVM,
-    driver,
     limits,
     load,
+    rounds,
     save,
 )
 from mercer.driver import solve
-from mercer.estimators import base, ridge_fit
+from mercer.estimators import base, ridge_path
 from mercer.gram import DenseGram, LinearGram, PointsGram
 from mercer.kernels import FromFeatures, FromFunction, Gaussian
 from mercer.limits import NEVER, Deadline, OutOfTimeError, look, require, until, within
@@ -30,10 +30,11 @@ from mercer.losses import Logistic
 from mercer.parallel import for_each
 from mercer.problem import Problem
 from mercer.solution import Status
-from mercer.solvers import CoordinateDescent, Iterate, Newton, Solver, coordinate, qp, weights
+from mercer.solvers import CoordinateDescent, Iterate, Newton, Solver, coordinate, qp
 from mercer.solvers.base import Work
 from mercer.solvers.landmarks import Growing, InFeatures
 from mercer.solvers.newton import systems
+from mercer.solvers.ridge import ridge_auto, weights
 
 SLACK = 1.1, 0.5  # what is promised: the limit, a tenth of it, and half a second
 
@@ -216,7 +217,7 @@ def test_a_qp_solver_is_told_the_time_that_is_left():
 
 
 def test_an_eigendecomposition_is_not_begun_without_time_for_it(ticking, monkeypatch):
-    monkeypatch.setattr(ridge_fit, "exact_path", forbidden)
+    monkeypatch.setattr(ridge_path, "exact_path", forbidden)
     X, y = data()
     ridge = KernelRidge(Gaussian(0.5), alpha="loo", time_limit=0.1, tol=1.0).fit(X, y)
     assert "landmarks" in ridge.path_.method and explained(ridge, X, y) > 0.25
@@ -224,7 +225,7 @@ def test_an_eigendecomposition_is_not_begun_without_time_for_it(ticking, monkeyp
 
 
 def test_the_grid_of_given_values_in_time(ticking, monkeypatch):
-    monkeypatch.setattr(ridge_fit, "exact_path", forbidden)
+    monkeypatch.setattr(ridge_path, "exact_path", forbidden)
     X, y = data()
     ridge = KernelRidge("precomputed", alpha="loo", time_limit=0.1, tol=1.0).fit(Gaussian(0.5)(X), y)
     assert "landmarks" in ridge.path_.method
@@ -248,7 +249,7 @@ def linear_data():
 
 @pytest.mark.parametrize(("multiplication", "rows"), [(1e-6, 0), (1e-9, 550)])
 def test_ridge_in_features_without_time_for_all_normal_equations(multiplication, rows, ticking, monkeypatch):
-    monkeypatch.setattr(ridge_fit, "flop_seconds", lambda: multiplication)
+    monkeypatch.setattr(ridge_auto, "flop_seconds", lambda: multiplication)
     seen = []
     counted = weights.moments
 
@@ -267,14 +268,14 @@ def test_ridge_in_features_without_time_for_all_normal_equations(multiplication,
 
 def test_few_landmarks_have_one_round_each(counted, monkeypatch):
     _, kernel = counted
-    sizes, grown = [], ridge_fit.growing
+    sizes, grown = [], ridge_auto.growing
 
     def seen(first, most):
         for size in grown(first, most):
             sizes.append(size)
             yield size
 
-    monkeypatch.setattr(ridge_fit, "growing", seen)
+    monkeypatch.setattr(ridge_auto, "growing", seen)
     X, y = data()
     with pytest.warns(ConvergenceWarning, match="out of time"):
         ridge = KernelRidge(kernel, tol=1e-12, random_state=0, time_limit=0.8).fit(X, y)
@@ -343,14 +344,14 @@ def test_a_round_that_would_not_end_in_time_is_not_begun(monkeypatch):
 
 def test_a_certificate_is_made_once_where_time_is_out(monkeypatch):
     """Its rounding is said, and not taken away by float64 values, which would take as long again."""
-    clock, asked, examined = Clock(), [], driver.examine
+    clock, asked, examined = Clock(), [], rounds.examine
     monkeypatch.setattr(limits, "clock", clock)
 
     def seen(*given, tol=np.inf, **rest):
         asked.append(tol)
         return examined(*given, tol=tol, **rest)
 
-    monkeypatch.setattr(driver, "examine", seen)
+    monkeypatch.setattr(rounds, "examine", seen)
     assert solve(problem_of(), Rounds(clock, 0.4), time_limit=1.0).status is Status.OUT_OF_TIME
     assert asked == [np.inf] * len(asked)
     solve(problem_of(), tol=1e-3)
@@ -362,7 +363,7 @@ def test_an_answer_by_half_of_the_time_or_another_method(monkeypatch):
     monkeypatch.setattr(limits, "clock", clock)
     solver = Rounds(clock, 0.2, late=100)
     monkeypatch.setattr(Rounds, "first_work", lambda self, problem: systems.Work(flops=1e6))
-    monkeypatch.setattr("mercer.driver.flop_seconds", lambda: 3e-7)
+    monkeypatch.setattr("mercer.rounds.flop_seconds", lambda: 3e-7)
     solution = solve(problem_of(), solver, time_limit=1.0)
     assert clock.seconds == pytest.approx(100.52, abs=0.03)  # one piece more than half
     assert isinstance(solution.solver, Growing) and solution.beta.any()

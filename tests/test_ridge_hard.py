@@ -12,16 +12,19 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer import KernelRidge
+from mercer import KernelRidge, limits
 from mercer.estimators import IndefiniteKernelWarning
-from mercer.estimators.ridge_run import Limits
 from mercer.kernels import Constant, FromFunction, Gaussian, Linear, Polynomial
+from mercer.limits import Interrupt, StoppedError
+from mercer.several_columns import SeveralColumns
 from mercer.solution import Status
-from mercer.solvers import Cholesky, cholesky, triangular, weights
-from mercer.solvers.cholesky import fill_columns
-from mercer.solvers.nystrom_cg import root
-from mercer.solvers.streams import Features, Piece, Stream
-from mercer.solvers.weights import FeatureProblem, answers, factored
+from mercer.solvers import Cholesky, triangular
+from mercer.solvers.ridge import cholesky, weights
+from mercer.solvers.ridge.cholesky import fill_columns
+from mercer.solvers.ridge.nystrom_cg import root
+from mercer.solvers.ridge.streams import Features, Piece, Stream
+from mercer.solvers.ridge.weights import FeatureProblem, answers
+from mercer.solvers.triangular import factored
 
 GENERATOR = np.random.default_rng(0)
 BLOB = GENERATOR.normal(size=(200, 3))
@@ -220,10 +223,18 @@ def test_wherever_it_is_stopped(name, monkeypatch):
     solver, loo, data = STOPPED[name]
     kernel = Polynomial(3) if solver == "primal" else Gaussian(0.5)
     statuses, errors = [], []
-    for looks in [*range(8), *range(8, 200, 8)]:
+    for looks in [*range(8), *range(8, 200, 8), *range(200, 1000, 100)]:
         count = itertools.count()
-        stop = lambda self: Status.INTERRUPTED if next(count) >= looks else None  # noqa: B023, E731
-        monkeypatch.setattr(Limits, "why_stop", stop)
+
+        def stop(self, step=None, count=count, looks=looks):
+            return Status.INTERRUPTED if next(count) >= looks else None
+
+        def look(self, stop=stop):
+            if stop(self) is not None:
+                raise StoppedError
+
+        monkeypatch.setattr(SeveralColumns, "_why_stop", stop)
+        monkeypatch.setattr(Interrupt, "look", look)
         ridge = KernelRidge(kernel, 0.01, bias=True, solver=solver, loo=loo, random_state=0)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -251,14 +262,14 @@ def test_wherever_it_is_stopped(name, monkeypatch):
 def test_landmarks_stopped_before_they_are_measured_predict_all_the_same(monkeypatch):
     """The weights are there before the first pass over all rows; nothing is proved of them yet, and that is said."""
     passes = itertools.count()
-    look = Limits.look
+    pieces = Stream.pieces
 
     def stopped(self):
         if next(passes) == 3:  # of the pool: normal equations and errors; of the sample
-            self.interrupt.asked = True
-        look(self)
+            limits._heeding.asked = True
+        return pieces(self)
 
-    monkeypatch.setattr(Limits, "look", stopped)
+    monkeypatch.setattr(Stream, "pieces", stopped)
     ridge = KernelRidge(Gaussian(0.5), 0.01, bias=True, solver="nystrom(landmarks=100, sample=800)", random_state=0)
     with pytest.raises(KeyboardInterrupt, match="KernelRidge keeps its best answer so far: nothing useful is proved"):
         ridge.fit(POINTS, CURVE)
@@ -277,7 +288,7 @@ def test_a_second_fit_forgets_the_first():
 MEMORY = """
 import sys, warnings
 import numpy as np
-from mercer import KernelRidge
+from mercer import KernelRidge, limits
 warnings.simplefilter("ignore")
 
 def peak(reset=False):

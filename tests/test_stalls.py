@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
 import mercer
-from mercer import SVC, SVR, LinearSVC, OneClassSVM, Problem, driver, solve
+from mercer import SVC, SVR, LinearSVC, OneClassSVM, Problem, rounds, solve
 from mercer.estimators import ScaleWarning
 from mercer.gram import DenseGram, LowRankGram
 from mercer.io import ModelError
@@ -209,7 +209,7 @@ def test_small_rounds_do_not_use_up_the_limit():
 
 
 def test_the_limit_of_work(monkeypatch):
-    monkeypatch.setattr(driver, "_ROUNDS", 0.01)
+    monkeypatch.setattr(rounds, "ROUNDS", 0.01)
     X, y = two_classes(400)
     found = solve(Problem.of(Gaussian(2.0), X, y, C=100.0), Decomposition(working_set=16), tol=1e-9)
     assert found.status is Status.OUT_OF_ITERATIONS

@@ -7,10 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mercer.cli.grid import Grid
-from mercer.estimators.certificates import worst
 from mercer.features import SpectralMap
 from mercer.kernels import Linear
-from mercer.solution import Certificate, Status
+from mercer.solution import Certificate, Status, worst
 from mercer.ties import first_largest
 
 pytestmark = pytest.mark.digits

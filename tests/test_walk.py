@@ -2,9 +2,10 @@
 
 import pytest
 
-from .walk import walk
+from .walk import ridge_walk, walk
 
 FILES, FUNCTIONS, CHANGES = 51, 400, 20
+RIDGE_FILES, RIDGE_FUNCTIONS = 52, 291
 
 
 @pytest.mark.parametrize("classes", [2, 10])
@@ -13,3 +14,9 @@ def test_the_walk_of_a_fit(classes):
     assert len(found.files) <= FILES
     assert len(found.functions) <= FUNCTIONS
     assert found.changes <= CHANGES
+
+
+def test_the_walk_of_ridge_regression():
+    found = ridge_walk()
+    assert len(found.files) <= RIDGE_FILES
+    assert len(found.functions) <= RIDGE_FUNCTIONS

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import mercer
-from mercer import SVC
+from mercer import SVC, KernelRidge
 
 PACKAGE = str(Path(mercer.__file__).parent)
 
@@ -59,17 +59,29 @@ class Walk:
         return int(median(found))
 
 
+def ridge_walk(n: int = 3000) -> Walk:
+    """The walk of a fit of KernelRidge."""
+    X = np.random.default_rng(0).normal(size=(n, 8))
+    KernelRidge().fit(X, X[:, 0])  # imports
+    return walk_of(KernelRidge().fit, X, X[:, 0])
+
+
 def walk(classes: int = 2, n: int = 20_000) -> Walk:
     """The walk of a fit of so many points."""
     generator = np.random.default_rng(0)
     X = generator.normal(size=(n, 8)).astype(np.float32)
     y = np.digitize(X[:, 0] * X[:, 1] + 0.3 * generator.normal(size=n), np.linspace(-1, 1, classes + 1)[1:-1])
     SVC().fit(X[:3000], y[:3000])  # imports
-    found, machine = Walk(), SVC()
+    return walk_of(SVC().fit, X, y)
+
+
+def walk_of(fit: Any, *data: Any) -> Walk:
+    """The walk of a call."""
+    found = Walk()
     threading.setprofile(found)
     sys.setprofile(found)
     try:
-        machine.fit(X, y)
+        fit(*data)
     finally:
         sys.setprofile(None)
         threading.setprofile(None)  # type: ignore[arg-type]

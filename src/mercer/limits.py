@@ -161,6 +161,10 @@ class StoppedError(Exception):
     """A piece of work that is given up, since somebody has asked to stop; whoever began the work catches it."""
 
 
+STOPPED = (StoppedError, OutOfTimeError)
+"""How work that is given up ends, for whoever goes on without it."""
+
+
 class Interrupt:
     """Whether somebody has asked to stop. `before` is the signal handler whose place it takes."""
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from html import escape
 from textwrap import indent
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from .inseparable import Inseparable as Inseparable
 from .shown import table
+from .ties import first_largest
 from .types import Array
-
-_TERMS = 4  # of a sum, and coordinates of a point, that are written out
-_EVEN = 1e-9  # by so much the weights of two classes may differ; so small a weight is not written out
 
 
 class Status(Enum):
@@ -98,61 +97,6 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class Inseparable:
-    """Why there is no hard margin: two convex combinations, one of each class, that meet up to rounding.
-
-    weights: per point, >= 0, summing to 1 over each class. distance: |sum_i y_i weights_i phi(x_i)|, between the two
-    combinations, in feature space. bound: what rounding errors alone may amount to. Without a bias the weights sum to 1
-    over all points: a convex combination of the y_i phi(x_i) is zero up to rounding. y: the class of each point, -1 or
-    +1. sums: sum_i weights_i x_i over y_i = 1 and over y_i = -1, as rows, where phi(x) is x.
-    """
-
-    weights: Array
-    distance: float
-    bound: float
-    y: Array = field(default_factory=lambda: np.zeros(0), repr=False)
-    sums: Array | None = field(default=None, repr=False)
-
-    def __str__(self) -> str:
-        return self.text(lambda row: f"x[{row}]")
-
-    def text(self, name: Callable[[int], str], sums: Array | None = None) -> str:
-        """The proof written out, with these names for the points, and sums in other units than those of the machine."""
-        sums = self.sums if sums is None else sums
-        upper, lower = (float(self.weights[self.y == side].sum()) for side in (1.0, -1.0))
-        if lower > 0.0 and abs(upper - lower) <= _EVEN:  # then so much of either class meets
-            what, scale = "the hulls of the two classes meet: these points of theirs are {} apart", 1.0 / upper
-            parts = [np.where(self.y == side, scale * self.weights, 0.0) for side in (1.0, -1.0)]
-            points = None if sums is None else scale * sums
-        else:
-            what, scale = "a convex combination of the points y phi(x) is {} from zero", 1.0
-            parts = [self.weights * self.y]
-            points = None if sums is None else sums[:1] - sums[1:]
-        named = name if self.sums is not None else lambda row: f"phi({name(row)})"
-        lines = [_combination(part, named) for part in parts]
-        if points is not None:
-            lines = [f"{line} = {_point(p, self.bound)}" for line, p in zip(lines, points, strict=True)]
-        distance, bound = scale * self.distance, scale * self.bound
-        first = f"{what.format(f'{distance:.2g}')}, which is no more than rounding ({bound:.2g})"
-        return "\n".join([first, *lines])
-
-
-def _combination(part: Array, name: Callable[[int], str]) -> str:
-    """0.5 x[0] - 0.25 x[3] and so on; of many, those with the largest weights."""
-    rows = np.flatnonzero(np.abs(part) > _EVEN)
-    more = max(0, rows.size - _TERMS)
-    rows = np.sort(rows[np.argsort(-np.abs(part[rows]), kind="stable")[:_TERMS]])
-    text = " ".join(f"{'-' if part[row] < 0.0 else '+'} {abs(part[row]):.3g} {name(int(row))}" for row in rows)
-    return text.removeprefix("+ ") + (f" + ... ({more} points more)" if more else "")
-
-
-def _point(p: Array, bound: float) -> str:
-    """(0, 1.5); without its rounding."""
-    shown = [f"{0.0 if abs(value) <= bound else value:.4g}" for value in p[:_TERMS].tolist()]
-    return f"({', '.join(shown)}{', ...' if p.size > _TERMS else ''})"
-
-
-@dataclass(frozen=True, eq=False)
 class Certificate:
     """What is proved of an answer: no answer has an objective below `dual`, and this one has `primal`.
 
@@ -209,6 +153,16 @@ class Certificate:
         """Whether there is an f: a hard margin has none, where classes cannot be separated."""
         return self.status is not Status.INFEASIBLE
 
+    def proved(self, tol: float) -> Status | None:
+        """The status that this certificate proves, if it proves one."""
+        if self.status in (Status.INFEASIBLE, Status.INDEFINITE):
+            return self.status
+        return Status.CONVERGED if self.relative_gap <= tol else None
+
+    def ended(self, stop: Status, tol: float, doubt: str | None = None) -> Self:
+        """The same with how the fit ended: what is proved, or else what has stopped it."""
+        return replace(self, status=Status.INDEFINITE if doubt is not None else self.proved(tol) or stop)
+
     @property
     def heading(self) -> str:
         """How the fit ended, as a line of its own; nothing, where there was none."""
@@ -241,6 +195,53 @@ class Certificate:
             return f"relative gap {gap:.1e}"
         percent = f"{100 * gap:.2g}" if gap < 1e-4 else f"{100 * gap:.2f}"
         return f"within {percent}% of the best possible (relative gap {gap:.1e})"
+
+
+@dataclass(frozen=True, eq=False)
+class WorstCertificate(Certificate):
+    """The certificate of the worst of several problems.
+
+    relative_gap is the largest of all. Everything else, primal and dual and gap, is of the problem that is named.
+
+    Attributes
+    ----------
+    name : str
+        Which problem this is.
+    parts : tuple of Certificate
+        Those of all problems.
+    """
+
+    name: str = ""
+    parts: tuple[Certificate, ...] = field(default=(), repr=False)
+
+    @property
+    def relative_gap(self) -> float:
+        """The largest relative gap: every part is at least as good."""
+        return max((part.relative_gap for part in self.parts), default=super().relative_gap)
+
+    def words(self) -> str:
+        words = super().words()
+        return f"all are {words}" if self.parts and words.startswith("within") else words
+
+    def __str__(self) -> str:
+        return f"the worst of {len(self.parts)} problems, {self.name}: {super().__str__()}"
+
+
+def worst(certificates: Sequence[Certificate], names: Sequence[str], tol: float) -> Certificate:
+    """The certificate of them all: that with the largest relative gap, of those that have not converged if there are
+    any; ties go to the first.
+
+    Gaps that differ by no more than `tol` are a tie: what is left of a gap below tol is how the CPU added up.
+    """
+    if len(certificates) == 1:
+        return certificates[0]
+    everyone = range(len(certificates))
+    worse = [i for i in everyone if not certificates[i].converged] or everyone
+    number = worse[first_largest([certificates[i].relative_gap for i in worse], tol)]
+    found = certificates[number]
+    if not isinstance(found, WorstCertificate):
+        found = WorstCertificate(**{f.name: getattr(found, f.name) for f in fields(Certificate)})
+    return replace(found, name=names[number], parts=tuple(certificates))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -342,6 +343,16 @@ class Solutions(tuple[Solution, ...]):
             for number, one in enumerate(self)
         ]  # fmt: skip
         return table(f"{len(self)} solutions", head, rows)
+
+
+class Joint(Solutions):
+    """Answers that were found at once, a column for each problem; `found` is where their solver stood."""
+
+    def __new__(cls, solutions: Sequence[Solution], found: Any = None) -> Joint:
+        return super().__new__(cls, solutions)
+
+    def __init__(self, solutions: Sequence[Solution], found: Any = None) -> None:
+        self.found = found
 
 
 def one_or_all(solutions: Sequence[Solution]) -> Solution | Solutions:

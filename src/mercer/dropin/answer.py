@@ -13,11 +13,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..estimators.base import Machine
-from ..estimators.certificates import worst
 from ..estimators.one_class import OneClassSVM
 from ..estimators.scales import ScaleWarning
 from ..kernels import Precomputed
-from ..solution import Certificate, Status
+from ..solution import Certificate, Status, worst
 from ..types import Array, Index
 from .quick import few_dense, solve_quickly
 

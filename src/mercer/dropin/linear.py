@@ -15,7 +15,6 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from ..estimators.certificates import worst
 from ..estimators.machines import fit_machines
 from ..estimators.tasks import Task
 from ..gram import LinearGram
@@ -25,7 +24,7 @@ from ..kernels.points import is_sparse
 from ..limits import Deadline
 from ..losses import Hinge, Loss, SquaredHinge
 from ..progress import Watches
-from ..solution import Certificate, Status
+from ..solution import Certificate, Status, worst
 from ..solvers import CoordinateDescent
 from ..types import Array, Index
 from .answer import RefusedError, light, log, told

@@ -12,7 +12,6 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .. import estimators
 from ..columns import sums_between
 from ..estimators.foreign import ridge_kernel
-from ..estimators.ridge_certificate import in_values_of_J, of_all
 from ..estimators.tasks import Task
 from ..gram import DenseGram
 from ..kernels import FromBlocks, Kernel, Linear, Precomputed
@@ -20,6 +19,7 @@ from ..kernels.pairwise import linear_scores
 from ..kernels.points import is_sparse
 from ..losses import Squared
 from ..solution import Certificate, Status
+from ..solvers.ridge.ridge_certificate import in_values_of_J, of_targets
 from ..types import Array
 from .answer import RefusedError, light, log, quietly, told
 from .documented import documented
@@ -130,7 +130,7 @@ def _of_few(kernel: Kernel, X: Array, targets: Array, weight: Array, alpha: floa
     found = [_judged(K @ own, own, t, weight, alpha) for own, t in zip(beta.T, targets.T, strict=True)]
     if not all(c.relative_gap <= _GAP for c in found):
         raise RefusedError("the equations are too close to singular")
-    return beta, of_all(found, _GAP)
+    return beta, of_targets(found, _GAP)
 
 
 def _judged(scores: Array, beta: Array, t: Array, weight: Array, alpha: float) -> Any:
@@ -149,4 +149,4 @@ def _of_machine(kernel: Kernel, X: Any, targets: Array, weight: Array, alpha: fl
         machine.fit(X, targets, weight)
     if machine.has_landmarks_ or any(c.status is not Status.CONVERGED for c in machine.certificates_):
         raise RefusedError("the answer is not exact")
-    return machine.dual_coef_, of_all([light(c) for c in machine.certificates_], _GAP)
+    return machine.dual_coef_, of_targets([light(c) for c in machine.certificates_], _GAP)

@@ -4,7 +4,8 @@ from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .certificates import IndefiniteKernelWarning, WorstCertificate
+    from ..solution import WorstCertificate
+    from .checks import IndefiniteKernelWarning
     from .contributions import Contributions
     from .kernel_kmeans import KernelKMeans
     from .kernel_pca import KernelPCA
@@ -39,7 +40,7 @@ _HOME = {
     "SVC": "svc", "SVR": "svr", "OneClassSVM": "one_class", "LinearSVC": "linear_svc", "KernelRidge": "ridge",
     "KernelLogistic": "logistic", "Perceptron": "perceptron", "KernelPerceptron": "kernel_perceptron",
     "KernelPCA": "kernel_pca", "KernelKMeans": "kernel_kmeans",
-    "Contributions": "contributions", "IndefiniteKernelWarning": "certificates", "WorstCertificate": "certificates",
+    "Contributions": "contributions", "IndefiniteKernelWarning": "checks", "WorstCertificate": ".solution",
     "ScaleWarning": "scales",
 }  # fmt: skip
 

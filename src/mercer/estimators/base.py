@@ -33,14 +33,13 @@ from ..limits import Deadline, Interrupt, OutOfTimeError, StoppedError, looking,
 from ..memory import parse_bytes
 from ..params import RebuildsParameters
 from ..progress import Line, Watches
-from ..solution import Certificate, Solution, Status, one_or_all
+from ..solution import Certificate, Solution, Status, one_or_all, worst
 from ..solvers import CoordinateDescent, Solver
 from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
 from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
 from .centring import centre_of
-from .certificates import doubted, require_answer, worst
-from .checks import require_here, require_limits, sample_weights, seed_of
+from .checks import require_answer, require_here, require_limits, sample_weights, seed_of, warn_of
 from .elsewhere import tells_where
 from .expanded import SOLVER, Expanded, better, expanded_points, worth_another
 from .functions import Functions, functions_of
@@ -86,9 +85,25 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
 
         What is found is written to the file `checkpoint` every 20 rounds; a fit goes on from one that is there.
         """
+        return self._fit(X, y, sample_weight, checkpoint)
+
+    def _fit(self: _Own, X: Points, y: Any, sample_weight: Any, checkpoint: Any = None) -> _Own:
+        """The one fit of all machines: the limits, the problems, the answers, and what is said of them."""
         deadline = Deadline.after(self.time_limit)
         training = self._training(X, y, sample_weight)
-        hooks = Hooks(self, len(training.tasks), X, y, sample_weight)
+        hooks = Hooks(self, training.problems, X, y, sample_weight)
+        with keeping(self) as interrupt, ExitStack() as stack:
+            line = [stack.enter_context(Line(type(self).__name__, training.problems))] if self.verbose else []
+            self._learn(training, deadline, interrupt, Watches([hooks, *line]), checkpoint)
+            if not interrupt.asked:
+                self._warn()
+            hooks.close()
+        return self
+
+    def _learn(
+        self, training: Training, deadline: Deadline, interrupt: Interrupt, watch: Watches, checkpoint: Any
+    ) -> None:
+        """Solve, on points as they are best solved on, and keep the answer."""
         once = self._merged(training)
         posed = training if once is None else replace(training, points=once.points, tasks=(once.task,))
         centre = self._centre(posed)
@@ -96,25 +111,18 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             posed = replace(posed, points=posed.points - centre)
         expansion, Z = self._expansion(posed)
         kept = None if checkpoint is None else Checkpoint(checkpoint, posed, posed.points)
-        with keeping(self) as interrupt, ExitStack() as stack:
-            line = [stack.enter_context(Line(type(self).__name__, len(training.tasks)))] if self.verbose else []
-            watch = Watches([hooks, *line])
-            if expansion is None:
-                gram, solutions = self._solved_on(posed, self._solver(), deadline, interrupt, watch, kept)
-            else:
-                expanded = replace(posed, kernel=Linear(), points=Z)
-                gram, solutions = self._solved_on(expanded, SOLVER, deadline, interrupt, watch, kept)
-            if expansion is not None and not interrupt.asked and worth_another(solutions):
-                again = self._solved_on(posed, None, deadline, interrupt, watch)
-                if better(again[1], solutions):
-                    expansion, (gram, solutions) = None, again
-            spread = solutions if once is None else [once.spread(solutions[0])]
-            features = None if expansion is None else Expanded.of(expansion, gram, posed.tasks, solutions)
-            self._keep(training, spread, gram, centre, features)
-            if not interrupt.asked:
-                self._warn()
-            hooks.close()
-        return self
+        if expansion is None:
+            gram, solutions = self._solved_on(posed, self._solver(), deadline, interrupt, watch, kept)
+        else:
+            expanded = replace(posed, kernel=Linear(), points=Z)
+            gram, solutions = self._solved_on(expanded, SOLVER, deadline, interrupt, watch, kept)
+        if expansion is not None and not interrupt.asked and worth_another(solutions):
+            again = self._solved_on(posed, None, deadline, interrupt, watch)
+            if better(again[1], solutions):
+                expansion, (gram, solutions) = None, again
+        spread = solutions if once is None else [once.spread(solutions[0])]
+        features = None if expansion is None else Expanded.of(expansion, gram, posed.tasks, solutions)
+        self._keep(training, spread, gram, centre, features)
 
     def _solved_on(
         self, posed: Training, solver: Solver | None, deadline: Deadline, interrupt: Interrupt, watch: Watches,
@@ -126,7 +134,8 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             gram, posed.tasks, solver, tol=self.tol, max_iter=self.max_iter,
             deadline=for_solvers(deadline, posed.kernel), watch=watch, kept=kept,
         )  # fmt: skip
-        return gram, doubted(gram, solutions)
+        warn_of(gram.doubt)
+        return gram, solutions
 
     # What a machine writes.
 
@@ -353,7 +362,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             f"{type(self).__name__}{how_many}: {certificate.status}. Its relative gap is "
             f"{certificate.relative_gap:.1e}, and {self.tol:.1e} was asked for.",
             ConvergenceWarning,
-            stacklevel=5,  # past two wrappers of fit
+            stacklevel=6,  # past two wrappers of fit
         )
 
     # Prediction.

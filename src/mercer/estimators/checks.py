@@ -1,11 +1,13 @@
-"""One clear error for each setting that makes no sense."""
+"""One clear error for each setting that makes no sense, and for answers that are none or that prove nothing."""
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from ..kernels.points import row_weights
@@ -66,3 +68,24 @@ def sample_weights(sample_weight: Any, n: int) -> Array:
     if weight is not None and weight.shape == (n,) and not weight.any():
         raise ValueError("All sample weights are zero: there is nothing to learn from.")
     return row_weights(weight, n)
+
+
+def require_answer(machine: Any) -> None:
+    """Raise where the problem that a machine was to solve has no answer."""
+    infeasible = [c for c in getattr(machine, "certificates_", ()) if not c.has_answer]
+    if infeasible:
+        raise NotFittedError(
+            f"This {type(machine).__name__} has no answer to predict with, because its problem has none: "
+            f"{infeasible[0].status}. The proof is in certificate_.proof."
+        )
+
+
+class IndefiniteKernelWarning(UserWarning):
+    """The kernel is not positive definite, so that a gap bounds nothing."""
+
+
+def warn_of(doubt: str | None) -> None:
+    """Say so, where the kernel is seen to be indefinite."""
+    if doubt is not None:
+        text = f"{doubt}. The gap bounds nothing, and the answer may be a local one."
+        warnings.warn(text, IndefiniteKernelWarning, stacklevel=6)

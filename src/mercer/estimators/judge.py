@@ -11,23 +11,21 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from ..arithmetic import by_default
 from ..gram import unformed
 from ..kernels import Linear
-from ..kernels.points import Domain, admit, count, row_weights, take
-from ..memory import parse_bytes
+from ..kernels.points import count
 from ..problem import Problem
-from ..solution import Certificate, Status
+from ..solution import Certificate, Status, worst
 from ..solvers.base import repaired
-from ..solvers.linear import Block, System
+from ..solvers.ridge import NystromCG
+from ..solvers.ridge.ridge_certificate import of_targets
+from ..solvers.ridge.system import Block, System
 from ..types import Array, Points
 from .base import Machine
-from .centring import far_centre
-from .certificates import worst
 from .foreign import as_machine, ridge_kernel
 from .judge_linear import certify_linear
 from .online import Online
 from .predicted import linear_as_predicted
-from .ridge_certificate import certified, of_all
-from .ridge_data import of_arrays
-from .ridge_fit import certified_landmarks
+from .ridge import KernelRidge
+from .ridge_answer import certified_landmarks
 from .tasks import Training
 
 _ROUNDING = 1e-14  # of a coordinate
@@ -78,52 +76,37 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
 
 
 def _certify_ridge(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Certificate:
+    """By the value that `fit` makes of the same data."""
     own = isinstance(estimator, Machine)
-    if own and estimator.has_landmarks_:
-        return _certify_landmarks(estimator, X, y, sample_weight)
-    kernel = estimator.kernel_ if own else ridge_kernel(estimator)
     coefficients = np.asarray(estimator.dual_coef_, np.float64)
     targets, n = np.asarray(y, np.float64), count(X)
-    if len(coefficients) != n or targets.shape != coefficients.shape:
+    landmarks = own and estimator.has_landmarks_
+    fitting = targets.ndim == coefficients.ndim and targets.shape[1:] == coefficients.shape[1:] and len(targets) == n
+    if not fitting or (len(coefficients) != n and not landmarks):
         raise ValueError(
             f"The estimator was fitted on {len(coefficients)} points and targets of shape {coefficients.shape}, but X "
             f"has {n} rows and y the shape {targets.shape}: certify needs the data of the training."
         )
-    weight = row_weights(sample_weight, n)
-    kept = np.flatnonzero(weight)
-    if np.any(coefficients[weight == 0]):
-        raise ValueError(_OTHER_WEIGHTS)
-    points = take(admit(X, kernel.domain), kept)
-    biases = np.broadcast_to(estimator.intercept_ if own else 0.0, coefficients.reshape(n, -1).shape[1])
-    bias = own and bool(estimator.bias)
-    if bias and isinstance(kernel, Linear):  # as fit does: far from the origin, sums over <x_i, x> would lose digits
-        centre = far_centre(points, weight[kept], parse_bytes(estimator.memory))
-        if centre is not None:
-            points, biases = points - centre, biases + np.reshape(estimator.coef_, (-1, centre.size)) @ centre
-    gram = unformed(kernel, points[:, kept] if kernel.domain is Domain.VALUES else points)
-    betas, targets = coefficients.reshape(n, -1)[kept], targets.reshape(n, -1)[kept]
-    penalties = np.broadcast_to(np.asarray(estimator.alpha_ if own else estimator.alpha, np.float64), betas.shape[1])
+    machine: Any = estimator._unfitted() if own else KernelRidge(ridge_kernel(estimator))
+    training = (machine.set_params(solver=NystromCG()) if landmarks else machine)._training(X, y, sample_weight)
+    penalties = np.asarray(estimator.alpha_ if own else estimator.alpha, np.float64)
     if not (penalties > 0).all():
         raise ValueError(f"A certificate of kernel ridge regression needs alpha > 0, not {estimator.alpha!r}.")
-    found = []
-    for j, penalty in enumerate(penalties.tolist()):
-        system = System(gram, targets[:, j : j + 1], penalty / weight[kept], bias)
-        found += certified(system, Block(betas[:, j : j + 1], None, biases[j : j + 1]), penalty)
-    return of_all(found, estimator.tol if own else _TIE)
-
-
-def _certify_landmarks(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Certificate:
-    """Of the problem that the landmarks pose, and of b as it is."""
-    T = np.asarray(y, np.float64)
-    if T.ndim != np.ndim(estimator.dual_coef_) or len(T) != count(X):
-        raise ValueError(f"certify needs the data of the training; X has {count(X)} rows, and y the shape {T.shape}.")
-    weight, kernel = row_weights(sample_weight, len(T)), estimator.kernel_
-    kept = np.flatnonzero(weight)
-    points = take(admit(X, kernel.domain), kept)
-    data = of_arrays(
-        points, T.reshape(len(T), -1)[kept], weight[kept], bool(estimator.bias), parse_bytes(estimator.memory)
-    )
-    return of_all(certified_landmarks(estimator, data), estimator.tol)
+    if landmarks:
+        found = certified_landmarks(estimator, replace(training.problem, penalty=estimator.alpha_))
+        return of_targets(found, estimator.tol)
+    betas = coefficients.reshape(n, -1)[training.rows]
+    if np.count_nonzero(betas) != np.count_nonzero(coefficients):
+        raise ValueError(_OTHER_WEIGHTS)
+    biases = np.broadcast_to(estimator.intercept_ if own else 0.0, betas.shape[1])
+    if training.centre is not None:
+        biases = biases + np.reshape(estimator.coef_, (-1, training.centre.size)) @ training.centre
+    _, T, weight = training.problem.whole
+    gram, found = unformed(training.problem.kernel, training.problem.whole.X), []
+    for j, penalty in enumerate(np.broadcast_to(penalties, betas.shape[1]).tolist()):
+        system = System(gram, T[:, j : j + 1], penalty / weight, training.problem.bias, penalty=penalty)
+        found += Block(system, betas[:, j : j + 1], None, biases[j : j + 1]).certificates
+    return of_targets(found, estimator.tol if own else _TIE)
 
 
 _OTHER_WEIGHTS = "The estimator has coefficients for points of weight 0: sample_weight is not what it was fitted with."

@@ -20,10 +20,9 @@ from ..gram import LinearGram
 from ..kernels.points import count, row_weights
 from ..losses import Hinge, Loss, SquaredHinge
 from ..problem import Problem
-from ..solution import Certificate
+from ..solution import Certificate, worst
 from ..solvers import CoordinateDescent
 from ..types import Array, Points
-from .certificates import worst
 from .labels import classes_of, name_of
 
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}

@@ -25,8 +25,7 @@ from ..solvers.newton import NystromNewton
 from ..solvers.spread_decomposition import SpreadDecomposition
 from ..types import Array
 from .base import Machine
-from .certificates import doubted
-from .checks import sample_weights
+from .checks import sample_weights, warn_of
 from .keeping import keeping
 from .logistic import KernelLogistic
 from .machines import fit_machines
@@ -69,7 +68,8 @@ def fit_on_blocks(
         used = _solver(machine)  # as others know it, and as files hold it
         solver = Decomposition(used.working_set) if isinstance(used, SpreadDecomposition) else used
         solutions = [replace(s, solver=solver, reason="; ".join(filter(None, [reason, s.reason]))) for s in solutions]
-        machine._keep(training, doubted(gram, solutions), gram)
+        warn_of(gram.doubt)
+        machine._keep(training, solutions, gram)
         if not interrupt.asked:
             machine._warn()
     return machine

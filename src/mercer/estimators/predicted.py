@@ -20,7 +20,7 @@ from ..losses import HardMargin, Squared
 from ..problem import objective
 from ..rounding import at_most, drawn
 from ..solution import Certificate, Solution, Status
-from ..solvers.streams import Piece
+from ..solvers.ridge.streams import Piece
 from ..types import Array, Index, Points
 from .tasks import Task
 
@@ -112,8 +112,7 @@ def _rounded(solution: Solution, rounding: float, tol: float) -> Solution:
 
 def _judged(certificate: Certificate, tol: float) -> Certificate:
     """Rounding that takes the gap beyond the tolerance is no success."""
-    lost = certificate.converged and not certificate.relative_gap <= tol
-    return replace(certificate, status=Status.STALLED) if lost else certificate
+    return certificate.ended(Status.STALLED, tol) if certificate.converged else certificate
 
 
 def _rounding_of_single(machine: Any, points: Points, tasks: Sequence[Task], solutions: list[Solution]) -> list[float]:

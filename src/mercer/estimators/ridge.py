@@ -3,47 +3,44 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from ..driver import solve
 from ..features.base import random_generator
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import linear_weights
 from ..kernels.points import Domain, count, objects, take
-from ..limits import Deadline, until
+from ..limits import Deadline, Interrupt, looking, until
 from ..memory import parse_bytes
 from ..params import suggestion
-from ..progress import Line, Watch, Watches
-from ..solution import Solutions
-from ..solvers import ConjugateGradient, NormalEquations, NystromCG
-from ..solvers.linear import RidgeSolver
-from ..solvers.ridge_auto import choose_ridge, landmarks_within, work_of
+from ..progress import Watch
+from ..solution import Joint, Solutions
+from ..solvers import ConjugateGradient, NystromCG
+from ..solvers.ridge import Ridge
+from ..solvers.ridge.posed import is_chunks, of_arrays, of_chunks
+from ..solvers.ridge.ridge_auto import choose_ridge, landmarks_within
+from ..solvers.ridge.ridge_certificate import of_targets
+from ..solvers.ridge.system import RidgeSolver
 from ..types import Array, Index, Points
-from .callbacks import Hooks, with_callbacks
+from .callbacks import with_callbacks
 from .centring import far_centre
-from .certificates import doubted
-from .checks import require_choice, require_here, require_limits, require_positive, sample_weights
-from .keeping import keeping
+from .checks import require_choice, require_here, require_limits, require_positive, sample_weights, warn_of
 from .predicted import ridge_as_predicted
+from .ridge_answer import Answer, answered
 from .ridge_blocks import SpreadRows
-from .ridge_certificate import of_all
-from .ridge_data import Data, is_chunks, of_arrays, of_chunks
-from .ridge_fit import Answer, fit_features, fit_in_time, fit_system, path_of, seconds_of
-from .ridge_path import RidgePath
+from .ridge_path import RidgePath, path_of
 from .ridge_predict import RidgePredictions
-from .ridge_run import Limits
 from .scales import advise
 
 _PATH_SHARE = 0.5  # of the time is for the choice of alpha
-_AFFORDS = 0.7  # of the time that is left is what a solver may take, as far as one can tell
-_SURELY = 0.3  # the same for normal equations, which give nothing before they are complete
 _LARGEST = 1e150  # target: sums of squares of larger ones are no numbers
 
 
@@ -160,26 +157,29 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         With landmarks, X may also stand for pieces of data that are read several times: a function that gives an
         iterator of (X, y) or (X, y, sample_weight), or a list of them; y is then left out.
         """
-        deadline = Deadline.after(self.time_limit)
-        training = self._training_data(X, y, sample_weight)
+        return self._fit(X, y, sample_weight)
+
+    def _learn(  # type: ignore[override]
+        self, training: _Training, deadline: Deadline, interrupt: Interrupt, watch: Watch, checkpoint: Any
+    ) -> None:
         for earlier in ("path_", "loo_residuals_"):  # are there only where this fit finds them
             self.__dict__.pop(earlier, None)
-        hooks = Hooks(self, 1, X, y, sample_weight)
         if self.alpha == "loo":
-            with until(deadline.part(_PATH_SHARE)):
-                self.path_ = self._path(training, self.alphas)
+            with looking(interrupt.look), until(deadline.part(_PATH_SHARE)):
+                self.path_ = path_of(training.problem, training.solver, _grid(training, self.alphas))
             self.alpha_ = self.path_.best
         else:
             self.alpha_ = float(self.alpha)
-        with keeping(self) as interrupt:
-            with ExitStack() as stack:
-                line = [stack.enter_context(Line(type(self).__name__, 1))] if self.verbose else []
-                answer = self._solved(training, deadline, Watches([hooks, *line]))
-            self._keep_answer(training, answer)
-            if not interrupt.asked:
-                self._warn()
-            hooks.close()
-        return self
+        problem = replace(training.problem, penalty=self.alpha_, loo=bool(self.loo), tol=self.tol)
+        solutions: Joint = solve(
+            problem, training.solver, tol=self.tol, max_iter=self.max_iter,
+            time_limit=deadline.left() if deadline.limited else None,
+            callback=None if watch.idle else partial(watch.round, 0),
+        )  # fmt: skip
+        warn_of(solutions.found.doubt)
+        with looking(interrupt.look), until(deadline):
+            answer = answered(problem, solutions)
+        self._keep_answer(training, answer)
 
     def path(self, X: Points, y: Any, alphas: Any = None, sample_weight: Any = None) -> RidgePath:
         """The leave-one-out error for each lambda of a grid, from one eigendecomposition (which no time limit ends).
@@ -187,7 +187,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         Of K for some thousands of points, or of Z'WZ where there are fewer explicit features; for more points, as seen
         through landmarks. `alphas` are those of the estimator where none are given.
         """
-        return self._path(self._training_data(X, y, sample_weight), self.alphas if alphas is None else alphas)
+        training = self._training(X, y, sample_weight)
+        return path_of(training.problem, training.solver, _grid(training, self.alphas if alphas is None else alphas))
 
     def _check(self) -> None:
         require_limits(self)
@@ -201,7 +202,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
 
     # Training data.
 
-    def _training_data(self, X: Points, y: Any, sample_weight: Any) -> _Training:
+    def _training(self, X: Points, y: Any, sample_weight: Any) -> _Training:  # type: ignore[override]
         """Admit the data, leave out what has no weight, and find the kernel and the solver."""
         self._check()
         kernel, generator = as_kernel(self.kernel), random_generator(self.random_state)
@@ -221,7 +222,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         centre = far_centre(points, weight[rows], parse_bytes(self.memory)) if centred else None
         around = points if centre is None else points - centre
         data = of_arrays(around, y.reshape(n, -1)[rows], weight[rows], bool(self.bias), parse_bytes(self.memory))
-        return _Training(kernel, solver, reason, data, X, y, rows, generator, centre)
+        return _Training(replace(data, kernel=kernel, generator=generator), solver, reason, X, y, rows, centre)
 
     def _chunks(self, X: Any, kernel: Kernel, generator: np.random.Generator) -> _Training:
         budget = parse_bytes(self.memory)
@@ -250,7 +251,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         resolved = kernel.resolve(data.pool.X, data.pool.weight)
         y = np.empty((0, data.stream.targets)) if several[0] else np.empty(0)
         reason = "" if self.solver is not None else f"the data comes in {'blocks' if data.stream.afar else 'pieces'}"
-        return _Training(resolved, solver, reason, data, None, y, np.arange(data.stream.n), generator)
+        data = replace(data, kernel=resolved, generator=generator)
+        return _Training(data, solver, reason, None, y, np.arange(data.stream.n))
 
     def _exact_on_blocks(
         self, rows: SpreadRows, kernel: Kernel, solver: RidgeSolver, generator: np.random.Generator
@@ -262,7 +264,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         advise(self, kernel, X)
         data = rows.whole(bool(self.bias), parse_bytes(self.memory))
         y = rows.T if rows.several else rows.T[:, 0]
-        return _Training(kernel.resolve(X, rows.weight), solver, "", data, X, y, np.arange(len(y)), generator)
+        data = replace(data, kernel=kernel.resolve(X, rows.weight), generator=generator)
+        return _Training(data, solver, "", X, y, np.arange(len(y)))
 
     def _admit_both(self, X: Points, y: Any, kernel: Kernel, reset: bool = True) -> tuple[Any, Any]:
         """Points and targets, checked; there may be a column for each target."""
@@ -291,32 +294,15 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
 
     # The answer.
 
-    def _solved(self, training: _Training, deadline: Deadline, watch: Watch) -> Answer:
-        limits = Limits(self.tol, self.max_iter or 2_000, deadline, watch)
-        if deadline.limited and not _affords(training, bool(self.loo), deadline):
-            return fit_in_time(
-                training.kernel, training.solver, training.data, self.alpha_, bool(self.bias), bool(self.loo),
-                training.generator, limits,
-            )  # fmt: skip
-        if isinstance(training.solver, NormalEquations | NystromCG):
-            return fit_features(
-                training.kernel, training.solver, training.data, self.alpha_, bool(self.bias), bool(self.loo),
-                training.generator, limits,
-            )  # fmt: skip
-        answer = fit_system(
-            training.kernel, training.solver, training.data, self.alpha_, bool(self.bias), bool(self.loo),
-            limits,
-        )  # fmt: skip
-        return replace(answer, solutions=doubted(answer.gram, answer.solutions))
-
     def _keep_answer(self, training: _Training, answer: Answer) -> None:
         """What was learned, as attributes."""
         y, rows = training.y, training.rows
-        solutions = [replace(solution, reason=training.reason) for solution in answer.solutions]
+        problem, solutions = training.problem, answer.solutions
+        solutions = [replace(solution, reason=solution.reason or training.reason) for solution in solutions]
         if training.centre is not None:
             answer, solutions = _moved_back(training, answer, solutions)
         several = y.ndim == 2
-        self.kernel_ = training.kernel
+        self.kernel_ = problem.kernel
         coefficients = np.column_stack([solution.beta for solution in solutions])
         if answer.points is None:  # the points of the training
             whole = np.zeros((count(training.X), len(solutions)))
@@ -329,17 +315,17 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         self.n_iter_ = max(1, solutions[0].iterations)
         self._feature_weights = answer.weights
         self._coef = self._linear_coefficients(several) if isinstance(self.kernel_, Linear) else None
-        if self._coef is not None and training.data.arrays is not None:
-            solutions = ridge_as_predicted(self, training.X, rows, training.data.arrays, solutions)
+        if self._coef is not None and problem.arrays is not None:
+            solutions = ridge_as_predicted(self, training.X, rows, problem.arrays, solutions)
         self.solution_: Any = Solutions(solutions) if several else solutions[0]
         self.certificates_ = tuple(solution.certificate for solution in solutions)
-        self.certificate_ = of_all(self.certificates_, self.tol)
-        most_likely = np.array([2.0 * c.primal / (self.alpha_ * training.data.stream.n) for c in self.certificates_])
+        self.certificate_ = of_targets(self.certificates_, self.tol)
+        most_likely = np.array([2.0 * c.primal / (self.alpha_ * problem.stream.n) for c in self.certificates_])
         self.amplitude_ = most_likely if several else most_likely[0]
         self.has_landmarks_ = answer.points is not None
         self._spread_, self._spread_centre = answer.spread, training.centre
         exact = answer.points is None
-        self._training_ridge: Any = (rows, self.alpha_ / training.data.weight) if exact else None
+        self._training_ridge: Any = (rows, self.alpha_ / problem.whole.weight) if exact else None
         self._left_out_ = None
         self._left_points, self._left_weight, self._left_errors = answer.left_out or (None, None, None)
         residuals = answer.loo_residuals
@@ -351,7 +337,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
             warnings.warn(
                 "KernelRidge: the fit was stopped before loo_residuals_ were found, so there are none.",
                 ConvergenceWarning,
-                stacklevel=5,  # past two wrappers of fit
+                stacklevel=7,  # past two wrappers of fit
             )
 
     def _keep_loo(self, training: _Training, residuals: Array, several: bool) -> None:
@@ -371,50 +357,30 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         w = linear_weights(self.X_fit_, self.dual_coef_.reshape(count(self.X_fit_), -1).T) if found is None else found.T
         return np.ascontiguousarray(w) if several else w[0]
 
-    def _path(self, training: _Training, alphas: Any) -> RidgePath:
-        return path_of(
-            training.kernel, training.solver, training.data, _grid(training, alphas), bool(self.bias),
-            training.generator,
-        )  # fmt: skip
-
 
 @dataclass(frozen=True, eq=False)
 class _Training:
-    """What is trained on, and by which solver."""
+    """What is trained on, and by which solver; lambda is not known yet."""
 
-    kernel: Kernel
+    problem: Ridge
     solver: RidgeSolver
     reason: str
-    data: Data
     X: Any
     """The user's points; None where they come in pieces."""
     y: Array
     rows: Index
     """The rows with a weight."""
-    generator: np.random.Generator
     centre: Array | None = None
-    """What was taken from the points of `data`, where those of a linear machine are far from the origin."""
-
-
-def _affords(training: _Training, loo: bool, deadline: Deadline) -> bool:
-    """Whether there is time for the solver; precomputed values leave no choice."""
-    data, kernel = training.data, training.kernel
-    if kernel.domain is Domain.VALUES:
-        return True
-    some = data.arrays or data.pool
-    assert some is not None
-    X = some.X
-    seconds = seconds_of(work_of(training.solver, kernel, X, loo), kernel, data)
-    share = _SURELY if isinstance(training.solver, NormalEquations) else _AFFORDS
-    return seconds * data.stream.n / count(X) <= share * deadline.left()  # of pieces, some rows stand for all
+    """What was taken from the points, where those of a linear machine are far from the origin."""
+    problems: ClassVar[int] = 1
+    """All targets are one."""
 
 
 def _moved_back(training: _Training, answer: Answer, solutions: list[Any]) -> tuple[Answer, list[Any]]:
     """f(x) = <w, x - centre> + b as <w, x> + (b - <w, centre>): by w, since sums over <x_i, x> would lose digits."""
-    assert training.data.arrays is not None
     w = answer.weights
     if w is None:
-        w = np.asarray(training.data.arrays.X.T @ np.column_stack([solution.beta for solution in solutions]))
+        w = np.asarray(training.problem.whole.X.T @ np.column_stack([solution.beta for solution in solutions]))
     astray = np.asarray(training.centre, np.float64) @ w
     moved = [replace(s, b=s.b - float(a)) for s, a in zip(solutions, astray, strict=True)]
     return replace(answer, weights=w), moved
@@ -423,11 +389,11 @@ def _moved_back(training: _Training, answer: Answer, solutions: list[Any]) -> tu
 def _grid(training: _Training, alphas: Any) -> Array:
     """The values of lambda, checked."""
     if alphas is None:
-        if training.kernel.domain is Domain.VALUES:
-            assert training.data.arrays is not None
-            values = np.diagonal(training.data.arrays.X)
+        problem = training.problem
+        if problem.kernel.domain is Domain.VALUES:
+            values = np.diagonal(problem.whole.X)
         else:
-            values = training.kernel.diag(training.data.drawn(1000, np.random.default_rng(0)).X)
+            values = problem.kernel.diag(problem.drawn(1000, np.random.default_rng(0)).X)
         return np.geomspace(1e-8, 1e3, 50) * (float(np.mean(np.abs(values))) or 1.0)
     grid = np.array(alphas, np.float64)
     if grid.ndim != 1 or grid.size == 0 or not (np.isfinite(grid) & (grid > 0)).all():

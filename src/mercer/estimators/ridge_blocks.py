@@ -6,7 +6,6 @@ Targets and weights of a block's rows are sent once and held there; where they w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -20,9 +19,10 @@ from ..shards.afar import SpreadPoints
 from ..shards.block import Block
 from ..shards.engine import WorkersLostError
 from ..shards.messages import Lost
-from ..solvers.streams import Features, Moments, Piece, Stream, Sums, moments, sums, values_within
+from ..solvers.ridge import Ridge
+from ..solvers.ridge.posed import of_arrays
+from ..solvers.ridge.streams import Features, Moments, Piece, Stream, Sums, moments, sums, values_within
 from ..types import Array, Index, Points
-from .ridge_data import Data, of_arrays
 
 _TRIES = 10  # as often targets may be lost in one pass
 
@@ -40,7 +40,7 @@ class SpreadRows:
         for part in self.points.parts.values():
             yield self.points[part.places], self.T[part.places], self.weight[part.places]
 
-    def data(self, bias: bool, budget: int, most: int, generator: np.random.Generator) -> Data:
+    def data(self, bias: bool, budget: int, most: int, generator: np.random.Generator) -> Ridge:
         """What a fit sees; `most` rows are drawn at random."""
         mass = float(self.weight.sum())
         centre = self.weight @ self.T / mass if bias else np.zeros(self.T.shape[1])
@@ -50,9 +50,9 @@ class SpreadRows:
             lambda: (Piece(*piece) for piece in self()), len(self.points), self.T.shape[1], values_within(budget),
             afar=self,
         )  # fmt: skip
-        return Data(stream, budget, mass, centre, None, pool)
+        return Ridge(stream, mass, centre, bias, budget, None, pool)
 
-    def whole(self, bias: bool, budget: int) -> Data:
+    def whole(self, bias: bool, budget: int) -> Ridge:
         """All of it, where it is."""
         return of_arrays(self.points, self.T, self.weight, bias, budget)
 
@@ -69,9 +69,8 @@ class SpreadRows:
                 errors[part.places] = found[number][1]
         return [reply[0] for reply in found.values()]
 
-    def moments(self, features: Features, centre: Array, project: Callable[[Array], Array] | None) -> Iterator[Moments]:
+    def moments(self, features: Features, centre: Array, L: Array | None) -> Iterator[Moments]:
         """What each block adds to the normal equations."""
-        L = None if project is None else project.__self__.L  # type: ignore[attr-defined]  # of the FeatureProblem
         yield from self._pass(moments_of_rows, (_given(features), centre, L)).values()
 
     def scores(self, kernel: Kernel, points: Points, errors: Array) -> Array:
@@ -122,7 +121,7 @@ def _stream(piece: Piece, targets: int) -> Stream:
 
 @by_default
 def sums_of_rows(block: Block, name: str, told: Any) -> tuple[Sums, Array | None] | Lost:
-    """See `solvers.streams.sums`; one more target than there are is 1 everywhere."""
+    """See `solvers.ridge.streams.sums`; one more target than there are is 1 everywhere."""
     piece = _piece(block, name)
     if piece is None:
         return Lost()
@@ -136,16 +135,13 @@ def sums_of_rows(block: Block, name: str, told: Any) -> tuple[Sums, Array | None
 
 @by_default
 def moments_of_rows(block: Block, name: str, told: Any) -> Moments | Lost:
-    """See `solvers.streams.moments`."""
-    from scipy.linalg import solve_triangular
-
+    """See `solvers.ridge.streams.moments`."""
     piece = _piece(block, name)
     if piece is None:
         return Lost()
     features, centre, L = told
-    project = None if L is None else partial(solve_triangular, L, lower=True, check_finite=False)
     total: Moments | None = None
-    for part in moments(_stream(piece, piece.T.shape[1]), Features(*features), centre, project):
+    for part in moments(_stream(piece, piece.T.shape[1]), Features(*features), centre, L):
         total = part if total is None else total.plus(part)
     assert total is not None
     return total

@@ -40,7 +40,7 @@ class LeftOut:
 
 def left_out_by_factor(spread: FactorSpread, beta: Array) -> LeftOut:
     """beta_i / (A^-1)_ii of all points."""
-    diagonal = spread.factor.inverse_diagonal(lambda: None)
+    diagonal = spread.factor.inverse_diagonal()
     if spread.ones is not None:
         diagonal = diagonal - spread.ones[:, 0] ** 2 / spread.ones.sum()
     return LeftOut(spread, _divided(beta, diagonal))

@@ -7,22 +7,35 @@ are those of the bordered system and of centred features. One eigendecomposition
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..kernels.points import count
-from ..limits import look
+from ..gram import DenseGram
+from ..kernels import Precomputed
+from ..kernels.points import Domain, count
+from ..limits import NEVER, OutOfTimeError, deadline, look, require, until
+from ..memory import BudgetError, format_bytes
 from ..parallel import eigh
 from ..shown import table
-from ..solvers.streams import Piece
-from ..solvers.triangular import Factor
-from ..solvers.weights import FeatureProblem, Weights, normal_equations
+from ..solvers.base import Work
+from ..solvers.landmarks import FIRST, growing
+from ..solvers.ridge import NormalEquations, NystromCG, Ridge
+from ..solvers.ridge.posed import of_arrays
+from ..solvers.ridge.ridge_auto import LEAST, landmarks_within, seconds_of
+from ..solvers.ridge.streams import Piece
+from ..solvers.ridge.system import RidgeSolver
+from ..solvers.ridge.weights import FeatureProblem, Weights, normal_equations
+from ..solvers.triangular import Factor, forward
 from ..ties import first_largest
 from ..types import Array
 
-_BLOCK = 4_000_000  # values of K at a time
+_STRIP = 2**17  # values at a time: fresh memory costs more than the products
+_EIGEN = 20.0  # times n^3 multiplications are an eigendecomposition: it cannot be broken off
+_PATH = 6000  # points, up to which all of K is decomposed
+_LANDMARKS = 1000  # of a path, where nobody names a number
 _AROUND = 3  # alphas that a notebook shows on either side of the best one
 
 
@@ -78,19 +91,82 @@ class RidgePath:
         return table(f"{len(self.alphas)} alphas, by {self.method}", ("alpha", "leave-one-out error", ""), rows)
 
 
+def path_of(ridge: Ridge, solver: RidgeSolver, alphas: Array) -> RidgePath:
+    """Leave-one-out errors for each alpha, by the way that suits the solver, the size and the time."""
+    n, kernel = ridge.stream.n, ridge.kernel
+    solver.check(ridge)
+    with suppress(OutOfTimeError):
+        if isinstance(solver, NormalEquations):
+            problem = solver.posed(ridge)
+            m = problem.features.size
+            _require_time(Work(flops=n * m * m + _EIGEN * m**3), ridge)
+            return low_rank_path(problem, alphas, f"one eigendecomposition of Z'Z, {m} features")
+        small = n <= _PATH and 32 * n * n <= ridge.budget
+        if ridge.arrays is not None and not isinstance(solver, NystromCG) and (small or kernel.domain is Domain.VALUES):
+            X, T, weight = ridge.arrays
+            _require_time(Work(n * n, _EIGEN * n**3), ridge)
+            K = DenseGram.compute(kernel, X, dtype=np.float64).matrix
+            given = kernel.domain is Domain.VALUES or kernel.serial  # by somebody else, who may hold it too
+            return exact_path(np.array(K, np.float64) if given else K, T, weight, alphas, ridge.bias)
+    if kernel.domain is Domain.VALUES:  # of values, points are the row numbers
+        X, T, weight = ridge.whole
+        own = of_arrays(np.arange(n), T, weight, ridge.bias, ridge.budget)
+        ridge = replace(own, kernel=Precomputed(X), generator=ridge.generator)
+    needed = 8 * alphas.size * n * ridge.stream.targets
+    if needed > ridge.budget:
+        raise BudgetError(
+            f"Residuals of {n} rows for {alphas.size} alphas take {format_bytes(needed)}, more than "
+            f"memory={format_bytes(ridge.budget)}: allow more, or take fewer."
+        )
+    return _landmark_path(replace(ridge, penalty=float(alphas.min())), solver, alphas)
+
+
+def _require_time(work: Work, ridge: Ridge) -> None:
+    """Raise where there is no time for so much work."""
+    if deadline().limited:
+        require(seconds_of(work, ridge))
+
+
+def _landmark_path(ridge: Ridge, solver: RidgeSolver, alphas: Array) -> RidgePath:
+    """As landmarks see it; where time is limited, few of them, whatever the time, then as many as it allows."""
+    if not isinstance(solver, NystromCG):  # of slow kernels, they are drawn without a look at errors
+        selection = "uniform" if ridge.kernel.serial else "errors"
+        solver = NystromCG(min(_LANDMARKS, landmarks_within(ridge.budget)), selection)
+    n = ridge.stream.n
+
+    def through(size: int) -> RidgePath:
+        problem = replace(solver, landmarks=size).posed(ridge)
+        m = problem.features.size
+        how = f"approximate: one eigendecomposition of Z'Z, {m} landmarks for {n} points"
+        return low_rank_path(problem, alphas, how)
+
+    if not deadline().limited:
+        return through(solver.landmarks)
+    most = min(solver.landmarks, n)
+    with until(NEVER):
+        path = through(min(LEAST, most))
+    with suppress(OutOfTimeError):
+        for size in growing(FIRST, most):
+            path = through(size)
+    return path
+
+
 def exact_path(K: Array, T: Array, weight: Array, alphas: Array, bias: bool) -> RidgePath:
     """From the eigenvalues of sqrt(w) K sqrt(w); K is overwritten."""
     n, root = len(K), np.sqrt(weight)[:, None]
-    K *= root
-    K *= root.T
+    if (weight != 1.0).any():
+        K *= root
+        K *= root.T
     s, Q = eigh(K)
     s = np.maximum(s, 0.0)
     turned, ones = Q.T @ (root * T), Q.T @ root
     inverse = 1.0 / (s[:, None] + alphas)  # of each eigenvalue, for each alpha
     diagonal = np.empty((n, alphas.size))
-    step = max(1, _BLOCK // n)
+    step = max(1, _STRIP // n)
+    squares = np.empty((step, n))
     for start in range(0, n, step):
-        diagonal[start : start + step] = Q[start : start + step] ** 2 @ inverse
+        rows = Q[start : start + step]
+        diagonal[start : start + step] = np.square(rows, out=squares[: len(rows)]) @ inverse
     diagonal *= weight[:, None]
     u = root * (Q @ (inverse * ones)) if bias else np.zeros((n, alphas.size))
     if bias:
@@ -144,9 +220,9 @@ def _rows_of_features(problem: FeatureProblem, mean: Array) -> Iterator[tuple[sl
             seen += len(Z)
 
 
-def residuals_from_factor(factor: Factor, beta: Array, bias: bool, look: Callable[[], None]) -> Array:
-    """beta_i / (A^-1)_ii, with the factor of A; `look` may raise to end the work."""
-    diagonal = factor.inverse_diagonal(look)
+def residuals_from_factor(factor: Factor, beta: Array, bias: bool) -> Array:
+    """beta_i / (A^-1)_ii, with the factor of A."""
+    diagonal = factor.inverse_diagonal()
     if bias:
         u = factor.solve(np.ones((factor.n, 1)))[:, 0]
         diagonal = diagonal - u**2 / u.sum()
@@ -160,7 +236,7 @@ def residuals_from_weights(problem: FeatureProblem, answer: Weights) -> Array:
     now = answer.measured
     out = np.empty_like(now.errors)
     for rows, piece, Z in _rows_of_features(problem, now.mean):
-        leverage = piece.weight * np.square(answer.inverse.root(Z.T)).sum(axis=0)
+        leverage = piece.weight * np.square(forward(answer.inverse.L, Z.T)).sum(axis=0)
         leverage += piece.weight / now.mass if problem.bias else 0.0
         out[rows] = now.errors[rows] / (1.0 - leverage)[:, None]
     return out

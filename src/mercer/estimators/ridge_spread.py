@@ -27,10 +27,10 @@ from ..kernels import Kernel
 from ..kernels.evaluate import cut, diagonal
 from ..kernels.points import Domain, count
 from ..memory import BudgetError, format_bytes
-from ..solvers.cholesky import fill_columns
-from ..solvers.streams import Features
-from ..solvers.triangular import Factor, NotDefiniteError, factor_bytes, with_larger_diagonal
-from ..solvers.weights import FeatureProblem, Inverse, Weights
+from ..solvers.ridge.cholesky import fill_columns
+from ..solvers.ridge.streams import Features
+from ..solvers.ridge.weights import FeatureProblem, Inverse, Weights
+from ..solvers.triangular import Factor, NotDefiniteError, backward, factor_bytes, forward, with_larger_diagonal
 from ..types import Array, Points
 
 _BLOCK = 4_000_000  # values at a time, at most
@@ -130,7 +130,7 @@ class WeightsSpread:
         """Of f at some points."""
         X = cut(X, slice(0, count(X)), np.float64)
         Z = self._features(X)
-        out = self.free + self.penalty * np.square(self.inverse.root(Z - self.mean)).sum(axis=0)
+        out = self.free + self.penalty * np.square(forward(self.inverse.L, Z - self.mean)).sum(axis=0)
         if self.L is not None:
             out += np.maximum(diagonal(self.kernel, X) - np.square(Z).sum(axis=0), 0.0)
         return np.asarray(out)
@@ -138,7 +138,7 @@ class WeightsSpread:
     def shares(self, X: Points, among: Points, weight: Array) -> Array:
         """c_i(x) of some points of the training and their weights, a row for each of some points."""
         V = self.inverse(self._features(X) - self.mean)
-        U = V if self.L is None else Inverse(self.L).root_transposed(V)  # so that g(x_i) will do in place of z(x_i)
+        U = V if self.L is None else backward(self.L, V)  # so that g(x_i) will do in place of z(x_i)
         out = np.empty((count(X), count(among)))
         for rows in some_rows(count(among), len(U), _STRIP):
             out[:, rows] = np.asarray(self._large.block(among[rows]) @ U).T
@@ -149,7 +149,7 @@ class WeightsSpread:
         out = np.empty(count(X))
         for rows in some_rows(count(X), len(self.mean), _STRIP):
             Z = self._features(X[rows]) - self.mean
-            out[rows] = np.square(self.inverse.root(Z)).sum(axis=0) + self.free / self.penalty
+            out[rows] = np.square(forward(self.inverse.L, Z)).sum(axis=0) + self.free / self.penalty
         return out * weight
 
     @property
@@ -160,7 +160,7 @@ class WeightsSpread:
         """z(x), a column for each point."""
         G: Any = self._large.block(X)
         G = np.asarray(G.toarray() if hasattr(G, "toarray") else G, np.float64).T
-        return G if self.L is None else Inverse(self.L).root(G)
+        return G if self.L is None else forward(self.L, G)
 
 
 def some_rows(n: int, width: int, values: int) -> list[slice]:

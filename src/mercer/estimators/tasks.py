@@ -47,3 +47,8 @@ class Training:
     group: Index
     """The class of each point, as a number; zeros where there are no classes."""
     tasks: tuple[Task, ...]
+
+    @property
+    def problems(self) -> int:
+        """How many there are."""
+        return len(self.tasks)

@@ -12,7 +12,6 @@ from itertools import groupby
 
 import numpy as np
 
-from ..driver import FINE, SMALL
 from ..examination import accounts_from, excess
 from ..gram import Gram
 from ..gram.base import Parts
@@ -21,6 +20,7 @@ from ..limits import now
 from ..losses import HardMargin
 from ..parallel import for_each, thread_count
 from ..problem import require_in_range
+from ..rounds import FINE, SMALL
 from ..solution import Certificate, Solution, Status, Step
 from ..solvers import Decomposition
 from ..solvers.base import WHOLE

@@ -23,12 +23,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..estimators import SVC, SVR, OneClassSVM
 from ..estimators.base import Machine
-from ..estimators.certificates import worst
 from ..estimators.multiclass import class_slices, pack, pairs, unpack
 from ..kernels import Gaussian, Kernel, Linear, Polynomial, Precomputed
 from ..kernels.base import Scaled
 from ..kernels.points import Domain
-from ..solution import Certificate, Solution, one_or_all
+from ..solution import Certificate, Solution, one_or_all, worst
 from ..types import Array, Points
 from .atomic import write_whole
 from .consistent import require_consistent

@@ -67,8 +67,8 @@ ESTIMATORS = {
 
 VALUES = {
     "Certificate": "mercer.solution",
-    "WorstCertificate": "mercer.estimators.certificates",
-    "RidgeCertificate": "mercer.estimators.ridge_certificate",
+    "WorstCertificate": "mercer.solution",
+    "RidgeCertificate": "mercer.solvers.ridge.ridge_certificate",
     "Solution": "mercer.solution",
     "Inseparable": "mercer.solution",
     "MarginCertificate": "mercer.online",
@@ -78,7 +78,7 @@ VALUES = {
     "Expanded": "mercer.estimators.expanded",
     "RidgePath": "mercer.estimators.ridge_path",
     "WeightsSpread": "mercer.estimators.ridge_spread",
-    "Inverse": "mercer.solvers.weights",
+    "Inverse": "mercer.solvers.ridge.weights",
 }
 """Frozen dataclasses that fitted estimators hold."""
 

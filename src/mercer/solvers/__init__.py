@@ -2,14 +2,11 @@
 
 from .auto import choose
 from .base import Iterate, Solver, solver
-from .cholesky import Cholesky
-from .conjugate_gradient import ConjugateGradient
 from .coordinate import CoordinateDescent
 from .decomposition import Decomposition
 from .newton import Newton, NystromNewton
-from .normal_equations import NormalEquations
-from .nystrom_cg import NystromCG
 from .qp import QP
+from .ridge import Cholesky, ConjugateGradient, NormalEquations, NystromCG
 from .steps import Automatic, Constant, InverseSqrt, InverseTime
 from .stochastic import StochasticSubgradient
 from .subgradient import Subgradient

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..gram import LinearGram
 from ..losses import HardMargin
 from ..problem import Problem
@@ -10,6 +12,8 @@ from .coordinate import CoordinateDescent
 from .decomposition import Decomposition
 from .landmarks import Growing, InFeatures
 from .newton import Newton, NystromNewton
+from .ridge import Ridge
+from .ridge.ridge_auto import choose_ridge
 
 _EXACT = 6000  # points, up to which a matrix of all of them is factored
 _MANY = 5000  # points, from which on explicit features are worth more than rows of K
@@ -19,8 +23,10 @@ _MOST_LANDMARKS = 2000  # and where time decides how many;
 _ROOM = 500_000_000  # bytes for what they need, where nobody says how many there are
 
 
-def choose(problem: Problem) -> tuple[Solver, str]:
+def choose(problem: Any) -> tuple[Solver, str]:
     """A solver that serves the problem, and why it was chosen."""
+    if isinstance(problem, Ridge):
+        return choose_ridge(problem.kernel, problem.some.X, problem.budget, factor=problem.loo)
     gram = problem.gram
     if problem.loss.quadratic:
         served = not isinstance(problem.loss, HardMargin) and not problem.mass

@@ -63,11 +63,48 @@ class Iterate:
     note: str = ""
     raw: Raw | None = None
     fetch: Callable[[], tuple[Array, float] | None] | None = None
+    working: ClassVar[bool] = False
 
     def fetched(self) -> Iterate:
         """The same with K beta, where that is elsewhere and still of this iterate."""
         found = None if self.fetch is None else self.fetch()
         return self if found is None else replace(self, scores=found[0], error=found[1])
+
+
+class Several:
+    """Where a solver stands with several columns at once, an answer and a certificate for each.
+
+    working: nothing new yet, and no round. done: worth a certificate.
+    """
+
+    working: bool
+    done: bool
+    certificates: Any
+
+    def stopped(self) -> Several:
+        """The answer, should the solver be asked to stop now."""
+        return self
+
+    def objective(self) -> tuple[float, float, int]:
+        """Primal and dual value, summed over the columns, as the solver sees them; how many coefficients there are."""
+        raise NotImplementedError
+
+    def better(self, than: Any) -> bool:
+        """Whether this answer takes the place of another."""
+        raise NotImplementedError
+
+    def enough(self, tol: float) -> bool:
+        """Whether every column is as good as this."""
+        return all(certificate.relative_gap <= tol for certificate in self.certificates)
+
+    def columns(self) -> tuple[Array, Array]:
+        """beta, a column for each problem, and b."""
+        raise NotImplementedError
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the kernel may not be positive definite."""
+        return None
 
 
 def full_round(n: int) -> float:
@@ -102,7 +139,7 @@ class Solver(Parameters):
         for name in (cls.__name__,) if names is None else names:
             REGISTRY[plain_name(name)] = cls
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: Any) -> None:
         """Raise where the solver needs what the problem does not have."""
         if self.needs_quadratic and not problem.loss.quadratic:
             raise ValueError(
@@ -110,7 +147,7 @@ class Solver(Parameters):
                 "leave the solver out, and one that serves this loss is chosen."
             )
 
-    def first_work(self, problem: Problem) -> Work:
+    def first_work(self, problem: Any) -> Work:
         """What it takes until the first iterate that is of use, where that may be long: it is not begun without time
         for it.
         """

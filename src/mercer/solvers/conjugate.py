@@ -13,7 +13,7 @@ _NEARLY = 0.1  # a last step so near to 1 is taken as 1
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class Standing:
     """Where conjugate gradients stand: V, A V, and the residual B - A V.
 
     fresh: A V is a product with V itself, not a sum of products. stuck: no column had a direction to go.
@@ -26,7 +26,7 @@ class Columns:
     stuck: bool = False
 
     @classmethod
-    def zero(cls, B: Array) -> Columns:
+    def zero(cls, B: Array) -> Standing:
         """Where everything begins."""
         return cls(np.zeros(B.shape), np.zeros(B.shape), B)
 
@@ -37,11 +37,11 @@ class Columns:
 
 def conjugate_gradients(
     B: Array,
-    columns: Columns,
+    columns: Standing,
     apply: Callable[[Array], Array],
     precondition: Callable[[Array], Array],
-    last: Callable[[Columns], bool] = lambda columns: False,
-) -> Iterator[Columns]:
+    last: Callable[[Standing], bool] = lambda columns: False,
+) -> Iterator[Standing]:
     """Better columns, one step each time; every column has its own step.
 
     The preconditioner need be neither exact nor quite the same each time (Polak and Ribière's formula). The product of
@@ -58,10 +58,10 @@ def conjugate_gradients(
         step = np.where(good, slope / np.where(good, curvature, 1.0), 0.0)
         P, AP = (np.where(good, side, 0.0) for side in (P, AP))  # a column that overflowed stays where it is
         if further is not None and bool((np.abs(step - 1.0) < _NEARLY).all()):
-            columns = Columns(V + P, further, B - further)
+            columns = Standing(V + P, further, B - further)
         else:
             AV = columns.AV + step * AP
-            columns = Columns(V + step * P, AV, R - step * AP, fresh=False, stuck=not good.any())
+            columns = Standing(V + step * P, AV, R - step * AP, fresh=False, stuck=not good.any())
         yield columns
         Z = precondition(columns.R)
         after, across = inner_products(columns.R, Z), inner_products(R, Z)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -95,24 +95,20 @@ class Factor:
 
     def forward(self, B: Array) -> Array:
         """L^-1 B, for a matrix B with a row for each point that is ready."""
-        from scipy.linalg import solve_triangular
-
         B = np.array(B, self.dtype)
         for start, stop, panel in self._pieces():
             corner, below = panel[: stop - start], panel[stop - start :]
-            B[start:stop] = solve_triangular(corner, B[start:stop], lower=True, check_finite=False)
+            B[start:stop] = forward(corner, B[start:stop])
             B[stop:] -= below @ B[start:stop]
         return B
 
     def backward(self, B: Array) -> Array:
         """L'^-1 B, for a matrix B with a row for each point that is ready."""
-        from scipy.linalg import solve_triangular
-
         B = np.array(B, self.dtype)
         for start, stop, panel in reversed(list(self._pieces())):
             corner, below = panel[: stop - start], panel[stop - start :]
             B[start:stop] -= below.T @ B[stop:]
-            B[start:stop] = solve_triangular(corner, B[start:stop], lower=True, trans=1, check_finite=False)
+            B[start:stop] = backward(corner, B[start:stop])
         return B
 
     def solve(self, B: Array) -> Array:
@@ -122,13 +118,8 @@ class Factor:
         with one_blas_thread():  # memory is the limit, and threads of BLAS would go on spinning beside ours
             return np.asarray(self.backward(self.forward(B / size)).astype(np.float64) * size)
 
-    def inverse_diagonal(self, look: Callable[[], None]) -> Array:
-        """The diagonal of A^-1: the squared norms of the columns of L^-1, in twice the time of the factor.
-
-        `look` is called between pieces of the work, and may raise to end it.
-        """
-        from scipy.linalg import solve_triangular
-
+    def inverse_diagonal(self) -> Array:
+        """The diagonal of A^-1: the squared norms of the columns of L^-1, in twice the time of the factor."""
         out = np.empty(self.n)
         pieces = list(self._pieces())
         for number, (first, last, _) in enumerate(pieces):
@@ -137,7 +128,7 @@ class Factor:
             for start, stop, panel in pieces[number:]:
                 look()
                 own = slice(start - first, stop - first)
-                B[own] = solve_triangular(panel[: stop - start], B[own], lower=True, check_finite=False)
+                B[own] = forward(panel[: stop - start], B[own])
                 B[stop - first :] -= panel[stop - start :] @ B[own]
             out[first:last] = np.einsum("ij,ij->j", B, B)
         return out
@@ -156,6 +147,30 @@ def with_larger_diagonal(n: int, columns: Callable[[int, int, Array], None], shi
         with suppress(NotDefiniteError):
             return Factor(n, np.float64, partial(_shifted, columns, shift)).finished()
     raise NotDefiniteError
+
+
+def factored(matrix: Array, shift: float = 0.0) -> Array:
+    """L with L L' = matrix + shift I, the shift raised where rounding needs it."""
+    least = 1e-16 * float(np.abs(matrix.diagonal()).max())
+    shifts = accumulate(range(SHIFTS - 1), lambda shift, _: max(10.0 * shift, least), initial=shift)
+    try:
+        return with_larger_diagonal(len(matrix), columns_of(matrix), shifts).whole()
+    except NotDefiniteError:
+        raise ValueError(NO_FACTOR) from None
+
+
+def forward(L: Array, B: Array) -> Array:
+    """L^-1 B."""
+    from scipy.linalg import solve_triangular
+
+    return np.asarray(solve_triangular(L, B, lower=True, check_finite=False))
+
+
+def backward(L: Array, B: Array) -> Array:
+    """L'^-1 B."""
+    from scipy.linalg import solve_triangular
+
+    return np.asarray(solve_triangular(L, B, lower=True, trans=1, check_finite=False))
 
 
 def _shifted(columns: Callable[[int, int, Array], None], shift: float, start: int, stop: int, out: Array) -> None:

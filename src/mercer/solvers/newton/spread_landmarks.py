@@ -17,7 +17,7 @@ from ...limits import look
 from ...shards.afar import Share, SpreadPoints, in_order
 from ...shards.block import Block
 from ...types import Array, Index
-from ..weights import factored
+from ..triangular import factored
 from .landmark_rows import LandmarkRows
 
 _POOL = 8  # times as many points as landmarks are looked at

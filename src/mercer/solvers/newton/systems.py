@@ -18,7 +18,7 @@ from ...limits import look
 from ...parallel import for_each, thread_count
 from ...types import Array
 from ..base import Work
-from ..conjugate import Columns, conjugate_gradients, norms
+from ..conjugate import Standing, conjugate_gradients, norms
 from ..landmarks import landmark_factor
 from ..triangular import NotDefiniteError, columns_of, with_larger_diagonal
 
@@ -158,7 +158,7 @@ class _Products(System):
         root = np.sqrt(W)[:, None]
         B = root * self.product(right)
         enough = min(_ROUGH, max(_PRECISE, 0.1 * gap)) * norms(right)
-        steps = conjugate_gradients(B, Columns.zero(B), lambda V: V + root * self.product(root * V), self._near(root))
+        steps = conjugate_gradients(B, Standing.zero(B), lambda V: V + root * self.product(root * V), self._near(root))
         for number, found in enumerate(steps, 1):
             look()
             # r - (I + W K) x = W^1/2 times the residual here: x itself may be a small difference.

@@ -6,17 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
-from ..gram.pivoted import pivoted_cholesky
-from ..params import require_integer
-from ..types import Array
-from .conjugate import Columns, conjugate_gradients, norms
-from .linear import Blocks, RidgeSolver, System, working
-from .newton.spread_landmarks import landmark_rows
+from ...columns import Columns
+from ...gram import DenseGram, Gram
+from ...gram.pivoted import pivoted_cholesky
+from ...kernels.points import Domain
+from ...params import require_integer
+from ...types import Array
+from ..base import Work
+from ..conjugate import Standing, conjugate_gradients, norms
+from ..newton.spread_landmarks import landmark_rows
+from .posed import Ridge
+from .system import PRECISE, Blocks, RidgeSolver, System, working
 
-_SINGLE_FROM = 1500  # with fewer points, all is float64
+_PRODUCTS = 10  # K v, about
 _RANK = 1000  # of the preconditioner, where there are so many points
 _SHARE = 0.3  # of the memory is for the preconditioner, and half as much while it is made
 _ROWS = 4096  # of F that are multiplied at a time
@@ -48,29 +54,43 @@ class ConjugateGradient(RidgeSolver):
         if self.rank is not None:
             require_integer(self, "rank", at_least=1)
 
+    def _gram(self, ridge: Ridge) -> Gram:
+        """All of K in float32, where values are dear and there is room for them."""
+        gram = super()._gram(ridge)
+        if gram.afar or isinstance(gram, DenseGram) or 8 * gram.n**2 > ridge.budget:
+            return gram
+        kernel, points = ridge.kernel, ridge.whole.X
+        cheap = Columns(kernel, points[0:1], np.float32).cheap
+        return gram if cheap else DenseGram.compute(kernel, points, dtype=np.float32)
+
+    def first_work(self, problem: Any) -> Work:
+        n, given = problem.stream.n, problem.kernel.domain is Domain.VALUES
+        rank = min(self.rank or _RANK, n)
+        return Work(values=0 if given else n * rank + _PRODUCTS * n * n, flops=2 * n * rank**2)
+
     def blocks(self, system: System, tol: float) -> Blocks:
         """See RidgeSolver."""
         yield working(system)
         precondition = self._preconditioner(system)
-        dtype = np.dtype(np.float32 if system.n > _SINGLE_FROM else np.float64)
-        columns, before = Columns.zero(system.right), 1.0
+        dtype = np.dtype(np.float32 if system.n > PRECISE else np.float64)
+        columns, before = Standing.zero(system.right), 1.0
         while True:
             shrink = max(_INNER, 0.3 * tol / max(columns.relative(system.sizes), tol))
             sizes = norms(columns.R)
             sizes[sizes == 0.0] = 1.0
             apply = partial(system.apply, dtype=dtype)
-            steps = conjugate_gradients(columns.R, Columns.zero(columns.R), apply, precondition)
+            steps = conjugate_gradients(columns.R, Standing.zero(columns.R), apply, precondition)
             for inner in islice(steps, _LONGEST[dtype.name]):
                 yield system.block(columns.V + inner.V, columns.AV + inner.AV)
                 if inner.stuck or inner.relative(sizes) <= shrink:
                     break
             V = columns.V + inner.V
             AV = system.apply(V)
-            candidate = Columns(V, AV, system.right - AV)
+            candidate = Standing(V, AV, system.right - AV)
             now = candidate.relative(system.sizes)
             if now < before:
                 columns = candidate
-            yield system.block(columns.V, columns.AV, final=True)
+            yield system.block(columns.V, columns.AV, done=True)
             if not now <= _SLOW * before:  # also where it is not a number
                 if dtype == np.float64:
                     return

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..columns import Between, block_between
-from ..kernels import Kernel
-from ..kernels.evaluate import cut
-from ..kernels.points import count, is_sparse, take
-from ..limits import look
-from ..parallel import for_each, thread_count
-from ..types import Array, Points
+from ...columns import Between, block_between
+from ...kernels import Kernel
+from ...kernels.evaluate import cut
+from ...kernels.points import count, is_sparse, take
+from ...limits import look
+from ...parallel import for_each, thread_count
+from ...types import Array, Points
+from ..triangular import forward
 
 _BLOCK = 8_000_000  # values that are multiplied with each other at a time, at most
 _TILE = 0.25  # of these are what one thread works on at a time
@@ -45,21 +46,19 @@ class Piece(NamedTuple):
 class Stream:
     """Pieces that can be read again and again, with n rows in all.
 
-    values: how many values of features may be held at a time. look: called before each piece; may raise to end a pass.
-    afar: who takes sums over rows that are elsewhere, where they are.
+    values: how many values of features may be held at a time. afar: who takes sums over rows, where they are elsewhere.
     """
 
     read: Callable[[], Iterator[Piece]]
     n: int
     targets: int
     values: int = _BLOCK
-    look: Callable[[], None] = lambda: None
     afar: Any = None
 
     def pieces(self) -> Iterator[Piece]:
         """All rows, from the first on."""
         for piece in self.read():
-            self.look()
+            look()
             yield piece
 
     def only(self, piece: Piece) -> Stream:
@@ -135,7 +134,7 @@ def sums(
     Each thread has rows and a sum of its own, so that the same input on as many threads gives the same bits.
     """
     if stream.afar is not None:
-        stream.look()
+        look()
         return _added(stream.afar.sums(features, coefficients, dtype, centre, errors))
     step = max(8, int(_TILE * stream.values) // features.size)
     if features.landmarks is not None:
@@ -208,14 +207,12 @@ class Moments(NamedTuple):
         return Moments(*added)
 
 
-def moments(
-    stream: Stream, features: Features, centre: Array, project: Callable[[Array], Array] | None = None
-) -> Iterator[Moments]:
-    """What each block of rows adds to the normal equations; of project(g(x)), columns to columns, where it is given."""
+def moments(stream: Stream, features: Features, centre: Array, L: Array | None = None) -> Iterator[Moments]:
+    """What each block of rows adds to the normal equations; of L^-1 g(x), where L is given."""
     if stream.afar is not None:
-        yield from stream.afar.moments(features, centre, project)
+        yield from stream.afar.moments(features, centre, L)
         return
-    step = min(stream.values // features.size // (1 if project is None else 2), _FLOPS // features.size**2)  # a copy
+    step = min(stream.values // features.size // (1 if L is None else 2), _FLOPS // features.size**2)  # a copy
     step = max(256, step)
     for piece in stream.pieces():
         for start in range(0, count(piece.X), step):
@@ -224,8 +221,8 @@ def moments(
             T, weight = rows.T - centre, rows.weight
             root = np.sqrt(weight)[:, None]
             G = features.block(rows.X)
-            if project is not None:
-                G = project(G.T).T
+            if L is not None:
+                G = forward(L, G.T).T
             if is_sparse(G):
                 G = G.multiply(root).tocsr()
                 second = (G.T @ G).toarray()

@@ -1,4 +1,4 @@
-"""Training data of kernel ridge regression: arrays, or pieces that somebody else reads."""
+"""Ridge: what kernel ridge regression minimises, over rows that are arrays, or pieces that somebody else reads."""
 
 from __future__ import annotations
 
@@ -8,54 +8,90 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.points import count, is_sparse, stack, take
-from ..solvers.linear import weighted_mean
-from ..solvers.streams import Piece, Stream, values_within
-from ..types import Array, Points
+from ...kernels.points import count, is_sparse, stack, take
+from ...memory import BudgetError, format_bytes
+from ...types import Array, Points
+from .streams import Piece, Stream, values_within
 
+_SQUARES = 4  # matrices of the normal equations that are held at a time
 _ROWS = 2**17  # of a piece of an array
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
-    """Rows with weights > 0, as a stream; `arrays` holds all of them where they are arrays."""
+class Ridge:
+    """min J(w) = 1/2 sum_i w_i (f(x_i) - t_i)^2 + lambda/2 |w|^2, for each target; w_i > 0.
+
+    The rows are a stream; `arrays` holds all of them, where they are arrays.
+    """
 
     stream: Stream
-    budget: int
-    """Bytes that a fit may take."""
-
     mass: float
     centre: Array
     """The weighted mean of each target, or 0 where b is 0."""
+
+    bias: bool
+    budget: int
+    """Bytes that a fit may take."""
 
     arrays: Piece | None
     pool: Piece | None = None
     """Rows drawn at random, where there are no arrays."""
 
-    @property
-    def weight(self) -> Array:
-        """Of each row, where there are arrays."""
-        assert self.arrays is not None
-        return self.arrays.weight
+    kernel: Any = None
+    penalty: float = 1.0
+    """lambda."""
+    generator: Any = None
+    loo: bool = False
+    """Whether the answer must have what leave-one-out residuals need: a precise factor, or all rows in it."""
+    tol: float = 1e-6
+    """What the solver is asked for; it may use it to choose how much it does at a time."""
 
-    def drawn(self, size: int, generator: np.random.Generator) -> Piece:
+    @property
+    def whole(self) -> Piece:
+        """All rows, where they are arrays."""
+        assert self.arrays is not None
+        return self.arrays
+
+    @property
+    def some(self) -> Piece:
+        """Rows that are here: all of them, or those that were drawn at random."""
+        found = self.arrays or self.pool
+        assert found is not None
+        return found
+
+    def require_room(self, size: int, what: str) -> None:
+        """Raise where normal equations of so many features are larger than all that a fit may take."""
+        needed = _SQUARES * 8 * size**2
+        if needed > self.budget:
+            raise BudgetError(
+                f"The normal equations of {size} {what} take {format_bytes(needed)}, more than "
+                f"memory={format_bytes(self.budget)}: allow more, or take fewer."
+            )
+
+    def drawn(self, size: int, generator: np.random.Generator | None = None) -> Piece:
         """So many rows at random; all of them, in random order, where there are not more."""
         if self.arrays is None:
             assert self.pool is not None
             return self.pool.rows(slice(0, size))
+        generator = self.generator if generator is None else generator
         return self.arrays.rows(generator.permutation(self.stream.n)[:size])
 
 
-def of_arrays(X: Points, T: Array, weight: Array, bias: bool, budget: int) -> Data:
+def of_arrays(X: Points, T: Array, weight: Array, bias: bool, budget: int) -> Ridge:
     """Data that is there; no copies are made."""
     whole, n = Piece(X, T, weight), count(X)
 
     def read() -> Iterator[Piece]:
         return (whole.rows(slice(start, start + _ROWS)) for start in range(0, n, _ROWS))
 
-    mass = float(weight.sum())
     centre = weighted_mean(T, weight) if bias else np.zeros(T.shape[1])
-    return Data(Stream(read, n, T.shape[1], values_within(budget)), budget, mass, centre, whole)
+    return Ridge(Stream(read, n, T.shape[1], values_within(budget)), float(weight.sum()), centre, bias, budget, whole)
+
+
+def weighted_mean(T: Array, weight: Array) -> Array:
+    """Of each column; of a constant one exactly its value, so that nothing is left of it."""
+    low, high = T.min(axis=0), T.max(axis=0)
+    return np.asarray(np.where(low == high, low, weight @ T / weight.sum()))
 
 
 def of_chunks(
@@ -65,7 +101,7 @@ def of_chunks(
     budget: int,
     most: int,
     generator: np.random.Generator,
-) -> Data:
+) -> Ridge:
     """Data that is read piece by piece, each time anew; `admit` checks what is read. At most `most` rows are kept."""
 
     targets = 0  # of the first piece
@@ -102,7 +138,7 @@ def of_chunks(
             "iterator, or a list."
         )
     stream = Stream(lambda: _all_of(read(), n), n, targets, values_within(budget))
-    return Data(stream, budget, mass, totals / mass if bias else np.zeros(targets), None, pool)
+    return Ridge(stream, mass, totals / mass if bias else np.zeros(targets), bias, budget, None, pool)
 
 
 def _all_of(pieces: Iterator[Piece], n: int) -> Iterator[Piece]:

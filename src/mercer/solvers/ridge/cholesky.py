@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
-from ..gram import Gram
-from ..memory import BudgetError, format_bytes
-from ..params import suggestion
-from ..types import Array
-from .conjugate import Columns, conjugate_gradients, norms
-from .linear import Block, Blocks, RidgeSolver, System, held, working
-from .triangular import SHIFTS, Factor, NotDefiniteError, factor_bytes
+from ...gram import Gram
+from ...kernels.points import Domain
+from ...memory import BudgetError, format_bytes
+from ...params import suggestion
+from ...types import Array
+from ..base import Several, Work
+from ..conjugate import Standing, conjugate_gradients, norms
+from ..triangular import SHIFTS, Factor, NotDefiniteError, factor_bytes
+from .posed import Ridge
+from .system import PRECISE, Block, Blocks, RidgeSolver, System, held, working
 
-PRECISE = 1500  # up to so many points the factor is float64 from the start
 _SAFE = 1e15  # float32 is not for values that are larger or smaller than this
 _STEPS = {"float32": 10, "float64": 40}  # of refinement, at most
 _SLOW, _PATIENCE = 0.5, 3  # so many steps may leave more than this part of the residual
 _GOOD = 1e-10  # the relative residual that is asked for; rounding permitting, refinement goes below
 _FAR = 0.1  # a relative residual above this is worth another factor, of a larger diagonal
+_PANELS, _INVERSE = 2, 3.0  # times all values: a factor and its refinement; and times as long: its inverse
 _FACTORS = 4  # at most
 _CLOSE = 3.0  # times what rounding leaves is good enough
 _LAST = 100.0  # a residual of no more than this, in parts of what rounding leaves, needs one more step
@@ -52,9 +56,20 @@ class Cholesky(RidgeSolver):
                 f"Cholesky: there is no precision {self.precision!r}.{suggestion(str(self.precision), choices)}"
             )
 
+    def answers(self, ridge: Ridge) -> Iterator[Several]:
+        """Leave-one-out residuals divide by what the factor leaves: it is float64 for them."""
+        precise = replace(self, precision="float64") if ridge.loo else self
+        return super(Cholesky, precise).answers(ridge)
+
+    def first_work(self, problem: Any) -> Work:
+        n, given = problem.stream.n, problem.kernel.domain is Domain.VALUES
+        single = 0.5 if n > PRECISE and self.precision != "float64" else 1.0
+        times = _INVERSE if problem.loo else single
+        return Work(values=0 if given else _PANELS * n * n, flops=n**3 / 3 * times)
+
     def blocks(self, system: System, tol: float) -> Blocks:
         """See RidgeSolver: the answer, and a better one where a more precise factor is still to be had."""
-        columns, attempts, factors = Columns.zero(system.right), list(self._attempts(system)), 0
+        columns, attempts, factors = Standing.zero(system.right), list(self._attempts(system)), 0
         _require_room(system, attempts[0][0])
         for dtype, shift in attempts:
             factor = Factor(system.n, dtype, partial(fill_columns, system.gram, system.r + shift))
@@ -73,13 +88,13 @@ class Cholesky(RidgeSolver):
                 columns = _recomputed(system, columns.V)
             if columns.relative(system.sizes) > _FAR:
                 columns = _nearest(before, columns, _recomputed(system, factor.solve(system.right)))
-            yield system.block(columns.V, columns.AV, final=True, factor=factor)
+            yield system.block(columns.V, columns.AV, done=True, factor=factor)
             factors += 1
             enough = _FAR if dtype == attempts[-1][0] else min(tol, _GOOD)
             if factors == _FACTORS or columns.relative(system.sizes) <= enough:
                 return
         if not factors:  # the matrix is far from positive definite: nothing is better than f = b
-            yield system.block(columns.V, columns.AV, final=True)
+            yield system.block(columns.V, columns.AV, done=True)
 
     def _attempts(self, system: System) -> Iterator[tuple[str, float]]:
         """Precisions, and what is added to the diagonal."""
@@ -104,10 +119,10 @@ def _require_room(system: System, dtype: str) -> None:
         )
 
 
-def refined(system: System, factor: Factor, columns: Columns) -> Iterator[Columns]:
+def refined(system: System, factor: Factor, columns: Standing) -> Iterator[Standing]:
     """Conjugate gradients with this factor as preconditioner, until rounding hides any further progress."""
 
-    def nearly_done(columns: Columns) -> bool:
+    def nearly_done(columns: Standing) -> bool:
         return columns.relative(system.sizes) <= _LAST * _rounding(system, columns)
 
     best, slow = np.inf, 0
@@ -121,13 +136,13 @@ def refined(system: System, factor: Factor, columns: Columns) -> Iterator[Column
             return
 
 
-def _recomputed(system: System, V: Array) -> Columns:
+def _recomputed(system: System, V: Array) -> Standing:
     """These columns, with a product of their own."""
     AV = system.apply(V)
-    return Columns(V, AV, system.right - AV)
+    return Standing(V, AV, system.right - AV)
 
 
-def _nearest(*several: Columns) -> Columns:
+def _nearest(*several: Standing) -> Standing:
     """Of each column the one with the least residual.
 
     Where rounding misleads conjugate gradients, the plain answer of a slightly larger lambda may be the best there is.
@@ -135,11 +150,11 @@ def _nearest(*several: Columns) -> Columns:
     best, *others = several
     for other in others:
         nearer = norms(other.R) < norms(best.R)
-        best = Columns(*(np.where(nearer, getattr(other, side), getattr(best, side)) for side in ("V", "AV", "R")))
+        best = Standing(*(np.where(nearer, getattr(other, side), getattr(best, side)) for side in ("V", "AV", "R")))
     return best
 
 
-def _rounding(system: System, columns: Columns) -> float:
+def _rounding(system: System, columns: Standing) -> float:
     """The relative residual that rounding of sums over n values is likely to leave."""
     largest = float(np.abs(system.gram.diag()).max())
     sizes = norms(columns.V) * np.sqrt(system.n) * largest / system.sizes

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from ..columns import block_between
-from ..gram.pivoted import pivoted_cholesky
-from ..kernels import Kernel
-from ..kernels.evaluate import diagonal
-from ..kernels.points import Chosen, count, take
-from ..params import require_integer, suggestion
-from ..types import Array, Index, Points
-from .linear import Block, Blocks, RidgeSolver, System, weighted_mean, working
+from ...columns import block_between
+from ...gram.pivoted import pivoted_cholesky
+from ...kernels import Kernel
+from ...kernels.evaluate import diagonal
+from ...kernels.points import Chosen, Domain, count, take
+from ...limits import NEVER, looking, until
+from ...params import require_integer, suggestion
+from ...types import Array, Index, Points
+from ..base import Work
+from ..triangular import factored
+from .posed import Ridge, of_arrays, weighted_mean
 from .streams import Features, Piece, Stream
-from .weights import FeatureProblem, Weights, answers, factored
+from .system import PRECISE, Block, Blocks, RidgeSolver, System, working
+from .weights import FeatureProblem, Weights, all_answers, answers
 
 _POOL = {"errors": 5, "rpcholesky": 3, "uniform": 1}  # times as many rows as landmarks are looked at
 _SAMPLE = 10, 50, 100  # rows of the preconditioner, per landmark: at least, at most; and times rows per landmark
-_PRECISE = 1500  # up to so many rows all is float64
+_PASSES, _POOLED = 8, 4  # passes over all rows with landmarks; and rows for each, to choose them
 _SINGLE = 1e-6  # of the largest k(x, x): a jitter of K_landmarks that float32 values may need, at most
 
 
@@ -73,61 +78,82 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         """Of so many rows, drawn at random, some become landmarks."""
         return max(_POOL[self.selection] * self.landmarks, 1000)
 
-    def chosen(
-        self, kernel: Kernel, stream: Stream, drawn: Piece, penalty: float, bias: bool, mass: float,
-        generator: np.random.Generator,
-    ) -> Index:  # fmt: skip
-        """Which of the rows, drawn at random from the stream, are landmarks; `mass` is the weight of all its rows."""
-        pool = drawn.rows(slice(0, self._pool))
+    def check(self, problem: Any) -> None:
+        super().check(problem)
+        if isinstance(problem, Ridge) and problem.kernel.domain is Domain.VALUES:
+            raise ValueError("KernelRidge: landmarks need points, not precomputed values; use 'conjugategradient'.")
+
+    def posed(self, ridge: Ridge) -> FeatureProblem:
+        """The problem that landmarks pose."""
+        n = ridge.stream.n
+        ridge.require_room(min(self.landmarks, n), "landmarks")
+        drawn = ridge.drawn(self.drawn(n))
+        return self.over(ridge, drawn, self.chosen(ridge, drawn))
+
+    def answers(self, ridge: Ridge) -> Iterator[Weights]:
+        """See RidgeSolver: better and better weights, after the choice of landmarks."""
+        solver = replace(self, sample=ridge.stream.n) if ridge.loo else self
+        few = replace(ridge, stream=ridge.stream.only(ridge.some.rows(slice(0, 1))))
+        with looking(None), until(NEVER):
+            nothing = Weights.nothing(solver.over(few, few.some, np.arange(1)))  # f = b, over one without a coefficient
+        yield nothing
+        yield from all_answers(solver.posed(ridge), ridge.tol)
+
+    def first_work(self, problem: Any) -> Work:
+        n = problem.stream.n
+        m, rows = min(self.landmarks, n), n if problem.loo else self.sampled(n)
+        return Work(values=_PASSES * n * m, flops=(rows + _POOLED * m) * m * m)
+
+    def chosen(self, ridge: Ridge, drawn: Piece) -> Index:
+        """Which of the rows, drawn at random, are landmarks."""
+        pool, generator = drawn.rows(slice(0, self._pool)), ridge.generator
         n = count(pool.X)
         if self.selection == "uniform":
             return np.arange(min(self.landmarks, n))
         if self.selection == "errors" and self.landmarks < n:
-            penalty *= float(pool.weight.sum()) / mass
-            return by_errors(kernel, stream.only(pool), pool, self.landmarks, penalty, bias, generator)
+            penalty = ridge.penalty * float(pool.weight.sum()) / ridge.mass
+            stream = ridge.stream.only(pool)
+            return by_errors(ridge.kernel, stream, pool, self.landmarks, penalty, ridge.bias, generator)
         exact = self.landmarks >= n  # all points: to the last digit
-        dtype = np.float64 if exact or n <= _PRECISE else np.float32
-        pivots = pivoted_cholesky(kernel, pool.X, min(self.landmarks, n), generator, dtype)[1]
+        dtype = np.float64 if exact or n <= PRECISE else np.float32
+        pivots = pivoted_cholesky(ridge.kernel, pool.X, min(self.landmarks, n), generator, dtype)[1]
         return pivots if pivots.size else np.arange(1)
+
+    def over(self, ridge: Ridge, drawn: Piece, chosen: Index) -> FeatureProblem:
+        """The problem over these of the rows that were drawn at random."""
+        kernel, stream, landmarks = ridge.kernel, ridge.stream, take(drawn.X, chosen)
+        largest = float(diagonal(kernel, landmarks).max())
+        noise = 10.0 * float(np.finfo(np.float32).eps) ** 2 * ridge.mass * largest / ridge.penalty
+        single = stream.n > PRECISE and noise <= _SINGLE
+        L = root(kernel, landmarks, largest * max(1e-14 * count(landmarks), noise if single else 0.0))
+        problem = FeatureProblem(
+            stream, Features(kernel, landmarks, len(L)), L, ridge.penalty, ridge.bias, ridge.centre, drawn,
+            dtype=np.float32 if single else np.float64,
+        )  # fmt: skip
+        rows = self.sampled(stream.n)
+        if rows >= stream.n:
+            return problem
+        piece = drawn.rows(slice(0, rows))
+        return replace(problem, sample=stream.only(piece), scale=ridge.mass / float(piece.weight.sum()))
 
     def blocks(self, system: System, tol: float) -> Blocks:
         """See RidgeSolver: coefficients of the landmarks, and none elsewhere; the gap is that of the full problem."""
-        generator = np.random.default_rng(self.random_state)
+        gram, generator = system.gram, np.random.default_rng(self.random_state)
         order = generator.permutation(system.n)[: self.drawn(system.n)]
-        gram, C = system.gram, 1.0 / system.r
-        mass = float(C.sum())
-        whole = Piece(gram.points, system.T, C)
-        drawn = Piece(Chosen(gram.points, order)[0 : order.size], system.T[order], C[order])
+        ridge = of_arrays(gram.points, system.T, 1.0 / system.r, system.bias, system.room)
+        ridge = replace(ridge, kernel=gram.kernel, generator=generator)
         yield working(system)
-        stream = Stream(lambda: iter([whole]), system.n, system.T.shape[1])
-        index = self.chosen(gram.kernel, stream, drawn, 1.0, system.bias, mass, generator)
-        landmarks = take(drawn.X, index)
-        problem, found = self.weights(gram.kernel, landmarks, stream, drawn, 1.0, system.bias, system.centre, mass, tol)
-        for answer in found:
+        X, T, C = ridge.whole
+        drawn = Piece(Chosen(X, order)[0 : order.size], T[order], C[order])
+        index = self.chosen(ridge, drawn)
+        problem = self.over(ridge, drawn, index)
+        for answer in all_answers(problem, tol):
             if answer.working:
                 yield working(system)
                 continue
             beta = np.zeros(system.T.shape)
             beta[order[index]] = problem.coefficients(answer.w)
-            yield Block(beta, None, answer.b, final=True)
-
-    def weights(
-        self, kernel: Kernel, landmarks: Points, stream: Stream, drawn: Piece, penalty: float, bias: bool,
-        centre: Array, mass: float, tol: float,
-    ) -> tuple[FeatureProblem, Iterator[Weights]]:  # fmt: skip
-        """The problem, and better and better answers to it; `drawn` are rows drawn at random, or all of them."""
-        largest = float(diagonal(kernel, landmarks).max())
-        noise = 10.0 * float(np.finfo(np.float32).eps) ** 2 * mass * largest / penalty
-        single = stream.n > _PRECISE and noise <= _SINGLE
-        L = root(kernel, landmarks, largest * max(1e-14 * count(landmarks), noise if single else 0.0))
-        problem = FeatureProblem(stream, Features(kernel, landmarks, len(L)), L, penalty, bias, centre)
-        rows = self.sampled(stream.n)
-        if rows >= stream.n:
-            rows, sample, scale = stream.n, stream, 1.0
-        else:
-            piece = drawn.rows(slice(0, rows))
-            sample, scale = stream.only(piece), mass / float(piece.weight.sum())
-        return problem, answers(problem, sample, scale, np.float32 if single else np.float64, tol)
+            yield Block(system, beta, None, answer.b, done=True)
 
 
 def by_errors(

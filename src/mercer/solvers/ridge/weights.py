@@ -11,16 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate, islice
+from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..types import Array
-from .conjugate import Columns, conjugate_gradients, inner_products, norms
-from .streams import Features, Moments, Stream, moments, sums
-from .triangular import NO_FACTOR, SHIFTS, NotDefiniteError, columns_of, with_larger_diagonal
+from ...types import Array
+from ..base import Several
+from ..conjugate import Standing, conjugate_gradients, inner_products, norms
+from ..triangular import backward, factored, forward
+from .ridge_certificate import RidgeCertificate
+from .streams import Features, Moments, Piece, Stream, moments, sums
 
+_LESS = 0.999  # of an objective is clearly less, whatever the gaps
 _INNER = 2e-4  # the least part to which values in float32 can bring a residual
 _AIM = 0.3  # times the tolerance is what a gap must seem to be before it is recomputed in float64
 _LONGEST = 100  # steps between two recomputations
@@ -39,6 +43,13 @@ class FeatureProblem:
     penalty: float
     bias: bool
     centre: Array
+    drawn: Piece | None = None
+    """Rows drawn at random, where there are landmarks, which are among the first of them."""
+    sample: Stream | None = None
+    """Rows of which a preconditioner is made, 1 / scale of all; None: all."""
+    scale: float = 1.0
+    dtype: Any = np.float64
+    """Of values between two passes that measure."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -47,15 +58,11 @@ class FeatureProblem:
 
     def coefficients(self, w: Array) -> Array:
         """c with w . z(x) = c . g(x)."""
-        from scipy.linalg import solve_triangular
-
-        return w if self.L is None else np.asarray(solve_triangular(self.L, w, lower=True, trans=1, check_finite=False))
+        return w if self.L is None else backward(self.L, w)
 
     def projected(self, g: Array) -> Array:
         """sum_i v_i z(x_i) from sum_i v_i g(x_i)."""
-        from scipy.linalg import solve_triangular
-
-        return g if self.L is None else np.asarray(solve_triangular(self.L, g, lower=True, check_finite=False))
+        return g if self.L is None else forward(self.L, g)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,26 +76,15 @@ class Inverse:
 
         return np.asarray(cho_solve((self.L, True), V, check_finite=False))
 
-    def root(self, V: Array) -> Array:
-        """L^-1 v."""
-        from scipy.linalg import solve_triangular
-
-        return np.asarray(solve_triangular(self.L, V, lower=True, check_finite=False))
-
-    def root_transposed(self, V: Array) -> Array:
-        """L'^-1 v."""
-        from scipy.linalg import solve_triangular
-
-        return np.asarray(solve_triangular(self.L, V, lower=True, trans=1, check_finite=False))
-
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class Weights(Several):
     """An answer, and what one pass over the rows has shown of it: a value for each target; infinite before that.
 
     relative: the residual of the normal equations, in parts of that of w = 0.
     """
 
+    problem: FeatureProblem
     w: Array
     b: Array
     primal: Array
@@ -101,22 +97,72 @@ class Weights:
     exact: bool = False
     """Whether it was made from all of them."""
 
+    part: bool = False
+    """Whether there are fewer landmarks than were asked for: then of that problem, only J >= 0 is known."""
+
     @classmethod
     def unmeasured(cls, problem: FeatureProblem, w: Array, mean: Any = 0.0) -> Weights:
         """Of which nothing is known yet; with the mean of z(x), as a column, b takes the targets to their means."""
         unknown = np.full(w.shape[1], np.inf)
-        return cls(w, problem.centre - (mean * w).sum(axis=0), unknown, unknown, unknown)
+        return cls(problem, w, problem.centre - (mean * w).sum(axis=0), unknown, unknown, unknown)
+
+    @classmethod
+    def nothing(cls, problem: FeatureProblem) -> Weights:
+        """f = b."""
+        return cls.unmeasured(problem, np.zeros(problem.size))
 
     @classmethod
     def of(cls, problem: FeatureProblem, now: Measured, relative: Array, *rest: Any) -> Weights:
         """What was measured."""
         gap = norms(now.residual) ** 2 / (2.0 * problem.penalty)
-        return cls(now.w, now.b, now.primal, gap, relative, now, *rest)
+        return cls(problem, now.w, now.b, now.primal, gap, relative, now, *rest)
 
     @property
-    def working(self) -> bool:
+    def working(self) -> bool:  # type: ignore[override]
         """Whether nothing was measured."""
         return self.measured is None
+
+    @property
+    def done(self) -> bool:  # type: ignore[override]
+        """What was measured is what there is to know."""
+        return True
+
+    def stopped(self) -> Weights:
+        """In explicit features, beta follows from what was measured: before that it is 0."""
+        return self if self.problem.features.landmarks is not None else Weights.nothing(self.problem)
+
+    def objective(self) -> tuple[float, float, int]:
+        primal = float(self.primal.sum())
+        return primal, primal - float(self.gap.sum()), self.problem.size[0]
+
+    @cached_property
+    def certificates(self) -> list[RidgeCertificate]:
+        """From one pass over the rows; J >= 0 is all that is known without it."""
+        if self.measured is None:
+            return [RidgeCertificate(np.inf, 0.0, 0.0, np.inf, relative_residual=1.0) for _ in self.primal]
+        primal, dual = self.primal, np.zeros(self.gap.shape) if self.part else self.primal - self.gap
+        violation = norms(self.measured.residual) / self.problem.penalty  # f of w and of beta differ by |z| times this
+        columns = zip(*(side.tolist() for side in (primal, dual, violation, self.relative)), strict=True)
+        return [RidgeCertificate(p, d, kkt_violation=v, relative_residual=r) for p, d, v, r in columns]
+
+    def better(self, than: Any) -> bool:
+        """Gaps tell, unless an objective is clearly less; of different problems, objectives alone."""
+        if self.part or than.part:
+            return float(self.primal.sum()) <= float(than.primal.sum())
+        return bool((self.gap <= than.gap).all() or (self.primal < _LESS * than.primal).all())
+
+    def columns(self) -> tuple[Array, Array]:
+        """The coefficients of landmarks; without them beta = C e / lambda."""
+        problem = self.problem
+        if problem.features.landmarks is not None:
+            return problem.coefficients(self.w), self.b
+        if self.measured is None:
+            return np.zeros((problem.stream.n, problem.stream.targets)), self.b
+        weight = np.concatenate([piece.weight for piece in problem.stream.pieces()])
+        beta = weight[:, None] * self.measured.errors / problem.penalty
+        if problem.bias:  # far from the origin, rounding of b is large beside what is to sum up to 0
+            beta -= np.outer(weight, beta.sum(axis=0) / self.measured.mass)
+        return beta, self.b
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,8 +215,7 @@ def normal_equations(problem: FeatureProblem, stream: Stream, precise: bool = Fa
     before the squares, and only their roots do.
     """
     total: Moments | None = None
-    precise = precise and problem.L is not None
-    first, last = (problem.projected, np.asarray) if precise else (None, problem.projected)
+    first, last = (problem.L, np.asarray) if precise else (None, problem.projected)
     for part in moments(stream, problem.features, problem.centre, first):
         total = part if total is None else total.plus(part)
         yield None
@@ -183,15 +228,22 @@ def normal_equations(problem: FeatureProblem, stream: Stream, precise: bool = Fa
     yield Normal(last(last(second).T), last(right), mean)
 
 
+def all_answers(problem: FeatureProblem, tol: float) -> Iterator[Weights]:
+    """The answers, from the problem's own sample."""
+    sample = problem.stream if problem.sample is None else problem.sample
+    return answers(problem, sample, problem.scale, problem.dtype, tol)
+
+
 def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, tol: float) -> Iterator[Weights]:
     """Better and better weights, from a preconditioner made of the rows of `sample`, which are 1 / scale of all.
 
     Where they are all rows, corrections are exact but for rounding. Otherwise, and where rounding is too much for that,
     they are found by conjugate gradients with values in `dtype`, until these promise a relative gap of less than tol.
     """
+    yield Weights.nothing(problem)
     found: Normal | None = None
     for found in normal_equations(problem, sample, sample.n <= _FEW):  # noqa: B007 (the last one is the answer)
-        yield Weights.unmeasured(problem, np.zeros(problem.size))
+        yield Weights.nothing(problem)
     assert found is not None
     matrix, right = scale * found.matrix, scale * found.right
     own = np.arange(len(matrix))
@@ -227,6 +279,7 @@ def by_products(problem: FeatureProblem, diagonal: Array, dtype: Any, tol: float
     `diagonal` is about that of Z'CZ + lambda I. Weights are measured after 1, 2, 4, ... steps: where time ends, less
     than half of the steps are lost.
     """
+    yield Weights.nothing(problem)
     now, before = measured(problem, np.zeros(problem.size)), np.inf
     sizes = np.where(norms(now.residual) > 0.0, norms(now.residual), 1.0)
     while True:
@@ -243,16 +296,6 @@ def by_products(problem: FeatureProblem, diagonal: Array, dtype: Any, tol: float
         now = measured(problem, w)
 
 
-def factored(matrix: Array, shift: float = 0.0) -> Array:
-    """L with L L' = matrix + shift I, the shift raised where rounding needs it."""
-    least = 1e-16 * float(np.abs(matrix.diagonal()).max())
-    shifts = accumulate(range(SHIFTS - 1), lambda shift, _: max(10.0 * shift, least), initial=shift)
-    try:
-        return with_larger_diagonal(len(matrix), columns_of(matrix), shifts).whole()
-    except NotDefiniteError:
-        raise ValueError(NO_FACTOR) from None
-
-
 def _corrections(
     problem: FeatureProblem, start: Measured, precondition: Callable[[Array], Array], dtype: Any, tol: float
 ) -> Iterator[Array]:
@@ -264,7 +307,7 @@ def _corrections(
         return np.asarray(problem.penalty * P - problem.projected(found.pulled) + start.mean * found.totals)
 
     sizes = np.where(norms(start.residual) > 0.0, norms(start.residual), 1.0)
-    for inner in conjugate_gradients(start.residual, Columns.zero(start.residual), apply, precondition):
+    for inner in conjugate_gradients(start.residual, Standing.zero(start.residual), apply, precondition):
         yield start.w + inner.V
         primal = start.primal - 0.5 * inner_products(inner.V, start.residual + inner.R)
         gap = norms(inner.R) ** 2 / (2.0 * problem.penalty)

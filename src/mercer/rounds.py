@@ -1,0 +1,386 @@
+"""Rounds of a solver within limits: clock, history, callback, Ctrl-C, status. OneColumn: of one beta."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from . import limits
+from .costs import PROBE, TRIFLE, Costs, is_trifle
+from .examination import Near, examine, may_be_inseparable
+from .limits import (
+    NEVER,
+    Deadline,
+    Interrupt,
+    OutOfTimeError,
+    StoppedError,
+    flop_seconds,
+    looking,
+    now,
+    until,
+)
+from .losses import HardMargin
+from .parallel import helpers_kept
+from .problem import Problem
+from .solution import Certificate, Solution, Status, Step
+from .solvers import Iterate, Solver
+from .solvers.auto import cheaper
+from .solvers.base import full_round
+from .solvers.coordinate import CoordinateDescent
+from .types import Array
+
+_AIM = 0.7  # of the tolerance: rounding in the values of a solver takes some
+SMALL, FINE = 100, 1e-13  # so few points are worth this gap,
+_POLISH = 10  # if so many rounds reach it
+_SINGLE_FROM = 1e-5  # tolerances of at least this allow float32 kernel values in the certificate
+_PROMPT = 0.3  # seconds that a certificate may take after Ctrl-C
+_BETTER = 0.99  # an earlier iterate is given back where its objective was below this part of the last one's
+_RESERVE = 0.2  # of the time limit, at most, is kept for the certificate
+_GRACE = 0.05  # of the time limit, a certificate may end later
+_FIRST = 0.5  # of the time limit is what a first answer may take; then a cheaper method has the rest,
+_SURELY = 0.1  # unless it seemed to need no more than this part
+_PARTS = (0.2 ** np.arange(1.0, 6.0)).tolist()  # of an answer that is worse than none, one of which may be better
+_HELD = ("beta", "scores", "dual_beta", "weights")  # arrays of an iterate
+_AGAIN = 0.9  # a round is begun only if there is time for this part of what the shorter of the last two took
+ROUNDS = 2_000  # full ones: the most work, where no number of rounds is given
+_NO_LIMIT = nullcontext()
+
+
+class Run:
+    """One solve as it goes: rounds of a solver within limits, and whether to go on (status None)."""
+
+    def __init__(
+        self, problem: Any, tol: float, max_iter: int | None, deadline: Deadline,
+        callback: Callable[[Step], Any] | None, interrupt: Interrupt,
+    ) -> None:  # fmt: skip
+        self.problem, self.tol, self.max_iter, self.callback = problem, tol, max_iter, callback
+        self.interrupt = interrupt
+        self.began, self.deadline, self.limited = now(), deadline, deadline.limited
+        self.followed = 0.0  # since when the solver at hand is followed
+        self.status: Status | None = None
+        self.last: Any = None  # the best answer, should time run out in the middle of a round
+        self.judged = False  # whether there is a certificate
+        self.history: list[Step] = []
+        self.keep: Callable[[Array], Any] | None = None
+        self.polish = 0  # rounds in which the aim is almost that of rounding, for one answer whatever the tolerance
+
+    def take(self, iterate: Any) -> Array | None:
+        """Look at an iterate; K beta is given back where it was recomputed."""
+        raise NotImplementedError
+
+    def judge(self, iterate: Any, stop: Status | None) -> Any:
+        """Certify the iterate, and see whether that is the end."""
+        raise NotImplementedError
+
+    def break_off(self) -> None:
+        """Ctrl-C in the middle of a round: the answer of the one before counts."""
+        raise NotImplementedError
+
+    def follow(self, solver: Solver, start: Array | None, share: float) -> None:
+        """Take iterates until there is a reason to stop. The status remains None, where this share of the time that is
+        left was too short for a first answer.
+        """
+        # A pass over features is all that a first answer takes, and no cheaper method takes less.
+        unhurried = isinstance(solver, CoordinateDescent)
+        first = NEVER if unhurried else self.deadline.part(share)
+        generator = solver.iterates(self.problem, start)
+        scores: Array | None = None
+        self.followed = limits.clock() - self.began
+        with nullcontext() if solver.factors else helpers_kept(), looking(self.interrupt.look):
+            while self.status is None:
+                try:
+                    with self._in_time(first) if self.limited else _NO_LIMIT:
+                        iterate = generator.send(scores)
+                        if not iterate.working:
+                            iterate = self._with_scores(iterate)
+                    scores = self.take(iterate)
+                except StopIteration:
+                    if self.last is None and not self.judged:  # not one iterate
+                        return
+                    if not self.judged:
+                        self.judge(self.last, Status.OUT_OF_TIME)
+                    self.status = self.status or solver.exhausted
+                except OutOfTimeError:
+                    if self.last is None:
+                        return
+                    self.judge(self.last, Status.OUT_OF_TIME)
+                except StoppedError:
+                    self.break_off()
+
+    def _in_time(self, first: Deadline) -> AbstractContextManager[Any]:
+        """A context with the deadline of a round: of the first one, or of those that follow."""
+        return until(first if self.last is None else self.deadline.earlier(self._reserve(self.last)))
+
+    def _reserve(self, iterate: Any) -> float:
+        """The time that is kept for the certificate."""
+        return 0.0
+
+    def _with_scores(self, iterate: Any) -> Any:
+        return iterate
+
+    def _step(self, primal: float, dual: float, support: int) -> Step:
+        """A round, as the solver sees it."""
+        return Step(len(self.history) + 1, primal, dual, support, limits.clock() - self.began)
+
+    def _told(self, step: Step) -> bool:
+        """Take note of a round; whether somebody wants us to stop."""
+        self.history.append(step)
+        return self.callback is not None and self.callback(step) is True
+
+
+class OneColumn(Run):
+    """A Problem: one beta and b."""
+
+    problem: Problem
+
+    def __init__(self, problem: Problem, *rest: Any) -> None:
+        super().__init__(problem, *rest)
+        problem.require_in_range()
+        whole = problem.gram if problem.gram.whole is None else problem.gram.whole
+        self.polish = _POLISH if self.max_iter is None and whole.n <= SMALL else 0
+        self.work, self.values_before, self.full = 0.0, problem.gram.values, full_round(problem.n)
+        self.hard = isinstance(problem.loss, HardMargin)
+        self.aim = _AIM * self.tol  # what the solver's own gap must be before a certificate is worth its while
+        self.beta, self.b, self.scale = np.zeros(problem.n), 0.0, 1.0
+        self.dual_beta: Array | None = None
+        self.weights: Array | None = None
+        self.certificate: Certificate | None = None
+        self.doubt: str | None = None
+        self.best_primal, self.best_beta = np.inf, self.beta
+        self.costs = Costs(problem)
+
+    def first_share(self, solver: Solver) -> float:
+        """As far as one can tell from a small piece of work."""
+        gram = self.problem.gram
+        try:
+            with until(self.deadline), looking(self.interrupt.look):  # while there is time for it
+                self.doubt = gram.doubt
+        except StoppedError:  # f is a constant now, whose gap holds with any kernel
+            self.break_off()
+            return 1.0
+        if not self.limited:
+            return 1.0
+        values, flops = solver.first_work(self.problem)
+        if is_trifle(self.problem, values) and flops <= TRIFLE:
+            return 1.0
+        seconds = values * gram.value_seconds if values else 0.0
+        seconds += flops * flop_seconds() if flops else 0.0
+        if seconds <= _SURELY * self.deadline.left():
+            return 1.0
+        return _FIRST if seconds <= _FIRST * self.deadline.left() else 0.0
+
+    def cheaper(self, solver: Solver) -> Solver:
+        return cheaper(self.problem, solver)
+
+    def break_off(self) -> None:
+        """Ctrl-C in the middle of a round: the answer of the one before counts, or none at all (a constant f)."""
+        if self.last is None:
+            if self.problem.mass:
+                raise KeyboardInterrupt  # zeros are no answer, and any other beta takes long to examine
+            zeros = np.zeros(self.problem.n)
+            self.last = Iterate(zeros, zeros)
+        self.judge(self.last, Status.INTERRUPTED)
+
+    def keep_what_is_left(self) -> None:
+        """Nobody can compute K beta: the last answer, with the objectives that its solver saw."""
+        assert self.last is not None
+        self.status, self.certificate = Status.WORKERS_LOST, self.history[-1].unexamined(self.problem.n)
+        self.beta, self.b, self.dual_beta, self.weights = self.last.beta, self.last.b or 0.0, None, None
+
+    def judge(self, iterate: Iterate, stop: Status | None) -> Array:
+        """Certify the iterate, and see whether that is the end; K beta is given back."""
+        with looking(None if stop else self.interrupt.look):
+            scores = self._certify(iterate, stop)
+        assert self.certificate is not None
+        self.status = self.certificate.proved(self.tol) or stop
+        return scores
+
+    def take(self, iterate: Iterate) -> Array | None:
+        """Look at an iterate; K beta is given back where it was recomputed."""
+        step = self._measure(iterate)
+        self.work = step.iteration * self.full if iterate.work is None else iterate.work
+        held: Any = {name: values.copy() for name in _HELD if (values := getattr(iterate, name)) is not None}
+        kept = replace(iterate, **held)  # valid while the solver goes on
+        if iterate.beta.any():
+            self.last = kept
+        if self.keep is not None:
+            self.keep(kept.beta)
+        if step.primal < self.best_primal and not iterate.partial:
+            self.best_primal, self.best_beta = step.primal, kept.beta
+        stop = self._why_stop(step, iterate)
+        hopeless = self.hard and may_be_inseparable(self.problem, iterate.beta, iterate.scores)
+        aim = FINE if len(self.history) < self.polish else self.aim
+        good = step.relative_gap <= aim and not iterate.partial
+        if not (stop or iterate.done or hopeless or good):
+            return None
+        if stop is None and self.limited and self.costs.seconds(iterate.beta, iterate.dual_beta) > self.deadline.left():
+            stop = Status.OUT_OF_TIME
+        scores = self.judge(iterate, stop)
+        seen = step.relative_gap  # below 0, where rounding hides it from the solver
+        self.aim = 0.3 * (min(self.aim, seen) if seen > 0.0 else self.aim)
+        return scores
+
+    def _with_scores(self, iterate: Iterate) -> Iterate:
+        """K beta, where it is needed and the solver does not know it."""
+        known = iterate.gap is not None and iterate.dual is not None
+        if iterate.scores is not None or known:
+            return iterate
+        return replace(iterate, scores=self.problem.gram @ iterate.beta)
+
+    def _measure(self, iterate: Iterate) -> Step:
+        """The objective as the solver sees it."""
+        if iterate.gap is not None and iterate.dual is not None:
+            return self._seen(iterate, iterate.dual + iterate.gap, iterate.dual)
+        problem, scores = self.problem, iterate.scores
+        assert scores is not None
+        b = problem.best_bias(scores) if iterate.b is None else iterate.b
+        primal = problem.primal(iterate.beta, b, scores)
+        if iterate.dual_beta is not None:
+            dual = problem.dual(iterate.dual_beta) if iterate.dual is None else iterate.dual
+        else:
+            dual = problem.dual(iterate.beta, scores)
+            if iterate.dual is not None:  # the gap is a sum over points, each as good as its own score; the dual is not
+                primal, dual = iterate.dual + (primal - dual), iterate.dual
+        return self._seen(iterate, primal, dual)
+
+    def _seen(self, iterate: Iterate, primal: float, dual: float) -> Step:
+        step = self._step(primal, dual, int(np.count_nonzero(iterate.beta)))
+        if iterate.raw is None:
+            return step
+        value, beta, b = iterate.raw
+        return replace(step, raw=value, beta=None if beta is None else beta.copy(), b=b)
+
+    def _why_stop(self, step: Step, iterate: Iterate) -> Status | None:
+        if self._told(step) or self.interrupt.asked:
+            return Status.INTERRUPTED
+        rounds = self.work / self.full if self.max_iter is None else step.iteration
+        if rounds >= (self.max_iter or ROUNDS):
+            return Status.OUT_OF_ITERATIONS
+        if not self.limited:
+            return None
+        if self.last is None:
+            return Status.OUT_OF_TIME if self.deadline.passed() else None
+        late = self._reserve(iterate) + _AGAIN * self._round_seconds() >= self.deadline.left()
+        return Status.OUT_OF_TIME if late else None
+
+    def _round_seconds(self) -> float:
+        """What the next round will take: the shorter of the last two."""
+        times = [self.followed, *(step.seconds for step in self.history)][-3:]
+        return min(after - before for before, after in pairwise(times))
+
+    def _reserve(self, iterate: Iterate) -> float:
+        """The time that is kept for the certificate."""
+        if not self.limited:
+            return 0.0
+        seconds = self.costs.seconds(iterate.beta, iterate.dual_beta)
+        if seconds <= _RESERVE * self.deadline.seconds:
+            return seconds
+        return min(seconds * PROBE / self.problem.n, _RESERVE * self.deadline.seconds)  # only a sample is checked
+
+    def _certify(self, iterate: Iterate, stop: Status | None) -> Array:
+        """Recompute everything; where there is no time left for that, check the solver's values on a sample."""
+        with until(NEVER):  # what is begun is finished
+            return self._certified(iterate, stop)
+
+    def _certified(self, iterate: Iterate, stop: Status | None) -> Array:
+        held, iterate = None, iterate.fetched()
+        sudden = stop in (Status.INTERRUPTED, Status.OUT_OF_TIME) and self.problem.gram.design is None
+        if sudden and iterate.scores is not None:  # with features, a certificate is two passes
+            left = _PROMPT
+            if stop is Status.OUT_OF_TIME and self.limited:
+                left = max(self.deadline.left(), _GRACE * self.deadline.seconds)
+            if self.costs.seconds(iterate.beta, iterate.dual_beta) > left:
+                held, iterate = self._cheaply_checked(iterate)
+        beta, dual_beta, weights = iterate.beta, iterate.dual_beta, iterate.weights
+        if (stop or iterate.done) and held is None and self._was_better(stop):
+            # An earlier f was better; the latest bound is the best.
+            beta, dual_beta, weights = self.best_beta, iterate.beta if dual_beta is None else dual_beta, None
+        gram = self.problem.gram
+        near = None
+        if (iterate.scores is not None or gram.afar) and beta is iterate.beta and gram.design is None:
+            near = Near(iterate.scores, iterate.error, self.tol >= _SINGLE_FROM and gram.dtype == np.float32)
+        tol = np.inf if sudden else self.tol  # what rounding leaves open is said; there is no time to compute it again
+        certificate, scores, b = examine(
+            self.problem, beta, None, dual_beta, scores=held, weights=weights, tol=tol,
+            near=None if held is not None else near,
+        )  # fmt: skip
+        if stop is Status.OUT_OF_TIME and self.problem.nothing[1] <= certificate.primal < np.inf:
+            source = beta if beta.any() or dual_beta is None else dual_beta
+            part, own = self._best_part(source, scores if source is beta else None)
+            if part > 0.0:
+                others = own if dual_beta is None else np.zeros(self.problem.n)  # what is held is of this dual point
+                products = None if held is None else np.column_stack([part * own, others])
+                beta, dual_beta, weights = part * source, source if dual_beta is None else dual_beta, None
+                certificate, scores, b = examine(self.problem, beta, None, dual_beta, scores=products)
+        # Broken off early, it may cost more than f = b, and yet tell more than a constant: the dual has risen.
+        early = stop is Status.OUT_OF_TIME and 0.0 < certificate.dual < np.inf
+        if (stop or iterate.done) and self._worse_than_nothing(certificate) and not early:
+            if certificate.dual > 0.0 or self.problem.mass:
+                dual_beta = iterate.beta if dual_beta is None else dual_beta
+            else:
+                dual_beta = np.zeros(self.problem.n)  # a better dual point
+            beta, weights = np.zeros(self.problem.n), None  # rounding errors have made it worse than none at all
+            products = None if held is None else np.column_stack([beta, held if dual_beta.any() else beta])
+            certificate, scores, b = examine(
+                self.problem, beta, None, dual_beta, status=certificate.status, scores=products
+            )
+        self.beta, self.b, self.certificate = beta.copy(), b, certificate
+        self.judged = True
+        self.dual_beta = None if dual_beta is None else dual_beta.copy()
+        self.weights = None if weights is None else weights.copy()
+        self.scale = self.problem.loss.feasible_scale(self.problem.y, scores + b)
+        return scores if stop or beta is iterate.beta else self.problem.gram.recompute(iterate.beta)
+
+    def _cheaply_checked(self, iterate: Iterate) -> tuple[Array, Iterate]:
+        """K beta as the solver has it; another dual point than beta, whose product with K is not known, is left out:
+        zeros are one too, and cost nothing.
+        """
+        assert iterate.scores is not None
+        if iterate.dual_beta is None or self.problem.mass:
+            return iterate.scores, replace(iterate, dual_beta=None)
+        zeros = np.zeros(self.problem.n)
+        return np.column_stack([iterate.scores, zeros]), replace(iterate, dual_beta=zeros)
+
+    def _best_part(self, beta: Array, scores: Array | None) -> tuple[float, Array]:
+        """The part of beta, soon broken off, that is the best answer, and K beta; 0, where no part is better than
+        nothing.
+        """
+        problem = self.problem
+        if problem.mass:
+            return 0.0, beta
+        if scores is None:
+            scores = problem.gram @ beta if problem.gram.design is not None else np.zeros(problem.n)
+        costs = {part: problem.primal(part * beta, problem.best_bias(part * scores), part * scores) for part in _PARTS}
+        part = min(costs, key=lambda part: costs[part])
+        return (part if costs[part] < problem.nothing[1] else 0.0), scores
+
+    def _was_better(self, stop: Status | None) -> bool:
+        """Whether an earlier f was clearly better; where time is out, a constant is not."""
+        if not self.history or (stop is Status.OUT_OF_TIME and not self.best_beta.any()):
+            return False
+        return self.best_primal < _BETTER * self.history[-1].primal
+
+    def _worse_than_nothing(self, certificate: Certificate) -> bool:
+        """Whether f = b alone would do better."""
+        good = certificate.relative_gap <= self.tol
+        return not good and certificate.primal > self.problem.nothing[1]
+
+    def solution(self, solver: Solver, reason: str) -> Solution:
+        """The answer as it stands."""
+        assert self.certificate is not None
+        assert self.status is not None
+        scale = self.scale if np.isfinite(self.scale) else 1.0
+        status = self.status if self.doubt is None else Status.INDEFINITE
+        certificate = replace(self.certificate, status=status)
+        seconds = now() - self.began
+        dual_beta = self.beta if self.dual_beta is None and scale != 1.0 else self.dual_beta
+        reason = "; ".join(filter(None, [reason, self.last.note if self.last else ""]))
+        return Solution(
+            scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason,
+            dual_beta, self.work, self.problem.gram.values - self.values_before, self.weights,
+        )  # fmt: skip

@@ -1,0 +1,142 @@
+"""The one choice of a solver of ridge regression, where the user names none, or where time is too short for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ...columns import value_seconds
+from ...kernels import Kernel, Linear
+from ...kernels.points import Domain, count
+from ...limits import NEVER, Deadline, flop_seconds, now, until
+from ...memory import format_bytes
+from ...parallel import one_blas_thread, thread_count
+from ...solution import Status
+from ...types import Points
+from ..base import Work
+from ..landmarks import FIRST, growing
+from ..triangular import factor_bytes
+from .cholesky import Cholesky
+from .conjugate_gradient import ConjugateGradient
+from .normal_equations import NormalEquations, width_of_features
+from .nystrom_cg import NystromCG
+from .posed import Ridge
+from .system import PRECISE, RidgeSolver
+from .weights import Weights
+
+_FACTOR = 20_000  # points, up to which a factor is a matter of seconds
+_FULL = 60_000  # points, up to which the full problem is a matter of minutes
+_FEATURES = 10_000
+_AFFORDS = 0.7  # of the time that is left is what a solver may take, as far as one can tell
+_SURELY = 0.3  # the same for normal equations, which give nothing before they are complete
+LEAST = 2  # landmarks that there must be, however short the time
+_LOOK = 256  # rows on which a pass over features is timed
+_IN_TIME = 0.3  # of the time that is left may go into normal equations, and into a pass over all rows
+_ROWS = 2  # times as many as there are features make normal equations that are of use
+_PASSES = 2  # in that time are enough to go without a factor
+
+
+def choose_ridge(kernel: Kernel, X: Points, budget: int, *, factor: bool = False) -> tuple[RidgeSolver, str]:
+    """The solver for a kernel on points X within so many bytes, and why; with `factor`, one that has a factor."""
+    n = count(X)
+    if kernel.domain is not Domain.VALUES:
+        width = width_of_features(kernel, X)
+        if width is not None and width < n and width <= _FEATURES and 32 * width**2 <= budget:
+            return NormalEquations(), f"{width} explicit features are fewer than {n} points"
+    size = factor_bytes(n, "float64" if n <= PRECISE else "float32")
+    if n <= _FACTOR and size <= budget:
+        return Cholesky(), f"the factor takes {format_bytes(size)} of {format_bytes(budget)}"
+    too_large = (
+        f"a factor would take {format_bytes(size)}" if size > budget else f"{n} points would take long to factor"
+    )
+    if not factor and (n <= _FULL or kernel.domain is Domain.VALUES):
+        return ConjugateGradient(), too_large
+    if kernel.domain is Domain.VALUES:
+        return Cholesky(), "a factor is asked for"
+    return NystromCG(landmarks_within(budget)), f"{too_large}: landmarks stand for all points"
+
+
+def landmarks_within(budget: int) -> int:
+    """How many landmarks to take, where nobody names a number."""
+    return min(2000, max(100, int((budget / 64) ** 0.5)))
+
+
+# Where time is short.
+
+
+def seconds_of(work: Work, ridge: Ridge) -> float:
+    """How long so much work takes, from a small piece of it."""
+    values = work.values * value_seconds(ridge.kernel, ridge.some.X) if work.values else 0.0
+    return work.flops * flop_seconds() + values
+
+
+def affords(ridge: Ridge, solver: RidgeSolver, deadline: Deadline) -> bool:
+    """Whether there is time for a solver; precomputed values leave no choice."""
+    if not deadline.limited or ridge.kernel.domain is Domain.VALUES:
+        return True
+    share = _SURELY if isinstance(solver, NormalEquations) else _AFFORDS
+    return seconds_of(solver.first_work(ridge), ridge) <= share * deadline.left()
+
+
+def cheaper_ridge(ridge: Ridge, solver: RidgeSolver, deadline: Deadline) -> RidgeSolver:
+    """What to turn to, where time is too short: in explicit features, normal equations of some of the rows; else
+    landmarks, as many as it allows.
+    """
+    if isinstance(solver, NormalEquations):
+        rows = _rows_in_time(ridge, deadline)
+        if rows is not None:
+            return replace(solver, sample=rows)
+    if isinstance(solver, NystromCG):
+        return MoreLandmarks(solver.landmarks, solver.selection, solver.sample, solver.random_state)
+    # Those of slow kernels are drawn without a look at errors.
+    selection = "uniform" if ridge.kernel.serial else "errors"
+    return MoreLandmarks(landmarks_within(ridge.budget), selection, asked=False)
+
+
+def _rows_in_time(ridge: Ridge, deadline: Deadline) -> int | None:
+    """From how many rows to make normal equations; 0 where time is too short for a factor; None where it is even too
+    short for some passes over the features, and landmarks cost less.
+    """
+    some, kernel, n = ridge.whole.rows(slice(0, _LOOK)), ridge.kernel, ridge.stream.n
+    seconds = np.inf
+    with one_blas_thread():
+        for _ in range(2):  # the second time, nothing has to be set up
+            began = now()
+            Z = kernel.features(some.X)
+            Z.T @ (Z @ np.ones(Z.shape[1]))
+            seconds = min(seconds, now() - began)
+        one_pass = seconds * n / count(some.X) / thread_count()
+    width, share = int(Z.shape[1]), _IN_TIME * deadline.left()
+    rows = int(share / (flop_seconds() * width**2)) - width  # what the factor takes, in rows
+    if rows >= _ROWS * width and one_pass <= share:
+        return min(rows, n)
+    return 0 if _PASSES * one_pass <= share or isinstance(kernel, Linear) else None
+
+
+@dataclass(frozen=True)
+class MoreLandmarks(NystromCG, names=()):
+    """Few landmarks, then as many as there is time for; each number has one round, since more of them are worth more
+    than more rounds. The last, where these are as many as were asked for, has all rounds.
+    """
+
+    asked: bool = True
+    exhausted: ClassVar[Status] = Status.OUT_OF_TIME
+
+    def answers(self, ridge: Ridge) -> Iterator[Weights]:
+        """See RidgeSolver."""
+        most = min(self.landmarks, ridge.stream.n)
+        with until(NEVER):
+            first = next(answer for answer in self._through(ridge, min(LEAST, most)) if not answer.working)
+        yield replace(first, part=True)
+        for size in growing(FIRST, most):
+            whole = self.asked and size == most
+            for answer in self._through(ridge, size):
+                yield answer if whole else replace(answer, part=True)
+                if not (whole or answer.working):
+                    break
+
+    def _through(self, ridge: Ridge, size: int) -> Iterator[Weights]:
+        return NystromCG(size, self.selection, self.sample, self.random_state).answers(ridge)
