@@ -14,14 +14,14 @@ from .way import AnyWay, Ready, Way
 
 
 @dataclass(frozen=True, eq=False)
-class Several:
+class InParts:
     """The same points, ready for each part."""
 
     parts: tuple[Ready, ...]
     count: int
 
 
-class Combined(Way[Several]):
+class Combined(Way[InParts]):
     """A kernel made of others, value by value."""
 
     def __init__(self, parts: Sequence[AnyWay]) -> None:
@@ -34,15 +34,15 @@ class Combined(Way[Several]):
     def prepared(self, X: Points) -> Points:
         return tuple(part.prepared(X) for part in self.parts)
 
-    def rows(self, X: Points, index: Index) -> Several:
+    def rows(self, X: Points, index: Index) -> InParts:
         ready = tuple(part.rows(own, index) for part, own in zip(self.parts, X, strict=True))
-        return Several(ready, index.size)
+        return InParts(ready, index.size)
 
-    def columns(self, X: Points, index: Index) -> Several:
+    def columns(self, X: Points, index: Index) -> InParts:
         ready = tuple(part.columns(own, index) for part, own in zip(self.parts, X, strict=True))
-        return Several(ready, index.size)
+        return InParts(ready, index.size)
 
-    def fill(self, rows: Several, columns: Several, slots: Index, out: Array) -> None:
+    def fill(self, rows: InParts, columns: InParts, slots: Index, out: Array) -> None:
         self.parts[0].fill(rows.parts[0], columns.parts[0], slots, out)
         every, other = np.arange(rows.count), np.empty((rows.count, columns.count), self.dtype)
         for part, a, z in zip(self.parts[1:], rows.parts[1:], columns.parts[1:], strict=True):
@@ -59,11 +59,11 @@ class Added(Combined):
     def _combine(self, out: Array, slots: Index, other: Array) -> None:
         out[slots] += other
 
-    def add(self, rows: Several, columns: Several, V: Array, out: Array) -> None:
+    def add(self, rows: InParts, columns: InParts, V: Array, out: Array) -> None:
         for part, a, z in zip(self.parts, rows.parts, columns.parts, strict=True):
             part.add(a, z, V, out)
 
-    def add_both(self, rows: Several, columns: Several, v: Array, w: Array, below: Array, above: Array) -> None:
+    def add_both(self, rows: InParts, columns: InParts, v: Array, w: Array, below: Array, above: Array) -> None:
         for part, a, z in zip(self.parts, rows.parts, columns.parts, strict=True):
             part.add_both(a, z, v, w, below, above)
 

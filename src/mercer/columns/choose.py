@@ -83,12 +83,17 @@ def _by_products(form: Form, sets: Sequence[Points], dtype: DTypeLike) -> bool:
     """
     if np.dtype(dtype) == np.float32:
         return True
+    return abs(form.factor) * max(map(_largest_square, sets)) <= _NEAR
+
+
+def _largest_square(X: Points) -> float:
+    """The largest |x|^2; raises where it overflows."""
     with overflow_checked_later():
-        lengths = [squared_norms(X) for X in sets]
-        if not all(np.isfinite(length).all() for length in lengths):  # of float32
-            lengths = [squared_norms(X.astype(np.float64)) for X in sets]
-    require_no_overflow(*lengths)
-    return abs(form.factor) * max(float(length.max(initial=0.0)) for length in lengths) <= _NEAR
+        length = squared_norms(X)
+        if not np.isfinite(length).all():  # of float32
+            length = squared_norms(X.astype(np.float64))
+    require_no_overflow(length)
+    return float(length.max(initial=0.0))
 
 
 def _is_far(form: Form, sets: Sequence[Points], dtype: DTypeLike) -> bool:

@@ -5,14 +5,12 @@ A machine of your own writes `_plan`, which turns targets and weights into probl
 
 from __future__ import annotations
 
-import warnings
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import (
     assert_all_finite,
     check_consistent_length,
@@ -33,13 +31,13 @@ from ..limits import Deadline, Interrupt, OutOfTimeError, StoppedError, looking,
 from ..memory import parse_bytes
 from ..params import RebuildsParameters
 from ..progress import Line, Watches
-from ..solution import Certificate, Solution, Status, one_or_all, worst
+from ..solution import Solution, one_or_all, worst
 from ..solvers import CoordinateDescent, Solver
 from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
 from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
 from .centring import centre_of
-from .checks import require_answer, require_here, require_limits, sample_weights, seed_of, warn_of
+from .checks import require_answer, require_here, require_limits, sample_weights, seed_of, warn_of, warn_of_gaps
 from .elsewhere import tells_where
 from .expanded import SOLVER, Expanded, better, expanded_points, worth_another
 from .functions import Functions, functions_of
@@ -352,18 +350,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
 
     def _warn(self) -> None:
         """Say so, where the tolerance was not reached."""
-        fine = (Status.CONVERGED, Status.INDEFINITE, Status.INFEASIBLE)
-        bad = [certificate for certificate in self.certificates_ if certificate.status not in fine]
-        if not bad:
-            return
-        certificate: Certificate = worst(bad, [""] * len(bad), self.tol)
-        how_many = f" ({len(bad)} of {len(self.certificates_)} problems)" if len(self.certificates_) > 1 else ""
-        warnings.warn(
-            f"{type(self).__name__}{how_many}: {certificate.status}. Its relative gap is "
-            f"{certificate.relative_gap:.1e}, and {self.tol:.1e} was asked for.",
-            ConvergenceWarning,
-            stacklevel=6,  # past two wrappers of fit
-        )
+        warn_of_gaps(self)
 
     # Prediction.
 

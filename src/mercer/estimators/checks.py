@@ -7,10 +7,11 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 
 from ..kernels.points import row_weights
+from ..solution import Certificate, Status, worst
 from ..types import Array
 
 
@@ -89,3 +90,19 @@ def warn_of(doubt: str | None) -> None:
     if doubt is not None:
         text = f"{doubt}. The gap bounds nothing, and the answer may be a local one."
         warnings.warn(text, IndefiniteKernelWarning, stacklevel=6)
+
+
+def warn_of_gaps(owner: Any) -> None:
+    """Say so, where the tolerance was not reached."""
+    fine = (Status.CONVERGED, Status.INDEFINITE, Status.INFEASIBLE)
+    bad = [certificate for certificate in owner.certificates_ if certificate.status not in fine]
+    if not bad:
+        return
+    certificate: Certificate = worst(bad, [""] * len(bad), owner.tol)
+    how_many = f" ({len(bad)} of {len(owner.certificates_)} problems)" if len(owner.certificates_) > 1 else ""
+    warnings.warn(
+        f"{type(owner).__name__}{how_many}: {certificate.status}. Its relative gap is "
+        f"{certificate.relative_gap:.1e}, and {owner.tol:.1e} was asked for.",
+        ConvergenceWarning,
+        stacklevel=7,  # past the wrappers of fit
+    )
