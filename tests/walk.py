@@ -24,8 +24,8 @@ PACKAGE = str(Path(mercer.__file__).parent)
 
 
 class Walk:
-    """Every function entered, lambdas and generators included, in all threads; comprehensions, which are functions up to
-    Python 3.11 alone, are not.
+    """Every function entered, lambdas and generators included, in all threads. Comprehensions, functions up to
+    Python 3.11 alone, are not counted.
     """
 
     def __init__(self) -> None:
