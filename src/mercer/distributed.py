@@ -35,14 +35,14 @@ def fit(
     answer so far is kept, with the status WORKERS_LOST. `checkpoint` names a file to which coefficients are written
     every 20 rounds: a fit whose client or scheduler was lost goes on from it, when it is called again.
     """
-    from .shards.dask import DaskEngine, columns_of, values_of
+    from .shards.dask import DaskEngine, client_at_hand, columns_of, values_of
 
     if not isinstance(estimator, SVC | SVR | OneClassSVM | LinearSVC | KernelLogistic | KernelRidge):
         names = "SVC, SVR, OneClassSVM, LinearSVC, KernelLogistic or KernelRidge"
         raise TypeError(f"mercer.distributed.fit takes {names}, not {type(estimator).__name__}.")
     if isinstance(estimator, KernelRidge) and checkpoint is not None:
         raise ValueError("KernelRidge through landmarks takes a few passes over the rows, and has no checkpoint.")
-    engine = DaskEngine.of(_client(client), X)
+    engine = DaskEngine.of(client_at_hand(client), X)
     y, sample_weight = values_of(engine, y), values_of(engine, sample_weight)
     if isinstance(estimator, KernelRidge):
         fit_ridge_on_blocks(estimator, engine, y, sample_weight, columns=columns_of(X))
@@ -64,21 +64,6 @@ def decision_function(estimator: Any, X: Any) -> Any:
 def predict_proba(estimator: Any, X: Any) -> Any:
     """estimator.predict_proba of all rows, as a dask array."""
     return _of_rows(estimator, "predict_proba", X)
-
-
-def _client(client: Any) -> Any:
-    """The client to use; the current one, where none is given."""
-    from distributed import default_client
-
-    if client is not None:
-        return client
-    try:
-        return default_client()
-    except ValueError:
-        raise ValueError(
-            "There is no Dask client: start one, as in distributed.Client() for this machine or "
-            'distributed.Client("tcp://scheduler:8786"), or give client=.'
-        ) from None
 
 
 def _of_rows(estimator: Any, method: str, X: Any) -> Any:

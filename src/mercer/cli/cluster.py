@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from pathlib import Path
 from time import perf_counter
@@ -67,17 +67,14 @@ def train_there(arguments: argparse.Namespace, machine: Any, targets: str) -> tu
 def _client(arguments: argparse.Namespace) -> Iterator[Any]:
     """A client of the cluster that was named, or of one that is started here."""
     try:
-        from distributed import Client, LocalCluster
+        from ..shards.dask import connected
     except ModuleNotFoundError:
         raise UsageError("A cluster needs Dask: pip install 'mercer[distributed]'.") from None
-    if arguments.cluster is not None:
+    with ExitStack() as stack:
         try:
-            with Client(arguments.cluster, timeout="20s") as client:
-                yield client
+            client = stack.enter_context(connected(arguments.cluster, arguments.workers))
         except OSError as error:
             raise UsageError(f"No scheduler answers at {arguments.cluster}: {error}.") from error
-        return
-    with LocalCluster(n_workers=arguments.workers, dashboard_address=":0") as cluster, Client(cluster) as client:
         yield client
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from math import ceil
 from typing import Any
@@ -18,7 +19,7 @@ from uuid import uuid4
 
 import dask
 import numpy as np
-from distributed import Client, Future, get_worker
+from distributed import Client, Future, LocalCluster, default_client, fire_and_forget, get_worker
 from distributed import wait as wait_for
 from distributed.scheduler import KilledWorker
 
@@ -40,6 +41,30 @@ _BLOCKS, _BLOCK, _LEAST = 8, 16_000_000, 32  # of which blocks are made: at leas
 _SMALL = 100_000_000  # bytes of data of a worker, up to which packed copies of them do not matter;
 _PACKED = 0.2  # of its data are they else, at most
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # terms of many rows are sent once
+
+
+def client_at_hand(client: Client | None) -> Client:
+    """The client to use; the current one, where none is given."""
+    if client is not None:
+        return client
+    try:
+        return default_client()
+    except ValueError:
+        raise ValueError(
+            "There is no Dask client: start one, as in distributed.Client() for this machine or "
+            'distributed.Client("tcp://scheduler:8786"), or give client=.'
+        ) from None
+
+
+@contextmanager
+def connected(address: str | None, workers: int) -> Iterator[Client]:
+    """A client of the cluster at this address, or of one with so many workers that is started here."""
+    if address is not None:
+        with Client(address, timeout="20s") as client:
+            yield client
+        return
+    with LocalCluster(n_workers=workers, dashboard_address=":0") as cluster, Client(cluster) as client:
+        yield client
 
 
 class DaskEngine(Engine):
@@ -86,8 +111,6 @@ class DaskEngine(Engine):
         return self._collect(tasks)
 
     def tell(self, verb: Verb, messages: dict[int, Any]) -> None:
-        from distributed import fire_and_forget
-
         if self.client.status == "running":  # and only who is known to be there
             for home, numbers in self._bundles(number for number in messages if number in self.homes):
                 fire_and_forget(self._submit(verb, home, numbers, [messages[number] for number in numbers], [])[1])
