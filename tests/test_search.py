@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import signal
+import subprocess
 import sys
 import warnings
 
@@ -248,6 +250,37 @@ def test_edges_and_the_one_standard_error_rule():
     error = results["std_test_score"][best] / 2.0
     assert results["mean_test_score"][simple.best_index_] >= results["mean_test_score"][best] - error
     assert simple.best_params_["C"] <= found.best_params_["C"]
+
+
+def test_a_search_that_was_killed_goes_on_in_a_new_process(tmp_path, monkeypatch):
+    from mercer.search import sheet
+
+    path = tmp_path / "run.mercer"
+    code = f"""
+import os, signal
+from sklearn.datasets import load_iris
+from mercer import SVC, Search
+from mercer.search import sheet
+
+sheet._OFTEN = 0.0
+keep = sheet.Sheet.keep
+def killed(self):
+    keep(self)
+    if self.answers:
+        os.kill(os.getpid(), signal.SIGKILL)
+sheet.Sheet.keep = killed
+X, y = load_iris(return_X_y=True)
+Search(SVC(), {{"C": [0.1, 10.0], "kernel__gamma": [0.1, 1.0]}}, cv=3, n_jobs=1, checkpoint={str(path)!r}).fit(X, y)
+"""
+    child = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=120)
+    assert child.returncode == -signal.SIGKILL, child.stderr.decode()
+    solved, real = [], sheet.solve_all
+    monkeypatch.setattr(sheet, "solve_all", lambda *given: (solved.append(1), real(*given))[1])
+    X, y = load_iris(return_X_y=True)
+    grid = {"C": [0.1, 10.0], "kernel__gamma": [0.1, 1.0]}
+    found = Search(SVC(), grid, cv=3, n_jobs=1, checkpoint=path).fit(X, y)
+    assert len(solved) == 3  # of four: one was there
+    same(found, Search(SVC(), grid, cv=3).fit(X, y))
 
 
 def test_a_checkpoint_goes_on_where_it_was_and_refuses_other_data(tmp_path, monkeypatch):
