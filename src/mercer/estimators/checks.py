@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from numbers import Integral, Real
 from typing import Any
@@ -13,6 +14,8 @@ from sklearn.utils import check_random_state
 from ..kernels.points import row_weights
 from ..solution import Certificate, Status, worst
 from ..types import Array
+
+_OURS = ("mercer", "sklearn")
 
 
 def require(owner: Any, name: str, meaning: str, good: Any) -> None:
@@ -89,7 +92,7 @@ def warn_of(doubt: str | None) -> None:
     """Say so, where the kernel is seen to be indefinite."""
     if doubt is not None:
         text = f"{doubt}. The gap bounds nothing, and the answer may be a local one."
-        warnings.warn(text, IndefiniteKernelWarning, stacklevel=6)
+        warnings.warn(text, IndefiniteKernelWarning, stacklevel=level_of_caller())
 
 
 def warn_of_gaps(owner: Any) -> None:
@@ -104,5 +107,13 @@ def warn_of_gaps(owner: Any) -> None:
         f"{type(owner).__name__}{how_many}: {certificate.status}. Its relative gap is "
         f"{certificate.relative_gap:.1e}, and {owner.tol:.1e} was asked for.",
         ConvergenceWarning,
-        stacklevel=7,  # past the wrappers of fit
+        stacklevel=level_of_caller(),
     )
+
+
+def level_of_caller() -> int:
+    """The stacklevel of a warning that is to name the line of whoever called us, or scikit-learn."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).split(".")[0] in _OURS:
+        frame, level = frame.f_back, level + 1
+    return level

@@ -24,7 +24,7 @@ from ..solution import Inseparable, Solution, Status, one_or_all
 from ..ties import first_largest
 from ..types import Array, Index, Points
 from .callbacks import Hooks
-from .checks import require, require_choice, sample_weights
+from .checks import level_of_caller, require, require_choice, sample_weights
 from .keeping import Keeps
 from .labels import classes_of_stream, name_of
 from .proofs import told
@@ -177,7 +177,7 @@ class Online(Keeps, Described, DefaultArithmetic):
         for status in (Status.OUT_OF_TIME, Status.INTERRUPTED):
             if any(certificate.status is status for certificate in self.certificates_):
                 message = f"{type(self).__name__}: {status}."
-                warnings.warn(message, ConvergenceWarning, stacklevel=6)  # past two wrappers of fit
+                warnings.warn(message, ConvergenceWarning, stacklevel=level_of_caller())
 
 
 def confirmed(

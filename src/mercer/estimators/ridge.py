@@ -32,11 +32,19 @@ from ..solvers.ridge.system import RidgeSolver
 from ..types import Array, Index, Points
 from .callbacks import with_callbacks
 from .centring import far_centre
-from .checks import require_choice, require_here, require_limits, require_positive, sample_weights, warn_of
+from .checks import (
+    level_of_caller,
+    require_choice,
+    require_here,
+    require_limits,
+    require_positive,
+    sample_weights,
+    warn_of,
+)
 from .predicted import ridge_as_predicted
-from .ridge_answer import Answer, answered
+from .ridge_answer import Answer, answered, moved_back
 from .ridge_blocks import SpreadRows
-from .ridge_path import RidgePath, path_of
+from .ridge_path import RidgePath, grid_of, path_of
 from .ridge_predict import RidgePredictions
 from .scales import advise
 
@@ -166,7 +174,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
             self.__dict__.pop(earlier, None)
         if self.alpha == "loo":
             with looking(interrupt.look), until(deadline.part(_PATH_SHARE)):
-                self.path_ = path_of(training.problem, training.solver, _grid(training, self.alphas))
+                self.path_ = path_of(training.problem, training.solver, grid_of(training.problem, self.alphas))
             self.alpha_ = self.path_.best
         else:
             self.alpha_ = float(self.alpha)
@@ -188,7 +196,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         through landmarks. `alphas` are those of the estimator where none are given.
         """
         training = self._training(X, y, sample_weight)
-        return path_of(training.problem, training.solver, _grid(training, self.alphas if alphas is None else alphas))
+        return path_of(
+            training.problem, training.solver, grid_of(training.problem, self.alphas if alphas is None else alphas)
+        )
 
     def _check(self) -> None:
         require_limits(self)
@@ -300,7 +310,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         problem, solutions = training.problem, answer.solutions
         solutions = [replace(solution, reason=solution.reason or training.reason) for solution in solutions]
         if training.centre is not None:
-            answer, solutions = _moved_back(training, answer, solutions)
+            answer, solutions = moved_back(training.problem, training.centre, answer, solutions)
         several = y.ndim == 2
         self.kernel_ = problem.kernel
         coefficients = np.column_stack([solution.beta for solution in solutions])
@@ -337,7 +347,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
             warnings.warn(
                 "KernelRidge: the fit was stopped before loo_residuals_ were found, so there are none.",
                 ConvergenceWarning,
-                stacklevel=7,  # past two wrappers of fit
+                stacklevel=level_of_caller(),
             )
 
     def _keep_loo(self, training: _Training, residuals: Array, several: bool) -> None:
@@ -374,31 +384,6 @@ class _Training:
     """What was taken from the points, where those of a linear machine are far from the origin."""
     problems: ClassVar[int] = 1
     """All targets are one."""
-
-
-def _moved_back(training: _Training, answer: Answer, solutions: list[Any]) -> tuple[Answer, list[Any]]:
-    """f(x) = <w, x - centre> + b as <w, x> + (b - <w, centre>): by w, since sums over <x_i, x> would lose digits."""
-    w = answer.weights
-    if w is None:
-        w = np.asarray(training.problem.whole.X.T @ np.column_stack([solution.beta for solution in solutions]))
-    astray = np.asarray(training.centre, np.float64) @ w
-    moved = [replace(s, b=s.b - float(a)) for s, a in zip(solutions, astray, strict=True)]
-    return replace(answer, weights=w), moved
-
-
-def _grid(training: _Training, alphas: Any) -> Array:
-    """The values of lambda, checked."""
-    if alphas is None:
-        problem = training.problem
-        if problem.kernel.domain is Domain.VALUES:
-            values = np.diagonal(problem.whole.X)
-        else:
-            values = problem.kernel.diag(problem.drawn(1000, np.random.default_rng(0)).X)
-        return np.geomspace(1e-8, 1e3, 50) * (float(np.mean(np.abs(values))) or 1.0)
-    grid = np.array(alphas, np.float64)
-    if grid.ndim != 1 or grid.size == 0 or not (np.isfinite(grid) & (grid > 0)).all():
-        raise ValueError(f"alphas must be finite numbers > 0, not {alphas!r}.")
-    return grid
 
 
 def _numbers(y: Any) -> Any:

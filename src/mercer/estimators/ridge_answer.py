@@ -136,3 +136,13 @@ def certified_landmarks(estimator: Any, ridge: Ridge) -> list[RidgeCertificate]:
     cost = 0.5 * now.mass * astray**2  # of another b than the best one, which was measured
     answer = replace(answer, primal=answer.primal + cost, gap=answer.gap + cost)
     return answer.certificates
+
+
+def moved_back(problem: Ridge, centre: Array | None, answer: Answer, solutions: list[Any]) -> tuple[Answer, list[Any]]:
+    """f(x) = <w, x - centre> + b as <w, x> + (b - <w, centre>): by w, since sums over <x_i, x> would lose digits."""
+    w = answer.weights
+    if w is None:
+        w = np.asarray(problem.whole.X.T @ np.column_stack([solution.beta for solution in solutions]))
+    astray = np.asarray(centre, np.float64) @ w
+    moved = [replace(s, b=s.b - float(a)) for s, a in zip(solutions, astray, strict=True)]
+    return replace(answer, weights=w), moved

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -240,3 +241,17 @@ def residuals_from_weights(problem: FeatureProblem, answer: Weights) -> Array:
         leverage += piece.weight / now.mass if problem.bias else 0.0
         out[rows] = now.errors[rows] / (1.0 - leverage)[:, None]
     return out
+
+
+def grid_of(problem: Ridge, alphas: Any) -> Array:
+    """The values of lambda, checked."""
+    if alphas is None:
+        if problem.kernel.domain is Domain.VALUES:
+            values = np.diagonal(problem.whole.X)
+        else:
+            values = problem.kernel.diag(problem.drawn(1000, np.random.default_rng(0)).X)
+        return np.geomspace(1e-8, 1e3, 50) * (float(np.mean(np.abs(values))) or 1.0)
+    grid = np.array(alphas, np.float64)
+    if grid.ndim != 1 or grid.size == 0 or not (np.isfinite(grid) & (grid > 0)).all():
+        raise ValueError(f"alphas must be finite numbers > 0, not {alphas!r}.")
+    return grid

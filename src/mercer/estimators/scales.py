@@ -11,6 +11,7 @@ from ..kernels import Kernel
 from ..kernels.adaptive import Adaptive
 from ..kernels.points import count, is_sparse, take
 from ..types import Array, Points
+from .checks import level_of_caller
 
 APART = 1000.0  # times: from there on, the column with the smaller scale is hardly seen
 _ROWS = 10_000  # evenly spaced, are looked at
@@ -45,7 +46,7 @@ def advise(machine: Any, kernel: Kernel, X: Points) -> None:
         "entries must be >= 0 and MaxAbsScaler where X is sparse; or silence this by "
         'warnings.simplefilter("ignore", mercer.estimators.ScaleWarning).'
     )
-    warnings.warn(ScaleWarning(facts, advice), stacklevel=6)  # past two wrappers of fit
+    warnings.warn(ScaleWarning(facts, advice), stacklevel=level_of_caller())
 
 
 def _adaptive(kernel: Kernel) -> Adaptive | None:

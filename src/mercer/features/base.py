@@ -34,6 +34,7 @@ class FeatureMap(
 
     exact: ClassVar[bool] = True
     _takes_sparse: ClassVar[bool] = False
+    _alone: ClassVar[bool] = False  # whether `_map` works by one thread
     kernel_: Kernel
     _n_features_out: int
 
@@ -59,12 +60,8 @@ class FeatureMap(
         def work(start: int) -> None:
             out[start : start + _ROWS] = self._map(X[start : start + _ROWS])
 
-        for_each(range(_ROWS, n, _ROWS), work, 1 if self._serial() else thread_count())
+        for_each(range(_ROWS, n, _ROWS), work, thread_count() if self._alone else 1)
         return out
-
-    def _serial(self) -> bool:
-        """Whether Python code is called for each point: threads would only wait for each other."""
-        return self.kernel_.serial
 
     def _admit(self, X: Points, reset: bool) -> Any:
         if self._domain() is Domain.OBJECTS:
