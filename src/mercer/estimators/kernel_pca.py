@@ -94,7 +94,8 @@ class KernelPCA(KernelMap):
         small = n * _ROUNDING * max(float(np.abs(values).max()), _ROUNDING)
         values = np.where(values > small, values, 0.0)
         kept = max(1, int(np.count_nonzero(values))) if self.n_components is None else wanted  # largest first
-        self.eigenvalues_, self.eigenvectors_, self.residuals_ = values[:kept], vectors[:, :kept], residuals[:kept]
+        self.eigenvalues_, self.residuals_ = values[:kept], residuals[:kept]
+        self.eigenvectors_ = np.ascontiguousarray(vectors[:, :kept])  # as it comes back from a file: the same bits
         self.explained_variance_ratio_ = self.eigenvalues_ / total if total > 0.0 else np.zeros(kept)
         self.X_fit_, self._n_features_out = points, kept
         self._offset = (means @ self.eigenvectors_) * self._inverse_roots()
