@@ -39,9 +39,9 @@ class PolarMap(FeatureMap):
         rest = np.hypot.accumulate(np.abs(padded[:, ::-1]), axis=1)[:, ::-1]
         out[:, 0] = rest[:, 0]
         for j in range(d - 2):
-            out[:, j + 1] = np.arctan2(rest[:, j + 1], padded[:, j])
+            out[:, j + 1] = _angles(rest[:, j + 1], padded[:, j])
         # Adding 0 turns -0 into 0, whose angle is pi and not -pi.
-        out[:, d - 1] = np.arctan2(padded[:, d - 1] + 0.0, padded[:, d - 2] + 0.0)
+        out[:, d - 1] = _angles(padded[:, d - 1] + 0.0, padded[:, d - 2] + 0.0)
         return out
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -64,3 +64,8 @@ class PolarMap(FeatureMap):
             radius *= np.sin(polar[:, j + 1])
         out[:, d - 1] = radius
         return out[:, : self.n_features_in_]
+
+
+def _angles(y: Any, x: Any) -> Any:
+    """arctan2 of numbers in a row: of others, NumPy 2.0 finds a last digit that depends on where they stand in memory."""
+    return np.arctan2(np.ascontiguousarray(y), np.ascontiguousarray(x))
