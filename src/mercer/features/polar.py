@@ -67,5 +67,5 @@ class PolarMap(FeatureMap):
 
 
 def _angles(y: Any, x: Any) -> Any:
-    """arctan2 of numbers in a row: of others, NumPy 2.0 finds a last digit that depends on where they stand in memory."""
+    """arctan2 of numbers side by side: of others, a last digit of NumPy 2.0 depends on where they stand in memory."""
     return np.arctan2(np.ascontiguousarray(y), np.ascontiguousarray(x))
