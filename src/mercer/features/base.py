@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..arithmetic import DefaultArithmetic
 from ..kernels import FromFeatures, Kernel, kernel
 from ..kernels.points import Domain, copied, count, is_sparse, objects
-from ..parallel import for_each, thread_count
 from ..params import RebuildsParameters
 from ..types import Points
 
@@ -34,7 +33,6 @@ class FeatureMap(
 
     exact: ClassVar[bool] = True
     _takes_sparse: ClassVar[bool] = False
-    _alone: ClassVar[bool] = False  # whether `_map` works by one thread
     kernel_: Kernel
     _n_features_out: int
 
@@ -56,11 +54,8 @@ class FeatureMap(
             return self._map(X)
         out = np.empty((n, *first.shape[1:]), first.dtype)  # piece by piece: small temporaries, and Ctrl-C is heard
         out[:_ROWS] = first
-
-        def work(start: int) -> None:
+        for start in range(_ROWS, n, _ROWS):
             out[start : start + _ROWS] = self._map(X[start : start + _ROWS])
-
-        for_each(range(_ROWS, n, _ROWS), work, thread_count() if self._alone else 1)
         return out
 
     def _admit(self, X: Points, reset: bool) -> Any:

@@ -43,7 +43,6 @@ class RandomFourier(KernelMap):
     """
 
     exact: ClassVar[bool] = False
-    _alone: ClassVar[bool] = True
 
     def __init__(self, kernel: Any = Gaussian(), n_components: int = 100, random_state: Any = None) -> None:  # noqa: B008
         self.kernel = kernel
