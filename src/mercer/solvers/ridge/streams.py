@@ -6,7 +6,7 @@ of the rows are sums over them, such as G'Ce for the errors e = t - G c of coeff
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -106,6 +106,11 @@ class Features:
         return block_between(self.kernel, X, self.landmarks)
 
 
+def _both(these: Iterable[Any], those: Iterable[Any]) -> list[Any]:
+    """Sums over some rows and over others, one by one."""
+    return [mine + theirs for mine, theirs in zip(these, those, strict=True)]
+
+
 class Sums(NamedTuple):
     """Over rows with errors e = t - G c: G'Ce, and the sums of c e^2, c e and c."""
 
@@ -116,8 +121,7 @@ class Sums(NamedTuple):
 
     def plus(self, other: Sums) -> Sums:
         """Over the rows of both."""
-        added: Any = [mine + theirs for mine, theirs in zip(self, other, strict=True)]  # type: ignore[operator]
-        return Sums(*added)
+        return Sums(*_both(self, other))
 
 
 def sums(
@@ -203,8 +207,7 @@ class Moments(NamedTuple):
 
     def plus(self, other: Moments) -> Moments:
         """Over the rows of both."""
-        added: Any = [mine + theirs for mine, theirs in zip(self, other, strict=True)]  # type: ignore[operator]
-        return Moments(*added)
+        return Moments(*_both(self, other))
 
 
 def moments(stream: Stream, features: Features, centre: Array, L: Array | None = None) -> Iterator[Moments]:
