@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ..kernels import Normalized
 from ..kernels.base import raise_to
 from ..types import Array, Index, Points
 from .way import AnyWay, Ready, Way
@@ -114,6 +115,37 @@ class Changed(_Around):
             self.inner.add(rows, columns, self.factor * V, out)
         else:
             super().add(rows, columns, V, out)
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """Points that are ready, and 1 / sqrt(k(x, x)) of each."""
+
+    points: Ready
+    scale: Array
+    count: int
+
+
+class Cosines(Way[Weighed]):
+    """k(x, z) / sqrt(k(x, x) k(z, z))."""
+
+    def __init__(self, kernel: Normalized, inner: AnyWay) -> None:
+        self.kernel, self.inner, self.dtype = kernel, inner, inner.dtype
+        self.cost, self.tiles, self.symmetric = inner.cost + 1.0, 3 + inner.tiles, inner.symmetric
+        self.bytes_a_point = inner.bytes_a_point + 2.0 * self.dtype.itemsize
+
+    def prepared(self, X: Points) -> Points:
+        return self.inner.prepared(X), self.kernel.scale(X, self.dtype)
+
+    def rows(self, X: Points, index: Index) -> Weighed:
+        return Weighed(self.inner.rows(X[0], index), X[1][index], index.size)
+
+    def columns(self, X: Points, index: Index) -> Weighed:
+        return Weighed(self.inner.columns(X[0], index), X[1][index], index.size)
+
+    def fill(self, rows: Weighed, columns: Weighed, slots: Index, out: Array) -> None:
+        self.inner.fill(rows.points, columns.points, slots, out)
+        out[slots] *= np.multiply.outer(rows.scale, columns.scale)  # one product: symmetric to the last digit
 
 
 class Rounded(_Around):

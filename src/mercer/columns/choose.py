@@ -20,6 +20,7 @@ from ..kernels import (
     Laplacian,
     Linear,
     Matern,
+    Normalized,
     Polynomial,
     Power,
     Product,
@@ -29,7 +30,7 @@ from ..kernels import (
 from ..kernels.pairwise import overflow_checked_later, require_no_overflow, squared_norms
 from ..kernels.points import is_sparse, width
 from ..types import Array, Points
-from .algebra import Added, Changed, Multiplied, Rounded
+from .algebra import Added, Changed, Cosines, Multiplied, Rounded
 from .blocks import Blocks
 from .dense import Bits, Tiles
 from .sparse import Inverted
@@ -57,6 +58,8 @@ def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike, exact: bool
         return Changed(way_of(kernel.kernel, sets, dtype, exact), factor=kernel.factor)
     if isinstance(kernel, Power):
         return Changed(way_of(kernel.kernel, sets, dtype, exact), exponent=kernel.exponent)
+    if isinstance(kernel, Normalized):
+        return Cosines(kernel, way_of(kernel.kernel, sets, dtype, exact))
     form = _form(kernel)
     if form is None or not hasattr(X, "shape"):
         cost = 1.0 if isinstance(kernel, Constant) else _PYTHON if kernel.serial else 4.0 * width(X) + 20.0

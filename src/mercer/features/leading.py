@@ -79,12 +79,16 @@ def _lanczos(K: Array, wanted: int, u: Array, tol: float) -> Spectrum | None:
     look = wanted + 2 * width
     for start in range(0, most, width):
         stop = start + width
-        W = _apart_from(u, K @ V[:, start:stop])  # V is so already
-        for _ in range(2):  # twice is enough
+        W: Array = K @ V[:, start:stop]
+        R: Array = np.eye(width)
+        for _ in range(2):  # twice is enough; the second time with columns of length 1, for what is left may be rounding
+            W = _apart_from(u, W)
             along = V[:, :stop].T @ W
             W -= V[:, :stop] @ along
-            H[:stop, start:stop] += along
-        V[:, stop : stop + width], R = qr(W, mode="economic", check_finite=False)
+            H[:stop, start:stop] += along @ R
+            W, T = qr(W, mode="economic", check_finite=False)
+            R = T @ R
+        V[:, stop : stop + width] = W
         if stop < look:
             continue
         look = int(_AGAIN * stop)

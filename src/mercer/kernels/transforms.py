@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..types import Array, Points
+from . import evaluate
 from .base import Kernel, _Composite
 from .points import Domain, admit, copied, count, row_weights
 
@@ -34,7 +36,8 @@ class Normalized(_Composite, names=("Normalized", "Normalised")):
 
     def fill(self, A: Points, B: Points, out: Array) -> None:
         self.kernel.fill(A, B, out)
-        out *= np.multiply.outer(self._scale(A), self._scale(B))  # one product: symmetric to the last digit
+        scales = [self.scale(points, out.dtype) for points in (A, B)]
+        out *= np.multiply.outer(*scales)  # one product: symmetric to the last digit
 
     def diagonal(self, A: Points) -> Array:
         """Ones, or 0 where phi(x) = 0."""
@@ -44,10 +47,10 @@ class Normalized(_Composite, names=("Normalized", "Normalised")):
     def reason(self) -> str | None:
         return "a positive definite kernel times g(x) g(z), with g(x) = k(x, x)^(-1/2)"
 
-    def _scale(self, A: Points) -> Array:
+    def scale(self, A: Points, dtype: DTypeLike) -> Array:
         """1 / sqrt(k(x, x)), and 0 where that is not defined."""
-        diagonal = self.kernel.diagonal(A)
-        return np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
+        diagonal = evaluate.diagonal(self.kernel, A, dtype)
+        return np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0).astype(dtype)
 
 
 @dataclass(frozen=True, eq=False)

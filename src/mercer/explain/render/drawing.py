@@ -252,8 +252,12 @@ def _around(places: list[Place]) -> Frame:
 
 
 def contour(values: list[list[float]], level: float) -> list[Segment]:
-    """The pieces of the curve f = level in the cells of a grid, each cut into two triangles; in grid coordinates."""
+    """The pieces of the curve f = level in the cells of a grid, each cut into two triangles; in grid coordinates.
+
+    Values count to ten digits: the last ones differ from CPU to CPU, and the text of a picture must not.
+    """
     pieces: list[Segment] = []
+    values = [[float(f"{value:.10g}") for value in row] for row in values]
     below = [[value < level for value in row] for row in values]
     for j, (here, above) in enumerate(pairwise(below)):
         for i in range(len(here) - 1):

@@ -59,7 +59,8 @@ def draw(picture: Picture | Chart) -> str:
 
 
 def _at(place: Place) -> str:
-    return f"({place[0]:.4g},{place[1]:.4g})"
+    x, y = (round(coordinate, 9) for coordinate in place)  # mirror images are rounded alike
+    return f"({x:.4g},{y:.4g})"
 
 
 def _number(value: float) -> str:
