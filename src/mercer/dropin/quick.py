@@ -17,7 +17,7 @@ from ..kernels.points import Domain, is_sparse
 from ..losses import HardMargin, Terms, violation
 from ..parallel import thread_count
 from ..solution import Certificate, Status
-from ..solvers.newton.free import newton_steps
+from ..solvers.newton.free_coefficients import newton_steps
 from ..types import Array, Points
 
 core = CHOICE.functions

@@ -145,6 +145,10 @@ class Loss(Parameters):
         """The second derivative in u."""
         raise NotImplementedError(f"{self!r} has no second derivative.")
 
+    def model(self, y: Array, u: Array) -> tuple[Array, Array, Array]:
+        """Value, slope and curvature: what a step of Newton's method knows of the loss."""
+        return self.value(y, u), self.slope(y, u), self.curvature(y, u)
+
     def conjugate(self, y: Array, v: Array) -> Array:
         """loss*(v) = sup_u (v u - loss(y, u))."""
         raise NotImplementedError

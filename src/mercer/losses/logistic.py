@@ -37,6 +37,12 @@ class Logistic(Loss):
         e = np.exp(-np.abs(u))
         return np.asarray(e / (1.0 + e) ** 2)
 
+    def model(self, y: Array, u: Array) -> tuple[Array, Array, Array]:
+        margin = y * u
+        e = np.exp(-np.abs(margin))
+        p = np.where(margin > 0.0, e, 1.0) / (1.0 + e)
+        return np.log1p(e) - np.minimum(margin, 0.0), -y * p, p * (1.0 - p)
+
     def conjugate(self, y: Array, v: Array) -> Array:
         from scipy.special import entr
 
