@@ -36,7 +36,7 @@ def newton(Z: Array, t: Terms, tol: float) -> tuple[Array, Certificate, int]:
         else:
             break  # rounding hides what is left
         w, f, best, rounds = w + part * step, f + part * along, value, rounds + 1
-        before, free = free, _coefficients(t, f) != 0.0
+        before, free = free, t.best(f) != 0.0
         if part == 1.0 and np.array_equal(before, free):
             break  # this is the least value of the quadratic that J is here
     certificate = _certified(Z, t, w)
@@ -52,19 +52,15 @@ def _towards_least(Z: Array, q: Array, r: Array) -> Array:
     return np.linalg.solve(H, scaled.T @ q)
 
 
-def _coefficients(t: Terms, f: Array) -> Array:
-    return np.minimum(np.maximum((t.q - f) / t.r, t.lo), t.hi)
-
-
 def _objective(t: Terms, w: Array, f: Array) -> float:
-    beta = _coefficients(t, f)
+    beta = t.best(f)
     return 0.5 * float(w @ w) + 0.5 * float((t.r * beta) @ beta)
 
 
 def _certified(Z: Array, t: Terms, w: Array) -> Certificate:
     """Primal value of w, dual value of the point that its losses make."""
     f = Z @ w
-    beta = _coefficients(t, f)
+    beta = t.best(f)
     u = beta @ Z
     primal, dual = _objective(t, w, f), inner(t.q, beta) - 0.5 * inner(u, u) - 0.5 * inner(t.r * beta, beta)
     return Certificate(primal, min(dual, primal), kkt_violation=float(np.abs(Z @ (u - w)).max()))

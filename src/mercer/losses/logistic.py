@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..types import Array
-from .base import Loss, require_labels
+from .base import Box, Loss, require_labels
 
 _STEPS = 50  # of Newton's method for a bias
 _FLAT = 1e-9  # curvatures below this part of the largest possible one are left to others
@@ -42,8 +42,8 @@ class Logistic(Loss):
 
         return np.asarray(-entr(-y * v) - entr(1.0 + y * v))
 
-    def bounds(self, y: Array, C: Array) -> tuple[Array, Array]:
-        return np.minimum(0.0, C * y), np.maximum(0.0, C * y)
+    def bounds(self, y: Array, C: Array) -> Box:
+        return Box(np.minimum(0.0, C * y), np.maximum(0.0, C * y))
 
     def check(self, y: Array) -> None:
         require_labels(self, y)

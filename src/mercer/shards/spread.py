@@ -64,8 +64,7 @@ class Spread:
 
     def _begin(self, number: int, scores: Array) -> Begin:
         places, rows = self.parts[number]
-        t = self.terms
-        own = Terms(t.q[places], t.r[places], t.eps[places], t.lo[places], t.hi[places])
+        own = self.terms.at(places)
         return Begin(
             self.problem, self.round, self.gram.kernel, self.dtype.name, self.bias, rows, own, self.beta[places],
             scores, self.points.witnesses, self.engine.packed(number),

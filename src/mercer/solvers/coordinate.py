@@ -111,8 +111,7 @@ def _worth_newton(descent: Descent) -> bool:
         return False
     if descent.rounds >= _ENOUGH and design.width <= _NARROW:  # however cheap passes are
         return True
-    lo, hi = problem.bounds
-    free = int(np.count_nonzero((descent.beta > lo) & (descent.beta < hi)))
+    free = int(np.count_nonzero(problem.bounds.free(descent.beta)))
     if _STEPS * _newton_step(design, free) >= descent.passes_per_digit * 3.0 * _read(design):
         return False
     # By what a pass has taken, there is time for some steps.
@@ -141,7 +140,7 @@ def _start_from_a_part(descent: Descent) -> None:
     order = np.arange(design.n)
     CHOICE.functions.shuffle(order, descent.words)
     rows = np.sort(order[:size])
-    terms = _terms(descent).take(rows, axis=1)
+    terms = descent.problem.terms.at(rows).rows
     terms[R] *= size / design.n
     none = np.zeros(size), np.zeros(design.width)
     newton = ProximalNewton(Design(design.Z[rows], design.constant), terms, *none, 0.0, descent.problem.bias)
@@ -163,16 +162,10 @@ def _design_of(problem: Problem) -> Design:
     return design
 
 
-def _terms(descent: Descent) -> Array:
-    """The dual terms, a row for each: in the order of `_core/descent.py`, without what only passes need."""
-    t = descent.problem.terms
-    return np.stack([t.q, t.r, t.eps, t.lo, t.hi])
-
-
 def _newton_steps(descent: Descent, solver: CoordinateDescent) -> Generator[Iterate, Array | None, None]:
     """Newton steps from where the descent stands, as long as they help."""
     problem = descent.problem
-    newton = ProximalNewton(_design(descent), _terms(descent), descent.beta, descent.image, descent.b, problem.bias)
+    newton = ProximalNewton(_design(descent), problem.terms.rows, descent.beta, descent.image, descent.b, problem.bias)
     best = apart = nothing(problem)  # steps between two centres can lead astray
     earlier, since = (np.nan, np.nan), 0
     while True:
