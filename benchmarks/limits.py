@@ -1,9 +1,9 @@
 """Seconds asked and seconds taken: `time_limit` over machines and solvers, on problems that need far longer.
 
 The promise is the limit, a tenth of it and half a second. Beside it, how much of the targets the answer at the limit
-gets right on points that it has not seen (accuracy, or R^2), what a cheaper method gets right in half of the limit, and
-a constant. The cheaper method has landmarks, as many as there is time for, and a linear machine on their features; where the
-machine is linear, a pass of stochastic steps. Each case runs in a process of its own, after a small fit.
+gets right on points that it has not seen (accuracy, or R^2), what a cheaper method gets right in half of the limit,
+and a constant. The cheaper method has landmarks, as many as there is time for, and a linear machine on their features;
+where the machine is linear, stochastic steps. Each case runs in a process of its own, after a small fit.
 
     python benchmarks/limits.py                 limits of 1 and 5 seconds; some ten minutes
     python benchmarks/limits.py 1 logistic      one limit; the cases whose name has this word
