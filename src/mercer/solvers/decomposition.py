@@ -320,7 +320,7 @@ class Descent:
         """Without upper bounds, every multiple of beta is feasible: take the best one."""
         shard = self.shard
         total = float((shard.beta * shard.terms.q).sum())
-        norm = total - float((shard.beta * shard.F).sum())
+        norm = 2.0 * (total - shard.dual())  # of f, since neither r nor eps is in this dual
         if norm > 0.0 and total > 0.0:
             shard.scale(total / norm)
             self.dual = 0.5 * total * total / norm
