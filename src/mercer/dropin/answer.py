@@ -34,7 +34,7 @@ _GAP = 1e-5  # the relative gap to reach
 FEW = 1500  # points, of which K is computed at once
 _DENSE = 2_000_000  # entries of sparse ones, up to which they may be made dense
 _CLOSE = 100  # points, up to which to find a faster way would take longer
-_PART = 0.01  # of violation and gap is what pairs aim at: a step of SMO more or less must not decide who is better
+_PART = 0.01  # of the violation is what pairs aim at: a step of SMO more or less must not decide who is better
 _STEPS, _MORE_STEPS, _WORK = 10, 50, 15_000  # pairs for each point, at most: more, where there are few points
 _TRIES, _FINER = 3, 0.1  # so often a gap that was too large for the violation is asked to be finer, by this factor
 
@@ -142,7 +142,7 @@ def matrix_of(kernel: Kernel, X: Array) -> Array:
 def settled_exactly(kernel: Kernel, X: Array, problems: Lot, tol: float, gap: float) -> list[Found] | None:
     """Every problem to this KKT violation and relative gap, by one native call; None where pairs do not settle one."""
     n, K = len(X), matrix_of(kernel, X)
-    how = Aim(problems.bias, _PART * gap, _PART * tol, max(_STEPS, min(_MORE_STEPS, _WORK // n)))
+    how = Aim(problems.bias, 0.5 * gap, _PART * tol, max(_STEPS, min(_MORE_STEPS, _WORK // n)))
 
     def call(parts: Parts, how: Aim) -> bool:
         core.settle_parts(K, *parts, how)
