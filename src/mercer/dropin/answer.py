@@ -6,7 +6,7 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,8 +58,7 @@ class RefusedError(Exception):
     """Why scikit-learn has to do it."""
 
 
-@dataclass(frozen=True, eq=False)
-class Answer:
+class Answer(NamedTuple):
     """Support vectors sorted by class, coefficients of each problem as rows, and what is proved of them."""
 
     support: Index
@@ -104,12 +103,11 @@ def of_few(
     found = settled_exactly(kernel, X, problems, tol, _GAP)
     if found is None:
         return None
-    sizes = [len(X)] if group is None else np.bincount(group).tolist()
     if len(found) == 1:
-        layout = found[0].beta[None]
-        used = np.flatnonzero(layout)
-        certificate = found[0].certificate
+        layout, certificate, sizes = found[0].beta[None], found[0].certificate, [0, 0]
+        used = np.flatnonzero(found[0].beta)
     else:
+        sizes = np.bincount(group).tolist()
         layout = pack([one.beta for one in found], sizes)
         used = np.flatnonzero(layout.any(axis=0))
         names = [f"{i} against {j}" for i, j in pairs(len(sizes))]
