@@ -107,6 +107,7 @@ def of_few(
         layout, certificate, sizes = found[0].beta[None], found[0].certificate, [0, 0]
         used = np.flatnonzero(found[0].beta)
     else:
+        assert group is not None
         sizes = np.bincount(group).tolist()
         layout = pack([one.beta for one in found], sizes)
         used = np.flatnonzero(layout.any(axis=0))
