@@ -24,11 +24,11 @@ from ..shown import table
 from ..solvers.base import Work
 from ..solvers.landmarks import FIRST, growing
 from ..solvers.ridge import NormalEquations, NystromCG, Ridge
+from ..solvers.ridge.in_features import FeatureProblem, Weights, normal_equations
+from ..solvers.ridge.linear_system import RidgeSolver
 from ..solvers.ridge.posed import of_arrays
 from ..solvers.ridge.ridge_auto import LEAST, landmarks_within, seconds_of
-from ..solvers.ridge.streams import Piece
-from ..solvers.ridge.system import RidgeSolver
-from ..solvers.ridge.weights import FeatureProblem, Weights, normal_equations
+from ..solvers.ridge.row_sums import Piece
 from ..solvers.triangular import Factor, forward
 from ..ties import first_largest
 from ..types import Array

@@ -11,7 +11,7 @@ import numpy as np
 from ...kernels.points import count, is_sparse, stack, take
 from ...memory import BudgetError, format_bytes
 from ...types import Array, Points
-from .streams import Piece, Stream, values_within
+from .row_sums import Piece, Stream, values_within
 
 _SQUARES = 4  # matrices of the normal equations that are held at a time
 _ROWS = 2**17  # of a piece of an array
