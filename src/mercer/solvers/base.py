@@ -18,6 +18,8 @@ from ..solution import Status
 from ..types import Array
 
 WHOLE = 2048  # points of a full working set
+MOST_LANDMARKS = 2000  # where nobody names a number
+LANDMARK_BYTES = 32  # of each value that landmarks have with all points, where these are held
 _READ = 5  # times n: so many rows of K are read in the pair steps of a full round,
 _MOST_READ = 10_000  # at most
 _ROUNDING = 1e-14  # of a sum, in parts of the sum of sizes

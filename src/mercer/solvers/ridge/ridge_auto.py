@@ -16,7 +16,7 @@ from ...memory import format_bytes
 from ...parallel import one_blas_thread, thread_count
 from ...solution import Status
 from ...types import Points
-from ..base import Work
+from ..base import MOST_LANDMARKS, Work
 from ..landmarks import FIRST, growing
 from ..triangular import factor_bytes
 from .cholesky import Cholesky
@@ -61,7 +61,7 @@ def choose_ridge(kernel: Kernel, X: Points, budget: int, *, factor: bool = False
 
 def landmarks_within(budget: int) -> int:
     """How many landmarks to take, where nobody names a number."""
-    return min(2000, max(100, int((budget / 64) ** 0.5)))
+    return min(MOST_LANDMARKS, max(100, int((budget / 64) ** 0.5)))
 
 
 # Where time is short.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...columns import Between, block_between, pieces
+from ...columns import Between, block_between, pieces, rows_in_cache
 from ...kernels import Kernel
 from ...kernels.evaluate import cut
 from ...kernels.points import count, is_sparse, take
@@ -26,8 +26,6 @@ _TILE = 0.25  # of these are what one thread works on at a time
 _FEW = 4  # columns; so few are multiplied one by one, which is faster
 _FLOPS = 4_000_000_000  # of normal equations at a time: a fraction of a second
 _LEAST_ROWS = 256  # of them, however many features there are
-_LEAST = 96  # rows at a time,
-_CACHE = 2**18  # bytes of kernel values that one thread uses while they are in its cache
 
 
 class Piece(NamedTuple):
@@ -143,7 +141,7 @@ def sums(
         return _added(stream.afar.sums(features, coefficients, dtype, centre, errors))
     step = max(8, int(_TILE * stream.values) // features.size)
     if features.landmarks is not None:
-        step = min(step, max(_LEAST, _CACHE // (features.size * np.dtype(dtype).itemsize)))
+        step = min(step, rows_in_cache(features.size, dtype))
     seen = 0
     parts = []
     for piece in stream.pieces():
