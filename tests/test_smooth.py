@@ -17,6 +17,7 @@ from mercer.problem import Problem
 from mercer.solution import Status
 from mercer.solvers import Newton
 from mercer.solvers.newton import preconditioner
+from mercer.solvers.newton.hessian import Bias
 from mercer.solvers.newton.preconditioner import Preconditioner
 
 from .zoo import two_classes
@@ -129,7 +130,7 @@ def test_the_preconditioner_is_what_it_says(sparse, bias, drawn, monkeypatch):
         monkeypatch.setattr(preconditioner, "_CHEAP", 0.1)
     penalty, column = float(bias != "free"), {"free": 1.0, "penalised": 0.5, "none": 0.0}[bias]
     rate = rng.random(500) ** 8
-    model = Preconditioner(Design(X, 0.0), column, penalty)
+    model = Preconditioner(Design(X, 0.0), Bias(column, penalty))
     r, r_e = rng.normal(size=6), penalty * column
     assert_allclose(model.solve(r, r_e)[0], r)  # nothing is known
     model.spent = np.inf

@@ -10,6 +10,7 @@ from .between import value_seconds as value_seconds
 from .columns import SCRATCH as SCRATCH
 from .columns import Columns as Columns
 from .columns import padded as padded
+from .columns import pieces as pieces
 from .given import FEW as FEW
 from .given import GivenColumns as GivenColumns
 from .kept import Kept as Kept

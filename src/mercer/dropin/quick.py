@@ -14,10 +14,10 @@ from ..estimators.tasks import Task
 from ..gram import DenseGram
 from ..kernels import Kernel, Precomputed
 from ..kernels.points import Domain, is_sparse
-from ..losses import HardMargin, Terms
+from ..losses import HardMargin, Terms, violation
 from ..parallel import thread_count
 from ..solution import Certificate, Status
-from ..solvers.newton.free import newton_steps
+from ..solvers.newton.free_coefficients import newton_steps
 from ..types import Array, Points
 
 core = CHOICE.functions
@@ -99,7 +99,7 @@ def _solved(task: Task, K: Array, tol: float) -> Found | None:
         return None
     beta = beta[:n].copy()
     scores = _product(K, beta, n)
-    top, bottom, _ = core.extremes(t.q - t.r * beta - scores, beta, t.eps, t.lo, t.hi)
+    top, bottom, _ = core.extremes(t.gradient(beta, scores), beta, t.eps, t.lo, t.hi)
     b = 0.5 * (top + bottom) if task.bias else 0.0
     if not np.isfinite(b):  # one side alone bounds it
         b = task.problem(DenseGram(K[:n, :n], Precomputed(), np.arange(n))).best_bias(scores)
@@ -137,9 +137,8 @@ def certified(t: Terms, task: Task, beta: Array, scores: Array, b: float) -> Cer
         t.q, t.r, t.eps, t.lo, t.hi, beta, scores, scores, b, np.empty(beta.size)
     )
     primal, dual = 0.5 * norm + loss + task.mass * b, -0.5 * norm - conjugate
-    violation = max(top - bottom, 0.0) if task.bias else max(top, -bottom, 0.0)
     outside = max(outside, abs(total - task.mass) / max(1.0, beta.size**0.5)) if task.bias else outside
     return Certificate(
-        primal, min(dual, primal), max(dual - primal, 0.0), violation, outside / largest if largest else outside,
-        Status.CONVERGED,
+        primal, min(dual, primal), max(dual - primal, 0.0), violation(top, bottom, task.bias),
+        outside / largest if largest else outside, Status.CONVERGED,
     )  # fmt: skip

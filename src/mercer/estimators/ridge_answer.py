@@ -13,7 +13,7 @@ from ..kernels import Kernel
 from ..kernels.points import count
 from ..limits import STOPPED, deadline, look
 from ..solution import Joint, Solution
-from ..solvers.conjugate import norms
+from ..solvers.conjugate_gradients import norms
 from ..solvers.ridge import Ridge
 from ..solvers.ridge.nystrom_cg import root
 from ..solvers.ridge.ridge_certificate import RidgeCertificate

@@ -81,7 +81,7 @@ def _lanczos(K: Array, wanted: int, u: Array, tol: float) -> Spectrum | None:
         stop = start + width
         W: Array = K @ V[:, start:stop]
         R: Array = np.eye(width)
-        for _ in range(2):  # twice is enough; the second time with columns of length 1, for what is left may be rounding
+        for _ in range(2):  # the second time with columns of length 1, for what is left may be rounding
             W = _apart_from(u, W)
             along = V[:, :stop].T @ W
             W -= V[:, :stop] @ along

@@ -98,9 +98,8 @@ def _posed(n: int, Cs: Array, tasks: list[tuple[Index, Any]], group: Index) -> P
         y[number, place] = task.y
         weight = np.outer(Cs, task.C)
         weights[number][:, place] = weight
-        found = task.loss.terms(np.tile(task.y, len(Cs)), weight.ravel())
-        for term, array in zip(terms, (found.q, found.r, found.eps, found.lo, found.hi), strict=True):
-            term[number][:, place] = np.broadcast_to(array, weight.size).reshape(weight.shape)
+        found = task.loss.terms(np.tile(task.y, len(Cs)), weight.ravel()).rows
+        terms[:, number][:, :, place] = found.reshape(5, *weight.shape)
     return Posed(parts, y, weights, terms.reshape(5, -1, at.size), first.bias)
 
 

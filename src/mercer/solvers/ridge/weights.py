@@ -19,7 +19,7 @@ import numpy as np
 
 from ...types import Array
 from ..base import Several
-from ..conjugate import Standing, conjugate_gradients, inner_products, norms
+from ..conjugate_gradients import Standing, conjugate_gradients, inner_products, norms
 from ..triangular import backward, factored, forward
 from .ridge_certificate import RidgeCertificate
 from .streams import Features, Moments, Piece, Stream, moments, sums
