@@ -219,17 +219,25 @@ class Descent:
         """Coefficients and K beta of all points."""
         shard = self.shard
         done, work = not shard.stale and self._at_floor(), self.work
+        partial = shard.stale and not self._nearly_solved()
         gap, scores = None if self.hard else shard.gap(), shard.scores()
         return Iterate(
-            shard.all_beta, scores, shard.middle, self.dual, partial=shard.stale, done=done, gap=gap, work=work,
-            error=np.inf if shard.stale else shard.error, note=self.note,
+            shard.all_beta, scores, shard.middle, self.dual, partial=partial, behind=shard.stale, done=done, gap=gap,
+            work=work, error=np.inf if shard.stale else shard.error, note=self.note,
         )  # fmt: skip
 
     # One round.
 
     def round(self) -> None:
-        """Choose a working set, solve for it, and take its coefficients."""
+        """Choose a working set, solve for it, and take its coefficients.
+
+        Those left out come back when the others are nearly solved: with the K beta of a certificate, where the gap
+        seemed small enough for one, else at the beginning of the next round.
+        """
         shard = self.shard
+        if shard.stale and self._nearly_solved():
+            shard.restore()
+            self.rejoin_at = -1.0
         if self.plain and shard.held is not None and shard.n <= max(WHOLE, self.working_set):
             self._settle()
             return
@@ -245,10 +253,8 @@ class Descent:
         self._rise(*shard.move(W, small.beta[: W.size]))
         if self.hard:
             self._scale()
-        if shard.stale and self._nearly_solved():
-            shard.restore()
-            self.rejoin_at = -1.0
-        self._shrink()
+        if not (shard.stale and self._nearly_solved()):
+            self._shrink()
 
     def _settle(self) -> None:
         """A problem of one working set, as far as steps of pairs alone are fast."""
