@@ -18,39 +18,48 @@ PIP := -m pip install --quiet --disable-pip-version-check
 # What the native core is built from.
 NATIVE := CMakeLists.txt $(wildcard backend/*.py src/mercer/_core/*.hpp src/mercer/_core/*.cpp)
 
+# An environment with some extras: packages are fetched while the core is compiled.
+NEEDED = import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; e = p["optional-dependencies"]; \
+	print(*p["dependencies"], *(n for x in "$(EXTRAS)".split() for n in e[x] if not n.startswith("mercer[")), sep="\n")
+define ENVIRONMENT
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Mercer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	@echo '[1/3] An environment of its own, .venv'
+	@$(PYTHON) -m venv .venv
+	@echo '[2/3] What builds the native core: scikit-build-core, nanobind, cmake, ninja'
+	@$(BIN)/python $(PIP) $(BUILDERS)
+	@echo '[3/3] $(PACKAGES), while the core is compiled ($(PATIENCE))'
+	@$(BIN)/python -c '$(NEEDED)' > .venv/needed
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python $(PIP) --no-deps --no-build-isolation $(BUILD) --editable . & build=$$!; \
+	$(BIN)/python $(PIP) --no-compile --requirement .venv/needed && wait $$build
+	@touch $@
+endef
+
 # The stamp is new whenever the dependencies, or the native core, may have changed.
+.venv/ready: EXTRAS = plot explain data onnx widget distributed dev
+.venv/ready: PACKAGES = Whatever Mercer and its tests need
+.venv/ready: PATIENCE = a minute
 .venv/ready: pyproject.toml $(NATIVE)
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Mercer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
-	$(PYTHON) -m venv .venv
-	$(BIN)/python $(PIP) --upgrade pip
-	$(BIN)/python $(PIP) --editable '.[dev]'
-	touch $@
+	$(ENVIRONMENT)
+
+# The demo needs a part of that, and the core for this CPU alone.
+.venv/demo: EXTRAS = plot explain
+.venv/demo: PACKAGES = NumPy, SciPy, scikit-learn, Matplotlib, SymPy and a few more
+.venv/demo: PATIENCE = half a minute
+.venv/demo: BUILD = --config-settings=build-dir=build/demo --config-settings=cmake.define.MERCER_LEVELS=here
+.venv/demo: pyproject.toml $(NATIVE)
+	$(ENVIRONMENT)
 
 .venv-oldest/ready: pyproject.toml tests/oldest.txt $(NATIVE)
 	$(OLDEST_PYTHON) -m venv .venv-oldest
 	$(OLDEST)/python $(PIP) --constraint tests/oldest.txt --editable . hypothesis pandas pyarrow pytest pytest-xdist
 	touch $@
 
-# The demo needs a part of what the tests do. Packages are fetched while the core is compiled, for this CPU alone.
-QUICK := --config-settings=build-dir=build/demo --config-settings=cmake.define.MERCER_LEVELS=here
-NEEDED := import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); o = p["project"]["optional-dependencies"]; \
-	print(*p["project"]["dependencies"], *o["plot"], *o["explain"], sep="\n")
-.venv/demo: pyproject.toml $(NATIVE)
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Mercer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
-	@echo '[1/4] An environment of its own, .venv'
-	@$(PYTHON) -m venv .venv
-	@echo '[2/4] What builds the native core: scikit-build-core, nanobind, cmake, ninja'
-	@$(BIN)/python $(PIP) $(BUILDERS)
-	@echo '[3/4] NumPy, SciPy, scikit-learn, Matplotlib, SymPy and a few more, while the core is compiled (half a minute)'
-	@$(BIN)/python -c '$(NEEDED)' > .venv/needed
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python $(PIP) --no-deps --no-build-isolation $(QUICK) --editable . & build=$$!; \
-	$(BIN)/python $(PIP) --no-compile --requirement .venv/needed && wait $$build
-	@echo '[4/4] The demo'
-	@touch $@
-
 demo: $(if $(wildcard .venv/ready),.venv/ready,.venv/demo)
 	@$(BIN)/python examples/demo.py
 
+# Two processes share the cores: threads of BLAS and OpenMP that wait must not keep a core busy meanwhile.
+test test-plain test-reference test-oldest: export OPENBLAS_THREAD_TIMEOUT := 4
+test test-plain test-reference test-oldest: export OMP_WAIT_POLICY := passive
 test: .venv/ready .venv/tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

@@ -1,9 +1,12 @@
 """Workers of one thread each against one process of one thread: seconds, rounds, kernel values, bytes of a round.
 
-Seconds of the processor tell more where other work runs beside it: those of the client and then of the busiest worker.
+The clock runs while the machine is fitted, from points that are where they are worked on; to send them there took the
+seconds that are told beside it. Seconds of the processor tell more where other work runs too: those of the client and
+then of the busiest worker.
 
 python benchmarks/distributed.py                         200,000 x 200 points, 1, 2 and 4 workers
-python benchmarks/distributed.py --rows 20000 --workers 2 --memory
+python benchmarks/distributed.py --points free           nearly half of the points are support vectors, most free
+python benchmarks/distributed.py --memory 250000         what a worker holds beside 200 MB of points, for a few rounds
 """
 
 from __future__ import annotations
@@ -11,27 +14,44 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from time import perf_counter, process_time
+from warnings import catch_warnings, simplefilter
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [path for path in sys.path if path != HERE]  # where `distributed` is this file
 
+import dask  # noqa: E402
 import dask.array as da  # noqa: E402
 import numpy as np  # noqa: E402
 from distributed import Client, LocalCluster, wait  # noqa: E402
+from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 
+import mercer.distributed  # noqa: E402
 from mercer import SVC  # noqa: E402
 from mercer.estimators.on_blocks import fit_on_blocks  # noqa: E402
 from mercer.shards.dask import DaskEngine  # noqa: E402
 
 
-def points(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Two classes that overlap a little, in float32: points near a bent surface of six dimensions."""
-    generator = np.random.default_rng(seed)
+def bent(n: int, d: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Two classes that overlap a little: points near a bent surface of six dimensions. A tenth are support vectors."""
     Z = generator.standard_normal((n, 6), np.float32)
     A = generator.standard_normal((6, d), np.float32) / np.float32(np.sqrt(6))
     X = np.tanh(Z @ A) + np.float32(0.1) * generator.standard_normal((n, d), np.float32)
     return X, np.where(Z[:, 0] + Z[:, 1] * Z[:, 2] + 0.1 * generator.standard_normal(n) > 0, 1, -1)
+
+
+def free(n: int, d: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Points in all directions, far from one another: nearly half are support vectors, most of them free."""
+    X = generator.standard_normal((n, d), np.float32)
+    w = generator.standard_normal((d, 3)).astype(np.float32) / np.sqrt(d)
+    f = X @ w
+    return X, np.where(f[:, 0] + 0.5 * f[:, 1] * f[:, 2] + 0.1 * generator.standard_normal(n) > 0, 1, -1)
+
+
+POINTS = {"bent": bent, "free": free}
 
 
 def told(name: str, machine: SVC, seconds: float, cpu: float, base: tuple[float, float] | None, more: str = "") -> None:
@@ -46,11 +66,16 @@ def told(name: str, machine: SVC, seconds: float, cpu: float, base: tuple[float,
     )
 
 
-def resident() -> int:
-    """Bytes that this process holds, at most so far."""
-    import resource
+def resident(peak: bool = False) -> int:
+    """Bytes that this process holds, or has held at most since `forget_peak` (Linux)."""
+    word = "VmHWM:" if peak else "VmRSS:"
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(word))
 
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+def forget_peak() -> None:
+    """The peak is what is held now."""
+    Path("/proc/self/clear_refs").write_text("5")
 
 
 def main() -> None:
@@ -59,45 +84,79 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--columns", type=int, default=200)
     parser.add_argument("--C", type=float, default=1.0)
+    parser.add_argument("--points", choices=POINTS, default="bent")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
-    parser.add_argument("--memory", action="store_true", help="also what workers hold above what they held before")
+    parser.add_argument("--memory", type=int, metavar="ROWS", help="memory alone, of one worker with so many rows")
+    parser.add_argument("--rounds", type=int, default=4, help="of the fit whose memory is measured")
     arguments = parser.parse_args()
-    X, y = points(arguments.rows, arguments.columns)
+    if arguments.memory:
+        memory(arguments.memory, arguments.columns, arguments.points, arguments.rounds)
+        return
+    X, y = POINTS[arguments.points](arguments.rows, arguments.columns, np.random.default_rng(0))
     machine = SVC(C=arguments.C)
     began, busy = perf_counter(), process_time()
     machine.fit(X, y)
     base = perf_counter() - began, process_time() - busy
     told("one process", machine, *base, None)
     for number in arguments.workers:
-        with (
-            LocalCluster(n_workers=number, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as cluster,
-            Client(cluster) as client,
-        ):
-            on_workers(machine, client, X, y, base, arguments.memory)
+        with cluster(number) as client:
+            on_workers(machine, client, X, y, base)
 
 
-def on_workers(
-    machine: SVC, client: Client, X: np.ndarray, y: np.ndarray, base: tuple[float, float], memory: bool
-) -> None:
+@contextmanager
+def cluster(workers: int) -> Iterator[Client]:
+    """A client of so many workers of one thread, which have imported what they need."""
+    with (
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as cluster,
+        Client(cluster) as client,
+    ):
+        client.run(lambda: __import__("mercer.shards.dask"))
+        yield client
+
+
+def on_workers(machine: SVC, client: Client, X: np.ndarray, y: np.ndarray, base: tuple[float, float]) -> None:
     """The same on the workers of a client: two blocks each. The longest path is that of the client (which is also the
     scheduler) and then of the busiest worker.
     """
     number = len(client.nthreads())
-    parts = client.persist(da.from_array(X, chunks=(-(-len(X) // (2 * number)), -1)))
-    wait(parts)  # where they are at work, as X is for the one process
-    client.run(lambda: __import__("mercer.shards.dask"))
-    before, theirs = client.run(resident), client.run(process_time)
+    began = perf_counter()
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+        parts = client.persist(da.from_array(X, chunks=(-(-len(X) // (2 * number)), -1)))
+    wait(parts)
+    sending, theirs = perf_counter() - began, client.run(process_time)
     began, busy = perf_counter(), process_time()
     engine = DaskEngine.of(client, parts)
     fit_on_blocks(machine, engine, y)
     seconds, cpu = perf_counter() - began, process_time() - busy
     cpu += max(after - theirs[worker] for worker, after in client.run(process_time).items())
     sent = sum(way[verb] for way in (engine.sent, engine.received) for verb in ("ask", "move"))
-    more = f"  {sent / machine.solution_.iterations / 1e6:.2f} MB a round"
-    if memory:
-        held = [after - before[worker] for worker, after in client.run(resident).items()]
-        more += f"  {max(held) / (X.nbytes / number):.2f} of its data held by a worker"
+    more = f"  {sent / machine.solution_.iterations / 1e6:.2f} MB a round  points sent in {sending:.1f} s"
     told(f"{number} workers of one thread", machine, seconds, cpu, base, more)
+
+
+def memory(rows: int, columns: int, kind: str, rounds: int) -> None:
+    """What a worker holds at most while a machine is fitted, above what it holds after its imports; it makes its points
+    itself, in pieces, as it would read them. The more rounds, the more support vectors are sent for the certificate.
+    """
+    seeds = np.random.SeedSequence(0).spawn(10)
+    with cluster(1) as client:
+        before = client.run(resident)
+        made = [dask.delayed(POINTS[kind], nout=2)(rows // 10, columns, np.random.default_rng(seed)) for seed in seeds]
+        X, y = zip(*client.persist(made), strict=True)
+        wait([*X, *y])
+        there = client.run(resident)
+        client.run(forget_peak)
+        machine = SVC(max_iter=rounds)
+        with catch_warnings():
+            simplefilter("ignore", ConvergenceWarning)
+            mercer.distributed.fit(machine, list(X), list(y), client=client)
+        peak = client.run(resident, True)
+    data = rows // 10 * 10 * columns * 4
+    for worker, held in before.items():
+        print(
+            f"{data / 1e6:.0f} MB of points: the worker holds {(there[worker] - held) / data:.2f} of it before, "
+            f"{(peak[worker] - held) / data:.2f} at most in the fit ({machine.solution_.support.size} support vectors)"
+        )
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from mercer.solution import Status
 from mercer.solvers.spread_decomposition import SpreadDecomposition
 
 N = 420
+ONE_CLASS = [50, 370]  # points are in the order of their targets then, so that the outer blocks have one class
 CUTS = {
     "one": [],
     "two": [N // 2],
@@ -30,6 +31,7 @@ CUTS = {
     "uneven": [10, 17, 300],
     "one row": [1, 2, 200, N - 1],
     "empty": [0, 100, 100, 100, N],
+    "one class": ONE_CLASS,
 }
 
 
@@ -51,10 +53,17 @@ def overlap(a, b):
 
 
 @pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS)
-@pytest.mark.parametrize("machine", [SVC(C=2.0), SVR(epsilon=0.2), OneClassSVM(nu=0.3)], ids=["svc", "svr", "one"])
+@pytest.mark.parametrize(
+    "machine",
+    [SVC(C=2.0), SVC(C=2.0, solver="decomposition(working_set=64)"), SVR(epsilon=0.2), OneClassSVM(nu=0.3)],
+    ids=["svc", "rounds", "svr", "one"],
+)
 def test_the_same_answer_for_every_chunking(machine, cuts, tmp_path):
     X, y = data()
     y = y if isinstance(machine, SVC) else X[:, 0] + np.sin(X[:, 1])
+    if cuts is ONE_CLASS:
+        order = np.argsort(y, kind="stable")
+        X, y = X[order], y[order]
     sharp = clone(machine).set_params(tol=1e-10)
     here, there = clone(sharp).fit(X, y), spread(sharp, X, y, cuts)
     assert there.certificate_.converged
@@ -68,14 +77,22 @@ def test_the_same_answer_for_every_chunking(machine, cuts, tmp_path):
     np.testing.assert_array_equal(there.support_vectors_, X[there.support_])
 
 
-@pytest.mark.parametrize("sorted_by_class", [True, False])
-def test_the_default_tolerance(sorted_by_class):
-    """Two intervals that overlap, and f that differ by no more than both gaps allow; blocks of one class too."""
+def test_the_same_answer_where_values_are_first_float32():
+    X, y = data(20, n=2000)
+    sharp = SVC(C=2.0, tol=1e-10)
+    here, there = clone(sharp).fit(X, y), spread(sharp, X, y, [300, 1500])
+    assert there.certificate_.converged
+    assert np.abs(here.solution_.beta - there.solution_.beta).max() <= 1e-6
+
+
+@pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS)
+def test_the_default_tolerance(cuts):
+    """Two intervals that overlap, and f that differ by no more than both gaps allow; k(x, x) is 1."""
     X, y = data(1)
-    if sorted_by_class:
+    if cuts is ONE_CLASS:
         order = np.argsort(y, kind="stable")
         X, y = X[order], y[order]
-    here, there = SVC().fit(X, y), spread(SVC(), X, y, CUTS["three"])
+    here, there = SVC().fit(X, y), spread(SVC(), X, y, cuts)
     assert overlap(here.certificate_, there.certificate_)
     apart = np.abs((here._scores(X) - here.intercept_) - (there._scores(X) - there.intercept_)).max()
     assert apart <= np.sqrt(2 * here.certificate_.gap) + np.sqrt(2 * there.certificate_.gap)
@@ -105,6 +122,48 @@ def test_linear_machines(loss, bias):
     assert judged.primal == pytest.approx(there.certificate_.primal, rel=1e-9)
     with pytest.raises(ValueError, match="logistic"):
         spread(LinearSVC(loss="logistic"), X, y, [])
+
+
+def apart(n=N):
+    """Points of which no two classes are near one another."""
+    X, _ = data(18, n)
+    f = X[:, 0] + X[:, 1] * X[:, 2]
+    keep = np.abs(f) > 0.2
+    return X[keep], np.sign(f[keep])
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("cuts", [[], [100], [3, 3, 200], [1, 250]])
+def test_a_hard_margin(cuts, bias):
+    """Every round rescales all coefficients, wherever they are."""
+    X, y = apart()
+    machine = SVC("rbf(gamma=2)", C=np.inf, bias=bias, tol=1e-10)
+    here, there = clone(machine).fit(X, y), spread(clone(machine), X, y, cuts)
+    assert there.certificate_.converged
+    size = np.abs(here.solution_.beta).max()
+    assert np.abs(here.solution_.beta - there.solution_.beta).max() <= 1e-6 * size
+    judged = certify(there, X, y)
+    assert judged.primal == pytest.approx(there.certificate_.primal, rel=1e-9)
+    rounds = spread(clone(machine).set_params(tol=1e-4, solver="decomposition(working_set=48)"), X, y, cuts)
+    assert rounds.solution_.iterations >= 10
+    assert overlap(here.certificate_, rounds.certificate_)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_no_hard_margin(kernel):
+    """The proof that classes meet, in rows of X; its points are fetched, and no others."""
+    X, y = data(19)
+    X[300] = X[20]
+    y[300] = -y[20]
+    machine = spread(SVC(kernel, C=np.inf), X, y, CUTS["uneven"])
+    proof = machine.certificate_.proof
+    assert machine.certificate_.status is Status.INFEASIBLE
+    assert proof.weights.shape == (N,)
+    gram = machine.kernel_(X)
+    signed = proof.y * proof.weights
+    assert np.sqrt(max(signed @ gram @ signed, 0.0)) <= 1e-6
+    if kernel == "linear":
+        np.testing.assert_allclose(proof.sums[0], (proof.weights * (proof.y > 0)) @ X, atol=1e-12)
 
 
 def test_several_classes_weights_and_rows_without_weight():
@@ -206,27 +265,30 @@ def test_a_block_told_twice_and_a_block_lost():
     class Clumsy(LocalEngine):
         def _ask(self, verb, messages, shared):
             replies = super()._ask(verb, messages, shared)
-            if verb in (verbs.begin, verbs.ask, verbs.move, verbs.refresh):
+            if verb in (verbs.begin, verbs.ask, verbs.move, verbs.rescale, verbs.refresh):
                 replies = super()._ask(verb, messages, shared)  # every task runs twice
-            if verb is verbs.move and shared[0].round == self.when:
+            if verb in (verbs.move, verbs.rescale) and shared[0].round == self.when:
                 self.when = -1
                 self.blocks[1].pieces.clear()
                 replies = super()._ask(verb, messages, shared)
             return replies
 
-    X, y = data(7)
-    calm = spread(SVC(tol=1e-8, solver="decomposition(working_set=32)"), X, y, [140, 280])
-    engine = Clumsy(np.split(X, [140, 280]))
-    engine.when = -1
-    twice = spread(SVC(tol=1e-8, solver="decomposition(working_set=32)"), X, y, [], engine=engine)
-    assert engine.rebuilt == 0
-    assert twice.certificate_.primal == calm.certificate_.primal
-    assert calm.solution_.iterations >= 10
-    engine = Clumsy(np.split(X, [140, 280]))
-    engine.when = 3
-    lost = spread(SVC(tol=1e-8, solver="decomposition(working_set=32)"), X, y, [], engine=engine)
-    assert engine.rebuilt == 1
-    assert overlap(lost.certificate_, calm.certificate_)
+    kind = "decomposition(working_set=32)"
+    soft, hard = SVC(tol=1e-8, solver=kind), SVC("rbf(gamma=2)", C=np.inf, tol=1e-5, solver=kind)
+    for machine, (X, y) in ((soft, data(7)), (hard, apart())):
+        calm = spread(clone(machine), X, y, [140, 280])
+        engine = Clumsy(np.split(X, [140, 280]))
+        engine.when = -1
+        twice = spread(clone(machine), X, y, [], engine=engine)
+        assert engine.rebuilt == 0
+        assert twice.certificate_.primal == calm.certificate_.primal
+        assert calm.solution_.iterations >= 10
+        for when in (3, 4):  # a hard margin rescales in every other one
+            engine = Clumsy(np.split(X, [140, 280]))
+            engine.when = when
+            lost = spread(clone(machine), X, y, [], engine=engine)
+            assert engine.rebuilt == 1
+            assert overlap(lost.certificate_, calm.certificate_)
 
 
 def test_all_blocks_are_lost(tmp_path):
@@ -279,8 +341,6 @@ def test_what_does_not_fit_is_said(change, words):
 
 def test_what_blocks_cannot_do_is_said():
     X, y = data(9)
-    with pytest.raises(ValueError, match="hard margin"):
-        spread(SVC(C=np.inf), X, y, [])
     with pytest.raises(ValueError, match="the solver is Decomposition"):
         spread(SVC(solver="qp"), X, y, [])
 

@@ -10,13 +10,12 @@ from sklearn.datasets import load_breast_cancer
 
 from mercer.driver import solve
 from mercer.features import PolynomialMap
-from mercer.gram import LinearGram, LowRankGram, gram_of
+from mercer.gram import LinearGram, LowRankGram, design, gram_of
 from mercer.kernels import Gaussian, Linear
 from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Logistic, OneClass, Squared, SquaredHinge
 from mercer.problem import Problem
 from mercer.solution import Status
 from mercer.solvers import QP, CoordinateDescent, Decomposition, Newton, coordinate, solver
-from mercer.solvers.newton import proximal
 
 from . import PATIENCE
 from .zoo import WEIGHTS, curve, two_classes
@@ -78,7 +77,7 @@ def test_sparse_is_dense(loss, bias, dtype):
 @pytest.mark.parametrize("form", [np.asarray, csr_array], ids=["dense", "sparse"])
 def test_few_features_and_few_points(loss, bias, shape, form, monkeypatch):
     monkeypatch.setattr(coordinate, "_newton_step", lambda design, free: 0.0)
-    monkeypatch.setattr(proximal, "_WORTH_THREADS", 10)
+    monkeypatch.setattr(design, "_WORTH_A_THREAD", 10)
     generator = np.random.default_rng(1)
     X = generator.normal(size=shape) * (generator.random(shape) < 0.5)
     y = np.where(X[:, 0] + generator.normal(size=shape[0]) > 0, 1.0, -1.0)

@@ -189,12 +189,14 @@ def test_certificates_are_the_same_bits_for_every_number_of_workers(nannies, cre
     pieces = chunks(X)
     weight = np.arange(len(Y)) % 3 + 0.5
     for machine in (SVC(), SVR(), OneClassSVM()):
-        found = [fit_on_blocks(machine, LocalEngine(pieces), Y, weight).certificate_]
+        found = [fit_on_blocks(clone(machine), LocalEngine(pieces), Y, weight)]
         for client in (nannies, crew.client):
             parts = [dask.delayed(piece) for piece in pieces]
-            found.append(mercer.distributed.fit(machine, parts, Y, weight, client=client).certificate_)
-        assert len({(c.primal, c.dual, c.rounding, c.kkt_violation) for c in found}) == 1
-        assert found[0].converged
+            found.append(mercer.distributed.fit(clone(machine), parts, Y, weight, client=client))
+        certificates = [each.certificate_ for each in found]
+        assert len({(c.primal, c.dual, c.rounding, c.kkt_violation) for c in certificates}) == 1
+        assert len({each.solution_.beta.tobytes() for each in found}) == 1
+        assert certificates[0].converged
 
 
 def test_several_classes_and_values_of_the_function(nannies):

@@ -33,8 +33,8 @@ from mercer.solution import Status
 from mercer.solvers import CoordinateDescent, Iterate, Newton, Solver, coordinate, qp
 from mercer.solvers.base import Work
 from mercer.solvers.landmarks import Growing, InFeatures
-from mercer.solvers.newton import systems
-from mercer.solvers.ridge import ridge_auto, weights
+from mercer.solvers.newton.in_points import InPoints
+from mercer.solvers.ridge import in_features, ridge_auto
 
 SLACK = 1.1, 0.5  # what is promised: the limit, a tenth of it, and half a second
 
@@ -197,7 +197,7 @@ def forbidden(*args, **settings):
 
 def test_a_factor_is_not_begun_without_time_for_it(ticking, monkeypatch):
     problem = problem_of(loss=Logistic())
-    monkeypatch.setattr(systems, "_solved", forbidden)
+    monkeypatch.setattr(InPoints, "solve", forbidden)
     solution = solve(problem, Newton(), time_limit=0.01 + 0.004)
     assert solution.status is Status.OUT_OF_TIME
     assert isinstance(solution.solver, Growing) and "time is too short" in solution.reason
@@ -236,7 +236,7 @@ def test_newton_steps_are_not_begun_without_time_for_them(ticking, monkeypatch):
     X = rng.normal(size=(400, 200)).astype(np.float32)
     problem = Problem(LinearGram(X), np.sign(X[:, 0] + rng.normal(size=400)), C=1e4)
     assert solve(problem, CoordinateDescent()).status is Status.CONVERGED
-    monkeypatch.setattr(coordinate, "ProximalNewton", forbidden)
+    monkeypatch.setattr(coordinate, "ProximalPoint", forbidden)
     solution = solve(problem, CoordinateDescent(), time_limit=0.02)
     assert solution.status is Status.OUT_OF_TIME and solution.beta.any()
 
@@ -251,13 +251,13 @@ def linear_data():
 def test_ridge_in_features_without_time_for_all_normal_equations(multiplication, rows, ticking, monkeypatch):
     monkeypatch.setattr(ridge_auto, "flop_seconds", lambda: multiplication)
     seen = []
-    counted = weights.moments
+    counted = in_features.moments
 
     def some(stream, *rest):
         seen.append(stream.n)
         return counted(stream, *rest)
 
-    monkeypatch.setattr(weights, "moments", some)
+    monkeypatch.setattr(in_features, "moments", some)
     X, y = linear_data()
     began = ticking.seconds
     ridge = KernelRidge("linear", time_limit=0.101 if rows else 0.5, random_state=0, tol=1e-3, bias=True).fit(X, y)
@@ -362,7 +362,7 @@ def test_an_answer_by_half_of_the_time_or_another_method(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(limits, "clock", clock)
     solver = Rounds(clock, 0.2, late=100)
-    monkeypatch.setattr(Rounds, "first_work", lambda self, problem: systems.Work(flops=1e6))
+    monkeypatch.setattr(Rounds, "first_work", lambda self, problem: Work(flops=1e6))
     monkeypatch.setattr("mercer.rounds.flop_seconds", lambda: 3e-7)
     solution = solve(problem_of(), solver, time_limit=1.0)
     assert clock.seconds == pytest.approx(100.52, abs=0.03)  # one piece more than half

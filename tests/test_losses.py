@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import special
 
-from mercer.losses import EpsilonInsensitive, HardMargin, Hinge, Logistic, Loss, OneClass, Squared, SquaredHinge
+from mercer._core.core import CHOICE
+from mercer.losses import (
+    EpsilonInsensitive,
+    HardMargin,
+    Hinge,
+    Logistic,
+    Loss,
+    OneClass,
+    Squared,
+    SquaredHinge,
+    violation,
+)
 from mercer.losses.base import crossing, finite_interval
 
 from .zoo import LOSSES, labels
@@ -90,6 +101,40 @@ def test_the_dual_terms_are_the_conjugate(specimen):
         s = np.clip(s, terms.lo, terms.hi)
         v = np.clip(-s / C, -terms.hi / C, -terms.lo / C)
         assert_allclose(terms.value(s), C * specimen.loss.conjugate(y, v), atol=1e-9)
+
+
+def feasible(box, generator):
+    """Coefficients, some of them at their bounds, or at 0, where it is one of them."""
+    ends = np.stack([np.maximum(box.lo, -9.0), np.zeros(N), np.minimum(box.hi, 9.0)])
+    inside = generator.uniform(ends[0], ends[2])
+    return box.nearest(np.where(generator.random(N) < 0.5, inside, ends[generator.integers(0, 3, N), np.arange(N)]))
+
+
+@every_quadratic_loss
+@pytest.mark.parametrize("seed", range(4))
+def test_losses_shares_and_the_optimality_condition_follow_from_the_terms(specimen, seed):
+    """The same as the native accounts, and as the loss itself says."""
+    generator = np.random.default_rng(seed)
+    y, C, b = specimen.targets(N, seed), weights(seed), generator.normal()
+    t, scores = specimen.loss.terms(y, C), 2.0 * generator.normal(size=N)
+    beta, f, share = feasible(t.box, generator), scores + b, np.empty(N)
+    hard = specimen.loss == HardMargin()
+    sums = CHOICE.functions.account(*t.rows, beta, scores, scores, b, share)
+    if not hard:
+        assert_allclose(t.losses(f), C * specimen.loss.value(y, f), atol=1e-12)
+        assert_allclose(-t.best(f), C * specimen.loss.slope(y, f), atol=1e-12)
+        assert_allclose(t.shares(beta, f), share, atol=1e-12)
+        assert (t.shares(beta, f) >= -1e-12).all()
+        assert_allclose(t.shares(t.best(f), f), 0.0, atol=1e-12)
+    rise, fall = t.slopes(beta, t.gradient(beta, scores))
+    assert_allclose(np.nan_to_num([rise.max(), fall.min()], posinf=1e30, neginf=-1e30), sums[3:5])
+    for bias in (True, False):
+        assert t.violation(beta, scores, bias) == pytest.approx(violation(sums[3], sums[4], bias))
+    assert t.box.outside(beta) == sums[5] == 0.0
+    moved = beta + generator.normal(size=N)
+    assert t.box.outside(moved) == CHOICE.functions.account(*t.rows, moved, scores, scores, b, share)[5]
+    assert_array_equal(t.box.free(beta), (t.lo < beta) & (beta < t.hi))
+    assert_array_equal(t.at(slice(3, 5)).rows, t.rows[:, 3:5])
 
 
 @every_loss

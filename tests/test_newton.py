@@ -16,7 +16,7 @@ from mercer.losses import Hinge, Logistic, Squared
 from mercer.problem import Problem
 from mercer.solution import Status
 from mercer.solvers import Newton, NystromNewton, choose, landmarks, solver
-from mercer.solvers.newton import systems
+from mercer.solvers.newton import in_points
 
 from . import PATIENCE
 from .zoo import PROBLEMS, as_sparse, curve, two_classes
@@ -81,12 +81,6 @@ def test_features_factors_and_gradients_agree():
         assert solution.status is Status.CONVERGED
         assert_allclose(X.T @ solution.beta, X.T @ solutions[0].beta, atol=1e-5)
         assert solution.b == pytest.approx(solutions[0].b, abs=1e-5)
-
-
-def test_gradients_where_features_are_many(monkeypatch):
-    monkeypatch.setattr(systems, "MOST_FEATURES", 2)
-    X, y = two_classes(200)
-    assert solve(Problem.of(Linear(), X, y, Logistic()), Newton(), tol=1e-8).status is Status.CONVERGED
 
 
 def test_float32_points():
@@ -175,13 +169,27 @@ def test_systems_by_conjugate_gradients(monkeypatch):
     X, y = two_classes(400)
     for C in (1.0, 100.0):
         exact = solve(Problem.of(Gaussian(0.3), X, y, Logistic(), C), Newton(), tol=1e-9)
-        monkeypatch.setattr(systems, "_FACTOR", 100)
+        monkeypatch.setattr(in_points, "_FACTOR", 100)
         problem = Problem.of(Gaussian(0.3), X, y, Logistic(), C)
-        assert isinstance(systems.system_of(problem.gram), systems._Held)
-        assert systems.system_of(problem.gram) is systems.system_of(problem.gram)  # K in float64 is there once
+        assert not in_points.points_of(problem.gram).exact
+        assert in_points.points_of(problem.gram) is in_points.points_of(problem.gram)  # K in float64 is there once
         solution = solve(problem, Newton(), tol=1e-9)
         assert solution.status is Status.CONVERGED and solution.iterations <= 2 * exact.iterations
         monkeypatch.undo()
+
+
+def test_the_forms_of_the_systems_agree(monkeypatch):
+    rng = np.random.default_rng(3)
+    X, W, right = rng.normal(size=(240, 3)), rng.random(240) ** 4, rng.normal(size=(240, 2))
+    W[:10] = 0.0  # curvatures underflow
+    expected = np.linalg.solve(np.eye(240) + W[:, None] * Gaussian(1.0)(X), right)
+    for room in ("1GB", "100kB"):  # K is held, or not
+        gram = PointsGram(Gaussian(1.0), X, room) if room == "100kB" else gram_of(Gaussian(1.0), X)
+        for factor in (1200, 100):
+            monkeypatch.setattr(in_points, "_FACTOR", factor)
+            points = in_points.InPoints(gram)
+            assert points.exact == (factor == 1200 and gram.given)
+            assert_allclose(points.solve(W, right, 0.0), expected, atol=1e-9)
 
 
 def test_a_start_saves_rounds():

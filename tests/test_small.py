@@ -15,7 +15,7 @@ from mercer.kernels.pairwise import squared_distances
 from mercer.losses import EpsilonInsensitive, Hinge, SquaredHinge
 from mercer.solution import Status
 from mercer.solvers import Decomposition
-from mercer.solvers.newton.free import newton_steps
+from mercer.solvers.newton.free_coefficients import newton_steps
 
 pair_descent = reference.pair_descent
 

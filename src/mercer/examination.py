@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ._core.core import CHOICE
-from .losses import HardMargin, Logistic
+from .losses import HardMargin, Logistic, violation
 from .rounding import rounding_of_scores
 from .solution import Certificate, Inseparable, Status
 from .types import Array, inner
@@ -213,8 +213,7 @@ def accounts_from(sums: Sequence[float], problem: Any, square: float | None, b: 
     primal = 0.5 * (norm if square is None else square) + loss + problem.mass * b
     feasibility = relative_infeasibility(problem, outside, total, largest)
     dual = 0.0 - 0.5 * norm - conjugate if feasibility <= INFEASIBLE else -np.inf  # 0.0: no -0
-    violation = max(top - bottom, 0.0) if problem.bias else max(top, -bottom, 0.0)
-    return Accounts(primal, dual, norm, violation, feasibility, residuals)
+    return Accounts(primal, dual, norm, violation(top, bottom, problem.bias), feasibility, residuals)
 
 
 def relative_infeasibility(problem: Any, outside: float, total: float, largest: float) -> float:
@@ -233,13 +232,11 @@ def _logistic_accounts(problem: Problem, beta: Array, b: float, other: Array, pr
     s, s_dual, C = products.scores, products.dual_scores, problem.C
     f, losses, h = s + b, C * problem.loss.value(problem.y, s + b), problem.conjugates(other)
     residuals = losses + h + other * f
-    loss, conjugate, violation = float(losses.sum()), float(h.sum()), problem.violation(other, s_dual)
-    lo, hi = problem.bounds
-    outside = max(float((lo - other).max(initial=0.0)), float((other - hi).max(initial=0.0)), 0.0)
-    feasibility = relative_infeasibility(problem, outside, float(other.sum()), float(np.abs(other).max(initial=0.0)))
+    loss, conjugate, feasibility = float(losses.sum()), float(h.sum()), problem.feasibility(other)
     norm = inner(other, s_dual)
     dual = 0.0 - 0.5 * abs(norm) - conjugate if feasibility <= INFEASIBLE else -np.inf  # a norm below 0 is all rounding
-    return Accounts(0.5 * inner(beta, s) + loss + problem.mass * b, dual, norm, violation, feasibility, residuals)
+    primal = 0.5 * inner(beta, s) + loss + problem.mass * b
+    return Accounts(primal, dual, norm, problem.violation(other, s_dual), feasibility, residuals)
 
 
 def _residuals(problem: Problem, f: Array, beta: Array) -> Array:

@@ -275,6 +275,19 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -
         raise errors[0]
 
 
+def in_order(tasks: Iterable[Task], work: Callable[[Task], Result], threads: int) -> list[Result]:
+    """What `work` gives for every task, in the order of the tasks: sums of it have the same bits every time."""
+    tasks = list(tasks)
+    found: dict[int, Result] = {}
+    for_each(range(len(tasks)), lambda number: found.__setitem__(number, work(tasks[number])), threads)
+    return [found[number] for number in range(len(tasks))]
+
+
+def shares(n: int, number: int) -> list[slice]:
+    """n rows, cut into so many pieces of nearly one size."""
+    return [slice(n * k // number, n * (k + 1) // number) for k in range(number)]
+
+
 def apart(work: Callable[[], Result]) -> Result:
     """What `work` gives, by a thread of its own while this one waits: LAPACK hears no Ctrl-C, but who waits does, and
     looks at the clock.

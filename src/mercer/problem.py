@@ -18,7 +18,7 @@ import numpy as np
 from .examination import INFEASIBLE, examine, relative_infeasibility
 from .gram import Gram, gram_of
 from .kernels import Kernel
-from .losses import HardMargin, Hinge, Loss, Terms
+from .losses import Box, HardMargin, Hinge, Loss, Terms
 from .solution import Certificate, Status
 from .types import Array, Points, inner
 
@@ -134,15 +134,15 @@ class Problem:
         return self.loss.terms(self.y, self.C)
 
     @cached_property
-    def bounds(self) -> tuple[Array, Array]:
+    def bounds(self) -> Box:
         """Between which coefficients h_i is finite: lo and hi."""
-        return (self.terms.lo, self.terms.hi) if self.loss.quadratic else self.loss.bounds(self.y, self.C)
+        return self.terms.box if self.loss.quadratic else self.loss.bounds(self.y, self.C)
 
     def conjugates(self, beta: Array) -> Array:
         """h_i(beta_i) for coefficients within their bounds."""
         if self.loss.quadratic:
             return self.terms.value(beta)
-        return np.asarray(self.C * self.loss.conjugate(self.y, -np.clip(beta, *self.bounds) / self.C))
+        return np.asarray(self.C * self.loss.conjugate(self.y, -self.bounds.nearest(beta) / self.C))
 
     def primal(self, beta: Array, b: float, scores: Array | None = None) -> float:
         """The objective of f = K beta + b; of a hard margin, of f scaled until it is feasible."""
@@ -200,20 +200,12 @@ class Problem:
         if not self.loss.quadratic:
             slope = self.loss.slope(self.y, scores + self.best_bias(scores))
             return float(np.abs(beta / self.C + slope).max())
-        t = self.terms
-        F = t.q - t.r * beta - scores
-        rise = np.where(beta < t.hi, F - np.where(beta >= 0, t.eps, -t.eps), -np.inf)
-        fall = np.where(beta > t.lo, F - np.where(beta > 0, t.eps, -t.eps), np.inf)
-        top, bottom = float(rise.max()), float(fall.min())
-        if not self.bias:
-            return max(top, -bottom, 0.0)
-        return max(top - bottom, 0.0)
+        return self.terms.violation(beta, scores, self.bias)
 
     def feasibility(self, beta: Array) -> float:
         """By how much coefficients leave their bounds or their sum, relative to the largest of them."""
-        lo, hi = self.bounds
-        outside = max(float((lo - beta).max()), float((beta - hi).max()), 0.0)
-        return relative_infeasibility(self, outside, float(beta.sum()), float(np.abs(beta).max(initial=0.0)))
+        largest = float(np.abs(beta).max(initial=0.0))
+        return relative_infeasibility(self, self.bounds.outside(beta), float(beta.sum()), largest)
 
     @cached_property
     def loss_of_nothing(self) -> float:

@@ -3,8 +3,8 @@
     J(w) = 1/2 |w|^2 + 1/2 sum_i r_i beta_i^2,    beta_i = (q_i - f_i) / r_i within [lo_i, hi_i],    f = Z w
 
 where each bound is 0 or infinite. J is quadratic as long as no beta_i comes to 0 or leaves it, so that a few steps end
-exactly. beta is a dual point, and J(w) minus its dual value is the gap. (`solvers/newton/proximal.py` does this for any
-number of points, without a copy of them; it takes some milliseconds more.)
+exactly. beta is a dual point, and J(w) minus its dual value is the gap. (`solvers/newton/semismooth.py` does this for
+any number of points, without a copy of them; it takes some milliseconds more.)
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import numpy as np
 
 from ..losses import Terms
 from ..solution import Certificate, Status
+from ..solvers.newton.line_search import flat_step
+from ..solvers.triangular import inverse_of
 from ..types import Array, inner
 
 _ROUNDS = 50
-_HALVINGS = 30
 
 
 def newton(Z: Array, t: Terms, tol: float) -> tuple[Array, Certificate, int]:
@@ -27,16 +28,18 @@ def newton(Z: Array, t: Terms, tol: float) -> tuple[Array, Certificate, int]:
     best, free = _objective(t, w, f), np.ones(len(Z), bool)
     while rounds < _ROUNDS:
         step = _towards_least(Z[free], t.q[free], t.r[free]) - w
-        along, part = Z @ step, 1.0
-        for _ in range(_HALVINGS):
-            value = _objective(t, w + part * step, f + part * along)
-            if value < best:
-                break
-            part *= 0.5
-        else:
+        along = Z @ step
+
+        def slope(part: float) -> float:
+            return inner(w + part * step, step) - inner(t.best(f + part * along), along)  # noqa: B023 (used at once)
+
+        first = slope(0.0)
+        part = flat_step(slope, first) if first < 0.0 else 0.0
+        value = _objective(t, w + part * step, f + part * along)
+        if not value < best:
             break  # rounding hides what is left
         w, f, best, rounds = w + part * step, f + part * along, value, rounds + 1
-        before, free = free, _coefficients(t, f) != 0.0
+        before, free = free, t.best(f) != 0.0
         if part == 1.0 and np.array_equal(before, free):
             break  # this is the least value of the quadratic that J is here
     certificate = _certified(Z, t, w)
@@ -49,22 +52,18 @@ def _towards_least(Z: Array, q: Array, r: Array) -> Array:
     scaled = Z / r[:, None]
     H = scaled.T @ Z
     H.flat[:: len(H) + 1] += 1.0
-    return np.linalg.solve(H, scaled.T @ q)
-
-
-def _coefficients(t: Terms, f: Array) -> Array:
-    return np.minimum(np.maximum((t.q - f) / t.r, t.lo), t.hi)
+    return inverse_of(H)(scaled.T @ q)
 
 
 def _objective(t: Terms, w: Array, f: Array) -> float:
-    beta = _coefficients(t, f)
+    beta = t.best(f)
     return 0.5 * float(w @ w) + 0.5 * float((t.r * beta) @ beta)
 
 
 def _certified(Z: Array, t: Terms, w: Array) -> Certificate:
     """Primal value of w, dual value of the point that its losses make."""
     f = Z @ w
-    beta = _coefficients(t, f)
+    beta = t.best(f)
     u = beta @ Z
     primal, dual = _objective(t, w, f), inner(t.q, beta) - 0.5 * inner(u, u) - 0.5 * inner(t.r * beta, beta)
     return Certificate(primal, min(dual, primal), kkt_violation=float(np.abs(Z @ (u - w)).max()))

@@ -13,21 +13,23 @@ from ..types import Array, Index, Points
 from .tasks import Task, Training
 
 
-def told(proof: Inseparable, y: Array, rows: Index, n: int, kernel: Kernel, points: Points) -> Inseparable:
+def told(
+    proof: Inseparable, y: Array, rows: Index, n: int, kernel: Kernel, points: Points, at: Index | None = None
+) -> Inseparable:
     """The same for all n rows of X, the points of the proof, of classes y, being some of its `rows`.
 
-    With the linear kernel also the points that meet.
+    With the linear kernel also where they meet; they stand `at` these places among the points (None: they are all).
     """
     weights, sides = np.zeros(n), np.zeros(n)
     weights[rows], sides[rows] = proof.weights, y
-    sums = sums_of(proof.weights, y, points) if isinstance(kernel, Linear) else None
+    sums = sums_of(proof.weights, y, points, at) if isinstance(kernel, Linear) else None
     return replace(proof, weights=weights, y=sides, sums=sums)
 
 
-def sums_of(weights: Array, y: Array, points: Points) -> Array:
+def sums_of(weights: Array, y: Array, points: Points, at: Index | None = None) -> Array:
     """sum_i weights_i x_i over each class."""
     used = np.flatnonzero(weights)
-    few, parts = take(points, used), weights[used] * (y[used] == np.array([[1.0], [-1.0]]))
+    few, parts = take(points, used if at is None else at[used]), weights[used] * (y[used] == np.array([[1.0], [-1.0]]))
     return np.asarray((few.T @ parts.T).T, np.float64)
 
 
@@ -37,8 +39,7 @@ def with_proof(solution: Solution, task: Task, training: Training) -> Solution:
     if proof is None:
         return solution
     own = np.arange(training.rows.size) if task.rows is None else task.rows
-    points = take(training.points, own) if isinstance(training.kernel, Linear) else None
-    proof = told(proof, task.y, training.rows[own], training.n, training.kernel, points)
+    proof = told(proof, task.y, training.rows[own], training.n, training.kernel, training.points, own)
     return replace(solution, certificate=replace(solution.certificate, proof=proof))
 
 

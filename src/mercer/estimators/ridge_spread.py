@@ -21,22 +21,31 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import block_between
+from ..columns import block_between, pieces
 from ..gram import unformed
 from ..kernels import Kernel
 from ..kernels.evaluate import cut, diagonal
 from ..kernels.points import Domain, count
 from ..memory import BudgetError, format_bytes
 from ..solvers.ridge.cholesky import fill_columns
-from ..solvers.ridge.streams import Features
-from ..solvers.ridge.weights import FeatureProblem, Inverse, Weights
-from ..solvers.triangular import Factor, NotDefiniteError, backward, factor_bytes, forward, with_larger_diagonal
+from ..solvers.ridge.in_features import FeatureProblem, Inverse, Weights
+from ..solvers.ridge.row_sums import Features
+from ..solvers.triangular import (
+    Factor,
+    NotDefiniteError,
+    backward,
+    factor_bytes,
+    factor_of,
+    forward,
+    larger,
+    with_larger_diagonal,
+)
 from ..types import Array, Points
 
 _BLOCK = 4_000_000  # values at a time, at most
 _ARRAYS = 8  # of so many values are held at a time
 _STRIP = 500_000  # values of training points that are needed for one after the other
-_SHIFTS = (0.0, *(10.0**power for power in range(-15, -7)))  # of the largest k(x, x): what rounding may have taken
+_SHIFTS = np.array([0.0, *larger(1e-15, 8)])  # of the largest k(x, x): what rounding may have taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +71,7 @@ class FactorSpread:
         gram = unformed(kernel, points)
         largest = float(gram.diag().max())
         try:
-            factor = with_larger_diagonal(gram.n, partial(fill_columns, gram, r), [part * largest for part in _SHIFTS])
+            factor = with_larger_diagonal(partial(factor_of, gram.n, partial(fill_columns, gram, r)), _SHIFTS * largest)
         except NotDefiniteError:
             raise ValueError(
                 f"{kernel!r} is not positive definite on these points (see mercer.evidence), or its values are too "
@@ -165,8 +174,7 @@ class WeightsSpread:
 
 def some_rows(n: int, width: int, values: int) -> list[slice]:
     """n rows of this width, so many at a time as have no more than so many values."""
-    step = max(1, values // max(1, width))
-    return [slice(start, min(n, start + step)) for start in range(0, n, step)]
+    return pieces(n, max(1, values // max(1, width)))
 
 
 def values_at_a_time(budget: int) -> int:

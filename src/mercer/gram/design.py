@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from .._core.core import CHOICE
+from ..columns import pieces
 from ..kernels.pairwise import require_no_overflow
 from ..kernels.points import is_sparse
-from ..parallel import for_each, thread_count
-from ..types import Array
+from ..limits import look
+from ..parallel import in_order, shares, thread_count
+from ..types import Array, Index
 
 core = CHOICE.functions
 _WORTH_A_THREAD = 600_000  # entries; with fewer, more time goes into waking it up than into the work
 _SPARSE = 3  # times as long takes an entry of a sparse row
 _WORTH_TWO_COLUMNS = 200_000  # the same, for products with several vectors
+_STRIP, _STRIP_ROWS = 2**15, 512  # entries whose squares are added at a time, of no fewer rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +72,7 @@ class Design:
     def part(self, size: int) -> tuple[Array, Design]:
         """Some of the rows, in order: their numbers, and a copy of them; the same ones every time."""
         if size not in self._parts:
-            ends = np.linspace(0, self.n, size + 1).astype(np.intp)  # from each of so many pieces, one at random
-            rows = np.random.default_rng(0).integers(ends[:-1], ends[1:])
+            rows = one_of_each(self.n, size)
             self._parts[size] = rows, Design(self.Z[rows], self.constant)
         return self._parts[size]
 
@@ -104,41 +105,66 @@ class Design:
             lambda out, start, stop: core.weighted(self.arrays, w, float(shift), rate, s, out, start, stop)
         )
 
+    def squares(self, rows: Index, weight: Array, dtype: Any = np.float64) -> tuple[Array, Array]:
+        """sum weight z z' over some rows, on and above the diagonal, and sum weight z, of values of this precision."""
+        threads = thread_count() if rows.size * self.entries >= _WORTH_A_THREAD * self.n else 1
+        add = self._sparse_squares if self.sparse else self._dense_squares
+        sums = in_order(shares(rows.size, threads), lambda part: add(rows[part], weight[part], dtype), threads)
+        (total, ones), *others = sums
+        for squares, own in others:
+            total += squares
+            ones += own
+        return total, ones
+
+    def _sparse_squares(self, rows: Index, weight: Array, dtype: Any) -> tuple[Array, Array]:
+        out, ones = np.zeros((self.width, self.width)), np.zeros(self.width)
+        core.add_sparse_squares(*self.arrays, rows, weight, out, ones)
+        return out, ones
+
+    def _dense_squares(self, rows: Index, weight: Array, dtype: Any) -> tuple[Array, Array]:
+        """Those to be added, then those to be taken away: of Z'Z, which is symmetric, BLAS computes half."""
+        out, ones = np.zeros((self.width, self.width)), np.zeros(self.width)
+        strip = max(1, _STRIP // self.width, _STRIP_ROWS)
+        for sign in (1.0, -1.0):
+            some = np.flatnonzero(np.signbit(weight) == (sign < 0.0))
+            for part in pieces(some.size, strip):
+                look()
+                own = some[part]
+                root = np.sqrt(np.abs(weight[own])).astype(dtype)
+                Z = self.arrays[0][rows[own]] * root[:, None]
+                out += sign * (Z.T @ Z)
+                ones += sign * (root @ Z)
+        return out, ones
+
     def product(self, v: Array) -> Array:
         """K v, of a vector or of each column."""
         if v.ndim == 2:
-            columns: list[Any] = [np.ascontiguousarray(column) for column in v.T]
-
-            def work(number: int) -> None:
-                columns[number] = self.product(columns[number])
-
-            threads = min(thread_count(), len(columns)) if self.entries >= _WORTH_TWO_COLUMNS else 1
-            for_each(range(len(columns)), work, threads)
-            return np.stack(columns).T
+            threads = thread_count() if self.entries >= _WORTH_TWO_COLUMNS else 1
+            return np.stack(in_order(v.T, lambda column: self.product(np.ascontiguousarray(column)), threads)).T
         scores = self.dots(self.combination(v))
         return scores + self.constant * float(v.sum()) if self.constant else scores
 
     def _sum_by_rows(self, add: Callable[[Array, int, int], None]) -> Array:
         """A sum over all rows, `add` adding those of a piece."""
-        sums: dict[int, Array] = {}
 
-        def work(start: int, stop: int) -> None:
-            own = np.zeros(self.width)
-            add(own, start, stop)
-            sums[start] = own
+        def own(start: int, stop: int) -> Array:
+            total = np.zeros(self.width)
+            add(total, start, stop)
+            return total
 
-        self._by_rows(work)
-        first, *others = (sums[start] for start in sorted(sums))  # in order: the same bits every time
+        first, *others = self._by_rows(own)
         return np.asarray(sum(others, start=first))
 
-    def _by_rows(self, work: Callable[[int, int], None]) -> None:
-        """Do the work on pieces of the rows, by all cores where it is worth it."""
-        pieces = min(thread_count(), self.work // _WORTH_A_THREAD) if self.work >= 2 * _WORTH_A_THREAD else 1
-        if pieces == 1:
-            work(0, self.n)
-            return
-        cuts = [self.n * k // pieces for k in range(pieces + 1)]
-        for_each(pairwise(cuts), lambda rows: work(*rows), pieces)
+    def _by_rows(self, work: Callable[[int, int], Any]) -> list[Any]:
+        """What the work gives on pieces of the rows, in order, by all cores where it is worth it."""
+        threads = min(thread_count(), self.work // _WORTH_A_THREAD) if self.work >= 2 * _WORTH_A_THREAD else 1
+        return in_order(shares(self.n, threads), lambda rows: work(rows.start, rows.stop), threads)
+
+
+def one_of_each(n: int, size: int) -> Index:
+    """Of each of so many pieces of n rows, one at random; the same ones every time."""
+    ends = np.linspace(0, n, size + 1).astype(np.intp)
+    return np.random.default_rng(0).integers(ends[:-1], ends[1:])
 
 
 def arrays_of(Z: Any) -> tuple[Array, ...]:

@@ -1,11 +1,12 @@
 """Losses: what a mistake costs, one file per family. They know neither kernels nor solvers."""
 
-from .base import Loss, Terms
+from .base import Box, Loss, Terms, violation
 from .logistic import Logistic
 from .margin import HardMargin, Hinge, OneClass, SquaredHinge
 from .regression import EpsilonInsensitive, Squared
 
 __all__ = [
+    "Box",
     "EpsilonInsensitive",
     "HardMargin",
     "Hinge",
@@ -15,6 +16,7 @@ __all__ = [
     "Squared",
     "SquaredHinge",
     "Terms",
+    "violation",
 ]
 
 

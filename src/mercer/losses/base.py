@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,25 @@ _DOUBLINGS = 200  # how far a bias is looked for
 _HALVINGS = 200  # more than enough to reach neighbouring floating point numbers
 _FEW = 2_000  # points; to sort so many takes no time
 _PIECES = 500
+
+
+class Box(NamedTuple):
+    """Where the dual terms are finite: lo <= beta <= hi."""
+
+    lo: Array
+    hi: Array
+
+    def nearest(self, beta: Array) -> Array:
+        """Each coefficient, or the bound that it has passed."""
+        return np.clip(beta, self.lo, self.hi)
+
+    def free(self, beta: Array) -> Array:
+        """Which coefficients are between their bounds."""
+        return (self.lo < beta) & (beta < self.hi)
+
+    def outside(self, beta: Array) -> float:
+        """By how much the worst coefficient has left its bounds."""
+        return max(float((self.lo - beta).max(initial=0.0)), float((beta - self.hi).max(initial=0.0)), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +67,61 @@ class Terms:
     lo: Array
     hi: Array
 
+    @property
+    def box(self) -> Box:
+        """The bounds."""
+        return Box(self.lo, self.hi)
+
+    @property
+    def rows(self) -> Array:
+        """q, r, eps, lo, hi, a row of one array for each: as native loops take them."""
+        return np.stack([self.q, self.r, self.eps, self.lo, self.hi])
+
+    def at(self, places: Any) -> Terms:
+        """Those of some points."""
+        return Terms(self.q[places], self.r[places], self.eps[places], self.lo[places], self.hi[places])
+
     def value(self, beta: Array) -> Array:
         """h_i(beta_i) for coefficients within their bounds."""
         return np.asarray(0.5 * self.r * beta * beta - self.q * beta + self.eps * np.abs(beta))
+
+    def best(self, f: Array) -> Array:
+        """The s with the least h_i(s) + f_i s: minus C_i times a slope of the loss at f_i."""
+        g = self.q - f
+        pull = np.maximum(g - self.eps, 0.0) + np.minimum(g + self.eps, 0.0)
+        s = np.divide(pull, self.r, out=np.copysign(np.inf, pull), where=self.r > 0.0)
+        return self.box.nearest(np.where(pull == 0.0, 0.0, s))
+
+    def losses(self, f: Array) -> Array:
+        """C_i loss(y_i, f_i), the largest -h_i(s) - f_i s; not of a hard margin, where it may be infinite."""
+        s = np.abs(self.best(f))
+        return np.asarray(s * (np.maximum(np.abs(self.q - f) - self.eps, 0.0) - 0.5 * self.r * s))
+
+    def shares(self, beta: Array, f: Array) -> Array:
+        """What each point adds to the gap, which is never negative (Fenchel-Young)."""
+        return np.asarray(self.losses(f) + self.value(beta) + beta * f)
+
+    def gradient(self, beta: Array, scores: Array) -> Array:
+        """F = q - r beta - K beta: the slope of the dual, but for eps |beta|."""
+        return np.asarray(self.q - self.r * beta - scores)
+
+    def slopes(self, beta: Array, F: Array) -> tuple[Array, Array]:
+        """The slope of the dual on the way up, -inf at the upper bound, and on the way down, inf at the lower one."""
+        rise = np.where(beta < self.hi, F - np.where(beta >= 0.0, self.eps, -self.eps), -np.inf)
+        fall = np.where(beta > self.lo, F - np.where(beta > 0.0, self.eps, -self.eps), np.inf)
+        return rise, fall
+
+    def violation(self, beta: Array, scores: Array, bias: bool) -> float:
+        """By how much the optimality conditions (KKT) fail: the largest gain of a move that the bounds allow."""
+        rise, fall = self.slopes(beta, self.gradient(beta, scores))
+        return violation(float(rise.max()), float(fall.min()), bias)
+
+
+def violation(top: float, bottom: float, bias: bool) -> float:
+    """The same from the largest slope on the way up and the least on the way down: with a bias, one coefficient rises
+    as another one sinks.
+    """
+    return max(top - bottom, 0.0) if bias else max(top, -bottom, 0.0)
 
 
 class Loss(Parameters):
@@ -74,6 +145,10 @@ class Loss(Parameters):
         """The second derivative in u."""
         raise NotImplementedError(f"{self!r} has no second derivative.")
 
+    def model(self, y: Array, u: Array) -> tuple[Array, Array, Array]:
+        """Value, slope and curvature: what a step of Newton's method knows of the loss."""
+        return self.value(y, u), self.slope(y, u), self.curvature(y, u)
+
     def conjugate(self, y: Array, v: Array) -> Array:
         """loss*(v) = sup_u (v u - loss(y, u))."""
         raise NotImplementedError
@@ -82,10 +157,9 @@ class Loss(Parameters):
         """The dual terms of points with weights C."""
         raise NotImplementedError(f"The dual of {self!r} is not quadratic.")
 
-    def bounds(self, y: Array, C: Array) -> tuple[Array, Array]:
+    def bounds(self, y: Array, C: Array) -> Box:
         """Between which coefficients the dual terms are finite."""
-        terms = self.terms(y, C)
-        return terms.lo, terms.hi
+        return self.terms(y, C).box
 
     def check(self, y: Array) -> None:
         """Raise a clear error for targets that the loss is not made for."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..types import Array
-from .base import Loss, require_labels
+from .base import Box, Loss, require_labels
 
 _STEPS = 50  # of Newton's method for a bias
 _FLAT = 1e-9  # curvatures below this part of the largest possible one are left to others
@@ -37,13 +37,19 @@ class Logistic(Loss):
         e = np.exp(-np.abs(u))
         return np.asarray(e / (1.0 + e) ** 2)
 
+    def model(self, y: Array, u: Array) -> tuple[Array, Array, Array]:
+        margin = y * u
+        e = np.exp(-np.abs(margin))
+        p = np.where(margin > 0.0, e, 1.0) / (1.0 + e)
+        return np.log1p(e) - np.minimum(margin, 0.0), -y * p, p * (1.0 - p)
+
     def conjugate(self, y: Array, v: Array) -> Array:
         from scipy.special import entr
 
         return np.asarray(-entr(-y * v) - entr(1.0 + y * v))
 
-    def bounds(self, y: Array, C: Array) -> tuple[Array, Array]:
-        return np.minimum(0.0, C * y), np.maximum(0.0, C * y)
+    def bounds(self, y: Array, C: Array) -> Box:
+        return Box(np.minimum(0.0, C * y), np.maximum(0.0, C * y))
 
     def check(self, y: Array) -> None:
         require_labels(self, y)

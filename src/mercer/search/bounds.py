@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..estimators.multiclass import pairs
+from ..losses import Box
 from ..types import Array, Index
 from .paths import GOAL, Posed, Solved, objective
 from .sums import exact_rounding, rounding
@@ -89,7 +90,7 @@ def _hidden(problem: Posed, answer: Solved, fold: int, own: Array, lost: Array) 
     """
     lo, hi = problem.terms[3:].reshape(2, *problem.weights.shape)[:, fold]
     beta, size, largest = answer.beta[fold], lost[:, None] * own, float(own.max(initial=0.0))
-    free = (lo < beta) & (beta < hi) & (beta != 0.0)
+    free = Box(lo, hi).free(beta) & (beta != 0.0)
     margin = answer.scale[fold][:, None] * problem.y[fold] * (answer.scores[fold] + answer.b[fold][:, None])
     near = np.abs(1.0 - margin) <= 2.0 * size * largest
     return np.asarray(np.where(free | near, problem.weights[fold] * size, 0.0).sum(axis=1) * largest)

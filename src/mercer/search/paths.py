@@ -92,9 +92,7 @@ def _posed(n: int, Cs: Array, tasks: list[tuple[Index, Any]], group: Index) -> P
         y[number, place] = task.y
         for c, C in enumerate(Cs):
             weights[number, c, place] = C * task.C
-            found = task.loss.terms(task.y, C * task.C)
-            for term, array in zip(terms, (found.q, found.r, found.eps, found.lo, found.hi), strict=True):
-                term[number, c, place] = array
+            terms[:, number, c, place] = task.loss.terms(task.y, C * task.C).rows
     return Posed(parts, y, weights, terms.reshape(5, -1, at.size), first.bias)
 
 

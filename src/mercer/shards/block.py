@@ -20,7 +20,7 @@ from ..kernels.points import Chosen, is_sparse, nbytes, take, vectors
 from ..kernels.spread import variance
 from ..parallel import thread_count
 from ..types import Array, Index, Points
-from .messages import Ask, Begin, Candidates, Facts, Lost, Moved, Refresh, Slopes, Summary, Support
+from .messages import Ask, Begin, Candidates, Facts, Lost, Moved, Refresh, Rescaled, Slopes, Summary, Support
 from .piece import Piece
 
 _STRIP = 4096  # rows that are looked at together
@@ -132,6 +132,19 @@ def move(block: Block, message: Moved) -> Summary | Lost:
             del block.pieces[message.problem]  # until F is whole again
             gain = piece.follow(message.points, message.delta, places, message.beta[mine])
             known = block.pieces[message.problem] = _Known(message.round, piece, piece.summary(gain))
+        return known.reply
+
+
+@by_default
+def rescale(block: Block, message: Rescaled) -> Summary | Lost:
+    """Every coefficient is so many times what it was."""
+    with block.lock:
+        known = block.pieces.get(message.problem)
+        if known is None or not message.round - 1 <= known.round <= message.round:
+            return Lost()
+        if known.round < message.round:
+            known.piece.scale(message.factor)
+            known = block.pieces[message.problem] = _Known(message.round, known.piece, known.piece.summary())
         return known.reply
 
 

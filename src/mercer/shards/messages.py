@@ -102,6 +102,15 @@ class Moved(Message):
 
 
 @dataclass(frozen=True, eq=False)
+class Rescaled(Message):
+    """All coefficients are this many times what they were."""
+
+    problem: str
+    round: int
+    factor: float
+
+
+@dataclass(frozen=True, eq=False)
 class Refresh(Message):
     """K beta as it really is."""
 

@@ -22,6 +22,7 @@ class Piece(Shard):
     def __init__(self, columns: Columns, terms: Terms, bias: bool, beta: Array, scores: Array) -> None:
         super().__init__(columns, terms, bias, np.zeros(beta.size), 0.0)
         self.stand(beta, scores)
+        self.boundless = bool(((terms.r == 0.0) & np.isinf(terms.hi - terms.lo)).any())  # a margin is hard
         self.of_others = 0.0  # by how much a value of points of elsewhere may differ from k
 
     def stand(self, beta: Array, scores: Array) -> None:
@@ -34,7 +35,8 @@ class Piece(Shard):
         self.top, self.bottom, self.middle = ask.top, ask.bottom, ask.middle
         places = self.worst(min(ask.most, 2 * self.n), ask.kept)  # half of them because they should rise
         rows = take(points, self.columns.at[places])
-        return Candidates(places, rows, self.F[places], self.F[ask.kept], self.gap())
+        share = np.inf if self.boundless else self.gap()
+        return Candidates(places, rows, self.F[places], self.F[ask.kept], share)
 
     def follow(self, points: Points, delta: Array, places: Index, beta: Array) -> float:
         """F -= K delta, for points from anywhere; of these, some are own. By how much the dual rises at those."""

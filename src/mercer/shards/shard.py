@@ -225,7 +225,7 @@ class Shard:
     def refresh(self, scores: Array) -> None:
         """F from K beta as it really is, where it matters, and all points in play."""
         self.write()
-        self.all_F[:] = self.all_terms.q - self.all_terms.r * self.all_beta - scores
+        self.all_F[:] = self.all_terms.gradient(self.all_beta, scores)
         self.left_out = []
         self.restore()
 
@@ -238,9 +238,7 @@ class Shard:
         """
         if self.kept is not None:
             return False
-        t = self.terms
-        rise = np.where(self.beta < t.hi, self.F - np.where(self.beta >= 0.0, t.eps, -t.eps), -np.inf)
-        fall = np.where(self.beta > t.lo, self.F - np.where(self.beta > 0.0, t.eps, -t.eps), np.inf)
+        rise, fall = self.terms.slopes(self.beta, self.F)
         keep = np.flatnonzero((rise > self.bottom - margin) | (fall < self.top + margin))
         if not 0 < keep.size < part * self.n:
             return False
@@ -267,7 +265,7 @@ class Shard:
         self.active, self.columns, self.stale = active, columns, False
         self.terms, self.beta, self.F = t, self.all_beta, self.all_F
         if not self.everyone:
-            self.terms = Terms(t.q[active], t.r[active], t.eps[active], t.lo[active], t.hi[active])
+            self.terms = t.at(active)
             self.beta, self.F = self.beta[active], self.F[active]
         self.last = np.empty(0, np.int64)
         K = self.whole.matrix

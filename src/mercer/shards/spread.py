@@ -26,7 +26,7 @@ from ..types import Array, DType, Index, Points
 from . import block as verbs
 from .afar import SpreadGram, in_order, joined
 from .engine import WorkersLostError
-from .messages import Ask, Begin, Candidates, Lost, Moved, Refresh, Slopes, Summary
+from .messages import Ask, Begin, Candidates, Lost, Moved, Refresh, Rescaled, Slopes, Summary
 
 core = CHOICE.functions
 _FACTOR = 2  # times its fair part of the new points of a working set is what a block names,
@@ -64,8 +64,7 @@ class Spread:
 
     def _begin(self, number: int, scores: Array) -> Begin:
         places, rows = self.parts[number]
-        t = self.terms
-        own = Terms(t.q[places], t.r[places], t.eps[places], t.lo[places], t.hi[places])
+        own = self.terms.at(places)
         return Begin(
             self.problem, self.round, self.gram.kernel, self.dtype.name, self.bias, rows, own, self.beta[places],
             scores, self.points.witnesses, self.engine.packed(number),
@@ -80,7 +79,7 @@ class Spread:
                 return replies
             self.engine.renew(lost)
             anew = self._rebuild(lost)
-            changes = verb in (verbs.move, verbs.refresh)
+            changes = verb in (verbs.move, verbs.rescale, verbs.refresh)
             replies |= anew if changes else self.engine.ask(verb, {b: messages[b] for b in lost}, *shared)
         raise WorkersLostError(f"Blocks were lost {_TRIES} times in one exchange: the workers do not live long enough.")
 
@@ -173,6 +172,13 @@ class Spread:
         self.gram.values += self.n * places.size
         self.work += float(places.size) * self.n
         return gain, float((delta * delta).sum())
+
+    def scale(self, factor: float) -> None:
+        """beta and K beta times a factor, where there are no bounds to keep it."""
+        self.beta *= factor
+        self.round += 1
+        message = Rescaled(self.problem, self.round, factor)
+        self._look(self._exchange(verbs.rescale, dict.fromkeys(self.parts, ()), message))
 
     def _remember(self, places: Index, points: Points) -> None:
         """Points with a coefficient are kept here: they are what is left, should all workers be lost."""

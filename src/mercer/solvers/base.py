@@ -162,36 +162,37 @@ class Solver(Parameters):
 
 def feasible_start(problem: Problem, start: Array | None) -> Array:
     """Coefficients within their bounds and with the right sum: those of `start` as far as they are, else zeros."""
-    lo, hi = problem.bounds
+    box = problem.bounds
     if start is None:
-        beta = np.clip(np.zeros(problem.n), lo, hi)
+        beta = box.nearest(np.zeros(problem.n))
     else:
         beta = np.array(start, np.float64)
         if beta.shape != (problem.n,) or not np.isfinite(beta).all():
             raise ValueError(f"A start must be {problem.n} finite coefficients, one per point.")
-        beta = np.clip(beta, lo, hi)
+        beta = box.nearest(beta)
     lack = problem.mass - float(beta.sum())
     if problem.bias and lack != 0.0:
-        room = np.maximum(hi - beta, 0.0) if lack > 0 else np.maximum(beta - lo, 0.0)
+        room = np.maximum(box.hi - beta, 0.0) if lack > 0 else np.maximum(beta - box.lo, 0.0)
         taken = np.minimum(np.cumsum(room), abs(lack))
-        beta = np.clip(beta + np.copysign(np.diff(taken, prepend=0.0), lack), lo, hi)
+        beta = box.nearest(beta + np.copysign(np.diff(taken, prepend=0.0), lack))
     return beta
 
 
 def repaired(problem: Problem, beta: Array) -> Array:
     """A dual feasible point near beta: within the bounds, the sum made right by the free coefficients."""
-    lo, hi = problem.bounds
-    beta = np.clip(beta, lo, hi)
-    for end in (lo, hi):  # what differs from a bound by rounding is at the bound, and not free
+    box = problem.bounds
+    beta = box.nearest(beta)
+    for end in box:  # what differs from a bound by rounding is at the bound, and not free
         beta = np.where(np.abs(beta - end) < _ROUNDING * np.abs(end), end, beta)
     for _ in range(_SPREADS if problem.bias else 0):
         lack = problem.mass - float(beta.sum())
         if abs(lack) <= _ROUNDING * float(np.abs(beta).sum()):
             return beta
-        free = np.flatnonzero((beta > lo) & (beta < hi) & (beta != 0.0))
+        free = np.flatnonzero(box.free(beta) & (beta != 0.0))
         if free.size == 0:
             break
-        beta[free] = np.clip(beta[free] + lack / free.size, lo[free], hi[free])
+        beta[free] += lack / free.size
+        beta = box.nearest(beta)
     return feasible_start(problem, beta)
 
 

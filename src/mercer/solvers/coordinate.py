@@ -6,8 +6,8 @@ One coefficient after the other goes to its best value, in random order; since w
 descent.py, where the bias is explained too). Points that seem optimal are left out until the round ends (shrinking).
 
 Passes are cheap and soon come near; the last digits can take thousands of them. Newton steps take over (see
-proximal.py), where they promise to be faster: few features, or few free coefficients. With r > 0 and few features they
-begin at once, from the answer for some of the points.
+proximal_point.py), where they promise to be faster: few features, or few free coefficients. With r > 0 and few features
+they begin at once, from the answer for some of the points.
 
 References: Hsieh, Chang, Lin, Keerthi, Sundararajan 2008; Yu, Huang, Lin 2011 (logistic loss).
 """
@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._core.core import CHOICE
-from .._core.descent import R
 from ..gram import Design
 from ..limits import deadline, flop_seconds
 from ..losses import HardMargin
@@ -28,7 +27,7 @@ from ..problem import Problem
 from ..types import Array
 from .base import Iterate, Solver, repaired
 from .descent import Descent, balanced, nothing
-from .newton.proximal import ProximalNewton
+from .newton.proximal_point import ProximalPoint
 from .rows import Features
 
 _BEFORE = 3  # rounds of passes before Newton steps, where r is 0: a good start saves many of them
@@ -111,8 +110,7 @@ def _worth_newton(descent: Descent) -> bool:
         return False
     if descent.rounds >= _ENOUGH and design.width <= _NARROW:  # however cheap passes are
         return True
-    lo, hi = problem.bounds
-    free = int(np.count_nonzero((descent.beta > lo) & (descent.beta < hi)))
+    free = int(np.count_nonzero(problem.bounds.free(descent.beta)))
     if _STEPS * _newton_step(design, free) >= descent.passes_per_digit * 3.0 * _read(design):
         return False
     # By what a pass has taken, there is time for some steps.
@@ -141,16 +139,16 @@ def _start_from_a_part(descent: Descent) -> None:
     order = np.arange(design.n)
     CHOICE.functions.shuffle(order, descent.words)
     rows = np.sort(order[:size])
-    terms = _terms(descent).take(rows, axis=1)
-    terms[R] *= size / design.n
+    terms = descent.problem.terms.at(rows)
+    terms = replace(terms, r=terms.r * (size / design.n))
     none = np.zeros(size), np.zeros(design.width)
-    newton = ProximalNewton(Design(design.Z[rows], design.constant), terms, *none, 0.0, descent.problem.bias)
-    enough = _FIRST_SMALLER * newton.size
+    newton = ProximalPoint(Design(design.Z[rows], design.constant), terms, *none, 0.0, descent.problem.bias)
+    enough = _FIRST_SMALLER * newton.place.size
     for _ in range(_FIRST_STEPS):
         newton.advance()
-        if newton.stuck or newton.size <= enough:
+        if newton.stuck or newton.place.size <= enough:
             break
-    descent.beta[rows], descent.image, descent.b = newton.v, newton.w, newton.b
+    descent.beta[rows], descent.image, descent.b = newton.place.v, newton.place.w, newton.b
 
 
 def _design(descent: Descent) -> Design:
@@ -163,27 +161,21 @@ def _design_of(problem: Problem) -> Design:
     return design
 
 
-def _terms(descent: Descent) -> Array:
-    """The dual terms, a row for each: in the order of `_core/descent.py`, without what only passes need."""
-    t = descent.problem.terms
-    return np.stack([t.q, t.r, t.eps, t.lo, t.hi])
-
-
 def _newton_steps(descent: Descent, solver: CoordinateDescent) -> Generator[Iterate, Array | None, None]:
     """Newton steps from where the descent stands, as long as they help."""
     problem = descent.problem
-    newton = ProximalNewton(_design(descent), _terms(descent), descent.beta, descent.image, descent.b, problem.bias)
+    newton = ProximalPoint(_design(descent), problem.terms, descent.beta, descent.image, descent.b, problem.bias)
     best = apart = nothing(problem)  # steps between two centres can lead astray
     earlier, since = (np.nan, np.nan), 0
     while True:
-        now = (newton.dual, newton.size)
+        now = (newton.dual, newton.place.size)
         last = (newton.stuck or now == earlier) and not newton.rounded  # equal: steps are lost to rounding
         earlier = now
         if solver.weights:
             apart = min(apart, _weights_and_dual_point(problem, newton), key=_gap)
         if solver.feasible:
             before = best
-            best = min(best, _dual_point(problem, newton.v), key=_gap)
+            best = min(best, _dual_point(problem, newton.place.v), key=_gap)
             since = since + 1 if best is before else 0
             last = last or since >= _PATIENCE
             recomputed = yield replace(best, done=last)
@@ -198,15 +190,16 @@ def _newton_steps(descent: Descent, solver: CoordinateDescent) -> Generator[Iter
         newton.advance()
 
 
-def _two_points(problem: Problem, newton: ProximalNewton, last: bool) -> Iterate:
+def _two_points(problem: Problem, newton: ProximalPoint, last: bool) -> Iterate:
     """Where Newton steps have led: a primal and a dual point."""
-    beta, dual, gap = newton.beta, newton.dual, newton.gap
-    if problem.bias and newton.total != 0.0:
+    place = newton.place
+    beta, dual, gap = place.beta, newton.dual, newton.gap
+    if problem.bias and place.total != 0.0:
         beta = balanced(beta)
         dual, was = problem.dual(beta), dual
         gap += was - dual
-    scores = newton.f - newton.b if problem.bias else newton.f
-    return Iterate(newton.v, scores, newton.b, dual, gap=gap, done=last, dual_beta=beta)
+    scores = place.f - newton.b if problem.bias else place.f
+    return Iterate(place.v, scores, newton.b, dual, gap=gap, done=last, dual_beta=beta)
 
 
 def _dual_point(problem: Problem, beta: Array) -> Iterate:
@@ -217,9 +210,9 @@ def _dual_point(problem: Problem, beta: Array) -> Iterate:
     return Iterate(beta, scores, b, dual, gap=problem.primal(beta, b, scores) - dual)
 
 
-def _weights_and_dual_point(problem: Problem, newton: ProximalNewton) -> Iterate:
+def _weights_and_dual_point(problem: Problem, newton: ProximalPoint) -> Iterate:
     """w where Newton steps have led, and the dual point next to theirs."""
-    beta, w = repaired(problem, newton.beta), newton.w.copy()
+    beta, w = repaired(problem, newton.place.beta), newton.place.w.copy()
     scores, dual = _design_of(problem).dots(w), problem.dual(beta)
     b = problem.best_bias(scores)
     return Iterate(beta, scores, b, dual, gap=problem.primal_of(w, b, scores) - dual, weights=w)

@@ -7,7 +7,7 @@ beta > lo; the answer is optimal when nothing that may rise has a larger F than 
 takes the points that violate this most (a working set, half of it kept from the round before), solves for them alone,
 and updates F with the rows of K of those that moved. A problem no larger than a working set is one such piece.
 
-Where many steps of pairs do not solve it, Newton steps of the free coefficients (free.py) take turns with them.
+Where many steps of pairs do not solve it, Newton steps (free_coefficients.py) take turns with them.
 
 Kernel values are float32 where the Gram matrix says so; F is float64, and exact again whenever K beta is recomputed and
 sent in. Where float32 values stop helping, float64 ones take over.
@@ -38,7 +38,7 @@ from ..problem import Problem
 from ..shards import Shard
 from ..types import Array, Index
 from .base import WHOLE, Iterate, Solver, Work, feasible_start
-from .newton.free import newton_steps
+from .newton.free_coefficients import newton_steps
 from .rank import BY_LAPACK, WIDE, features_up_to_rounding, steps_in_features
 
 core = CHOICE.functions
@@ -362,7 +362,7 @@ class Descent:
         """Without upper bounds, every multiple of beta is feasible: take the best one."""
         shard = self.shard
         total = float((shard.beta * shard.terms.q).sum())
-        norm = total - float((shard.beta * shard.F).sum())
+        norm = 2.0 * (total - shard.dual())  # of f, since neither r nor eps is in this dual
         if norm > 0.0 and total > 0.0:
             shard.scale(total / norm)
             self.dual = 0.5 * total * total / norm

@@ -42,7 +42,7 @@ class Descent:
     ) -> None:
         self.problem, self.rows, self.draws = problem, rows, draws
         n = problem.n
-        self.beta = np.clip(np.zeros(n) if start is None else np.array(start, np.float64), *problem.bounds)
+        self.beta = problem.bounds.nearest(np.zeros(n) if start is None else np.array(start, np.float64))
         self.image = rows.image(None if start is None else self.beta)
         # A larger constant moves the bias faster and all else more slowly; with this one, tiny C can move it by 1.
         extra = max(_CONSTANT * float(rows.diag.mean()), 1.0 / float(problem.C.sum())) if problem.bias else 0.0

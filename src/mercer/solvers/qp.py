@@ -250,13 +250,13 @@ def _within_bounds(problem: Problem, beta: Array) -> Array:
     near = _ROUNDING * float(np.abs(beta).max(initial=0.0))
     for end in (np.zeros_like(beta), t.lo, t.hi):
         beta = np.where(np.abs(beta - end) <= near, end, beta)
-    beta = np.clip(beta, t.lo, t.hi)
+    beta = t.box.nearest(beta)
     if not problem.bias:
         return beta
     inside = np.where((beta == 0.0) & (t.eps > 0.0), 0.0, np.minimum(beta - t.lo, t.hi - beta))
     beta = _share(beta, problem.mass, inside)  # first those between their bounds share what is lacking, and then all
     upwards = float(beta.sum()) < problem.mass
-    return np.clip(_share(beta, problem.mass, t.hi - beta if upwards else beta - t.lo), t.lo, t.hi)
+    return t.box.nearest(_share(beta, problem.mass, t.hi - beta if upwards else beta - t.lo))
 
 
 def _share(beta: Array, mass: float, room: Array) -> Array:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from ..losses import HardMargin
+import numpy as np
+
 from ..problem import Problem
 from ..shards.afar import SpreadGram
 from ..shards.spread import Spread
@@ -16,6 +17,7 @@ from ..types import Array, DType, Index
 from .base import Iterate, Work
 from .decomposition import Decomposition, Descent
 
+_MEET = 1e-14  # |f|^2 by (sum beta y)^2 K_ii: below it the classes are near enough for somebody to look
 _DEAR = 2  # working sets are so many times smaller, where values are dear
 
 
@@ -27,11 +29,6 @@ class SpreadDecomposition(Decomposition, names=()):
         super().check(problem)
         if not isinstance(problem.gram, SpreadGram):
             raise TypeError("SpreadDecomposition is for points that are spread over blocks: see mercer.distributed.")
-        if isinstance(problem.loss, HardMargin):
-            raise ValueError(
-                "A hard margin (C=inf) rescales all coefficients in every round, which blocks cannot do: give a large "
-                "finite C, or fit on one machine."
-            )
 
     def first_work(self, problem: Problem) -> Work:
         """Nobody knows yet how fast the blocks are."""
@@ -66,10 +63,24 @@ class SpreadDescent(Descent):
         """K beta stays with the blocks until a certificate needs it; the gap is the sum of their shares."""
         shard = self.shard
         shard.name(self._wanted())
+        gap, scores = (self._gap_of_margin(), self._scores_that_meet()) if self.hard else (shard.gap(), None)
         return Iterate(
-            shard.all_beta, None, shard.middle, self.dual, done=self._at_floor(), gap=shard.gap(), work=self.work,
+            shard.all_beta, scores, shard.middle, self.dual, done=self._at_floor(), gap=gap, work=self.work,
             note=self.note, fetch=partial(shard.scores, shard.round),
         )  # fmt: skip
+
+    def _gap_of_margin(self) -> float:
+        """At most so much: f is divided by the least margin, which the extreme slopes tell within their violation."""
+        shard = self.shard
+        least = 1.0 - max(shard.top - shard.middle, shard.middle - shard.bottom)
+        return self.dual * (1.0 / (least * least) - 1.0) if least > 0.0 else np.inf
+
+    def _scores_that_meet(self) -> Array | None:
+        """K beta, where the classes seem to meet: then there is no margin, which is to be proved."""
+        shard, total = self.shard, float((self.shard.beta * self.shard.terms.q).sum())
+        norm = 2.0 * (total - shard.dual())
+        found = shard.scores(shard.round) if total > 0.0 and norm <= _MEET * total**2 * self.size else None
+        return None if found is None else found[0]
 
     def _working_set(self) -> Index:
         return self.shard.candidates(self._wanted())

@@ -262,5 +262,5 @@ class _Run:
     def iterate(self) -> Iterate:
         """The mean of w, and the mean slopes as its proof."""
         beta = (self.sums[SUMS] + self.numbers[PASSED] * self.sums[U] - self.sums[LATE]) / self.numbers[STEPS]
-        proof = np.clip(self.sums[SLOPES] / np.maximum(self.sums[VISITS], 1.0), *self.problem.bounds)
+        proof = self.problem.bounds.nearest(self.sums[SLOPES] / np.maximum(self.sums[VISITS], 1.0))
         return Iterate(beta, dual_beta=balanced(proof) if self.problem.bias else proof)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from itertools import accumulate, pairwise
-from typing import Any, Self
+from itertools import pairwise
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from ..columns import pieces
 from ..limits import look
 from ..parallel import one_blas_thread
 from ..types import Array
@@ -23,6 +24,9 @@ _PANEL = 1536  # columns: fewer would mean more passes over what is below them
 SHIFTS = 20  # how often, at most, a matrix that cannot be factored gets a larger diagonal: ten times as much more
 NO_FACTOR = "A matrix of kernel values has no Cholesky factor: some values are NaN, infinite or too large."
 _STRIP = 8192  # rows of a panel that one call updates: a fraction of a second
+_LEAST = 1e-16  # of the largest entry of the diagonal: the least that is added to it
+
+Found = TypeVar("Found")
 
 
 class NotDefiniteError(ArithmeticError):
@@ -67,13 +71,13 @@ class Factor:
             for before, left in zip(self.starts, self.panels, strict=False):
                 own, lower = left[start - before : stop - before], left[stop - before :]
                 syrk(-1.0, own.T, 1.0, corner.T, trans=1, overwrite_c=1)
-                for rows in _strips(len(below)):
+                for rows in pieces(len(below), _STRIP):
                     gemm(-1.0, own.T, lower[rows].T, 1.0, below[rows].T, trans_a=1, overwrite_c=1)
                     yield
             _, wrong = potrf(corner.T, overwrite_a=1)
             if wrong or not np.isfinite(corner[-1, -1]):
                 raise NotDefiniteError
-            for rows in _strips(len(below)):
+            for rows in pieces(len(below), _STRIP):
                 trsm(1.0, corner.T, below[rows].T, trans_a=1, overwrite_b=1)
                 yield
             self.panels.append(panel)
@@ -139,24 +143,46 @@ class Factor:
                 yield start, stop, panel[: self.ready - start]
 
 
-def with_larger_diagonal(n: int, columns: Callable[[int, int, Array], None], shifts: Iterable[float]) -> Factor:
-    """The float64 factor of A + shift I with the first of these shifts for which there is one; NotDefiniteError, where
-    none will do.
+def larger(first: float, most: int, times: float = 10.0) -> list[float]:
+    """Larger and larger multiples of I to add to a matrix that has no factor, from the first one on."""
+    return [first * times**number for number in range(most)]
+
+
+def with_larger_diagonal(factor: Callable[[float], Found], shifts: Iterable[float]) -> Found:
+    """What `factor` makes of A + shift I with the first of these shifts for which there is a factor; NotDefiniteError,
+    where none will do.
     """
     for shift in shifts:
         with suppress(NotDefiniteError):
-            return Factor(n, np.float64, partial(_shifted, columns, shift)).finished()
+            return factor(shift)
     raise NotDefiniteError
+
+
+def factor_of(n: int, columns: Callable[[int, int, Array], None], shift: float) -> Factor:
+    """The float64 factor of A + shift I; NotDefiniteError, where there is none."""
+    return Factor(n, np.float64, partial(_shifted, columns, shift)).finished()
 
 
 def factored(matrix: Array, shift: float = 0.0) -> Array:
     """L with L L' = matrix + shift I, the shift raised where rounding needs it."""
-    least = 1e-16 * float(np.abs(matrix.diagonal()).max())
-    shifts = accumulate(range(SHIFTS - 1), lambda shift, _: max(10.0 * shift, least), initial=shift)
+    least = max(10.0 * shift, _LEAST * float(np.abs(matrix.diagonal()).max()))
     try:
-        return with_larger_diagonal(len(matrix), columns_of(matrix), shifts).whole()
+        factor = partial(factor_of, len(matrix), columns_of(matrix))
+        return with_larger_diagonal(factor, [shift, *larger(least, SHIFTS - 1)]).whole()
     except NotDefiniteError:
         raise ValueError(NO_FACTOR) from None
+
+
+def inverse_of(A: Array) -> Callable[[Array], Array]:
+    """v -> A^-1 v by Cholesky's factor of a small matrix, of which only what is on and above the diagonal counts, and
+    which is overwritten; NotDefiniteError, where there is none.
+    """
+    from scipy.linalg.lapack import dpotrf, dpotrs
+
+    factor, failed = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
+    if failed:
+        raise NotDefiniteError
+    return lambda v: np.asarray(dpotrs(factor, v, lower=1)[0])
 
 
 def forward(L: Array, B: Array) -> Array:
@@ -185,7 +211,3 @@ def columns_of(matrix: Array) -> Callable[[int, int, Array], None]:
         out[...] = matrix[start:, start:stop]
 
     return columns
-
-
-def _strips(n: int) -> list[slice]:
-    return [slice(start, min(n, start + _STRIP)) for start in range(0, n, _STRIP)]

@@ -1,6 +1,6 @@
 """Rows z(x) = L^-1 k(landmarks, x) of all points, computed in each pass anew: K ~ Z Z', and nothing of size n x m held.
 
-L L' = K_landmarks. They are what `smooth.py` asks of explicit features, from kernel values in pieces that stay in
+L L' = K_landmarks. They are what `irls.py` asks of explicit features, from kernel values in pieces that stay in
 cache; what is held are vectors, and matrices of m x m.
 """
 
@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from ...columns import Between, block_between
+from ...columns import Between, block_between, pieces
+from ...gram.design import one_of_each
 from ...kernels import Kernel
 from ...kernels.points import count, take
 from ...limits import look
-from ...parallel import for_each, thread_count
+from ...parallel import in_order, thread_count
 from ...types import Array, Index, Points
+from ..triangular import backward, forward
 
 _LEAST = 96  # rows of kernel values at a time,
 _STRIP = 1024  # rows whose squares are added up at a time
@@ -26,7 +28,7 @@ _PIECE = 8192  # rows with a sum of their own, whatever the number of threads: t
 
 
 class LandmarkRows:
-    """Z, as `smooth.py` and `preconditioner.py` use a Design. Rows of k(x, l) are called G."""
+    """Z, as `irls.py` and `preconditioner.py` use a Design. Rows of k(x, l) are called G."""
 
     sparse, constant = False, 0.0
 
@@ -43,8 +45,7 @@ class LandmarkRows:
     def part(self, size: int) -> tuple[Index, LandmarkRows]:
         """Some of the rows, in order: their numbers, and they alone; the same ones every time."""
         if size not in self._parts:
-            ends = np.linspace(0, self.n, size + 1).astype(np.intp)  # from each of so many pieces, one at random
-            rows = np.random.default_rng(0).integers(ends[:-1], ends[1:])
+            rows = one_of_each(self.n, size)
             self._parts[size] = rows, self._only(rows)
         return self._parts[size]
 
@@ -53,7 +54,7 @@ class LandmarkRows:
 
     def coefficients(self, w: Array) -> Array:
         """c with w . z(x) = sum_j c_j k(l_j, x)."""
-        return self._solved(w, 1)
+        return backward(self.L, w)
 
     def dots(self, w: Array) -> Array:
         """Z w."""
@@ -61,15 +62,16 @@ class LandmarkRows:
 
     def combination(self, v: Array) -> Array:
         """Z'v."""
-        return self._solved(self.pulled(v), 0)
+        return forward(self.L, self.pulled(v))
 
     def weighted(self, w: Array, shift: float, rate: Array, s: Array) -> Array:
         """s <- Z w + shift, and Z'(rate s): values are computed once."""
-        return self._solved(self.both(self.coefficients(w), shift, rate, s), 0)
+        return forward(self.L, self.both(self.coefficients(w), shift, rate, s))
 
-    def squares(self, index: Index, weight: Array) -> Array:
-        """sum weight_i z_i z_i' over some points."""
-        return self._solved(self._solved(self.raw_squares(index, weight), 0).T, 0)
+    def squares(self, index: Index, weight: Array) -> tuple[Array, Array]:
+        """sum weight_i z_i z_i' and sum weight_i z_i over some points."""
+        squares, ones = self.raw_squares(index, weight)
+        return forward(self.L, forward(self.L, squares).T), forward(self.L, ones)
 
     def product(self, v: Array) -> Array:
         """Z Z'v."""
@@ -77,16 +79,16 @@ class LandmarkRows:
 
     # In kernel values.
 
-    def raw_squares(self, index: Index, weight: Array) -> Array:
-        """sum weight_i g_i g_i' over some points."""
-        root, total = np.sqrt(weight)[:, None], np.zeros((self.width, self.width))
-        for start in range(0, index.size, _STRIP):
+    def raw_squares(self, index: Index, weight: Array) -> tuple[Array, Array]:
+        """sum weight_i g_i g_i' and sum weight_i g_i over some points."""
+        root, total, ones = np.sqrt(weight), np.zeros((self.width, self.width)), np.zeros(self.width)
+        for part in pieces(index.size, _STRIP):
             look()
-            part = slice(start, start + _STRIP)
             G = block_between(self.kernel, take(self.X, index[part]), self.landmarks)
-            G *= root[part]
+            G *= root[part, None]
             total += G.T @ G
-        return total
+            ones += root[part] @ G
+        return total, ones
 
     def values(self, c: Array) -> Array:
         """G c."""
@@ -120,23 +122,15 @@ class LandmarkRows:
     def _pass(self, work: Callable[[slice, Array, Array], None]) -> Array:
         """`work` on some rows of k(x, l) at a time, by all cores; the sum of what it adds up, in order."""
         step = max(_LEAST, _CACHE // (self.width * self.dtype.itemsize))
-        starts = range(0, self.n, _PIECE)
-        totals = np.zeros((len(starts), self.width))
 
-        def piece(number: int) -> None:
-            G, stop = np.empty((step, self.width), self.dtype), min(starts[number] + _PIECE, self.n)
-            for start in range(starts[number], stop, step):
+        def own(piece: slice) -> Array:
+            G, total = np.empty((step, self.width), self.dtype), np.zeros(self.width)
+            for rows in pieces(piece.stop, step, piece.start):
                 look()
-                rows = slice(start, min(start + step, stop))
                 values = G[: rows.stop - rows.start]
                 self._between.fill(rows, values)
-                work(rows, values, totals[number])
+                work(rows, values, total)
+            return total
 
-        for_each(range(len(starts)), piece, 1 if self.kernel.serial else thread_count())
-        return np.asarray(totals.sum(axis=0))
-
-    def _solved(self, V: Array, transposed: Literal[0, 1]) -> Array:
-        """L^-1 v, or L'^-1 v."""
-        from scipy.linalg import solve_triangular
-
-        return np.asarray(solve_triangular(self.L, V, lower=True, trans=transposed, check_finite=False))
+        threads = 1 if self.kernel.serial else thread_count()
+        return np.asarray(sum(in_order(pieces(self.n, _PIECE), own, threads), start=np.zeros(self.width)))

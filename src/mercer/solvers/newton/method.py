@@ -8,6 +8,8 @@ With slopes g_i and curvatures W_i of C_i loss at f, the minimum of the quadrati
 
 two systems with one matrix. At the full step beta'_i = -(g_i + W_i (f'_i - f_i)). With the logistic loss this is within
 its bounds as soon as no score changes by more than 1: near the answer beta is a dual point too, and its gap is real.
+
+This is iteratively reweighted least squares (IRLS) in beta; where there are features, `irls.py` does it in w.
 """
 
 from __future__ import annotations
@@ -18,19 +20,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...losses import Logistic
 from ...params import require_integer
 from ...problem import Problem
 from ...solution import Status, relative
 from ...types import Array, inner
 from ..base import Iterate, Solver, Work, feasible_start
 from ..landmarks import landmark_factor, of_full_problem, seen_problem
-from .smooth import smooth_steps
+from .in_points import InPoints, first_step, points_of
+from .irls import irls_steps
+from .line_search import FLAT, flat_step
 from .spread_landmarks import landmark_rows
-from .systems import System, first_step, system_of
 
-_HALVINGS = 60  # of a step, at most
-_ENOUGH = 1e-4  # a step must gain this part of what the slope promises
 _FLAT = 1e-15  # promises below this part of the objective are rounding
 _ROUNDING = 1e-12
 _BYTES = 32  # of each value that landmarks have with all points, where these are held
@@ -58,18 +58,18 @@ class Newton(Solver):
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         if _in_features(problem):
-            yield from smooth_steps(problem, problem.gram.design, start)
+            yield from irls_steps(problem, problem.gram.design, start)
             return
-        system = system_of(problem.gram)
+        points = points_of(problem.gram)
         beta = feasible_start(problem, start)
-        scores = system.product(beta)
+        scores = points.product(beta)
         place = _Place(beta, scores, problem.best_bias(scores))
         gap = np.inf
         while True:
-            place, moved = _step(problem, system, place, gap)
-            if not moved and not system.exact:
-                place, moved = _step(problem, system, place, 0.0)
-            iterate = _iterate(problem, system, place)
+            place, moved = _step(problem, points, place, gap)
+            if not moved and not points.exact:
+                place, moved = _step(problem, points, place, 0.0)
+            iterate = _iterate(problem, points, place)
             gap = _relative_gap(problem, iterate)
             sent = yield replace(iterate, done=not moved)
             if sent is not None:
@@ -117,13 +117,13 @@ class NystromNewton(Newton):
         """Whether there is no room for rows of landmarks: then they are computed in each pass anew."""
         gram = problem.gram
         room = np.inf if gram.budget is None else gram.budget
-        served = isinstance(problem.loss, Logistic) and not problem.mass and gram.kernel is not None
-        return served and (gram.afar or _BYTES * problem.n * min(self.landmarks, problem.n) > room)
+        tight = gram.afar or _BYTES * problem.n * min(self.landmarks, problem.n) > room
+        return tight and not problem.mass and gram.kernel is not None
 
     def _in_passes(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         """The same without a matrix of n x m: sums of m x m alone."""
         design, chosen = landmark_rows(problem.gram, self.landmarks, self.random_state)
-        for iterate in smooth_steps(problem, design, start):
+        for iterate in irls_steps(problem, design, start):
             beta = np.zeros(problem.n)
             beta[chosen] = design.coefficients(design.combination(iterate.beta))
             sent = yield replace(iterate, beta=beta)
@@ -133,7 +133,7 @@ class NystromNewton(Newton):
 
 def _in_features(problem: Problem) -> bool:
     """Whether steps are taken in w: they begin with some of the points, and products are looked at one by one."""
-    return isinstance(problem.loss, Logistic) and problem.gram.design is not None and not problem.mass
+    return problem.gram.design is not None and not problem.mass
 
 
 class _Place(NamedTuple):
@@ -150,49 +150,52 @@ class _Place(NamedTuple):
         return _Place(beta, scores, self.b + part * (other.b - self.b))
 
 
-def _step(problem: Problem, system: System, place: _Place, gap: float) -> tuple[_Place, bool]:
+def _step(problem: Problem, points: InPoints, place: _Place, gap: float) -> tuple[_Place, bool]:
     """The next place, with the best b; and whether it promised to be a better one."""
-    beta, scores, b = place
-    slope = problem.C * problem.loss.slope(problem.y, scores + b)
-    curvature = problem.C * problem.loss.curvature(problem.y, scores + b)
-    target = _model_minimum(problem, system, place, slope, curvature, gap)
-    primal = problem.primal(beta, b, scores)
-    change = target.scores - scores
-    promise = -inner(target.beta - beta, scores) - inner(slope, change + (target.b - b))
-    promise -= problem.mass * (target.b - b)
-    if not promise > _FLAT * abs(primal):  # f is the best; the target may still be the better dual point
+    _, slope, curvature = (problem.C * side for side in problem.loss.model(problem.y, place.scores + place.b))
+    target = _model_minimum(problem, points, place, slope, curvature, gap)
+    primal = problem.primal(place.beta, place.b, place.scores)
+    first = _slope(problem, place, target, 0.0)
+    if not -first > _FLAT * abs(primal):  # f is the best; the target may still be the better dual point
         better = problem.primal(target.beta, target.b, target.scores) <= primal + _ROUNDING * abs(primal)
         return (target if better else place), False
-    part = 1.0
-    for _ in range(_HALVINGS):
+    for rise in (FLAT, 0.0):  # a slope above 0 may be that of a rise, where the objective has a sharp bend
+        part = flat_step(lambda part: _slope(problem, place, target, part), first, rise)
         new = place.moved(target, part)
         new = new._replace(b=problem.best_bias(new.scores))
-        if problem.primal(new.beta, new.b, new.scores) <= primal - _ENOUGH * part * promise:
+        if part > 0.0 and problem.primal(new.beta, new.b, new.scores) < primal:
             return new, True
-        part *= 0.5
     return place, False
 
 
+def _slope(problem: Problem, place: _Place, target: _Place, part: float) -> float:
+    """The slope of the objective, a part of the way to the target."""
+    here, up = place.moved(target, part), target.b - place.b
+    rise = inner(target.beta - place.beta, here.scores) + problem.mass * up
+    f = here.scores + here.b
+    return rise + inner(problem.C * problem.loss.slope(problem.y, f), target.scores - place.scores + up)
+
+
 def _model_minimum(
-    problem: Problem, system: System, place: _Place, slope: Array, curvature: Array, gap: float
+    problem: Problem, points: InPoints, place: _Place, slope: Array, curvature: Array, gap: float
 ) -> _Place:
     """The minimum of the quadratic model."""
     right = np.stack([curvature * (place.scores + place.b) - slope, curvature], axis=1)
-    solved, per_bias = system.solve(curvature, right, gap).T
+    solved, per_bias = points.solve(curvature, right, gap).T
     b, total = place.b, float(per_bias.sum())
     if problem.bias and total > 0.0:
         b = (float(solved.sum()) - problem.mass) / total
     beta = solved - b * per_bias
-    return _Place(beta, system.product(beta), b)
+    return _Place(beta, points.product(beta), b)
 
 
-def _iterate(problem: Problem, system: System, place: _Place) -> Iterate:
+def _iterate(problem: Problem, points: InPoints, place: _Place) -> Iterate:
     """The place with a dual point: beta itself where it is one, else minus the slopes there, as far as that is good."""
     beta, scores, b = place
     if problem.feasibility(beta) <= _ROUNDING:
         return Iterate(beta, scores, b)
     point = feasible_start(problem, -problem.C * problem.loss.slope(problem.y, scores + b))
-    product = system.product(point)
+    product = points.product(point)
     parts = 0.5 ** np.arange(30.0) if problem.mass == 0.0 else np.ones(1)
     best = max(parts, key=lambda part: problem.dual(part * point, part * product))
     return Iterate(beta, scores, b, problem.dual(best * point, best * product), dual_beta=best * point)

@@ -32,10 +32,11 @@ class SpreadLandmarkRows(LandmarkRows):
     def _only(self, rows: Index) -> LandmarkRows:
         return SpreadLandmarkRows(self.kernel, self.X.chosen(rows), self.landmarks, self.L, self.dtype)
 
-    def raw_squares(self, index: Index, weight: Array) -> Array:
+    def raw_squares(self, index: Index, weight: Array) -> tuple[Array, Array]:
         parts = self.X.parts_of(index)
         found = self._ask(squares_of_rows, parts, {b: (weight[part.places],) for b, part in parts.items()})
-        return np.asarray(sum(found.values()))
+        squares, ones = zip(*found.values(), strict=True)
+        return np.asarray(sum(squares)), np.asarray(sum(ones))
 
     def values(self, c: Array) -> Array:
         parts = self.X.parts
@@ -67,8 +68,8 @@ def _rows_of(block: Block, rows: Index, told: Any) -> LandmarkRows:
 
 
 @by_default
-def squares_of_rows(block: Block, rows: Index, weight: Array, told: Any) -> Array:
-    """sum weight_i g_i g_i' over some rows of a block."""
+def squares_of_rows(block: Block, rows: Index, weight: Array, told: Any) -> tuple[Array, Array]:
+    """sum weight_i g_i g_i' and sum weight_i g_i over some rows of a block."""
     return _rows_of(block, rows, told).raw_squares(np.arange(rows.size), weight)
 
 

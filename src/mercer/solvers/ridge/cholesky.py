@@ -16,10 +16,10 @@ from ...memory import BudgetError, format_bytes
 from ...params import suggestion
 from ...types import Array
 from ..base import Several, Work
-from ..conjugate import Standing, conjugate_gradients, norms
-from ..triangular import SHIFTS, Factor, NotDefiniteError, factor_bytes
+from ..conjugate_gradients import Standing, conjugate_gradients, norms
+from ..triangular import SHIFTS, Factor, NotDefiniteError, factor_bytes, larger
+from .linear_system import PRECISE, Block, Blocks, RidgeSolver, System, held, working
 from .posed import Ridge
-from .system import PRECISE, Block, Blocks, RidgeSolver, System, held, working
 
 _SAFE = 1e15  # float32 is not for values that are larger or smaller than this
 _STEPS = {"float32": 10, "float64": 40}  # of refinement, at most
@@ -105,8 +105,8 @@ class Cholesky(RidgeSolver):
         double = not single or factor_bytes(system.n, np.float64) <= system.budget
         for dtype in ["float32"] * single + ["float64"] * double:
             yield dtype, 0.0
-        for number in range(SHIFTS):
-            yield dtype, largest * float(np.finfo(dtype).eps) * 10.0 ** (number + 1)
+        for shift in larger(10.0 * largest * float(np.finfo(dtype).eps), SHIFTS):
+            yield dtype, shift
 
 
 def _require_room(system: System, dtype: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._core.core import CHOICE
 from ...types import Array, Index
+from ..triangular import NotDefiniteError, larger, with_larger_diagonal
 
 core = CHOICE.functions
 
@@ -64,16 +65,19 @@ def newton_steps(
 
 def _direction(K: Array, diag: Array, slope: Array, free: Index, bias: bool) -> tuple[Array, float]:
     """The whole step, and the slope along it (0 where there is none)."""
-    g, ridge = slope[free].astype(np.float64), _RIDGE[K.itemsize]
-    for _ in range(_TRIES):
+    g = slope[free].astype(np.float64)
+
+    def solved(ridge: float) -> Array:
         H, both = K[np.ix_(free, free)].astype(np.float64), np.column_stack([g, np.ones(free.size)])
         H[np.diag_indices(free.size)] = diag[free] * (1.0 + ridge)
-        if core.solve_definite(H, both):
-            break
-        ridge *= _LARGER
-    else:
+        if not core.solve_definite(H, both):
+            raise NotDefiniteError
+        return both
+
+    try:
+        step, ones = with_larger_diagonal(solved, larger(_RIDGE[K.itemsize], _TRIES, _LARGER)).T
+    except NotDefiniteError:
         return g, 0.0
-    step, ones = both.T
     if bias:
         step = step - ones * (step.sum() / ones.sum())
         step -= step.mean()  # rounding

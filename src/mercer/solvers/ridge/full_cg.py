@@ -17,15 +17,15 @@ from ...kernels.points import Domain
 from ...params import require_integer
 from ...types import Array
 from ..base import Work
-from ..conjugate import Standing, conjugate_gradients, norms
+from ..conjugate_gradients import Standing, conjugate_gradients, norms, nystrom
 from ..newton.spread_landmarks import landmark_rows
+from ..triangular import inverse_of
+from .linear_system import PRECISE, Blocks, RidgeSolver, System, working
 from .posed import Ridge
-from .system import PRECISE, Blocks, RidgeSolver, System, working
 
 _PRODUCTS = 10  # K v, about
 _RANK = 1000  # of the preconditioner, where there are so many points
 _SHARE = 0.3  # of the memory is for the preconditioner, and half as much while it is made
-_ROWS = 4096  # of F that are multiplied at a time
 _INNER = 1e-4  # what float32 values are good for: a residual that is recomputed in float64 shrinks to this part
 _LONGEST = {"float32": 300, "float64": 3000}  # steps between two recomputations: to begin again is to forget
 _SLOW = 0.5  # a residual that shrinks to no less than this has reached what rounding allows
@@ -99,40 +99,24 @@ class ConjugateGradient(RidgeSolver):
 
     def _preconditioner(self, system: System) -> Callable[[Array], Array]:
         """v -> (F F' + diag(r))^-1 v."""
-        from scipy.linalg import cho_factor, cho_solve
-
         gram = system.gram
         rank = max(1, int(min(self.rank or _RANK, system.n, _SHARE * system.budget / (8 * system.n))))
         if gram.afar:
             return _by_landmarks(system, rank, self.random_state)
         room, generator = 0.5 * _SHARE * system.budget, np.random.default_rng(self.random_state)
         F, pivots = pivoted_cholesky(gram.kernel, gram.points, rank, generator, room=room)
-        inverse = 1.0 / system.r[:, None]
-        if pivots.size == 0:
-            return lambda V: inverse * V
-        inner = np.eye(pivots.size)
-        for start in range(0, system.n, _ROWS):
-            rows = slice(start, start + _ROWS)
-            inner += F[rows].T @ (inverse[rows] * F[rows])
-        factor = cho_factor(inner, lower=True, overwrite_a=True)
-
-        def precondition(V: Array) -> Array:
-            V = inverse * V
-            return np.asarray(V - inverse * (F @ cho_solve(factor, F.T @ V)))
-
-        return precondition
+        inverse = 1.0 / system.r
+        return nystrom(F, inverse) if pivots.size else lambda V: inverse[:, None] * V
 
 
 def _by_landmarks(system: System, rank: int, seed: int | None) -> Callable[[Array], Array]:
     """The same of points that are elsewhere: F are their rows of landmarks, and stay there."""
-    from scipy.linalg import cho_factor, cho_solve
-
     F, _ = landmark_rows(system.gram, rank, seed)
     inverse = 1.0 / system.r
-    factor = cho_factor(np.eye(F.width) + F.squares(np.arange(system.n), inverse), lower=True)
+    inner = inverse_of(np.eye(F.width) + F.squares(np.arange(system.n), inverse)[0])
 
     def precondition(V: Array) -> Array:
-        columns = [v - inverse * F.dots(cho_solve(factor, F.combination(v))) for v in (inverse[:, None] * V).T]
+        columns = [v - inverse * F.dots(inner(F.combination(v))) for v in (inverse[:, None] * V).T]
         return np.stack(columns, axis=1)
 
     return precondition

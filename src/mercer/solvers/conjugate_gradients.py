@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..columns import pieces
 from ..types import Array
+from .triangular import inverse_of
 
 _NEARLY = 0.1  # a last step so near to 1 is taken as 1
+_ROWS = 4096  # of F that are multiplied at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,19 +44,27 @@ def conjugate_gradients(
     apply: Callable[[Array], Array],
     precondition: Callable[[Array], Array],
     last: Callable[[Standing], bool] = lambda columns: False,
+    counted: int | None = None,
 ) -> Iterator[Standing]:
-    """Better columns, one step each time; every column has its own step.
+    """Better columns, one step each time; every column has its own step. `apply` multiplies by A.
+
+    Only the first `counted` rows count in inner products (None: all); the others, which `apply` and `precondition`
+    carry along, are whatever follows from them by linear maps.
 
     The preconditioner need be neither exact nor quite the same each time (Polak and Ribière's formula). The product of
     a `last` step, which need not be the best one and is taken as 1, is that with V + P: so A V is fresh.
     """
+
+    def products(A: Array, B: Array) -> Array:
+        return inner_products(A[:counted], B[:counted])
+
     P = precondition(columns.R)
-    slope = inner_products(columns.R, P)
+    slope = products(columns.R, P)
     while True:
         V, R = columns.V, columns.R
         further = apply(V + P) if last(columns) else None
         AP = apply(P) if further is None else further - columns.AV
-        curvature = inner_products(P, AP)
+        curvature = products(P, AP)
         good = (curvature > 0.0) & (slope > 0.0) & np.isfinite(curvature) & np.isfinite(slope)
         step = np.where(good, slope / np.where(good, curvature, 1.0), 0.0)
         P, AP = (np.where(good, side, 0.0) for side in (P, AP))  # a column that overflowed stays where it is
@@ -64,11 +75,27 @@ def conjugate_gradients(
             columns = Standing(V + step * P, AV, R - step * AP, fresh=False, stuck=not good.any())
         yield columns
         Z = precondition(columns.R)
-        after, across = inner_products(columns.R, Z), inner_products(R, Z)
+        after, across = products(columns.R, Z), products(R, Z)
         finite = np.isfinite(after) & np.isfinite(across)
         after, across = (np.where(finite, product, 0.0) for product in (after, across))
         turn = np.where(slope > 0.0, (after - across) / np.where(slope > 0.0, slope, 1.0), 0.0)
         P, slope = Z + np.maximum(turn, 0.0) * P, after
+
+
+def nystrom(F: Array, D: Array) -> Callable[[Array], Array]:
+    """v -> (F F' + 1/D)^-1 v = D v - D F (I + F'DF)^-1 F'D v, Woodbury's identity: with F F' ~ K of few columns, the
+    Nystrom preconditioner of K + 1/D.
+    """
+    inner = np.eye(F.shape[1])
+    for rows in pieces(len(F), _ROWS):
+        inner += F[rows].T @ (D[rows, None] * F[rows])
+    inverse, weight = inverse_of(inner), D[:, None]
+
+    def solve(V: Array) -> Array:
+        V = weight * V
+        return np.asarray(V - weight * (F @ inverse(F.T @ V)))
+
+    return solve
 
 
 def inner_products(A: Array, B: Array) -> Array:

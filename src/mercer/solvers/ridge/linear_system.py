@@ -24,7 +24,7 @@ from ...problem import Problem
 from ...shards.afar import SpreadGram, SpreadPoints
 from ...types import Array
 from ..base import Iterate, Several, Solver
-from ..conjugate import norms
+from ..conjugate_gradients import norms
 from .posed import Ridge, weighted_mean
 from .ridge_certificate import RidgeCertificate, in_values_of_J
 

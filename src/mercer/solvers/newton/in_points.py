@@ -1,0 +1,112 @@
+"""Newton's systems (I + W K) x = r, W >= 0 diagonal, where K has no features: the Hessian in points, or by products.
+
+    (I + W K)^-1 r = r - (1/W + K)^-1 K r,     (1/W + K)^-1 = W^1/2 (I + W^1/2 K W^1/2)^-1 W^1/2
+
+By a factor, where K is held and its points are few; else by conjugate gradients, which need only products K v. There
+K ~ F F' by randomly pivoted Cholesky (a Nystrom preconditioner), once for all rounds, takes the place of K where it
+has to be inverted, and few steps remain.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from threading import Lock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ...gram import Gram
+from ...limits import look
+from ...types import Array
+from ..base import Work
+from ..conjugate_gradients import Standing, conjugate_gradients, norms, nystrom
+from ..landmarks import landmark_factor
+from ..triangular import NotDefiniteError, larger, with_larger_diagonal
+from .hessian import in_points
+
+_SHIFTS = 40  # a matrix that is not positive definite gets so many larger and larger multiples of I added
+_PRECISE, _ROUGH = 1e-12, 1e-2  # residuals of conjugate gradients
+_GRADIENTS = 1000  # steps of conjugate gradients, at most
+_FACTOR = 1200  # points, up to which a factor takes less time than they do
+_RANK, _POINTS, _COPIES = 500, 6, 6  # columns of F: at most, one for so many points; and copies of F at a time
+_FIRST_PRODUCTS = 20  # K v, about, until the first of them have led somewhere
+_SLOWER = 2.0  # a factor than a product, for each multiplication
+
+
+class InPoints:
+    """K, for products and solutions; in float64 where it is held."""
+
+    def __init__(self, gram: Gram) -> None:
+        self.gram = gram
+        self.K: Any = np.asarray(gram.astype(np.float64)) if gram.given else None
+        self.exact = gram.given and gram.n <= _FACTOR
+        """Whether solutions are exact, whatever the gap."""
+
+    def product(self, v: Array) -> Array:
+        """K v."""
+        return np.asarray(self.gram @ v if self.K is None else self.K @ v)
+
+    def solve(self, W: Array, right: Array, gap: float) -> Array:
+        """(I + W K)^-1 r for the columns r; where it takes iterations, as exactly as so large a relative gap needs."""
+        return self._by_factor(W, right) if self.exact else self._by_products(W, right, gap)
+
+    def _by_factor(self, W: Array, right: Array) -> Array:
+        """With a larger multiple of I, where K is not positive definite."""
+        largest = float(np.abs(W * self.K.diagonal()).max())
+        shifts = [0.0, *larger(0.1 * (1.0 + largest), _SHIFTS - 1)]
+        try:
+            inverse = with_larger_diagonal(lambda shift: in_points(self.K.copy(), W, 1.0 + shift), shifts)
+        except NotDefiniteError:
+            return right.copy()
+        return np.asarray(right - inverse(self.K @ right))
+
+    def _by_products(self, W: Array, right: Array, gap: float) -> Array:
+        root = np.sqrt(W)[:, None]
+        B = root * self.product(right)
+        enough = min(_ROUGH, max(_PRECISE, 0.1 * gap)) * norms(right)
+        near = nystrom(root * self.F, np.ones(len(W)))
+        steps = conjugate_gradients(B, Standing.zero(B), lambda V: V + root * self.product(root * V), near)
+        for number, found in enumerate(steps, 1):
+            look()
+            # r - (I + W K) x = W^1/2 times the residual here: x itself may be a small difference.
+            if found.stuck or number == _GRADIENTS or (norms(root * found.R) <= enough).all():
+                break
+        return np.asarray(right - root * found.V)
+
+    @cached_property
+    def F(self) -> Array:  # noqa: N802
+        """K ~ F F', with few columns."""
+        if self.gram.kernel is None:
+            return np.asarray(self.gram.features, np.float64)
+        return landmark_factor(self.gram, _rank(self.gram), 0)[0]
+
+
+def points_of(gram: Gram) -> InPoints:
+    """Those of a Gram matrix: of one that is held, once for all problems on it."""
+    if not gram.given:
+        return InPoints(gram)
+    with _lock:
+        if gram not in _held:
+            _held[gram] = InPoints(gram)
+        return _held[gram]
+
+
+_held: WeakKeyDictionary[Gram, InPoints] = WeakKeyDictionary()
+_lock = Lock()
+
+
+def first_step(gram: Gram) -> Work:
+    """The work of one step."""
+    n = gram.n
+    if gram.given and n <= _FACTOR:
+        return Work(flops=n**3 / 3 * _SLOWER)
+    if gram.given:
+        return Work(flops=n * _rank(gram) ** 2 + _FIRST_PRODUCTS * n * n)
+    return Work(values=_FIRST_PRODUCTS * n * n)
+
+
+def _rank(gram: Gram) -> int:
+    """How many columns of F are worth their while, and have room."""
+    room = gram.n if gram.budget is None else gram.budget // (_COPIES * 8 * gram.n)
+    return max(1, min(_RANK, gram.n // _POINTS, room))

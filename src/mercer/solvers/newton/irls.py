@@ -1,0 +1,252 @@
+"""Iteratively reweighted least squares (IRLS): Newton's method in w, for smooth losses and explicit features.
+
+    minimise  1/2 |w|^2 + 1/2 penalty e^2 + sum C_i loss(y_i, f_i),     f = Z w + column e
+
+K = Z Z' + c, and nothing of size n x n. The bias is e (see `hessian.Bias`). With beta minus the slopes and D the
+curvatures at f, both times C, a step solves
+
+    (I + Z'DZ) dw + column Z'D1 de = Z'beta - w,     column 1'DZ dw + (penalty + column^2 1'D1) de = g,
+
+g = column sum beta - penalty e: by conjugate gradients, with a matrix near this one that is cheap to factor,
+where features are not too many (see preconditioner.py). Their directions are combinations of rows of Z, like w itself.
+
+A free bias is at its best value before each step: then sum beta = 0, beta is a dual point, and the gap is real.
+Where points are many, all begins with some of them, each standing for several; where features are many and sparse, with
+coordinate descent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...gram import Design
+from ...limits import look
+from ...losses import Logistic, Loss
+from ...problem import Problem
+from ...types import Array, inner
+from ..base import Iterate
+from ..conjugate_gradients import Standing, conjugate_gradients
+from ..descent import Descent
+from ..rows import Features
+from .hessian import Bias
+from .line_search import FLAT, flat_step
+from .preconditioner import Preconditioner
+
+_SHORT = 25  # entries of a row, with fewer of which a visit of its point costs more than to read it
+_HEAVY = 10.0  # C_i K_ii in the mean, up to which passes of coordinate descent are tried:
+_TRIAL, _FAST = 2, 6.0  # so many rounds, and as long as so many passes gain a digit
+_PART, _ROWS = 8, 4  # it begins with one point of so many, and at least so many times as many as there are features;
+_PART_STEPS, _PART_SMALLER = 12, 0.01  # so many steps with them, or until the gradient is this small beside the first
+_GRADIENTS = 200  # steps of conjugate gradients, at most,
+_ROUGH, _PRECISE = 0.1, 1e-6  # until the residual is this small
+_ROUNDING = 1e-15
+
+
+class Data(NamedTuple):
+    """Of some points, what their losses are made of."""
+
+    loss: Loss
+    y: Array
+    C: Array
+
+
+def irls_steps(problem: Problem, design: Any, start: Array | None) -> Generator[Iterate, Array | None, None]:
+    """Newton steps, until nothing is left to gain; `design` are the features of the problem, or what landmarks see."""
+    data = Data(problem.loss, problem.y, problem.C)
+    place = Reweighted(design, data, Bias.of(design.constant, problem.bias))
+    if start is None and not place.near.possible and _worth_passes(problem):
+        start = yield from _passes(problem)
+    place.begin(start)
+    while True:
+        moved = place.step()
+        yield place.iterate(done=not moved)
+        if not moved:
+            return
+
+
+def _worth_passes(problem: Problem) -> bool:
+    """Whether coordinate descent is fast at first: sparse rows, not too short, none heavy, and no bias to wait for."""
+    design: Design = problem.gram.design
+    if problem.bias or not isinstance(problem.loss, Logistic):
+        return False
+    if not design.sparse or design.entries < _SHORT * design.n:
+        return False
+    return inner(problem.C, design.squared_norms) <= _HEAVY * design.n
+
+
+def _passes(problem: Problem) -> Generator[Iterate, Array | None, Array]:
+    """Coordinate descent as long as it is fast; where it has come to."""
+    descent = Descent(problem, Features(problem.gram.design), None, None)
+    while not descent.idle and (descent.rounds < _TRIAL or descent.passes_per_digit <= _FAST):
+        descent.round()
+        yield replace(descent.iterate(), done=False)
+    return descent.beta
+
+
+class Step(NamedTuple):
+    """A step of w and e, and what it makes of f and of the coefficients v."""
+
+    w: Array
+    e: float
+    f: Array
+    v: Array
+
+
+class Reweighted:
+    """Where the method stands: v and w = Z'v, e, f; beta, its image Z'beta and the curvatures at f."""
+
+    def __init__(self, design: Any, data: Data, bias: Bias) -> None:
+        self.design, self.data, self.bias = design, data, bias
+        self.first = 0.0  # the largest gradient so far
+        self.near = Preconditioner(design, bias)
+
+    def begin(self, start: Array | None) -> None:
+        """From given coefficients, if f = 0 is no better; or, of many points, from the answer for some of them."""
+        n, d, (loss, y, C) = self.design.n, self.design.width, self.data
+        size = max(n // _PART, _ROWS * d)
+        if start is not None:
+            self._begin_at(np.array(start, np.float64))
+            if self.primal <= inner(C, loss.value(y, np.zeros(n))):
+                return
+        if size > n // 3:
+            self._begin_at(self._constant())
+            return
+        rows, part = self.design.part(size)
+        some = Reweighted(part, Data(loss, y[rows], C[rows] * (n / size)), self.bias)
+        some._begin_at(some._constant())
+        enough = _PART_SMALLER * some.size
+        for _ in range(_PART_STEPS):
+            if not some.step() or some.size <= enough:
+                break
+        v = np.zeros(n)
+        v[rows] = some.v
+        self._begin_at(v, some.e)
+
+    def _constant(self) -> Array:
+        """Zeros; with a penalised bias and conjugate gradients, the equal coefficients that it asks for first: with
+        them f is, in the mean, the best constant.
+        """
+        n = self.design.n
+        if self.near.possible or not self.bias.penalty * self.bias.column:
+            return np.zeros(n)
+        mean = float(self.design.product(np.ones(n)).mean())
+        return np.full(n, self._best_bias(np.zeros(n)) / mean if 0.0 < mean < np.inf else 0.0)
+
+    def _best_bias(self, f: Array) -> float:
+        low, high = self.data.loss.best_bias(self.data.y, f, self.data.C, 0.0)
+        return 0.5 * (low + high)
+
+    def _begin_at(self, v: Array, b: float = 0.0) -> None:
+        """From v, and from b where it is free."""
+        self.v, self.w = v, self.design.combination(v)
+        self.e = self.bias.column * float(v.sum()) if self.bias.penalty else b
+        self.f = self.design.dots(self.w) + self.bias.column * self.e
+        self._look()
+
+    def _look(self) -> None:
+        """The best value of a free bias; beta and the curvatures there, and the gradient."""
+        (loss, y, C), (column, penalty) = self.data, self.bias
+        if not penalty:
+            b = self._best_bias(self.f)
+            self.e += b
+            self.f = self.f + b
+        value, slope, curvature = loss.model(y, self.f)
+        self.losses = inner(C, value)
+        self.beta, self.rate = -C * slope, C * curvature
+        self.image, self.total = self.design.combination(self.beta), float(self.beta.sum())
+        self.right = self.image - self.w
+        self.right_e = column * self.total - penalty * self.e
+        self.size = float(np.sqrt(inner(self.right, self.right) + self.right_e * self.right_e))
+
+    def step(self) -> bool:
+        """A Newton step; False where there is none to take."""
+        if not self.size > _ROUNDING * (np.sqrt(inner(self.w, self.w)) + abs(self.e) + 1e-300):
+            return False
+        whole = self._direction()
+        first = -inner(self.right, whole.w) - self.right_e * whole.e
+        before, size, (v, w, e, f) = self.primal, self.size, (self.v, self.w, self.e, self.f)
+        for rise in (FLAT, 0.0):  # a slope above 0 may be that of a rise, where the objective has a sharp bend
+            part = flat_step(lambda part: self._slope(whole, part), first, rise) if first < 0.0 else 0.0
+            if not part > 0.0:
+                return False
+            self.v, self.w = v + part * whole.v, w + part * whole.w
+            self.e, self.f = e + part * whole.e, f + part * whole.f
+            self._look()
+            if self.primal <= before:
+                return self.primal < before or self.size < size
+            self.v, self.w, self.e, self.f = v, w, e, f
+            self._look()
+        return False  # rounding
+
+    def _slope(self, step: Step, part: float) -> float:
+        """The slope of the objective after a part of a step."""
+        loss, y, C = self.data
+        regular = inner(self.w + part * step.w, step.w) + self.bias.penalty * (self.e + part * step.e) * step.e
+        return regular + inner(C * step.f, loss.slope(y, self.f + part * step.f))
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def _direction(self) -> Step:
+        """The step, by preconditioned conjugate gradients.
+
+        Every vector there is a combination Z'c of rows, and its c is carried along, below w and e: for the residual r,
+        and for q, where the direction is p = M^-1 q. A whole step takes v to beta - D df, but for what r leaves.
+        """
+        design, (column, penalty), rate, near = self.design, self.bias, self.rate, self.near
+        near.renew(rate)
+        self.first = max(self.first, self.size)
+        precision = min(_ROUGH, max(_PRECISE, self.size / self.first))
+        d, s = design.width, np.empty(design.n)
+        rates = 0.0 if penalty else design.combination(rate)
+
+        def apply(P: Array) -> Array:
+            p, p_e, q_c = P[:d, 0], float(P[d, 0]), P[d + 1 :, 0]
+            image = design.weighted(np.ascontiguousarray(p), column * p_e, rate, s)
+            near.spent += 1.0
+            # A free bias follows: s is centred, with the weights of M for the coefficients, of D for all else.
+            mean, other = (0.0, 0.0) if penalty else (_mean(s, rate), _mean(s, near.weight))
+            p_c, t = q_c - near.weight * (s - other), rate * (s - mean)
+            out = np.empty_like(P)
+            out[:d, 0], out[d, 0], out[d + 1 :, 0] = p + image - mean * rates, p_e + column * penalty * t.sum(), p_c + t
+            return out
+
+        def precondition(R: Array) -> Array:
+            r, r_e = near.solve(np.ascontiguousarray(R[:d, 0]), float(R[d, 0]))
+            return np.concatenate([r, [r_e], R[d + 1 :, 0]])[:, None]
+
+        right = np.concatenate([self.right, [penalty * self.right_e], self.beta - self.v])[:, None]
+        enough = precision**2 * float((right[: d + 1] ** 2).sum())
+        steps = conjugate_gradients(right, Standing.zero(right), apply, precondition, counted=d + 1)
+        for found in islice(steps, _GRADIENTS):
+            look()
+            if found.stuck or not float((found.R[: d + 1] ** 2).sum()) > enough:
+                break
+        dw, de = np.ascontiguousarray(found.V[:d, 0]), float(found.V[d, 0])
+        f = design.dots(dw)
+        if not penalty:
+            de = -_mean(f, rate)
+        f += column * de
+        return Step(dw, de, f, self.beta - self.v - found.R[d + 1 :, 0] - rate * f)
+
+    @property
+    def primal(self) -> float:
+        """The objective."""
+        return 0.5 * (inner(self.w, self.w) + self.bias.penalty * self.e * self.e) + self.losses
+
+    def iterate(self, done: bool) -> Iterate:
+        """What `solve` is told."""
+        b = 0.0 if self.bias.penalty else self.e
+        norm = inner(self.image, self.image) + self.design.constant * self.total * self.total
+        dual = 0.0 - 0.5 * norm + self.losses + inner(self.f, self.beta)
+        scores = self.f - b
+        return Iterate(self.v, scores, b, dual, gap=self.primal - dual, done=done, dual_beta=self.beta.copy())
+
+
+def _mean(s: Array, weight: Array) -> float:
+    """The mean of s; 0 where there are no weights."""
+    total = float(weight.sum())
+    return inner(weight, s) / total if total > 0.0 else 0.0
