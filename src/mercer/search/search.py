@@ -72,7 +72,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
     prune : bool, default=True
         Whether a setting is left unfinished as soon as it is proven that another value of C, with all else equal, is
         better: it keeps its bounds, and ranks last. This needs accuracy as the only score, no weights, no train scores,
-        and refit that is no function; answers do not depend on it otherwise.
+        no client, and refit that is no function; answers do not depend on it otherwise.
     checkpoint : str or path, default=None
         A file that keeps what is finished (of shared work). Whoever is interrupted goes on from it by the same call,
         with a larger grid too; with other data, folds or settings of the estimator it is refused.
@@ -262,7 +262,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
 
     def _may_prune(self, weight: Any) -> bool:
         """Whether accuracy alone decides."""
-        plain = weight is None and not self.return_train_score and not callable(self.refit)
+        plain = weight is None and not self.return_train_score and not callable(self.refit) and self.client is None
         return bool(self.prune) and plain and (self.scoring is None or self.scoring == "accuracy")
 
     def _scores(self, sheet: Sheet, candidates: list[dict[str, Any]]) -> list[float]:

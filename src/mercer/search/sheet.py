@@ -166,14 +166,8 @@ class Sheet:
     # How answers are found.
 
     def solve(self) -> None:
-        """Answer all settings, path by path, some folds at a time; those of the first path, whatever the time."""
-        full = sample_weights(self.weight, len(self.y))
-        jobs = [
-            (number, path, left)
-            for number, path in enumerate(self.paths)
-            for folds in self._chains(number)
-            if (left := [fold for fold in folds if self.open(path, fold)])
-        ]
+        """Answer all settings, path by path; those of the first path, whatever the time."""
+        full, jobs = sample_weights(self.weight, len(self.y)), self._jobs()
         if self.steps is not None:  # the steps are fitted once for each fold
             jobs.sort(key=lambda job: job[2])
 
@@ -189,19 +183,29 @@ class Sheet:
         finally:
             self.keep()
 
+    def _jobs(self) -> list[tuple[int, list[dict[str, Any]], list[int]]]:
+        """What is solved one from the other: a path in all folds. Of the last path, if no other is left for a second
+        thread, every other C.
+        """
+        jobs = []
+        for number, path in enumerate(self.paths):
+            alone = number == len(self.paths) - 1 and number % 2 == 0 and self.steps is None
+            for part in (path[::2], path[1::2]) if alone else (path,):
+                for folds in self._chains(len(part)):
+                    left = [fold for fold in folds if self.open(part, fold)]
+                    if left:
+                        jobs.append((number, part, left))
+        return jobs
+
     def open(self, path: list[dict[str, Any]], fold: int) -> bool:
         """Whether some setting of a path has no answer in a fold."""
         return any((key_of(settings), fold) not in self.answers for settings in path)
 
-    def _chains(self, number: int) -> list[list[int]]:
-        """Folds that are solved one from the other: all; of the last path half, if no other is for a second thread."""
+    def _chains(self, many: int) -> list[list[int]]:
+        """Folds that are solved one from the other for so many C: all, or as many as there is room for."""
         folds = list(range(len(self.splits.made)))
-        if self.steps is not None:  # each has points of its own
-            return [[fold] for fold in folds]
-        alone = number == len(self.paths) - 1 and number % 2 == 0
-        parts = 2 if alone else 1
-        parts = max(parts, -(-len(folds) * len(self.paths[number]) * len(self.y) // _CELLS))
-        size = max(1, -(-len(folds) // parts))
+        room = _CELLS // max(1, many * len(self.y))
+        size = 1 if self.steps is not None else max(1, room)  # after steps, each has points of its own
         return [folds[start : start + size] for start in range(0, len(folds), size)]
 
     def keep(self) -> None:
