@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..estimators.base import Machine
+from ..estimators.checks import ScaleWarning
 from ..estimators.one_class import OneClassSVM
-from ..estimators.scales import ScaleWarning
 from ..kernels import Precomputed
 from ..solution import Certificate, Status, worst
 from ..types import Array, Index

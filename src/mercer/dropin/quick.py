@@ -10,12 +10,12 @@ import numpy as np
 from .._core.core import CHOICE
 from ..columns import Columns, padded
 from ..columns.choose import way_of
-from ..estimators.tasks import Task
 from ..gram import DenseGram
 from ..kernels import Kernel, Precomputed
 from ..kernels.points import Domain, is_sparse
 from ..losses import HardMargin, Terms, violation
 from ..parallel import thread_count
+from ..problem import Task
 from ..solution import Certificate, Status
 from ..solvers.newton.free_coefficients import newton_steps
 from ..types import Array, Points

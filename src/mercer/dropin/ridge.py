@@ -12,12 +12,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .. import estimators
 from ..columns import sums_between
 from ..estimators.foreign import ridge_kernel
-from ..estimators.tasks import Task
 from ..gram import DenseGram
 from ..kernels import FromBlocks, Kernel, Linear, Precomputed
 from ..kernels.pairwise import linear_scores
 from ..kernels.points import is_sparse
 from ..losses import Squared
+from ..problem import Task
 from ..solution import Certificate, Status
 from ..solvers.ridge.ridge_certificate import in_values_of_J, of_targets
 from ..types import Array

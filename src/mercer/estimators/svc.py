@@ -10,14 +10,21 @@ from sklearn.base import ClassifierMixin
 
 from ..kernels import Gaussian
 from ..losses import HardMargin, Hinge
+from ..problem import Task
 from ..types import Array, Index, Points
 from .base import Machine
-from .checks import require_choice, require_limits, require_positive
+from .checks import (
+    classes_of,
+    name_of,
+    predicted,
+    require_choice,
+    require_limits,
+    require_positive,
+    weights_with_classes,
+)
 from .contributions import Contributions, contributions
 from .elsewhere import NO_PROBABILITIES, Absent
-from .labels import classes_of, name_of, predicted, weights_with_classes
-from .multiclass import class_slices, join, pack, pairs, unpack, votes
-from .tasks import Task
+from .multiclass import class_slices, pack, pairs, unpack, votes
 
 
 class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
@@ -168,11 +175,12 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         loss = HardMargin() if hard else Hinge()
         C = np.ones(weight.size) if hard else self.C * weights_with_classes(self, self.classes_, group, weight)
 
+        if k == 2:
+            return None, group, [Task(np.where(group == 1, 1.0, -1.0), loss, C, bool(self.bias))]
+
         def task(y: Array, rows: Any, name: str) -> Task:
             return Task(y, loss, C if rows is None else C[rows], bool(self.bias), rows=rows, name=name)
 
-        if k == 2:
-            return None, group, [task(np.where(group == 1, 1.0, -1.0), None, "")]
         order = np.argsort(group, kind="stable")
         group, C = group[order], C[order]
         if self.multiclass == "ovr":
@@ -202,6 +210,3 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def _blocks(self) -> list[slice]:
         return class_slices(self.n_support_.tolist()) if self._paired() else super()._blocks()
-
-    def _join(self, parts: list[Array]) -> Array:
-        return join(parts) if self._paired() else parts[0]
