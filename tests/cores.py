@@ -22,7 +22,6 @@ FUNCTIONS = (
     "finish_rows", "gather", "in_play", "judge_cells", "learn", "learn_block", "losses_and_conjugates", "mirror",
     "pack", "pair_descent", "proximal_point", "proximal_slope", "settle", "settle_cells", "settle_parts",
     "settle_points", "shares", "shuffle", "solve_definite", "sparse_sums", "square", "squares", "weighted",
-    "weighted_rows",
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ..columns import pieces
 from ..types import Array
 
 _ENTRIES = 1_000_000  # scores that are counted at a time
@@ -57,7 +58,7 @@ def votes(scores: Array, k: int) -> Array:
     first, second = np.triu_indices(k, 1)
     step = max(1, _ENTRIES // first.size)
     if len(scores) > step:
-        return np.vstack([votes(scores[start : start + step], k) for start in range(0, len(scores), step)])
+        return np.vstack([votes(scores[part], k) for part in pieces(len(scores), step)])
     own, cells = k * np.arange(len(scores))[:, None], len(scores) * k  # the cells of a row, in one long row of all
     won = np.bincount((own + np.where(scores >= 0.0, first, second)).ravel(), minlength=cells)
     won_by = np.bincount((own + first).ravel(), scores.ravel(), cells)

@@ -19,7 +19,7 @@ from ..kernels.points import common_dtype, count, squared_norms, take
 from ..losses import HardMargin, Squared
 from ..problem import Task, objective
 from ..solution import Certificate, Solution, Status
-from ..solvers.ridge.streams import Piece
+from ..solvers.ridge.row_sums import Piece
 from ..types import Index, Points
 from .tasks import Training
 

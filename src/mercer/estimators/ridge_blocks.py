@@ -21,7 +21,7 @@ from ..shards.engine import WorkersLostError
 from ..shards.messages import Lost
 from ..solvers.ridge import Ridge
 from ..solvers.ridge.posed import of_arrays
-from ..solvers.ridge.streams import Features, Moments, Piece, Stream, Sums, moments, sums, values_within
+from ..solvers.ridge.row_sums import Features, Moments, Piece, Stream, Sums, moments, sums, values_within
 from ..types import Array, Index, Points
 
 _TRIES = 10  # as often targets may be lost in one pass
@@ -121,7 +121,7 @@ def _stream(piece: Piece, targets: int) -> Stream:
 
 @by_default
 def sums_of_rows(block: Block, name: str, told: Any) -> tuple[Sums, Array | None] | Lost:
-    """See `solvers.ridge.streams.sums`; one more target than there are is 1 everywhere."""
+    """See `solvers.ridge.row_sums.sums`; one more target than there are is 1 everywhere."""
     piece = _piece(block, name)
     if piece is None:
         return Lost()
@@ -135,7 +135,7 @@ def sums_of_rows(block: Block, name: str, told: Any) -> tuple[Sums, Array | None
 
 @by_default
 def moments_of_rows(block: Block, name: str, told: Any) -> Moments | Lost:
-    """See `solvers.ridge.streams.moments`."""
+    """See `solvers.ridge.row_sums.moments`."""
     piece = _piece(block, name)
     if piece is None:
         return Lost()

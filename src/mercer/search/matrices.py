@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from itertools import pairwise
 from math import log2
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from .._core.core import CHOICE
 from .._core.forms import Form, Map
 from .._core.forms import Way as Sums
 from .._core.reference import PANEL
-from ..columns import Columns, padded
+from ..columns import Columns, padded, pieces
 from ..columns.dense import Tiles
 from ..kernels import Gaussian, Kernel
 from ..kernels.points import count, is_sparse, width
@@ -74,13 +73,12 @@ class Matrices:
         form = Form(Sums.SQUARES, Map.EXPONENTIAL, -gamma * _LOG2E)
         K, levels = np.empty((self.n, self.n)), np.zeros(padded(self.n) + PANEL)  # whole panels
 
-        def strip(edge: tuple[int, int]) -> None:
-            part = slice(*edge)
-            K[part, edge[0] :] = self.distances[part, edge[0] :]  # type: ignore[index]
-            slots = np.arange(edge[1] - edge[0])
-            core.finish_rows(form, np.zeros(slots.size), levels, slots, K[part, edge[0] :])
+        def strip(part: slice) -> None:
+            K[part, part.start :] = self.distances[part, part.start :]  # type: ignore[index]
+            slots = np.arange(part.stop - part.start)
+            core.finish_rows(form, np.zeros(slots.size), levels, slots, K[part, part.start :])
 
-        for_each(_strips(self.n), strip, self.threads)
+        for_each(pieces(self.n, _STRIP), strip, self.threads)
         core.mirror(K, 0, self.n)  # the other half
         return K
 
@@ -89,18 +87,13 @@ class Matrices:
         single = np.zeros((size, size), np.float32)
         nothing = _NOTHING * float(np.abs(K.diagonal()).max(initial=0.0))
 
-        def strip(edge: tuple[int, int]) -> None:
-            part = slice(*edge)
+        def strip(part: slice) -> None:
             own = K[part].astype(np.float32)
             own[np.abs(own) < nothing] = 0.0
             single[part, : self.n] = own
 
-        for_each(_strips(self.n), strip, self.threads)
+        for_each(pieces(self.n, _STRIP), strip, self.threads)
         return single
-
-
-def _strips(n: int) -> list[tuple[int, int]]:
-    return list(pairwise([*range(0, n, _STRIP), n]))
 
 
 def part_of(single: Array, parts: list[tuple[slice, slice]]) -> Array:

@@ -30,7 +30,6 @@ from .points import shares as shares
 from .proximal import add_sparse_squares as add_sparse_squares
 from .proximal import proximal_point as proximal_point
 from .proximal import proximal_slope as proximal_slope
-from .proximal import weighted_rows as weighted_rows
 from .rows import add_rows as add_rows
 from .rows import gather as gather
 from .rows import mirror as mirror

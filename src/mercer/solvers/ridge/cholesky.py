@@ -18,8 +18,8 @@ from ...types import Array
 from ..base import Several, Work
 from ..conjugate_gradients import Standing, conjugate_gradients, norms
 from ..triangular import SHIFTS, Factor, NotDefiniteError, factor_bytes, larger
+from .linear_system import PRECISE, Block, Blocks, RidgeSolver, System, held, working
 from .posed import Ridge
-from .system import PRECISE, Block, Blocks, RidgeSolver, System, held, working
 
 _SAFE = 1e15  # float32 is not for values that are larger or smaller than this
 _STEPS = {"float32": 10, "float64": 40}  # of refinement, at most

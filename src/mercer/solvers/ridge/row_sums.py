@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...columns import Between, block_between
+from ...columns import Between, block_between, pieces
 from ...kernels import Kernel
 from ...kernels.points import count, cut, is_sparse, take
 from ...limits import look
@@ -157,24 +157,23 @@ def _sums_of_piece(
     errors: Array | None,
 ) -> Sums:  # fmt: skip
     n = count(piece.X)
-    starts, block = range(0, n, step), features.of(piece.X, dtype)
-    threads = max(1, min(1 if features.kernel.serial else thread_count(), len(starts)))
+    parts, block = pieces(n, step), features.of(piece.X, dtype)
+    threads = max(1, min(1 if features.kernel.serial else thread_count(), len(parts)))
     found: list[Any] = [None] * threads
 
     def work(thread: int) -> None:
         buffer = None if features.landmarks is None else np.empty((step, features.size), dtype)
-        parts = []
-        for start in starts[thread::threads]:
+        own = []
+        for rows in parts[thread::threads]:
             look()
-            rows = slice(start, min(start + step, n))
             weight, G = piece.weight[rows], block(rows, buffer)
             e = (0.0 if centre is None else piece.T[rows] - centre) - _product(G, coefficients)
             weighted = weight[:, None] * e
             squares = np.einsum("ij,ij->j", weighted, e)
-            parts.append(Sums(_product(G.T, weighted), squares, weighted.sum(axis=0), float(weight.sum())))
+            own.append(Sums(_product(G.T, weighted), squares, weighted.sum(axis=0), float(weight.sum())))
             if errors is not None:
                 errors[rows] = e
-        found[thread] = _added(parts)
+        found[thread] = _added(own)
 
     for_each(range(threads), work, threads)
     return _added(found)
@@ -217,9 +216,9 @@ def moments(stream: Stream, features: Features, centre: Array, L: Array | None =
     step = min(stream.values // features.size // (1 if L is None else 2), _FLOPS // features.size**2)  # a copy
     step = max(256, step)
     for piece in stream.pieces():
-        for start in range(0, count(piece.X), step):
+        for part in pieces(count(piece.X), step):
             look()
-            rows = piece.rows(slice(start, start + step))
+            rows = piece.rows(part)
             T, weight = rows.T - centre, rows.weight
             root = np.sqrt(weight)[:, None]
             G = features.block(rows.X)
