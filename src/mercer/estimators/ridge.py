@@ -25,7 +25,7 @@ from ..progress import Watch
 from ..solution import Joint, Solutions
 from ..solvers import ConjugateGradient, NystromCG
 from ..solvers.ridge import Ridge
-from ..solvers.ridge.linear_system import RidgeSolver
+from ..solvers.ridge.linear_system import Block, RidgeSolver
 from ..solvers.ridge.posed import is_chunks, of_arrays, of_chunks
 from ..solvers.ridge.ridge_auto import choose_ridge, landmarks_within
 from ..solvers.ridge.ridge_certificate import of_targets
@@ -184,8 +184,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         )  # fmt: skip
         if solutions.found.doubt is not None:
             warn_of(solutions.found.doubt)
-        with looking(interrupt.look), until(deadline):
-            answer = answered(problem, solutions)
+        answer = Answer(list(solutions))
+        if problem.loo or not isinstance(solutions.found, Block):  # there is more to find
+            with looking(interrupt.look), until(deadline):
+                answer = answered(problem, solutions)
         self._keep_answer(training, answer)
 
     def path(self, X: Points, y: Any, alphas: Any = None, sample_weight: Any = None) -> RidgePath:
