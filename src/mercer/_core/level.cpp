@@ -6,6 +6,7 @@
 #include "rows.hpp"
 #include "stochastic.hpp"
 #include "tiles.hpp"
+#include "votes.hpp"
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -17,4 +18,4 @@ constexpr FeatureLoops FEATURES = {
     features::draws, features::draws_kernel, features::losses_and_conjugates, features::approach, features::learn, features::learn_block, features::cast_votes,
 };
 extern const Loops JOIN(loops_, TABLE);
-const Loops JOIN(loops_, TABLE) = {TEXT(LEVEL), OF<float>, OF<double>, solve_definite<double>, solve_definite<float>, block_descent, FEATURES};
+const Loops JOIN(loops_, TABLE) = {TEXT(LEVEL), OF<float>, OF<double>, solve_definite<double>, solve_definite<float>, votes, block_descent, FEATURES};

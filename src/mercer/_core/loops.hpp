@@ -53,6 +53,7 @@ struct Loops {
   LoopsOf<double> precise;
   bool (*solve_definite)(double *H, int64_t n, double *B, int64_t m);
   bool (*solve_roughly)(float *H, int64_t n, float *B, int64_t m);
+  void (*votes)(const double *sums, const double *biases, int64_t k, int64_t n, bool ties, double *won, double *margin);
   int64_t (*block_descent)(const WorkingSet<float> &, double tol, int64_t most, double *violation);
   FeatureLoops features;
 };

@@ -307,7 +307,8 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         """The answers with b around the origin, where the points were moved."""
         if expanded is not None and not expanded.expansion.whole:  # both ways to write f agree at the centre
             m = expanded.expansion.centre[None].astype(self.support_vectors_.dtype)
-            self.intercept_ = self.intercept_ - self._sums(m)[0]
+            parts = self._sums(m)
+            self.intercept_ = self.intercept_ - (join(parts) if len(parts) > 1 else parts[0])[0]
         if centre is not None and self._coef is not None:
             self.intercept_ -= self._coef @ centre
         return [replace(s, b=b) for s, b in zip(solutions, self.intercept_.tolist(), strict=True)]
@@ -360,21 +361,20 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             return np.asarray(linear_scores(X, self._coef) + self.intercept_)
         if self._expanded is not None:
             return self._expanded.scores(X)
-        return np.asarray(self._sums(X) + self.intercept_)
+        parts = self._sums(X)
+        return np.asarray((join(parts) if len(parts) > 1 else parts[0]) + self.intercept_)
 
-    def _sums(self, X: Points) -> Array:
-        """sum_i beta_i k(x_i, x) of each problem, as columns."""
+    def _sums(self, X: Points) -> list[Array]:
+        """sum_i beta_i k(x_i, x) over each piece of the support vectors, as columns."""
         blocks, Z, coefficients = self._blocks(), self.support_vectors_, self.dual_coef_.T
         if len(coefficients) == 0:
-            parts = [np.zeros((count(X), coefficients.shape[1])) for _ in blocks]
-        elif self.kernel_.domain is Domain.VALUES:
-            parts = [np.asarray(X[:, self.support_[block]] @ coefficients[block]) for block in blocks]
-        else:
-            self.kernel_.check(X, "X")
-            dtype = common_dtype(X, Z) if self._single else np.dtype(np.float64)
-            edges = [0, *[block.stop for block in blocks]]
-            parts = [sums.T for sums in sums_between(self.kernel_, X, Z, coefficients, edges, dtype)]
-        return join(parts) if len(parts) > 1 else parts[0]
+            return [np.zeros((count(X), coefficients.shape[1])) for _ in blocks]
+        if self.kernel_.domain is Domain.VALUES:
+            return [np.asarray(X[:, self.support_[block]] @ coefficients[block]) for block in blocks]
+        self.kernel_.check(X, "X")
+        dtype = common_dtype(X, Z) if self._single else np.dtype(np.float64)
+        edges = [0, *[block.stop for block in blocks]]
+        return [sums.T for sums in sums_between(self.kernel_, X, Z, coefficients, edges, dtype)]
 
     def _admit(self, X: Points) -> Any:
         """Points to predict for, once there is something to predict with."""

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..kernels import Gaussian
+from ..kernels.points import count
 from ..losses import HardMargin, Hinge
 from ..problem import Task
 from ..types import Array, Index, Points
@@ -24,7 +25,7 @@ from .checks import (
 )
 from .contributions import Contributions, contributions
 from .elsewhere import NO_PROBABILITIES, Absent
-from .multiclass import class_slices, pack, pairs, unpack, votes
+from .multiclass import apart, cast, class_slices, decision, pack, pairs, unpack
 
 
 class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
@@ -136,10 +137,22 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def decision_function(self, X: Points) -> Array:
         """f(x), positive for classes_[1]; of more classes, a column for each (with "ovo": votes and their margins)."""
-        scores = self._scores(X)
-        if self.classes_.size == 2:
-            return np.asarray(scores[:, 0])
-        return votes(scores, self.classes_.size) if self._paired() else scores
+        X = self._admit(X)
+        if self._paired():
+            return self._votes(X)
+        scores = self._f(X)
+        return np.asarray(scores[:, 0]) if self.classes_.size == 2 else scores
+
+    def _votes(self, X: Points) -> Array:
+        """What the pairs of classes say, some points at a time: for many classes there are very many pairs."""
+        k, joined = self.classes_.size, self._coef is not None or self._expanded is not None
+        biases = np.zeros(k * (k - 1) // 2) if joined else self.intercept_
+
+        def sums(at: slice) -> Array:
+            own = X[at]
+            return apart(self._f(own), k) if joined else np.stack([part.T for part in self._sums(own)])
+
+        return decision(*cast(sums, count(X), k, biases))
 
     def pairwise_decision_function(self, X: Points) -> Array:
         """f(x) of each pair of classes (0, 1), (0, 2), ..., (1, 2), ..., positive for the first class of the pair."""
@@ -174,7 +187,6 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         hard = float("inf") == self.C
         loss = HardMargin() if hard else Hinge()
         C = np.ones(weight.size) if hard else self.C * weights_with_classes(self, self.classes_, group, weight)
-
         if k == 2:
             return None, group, [Task(np.where(group == 1, 1.0, -1.0), loss, C, bool(self.bias))]
 

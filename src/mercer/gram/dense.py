@@ -16,7 +16,7 @@ from ..kernels.points import Domain, admit_both, common_dtype, count, take
 from ..limits import deadline, require
 from ..parallel import thread_count
 from ..types import Array, Index, Points
-from .base import Gram, Part, Parts, as_factor, as_index
+from .base import Aim, Gram, Part, Parts, as_factor, as_index
 
 core = CHOICE.functions
 _STRIP = 64  # rows at a time
@@ -115,7 +115,7 @@ class DenseGram(Gram):
         """Whether the values that were computed are as good as any; those of <x, z> are not, far from the origin."""
         return bool(self.computed and self.dtype == dtype == np.float64 and self.kernel.bounded)
 
-    def settle(self, parts: Parts, how: tuple[bool, float, int]) -> bool:
+    def settle(self, parts: Parts, how: Aim) -> bool:
         if not self.stands(np.float64):
             return False
         core.settle_parts(self.matrix, *parts, how)
