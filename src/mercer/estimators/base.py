@@ -307,8 +307,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         """The answers with b around the origin, where the points were moved."""
         if expanded is not None and not expanded.expansion.whole:  # both ways to write f agree at the centre
             m = expanded.expansion.centre[None].astype(self.support_vectors_.dtype)
-            parts = self._sums(m)
-            self.intercept_ = self.intercept_ - (join(parts) if len(parts) > 1 else parts[0])[0]
+            self.intercept_ = self.intercept_ - self._sums(m)[0]
         if centre is not None and self._coef is not None:
             self.intercept_ -= self._coef @ centre
         return [replace(s, b=b) for s, b in zip(solutions, self.intercept_.tolist(), strict=True)]
@@ -361,11 +360,15 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             return np.asarray(linear_scores(X, self._coef) + self.intercept_)
         if self._expanded is not None:
             return self._expanded.scores(X)
-        parts = self._sums(X)
-        return np.asarray((join(parts) if len(parts) > 1 else parts[0]) + self.intercept_)
+        return np.asarray(self._sums(X) + self.intercept_)
 
-    def _sums(self, X: Points) -> list[Array]:
-        """sum_i beta_i k(x_i, x) over each piece of the support vectors, as columns."""
+    def _sums(self, X: Points) -> Array:
+        """sum_i beta_i k(x_i, x) of each problem, as columns."""
+        parts = self._parts(X)
+        return join(parts) if len(parts) > 1 else parts[0]
+
+    def _parts(self, X: Points) -> list[Array]:
+        """The same over pieces of the support vectors that follow one another, such as those of a class."""
         blocks, Z, coefficients = self._blocks(), self.support_vectors_, self.dual_coef_.T
         if len(coefficients) == 0:
             return [np.zeros((count(X), coefficients.shape[1])) for _ in blocks]

@@ -278,7 +278,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         """f(x) of each machine, and by how much it may be wrong: float32 values are compared with float64 ones."""
         if len(self.support_) == 0:
             return np.zeros((len(self.dual_coef_), count(X))), np.zeros(len(self.dual_coef_))
-        sums = self._sums(X)[0] if known is None else (known - self.intercept_[:, None]).T
+        sums = self._sums(X) if known is None else (known - self.intercept_[:, None]).T
         errors = np.zeros(sums.shape[1])
         single = known is not None or common_dtype(X, self.support_vectors_) == np.float32
         if not self._values_given() and single:

@@ -138,21 +138,23 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
     def decision_function(self, X: Points) -> Array:
         """f(x), positive for classes_[1]; of more classes, a column for each (with "ovo": votes and their margins)."""
         X = self._admit(X)
-        if self._paired():
-            return self._votes(X)
-        scores = self._f(X)
-        return np.asarray(scores[:, 0]) if self.classes_.size == 2 else scores
+        by_kernel = self._coef is None and self._expanded is None
+        return self._votes(X) if by_kernel and self._paired() else self._decided(self._f(X))
+
+    def _decided(self, scores: Array) -> Array:
+        """The same, from f(x) of each problem."""
+        if not self._paired():
+            return np.asarray(scores[:, 0]) if self.classes_.size == 2 else scores
+        none = np.zeros(scores.shape[1])
+        return decision(*cast(lambda at: apart(scores[at], self.classes_.size), len(scores), self.classes_.size, none))
 
     def _votes(self, X: Points) -> Array:
         """What the pairs of classes say, some points at a time: for many classes there are very many pairs."""
-        k, joined = self.classes_.size, self._coef is not None or self._expanded is not None
-        biases = np.zeros(k * (k - 1) // 2) if joined else self.intercept_
 
         def sums(at: slice) -> Array:
-            own = X[at]
-            return apart(self._f(own), k) if joined else np.stack([part.T for part in self._sums(own)])
+            return np.stack([part.T for part in self._parts(X[at])])
 
-        return decision(*cast(sums, count(X), k, biases))
+        return decision(*cast(sums, count(X), self.classes_.size, self.intercept_))
 
     def pairwise_decision_function(self, X: Points) -> Array:
         """f(x) of each pair of classes (0, 1), (0, 2), ..., (1, 2), ..., positive for the first class of the pair."""

@@ -55,7 +55,7 @@ def settle(
     loss = tasks[0].loss
     small = [number for number, task in enumerate(tasks) if task.n <= WHOLE]
     quadratic = loss.quadratic and not isinstance(loss, HardMargin)
-    if not small or not quadratic or not gram.kernel.known_definite():  # `solve` looks at who is in doubt
+    if not small or not quadratic or not gram.kernel.known_definite():  # `solve` looks at who is in doubt, in time
         return
     require_in_range(np.concatenate([tasks[number].C for number in small]), gram.diag())
     size = np.cumsum([tasks[number].n ** 2 for number in small]) // _PIECE
