@@ -42,8 +42,7 @@ _SURELY = 0.1  # unless it seemed to need no more than this part
 _HELD = ("beta", "scores", "dual_beta", "weights")  # arrays of an iterate
 _AGAIN = 0.9  # a round is begun only if there is time for this part of what the shorter of the last two took
 ROUNDS = 2_000  # full ones: the most work, where no number of rounds is given
-_READ = 5  # times n: so many rows of K are read in the pair steps of a full round,
-_MOST_READ = 10_000  # at most
+_READ, _MOST_READ = 5, 10_000  # times n; at most: so many rows of K are read in the pair steps of a full round
 _NO_LIMIT = nullcontext()
 
 

@@ -27,7 +27,7 @@ from ..types import Array, Index, Points
 
 _OURS = ("mercer", "sklearn")
 APART = 1000.0  # times: from there on, the column with the smaller scale is hardly seen
-_ROWS = 10_000  # evenly spaced, are looked at
+SAMPLE = 10_000  # rows, evenly spaced, that are looked at where there are more
 _FINE = (Status.CONVERGED, Status.INDEFINITE, Status.INFEASIBLE)
 
 
@@ -229,8 +229,8 @@ def _far_apart(X: Points) -> tuple[tuple[int, float], tuple[int, float]] | None:
 
     Both must be: a column that is nearly always 0 deviates little, but its scale may be that of the others.
     """
-    if count(X) > _ROWS:
-        X = take(X, np.linspace(0, count(X) - 1, _ROWS).astype(int))
+    if count(X) > SAMPLE:
+        X = take(X, np.linspace(0, count(X) - 1, SAMPLE).astype(int))
     with np.errstate(all="ignore"):  # what overflows is no scale to speak of, and others say so
         ends = [X.min(axis=0), X.max(axis=0)]
         low, high = [np.asarray(end.toarray().ravel() if is_sparse(X) else end, np.float64) for end in ends]

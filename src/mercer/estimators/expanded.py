@@ -19,6 +19,7 @@ from ..kernels import Kernel, Polynomial
 from ..kernels.expansion import MOST, Expansion, expansion_of
 from ..kernels.points import count
 from ..losses import HardMargin
+from ..memory import DOUBLE
 from ..problem import Task
 from ..solution import Solution, Status
 from ..solvers import CoordinateDescent
@@ -71,7 +72,7 @@ def expanded_points(
     if any(isinstance(task.loss, HardMargin) for task in tasks):
         return None, None
     fewest = min(len(task.y) for task in tasks)
-    most = int(min(MOST, fewest - 1, room / (8 * count(X))))
+    most = int(min(MOST, fewest - 1, room / (DOUBLE * count(X))))
     found = expansion_of(kernel, X, most, whole=not all(task.bias for task in tasks))
     if found is None:
         return None, None

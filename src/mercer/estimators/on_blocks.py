@@ -25,7 +25,7 @@ from ..solvers.newton import NystromNewton
 from ..solvers.spread_decomposition import SpreadDecomposition
 from ..types import Array
 from .base import Machine
-from .checks import advise, keeping, sample_weights, warn_of, warn_of_gaps
+from .checks import SAMPLE, advise, keeping, sample_weights, warn_of, warn_of_gaps
 from .logistic import KernelLogistic
 from .machines import fit_machines
 from .repeated import numbers_of
@@ -35,7 +35,6 @@ from .ridge_blocks import SpreadRows
 from .tasks import Training
 
 _HOW_LONG = ("time_limit", "max_iter", "verbose", "tol")  # settings that may change from one run to the next
-SAMPLE = 10_000  # rows, evenly spaced, from which "median" and the like are found where there are more
 
 
 @by_default

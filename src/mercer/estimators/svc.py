@@ -189,7 +189,6 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         hard = float("inf") == self.C
         loss = HardMargin() if hard else Hinge()
         C = np.ones(weight.size) if hard else self.C * weights_with_classes(self, self.classes_, group, weight)
-
         if k == 2:
             return None, group, [Task(np.where(group == 1, 1.0, -1.0), loss, C, bool(self.bias))]
 
