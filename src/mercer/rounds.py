@@ -303,7 +303,8 @@ class OneColumn(Run):
         gram = self.problem.gram
         near = None
         if (iterate.scores is not None or gram.afar) and beta is iterate.beta and gram.design is None:
-            near = Near(iterate.scores, iterate.error, self.tol >= _SINGLE_FROM and gram.dtype == np.float32)
+            scores = None if iterate.behind else iterate.scores
+            near = Near(scores, iterate.error, self.tol >= _SINGLE_FROM and gram.dtype == np.float32)
         tol = np.inf if sudden else self.tol  # what rounding leaves open is said; there is no time to compute it again
         certificate, scores, b = examine(
             self.problem, beta, None, dual_beta, scores=held, weights=weights, tol=tol,

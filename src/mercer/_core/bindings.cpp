@@ -7,6 +7,7 @@
 #include <string>
 #include "bindings_features.hpp"
 #include "bindings_newton.hpp"
+#include "few.hpp"
 #include "levels.hpp"
 #include "packing.hpp"
 #include "points.hpp"
@@ -225,7 +226,7 @@ static void define_points(nb::module_ &m, const Loops &loops) {
 
 // Several problems: the terms of all, the rows of each up to its end, and what is found.
 using Described64 = std::tuple<Described, Vector64, double>;  // a form, the centre and the factor of the levels
-using How = std::tuple<bool, double, int64_t>;                // whether there is a bias, the goal, the most steps for each point
+using How = std::tuple<bool, double, double, int64_t>;        // a Goal
 using Terms64 = std::tuple<Vector64, Vector64, Vector64, Vector64, Vector64>;
 using Found = std::tuple<Out<double, 1>, Out<double, 1>, Out<double, 2>>;
 template <class Settle> static void for_parts(const char *name, const In<int64_t, 1> &ends, const In<int64_t, 1> &rows, int64_t points_there, const Terms64 &terms, const Found &found, Settle settle) {
@@ -244,6 +245,11 @@ template <class Settle> static void for_parts(const char *name, const In<int64_t
     settle(rows.data() + first, Part{p, q.data() + first, beta.data() + first, share.data() + first, sums.data() + k * 10});
   }
 }
+static Goal as_goal(const char *name, const How &how) {
+  const auto &[bias, gap, violation, most] = how;
+  require(most >= 0, name, "the most steps must be 0 or more");
+  return {bias, gap, violation, most};
+}
 static Tiled as_tiled(const char *name, const Described64 &given, int64_t d) {
   const auto &[form, centre, factor] = given;
   require(length(centre) == d, name, "a centre has the coordinates of the points");
@@ -254,16 +260,44 @@ template <class Given> static void define_points_of(nb::module_ &m, const Loops 
     const char *name = "settle_points";
     const int64_t d = length(X, 1);
     const Tiled coarse = as_tiled(name, single, d), fine = as_tiled(name, precise, d);
-    const auto [bias, goal, most] = how;
-    for_parts(name, ends, rows, length(X), terms, found, [&, bias = bias, goal = goal, most = most](const int64_t *own, const Part &part) { settle_points(loops, X.data(), d, coarse, fine, own, part, bias, goal, most); });
+    const Goal goal = as_goal(name, how);
+    for_parts(name, ends, rows, length(X), terms, found, [&](const int64_t *own, const Part &part) { settle_points(loops, X.data(), d, coarse, fine, own, part, goal); });
   }, "X"_a.noconvert(), "single"_a, "precise"_a, "ends"_a.noconvert(), "rows"_a.noconvert(), "terms"_a.noconvert(), "found"_a.noconvert(), "how"_a);
+}
+// Kernel values of few points in one call, which packs them too.
+template <class Given> static void define_few(nb::module_ &m, const LoopsOf<double> &loops) {
+  m.def("square_points", [&loops](In<Given, 2> X, Described64 precise, Rows<double> out) {
+    const char *name = "square_points";
+    const int64_t n = length(X), d = length(X, 1), stride = stride_of(name, out);
+    const Tiled tiled = as_tiled(name, precise, d);
+    require(length(out) >= n && length(out, 1) >= n, name, "out must have a row and a column for each point");
+    nb::gil_scoped_release release;
+    square_points(loops, X.data(), n, d, tiled, out.data(), stride);
+  }, "X"_a.noconvert(), "precise"_a, "out"_a.noconvert());
+  m.def("sum_points", [&loops](In<Given, 2> Z, In<Given, 2> X, Described64 precise, In<double, 2> V, In<int64_t, 1> ends, Out<double, 3> out) {
+    const char *name = "sum_points";
+    const int64_t d = length(X, 1), parts = length(ends);
+    const Tiled tiled = as_tiled(name, precise, d);
+    require(length(Z, 1) == d && length(V) == length(Z), name, "Z must have the coordinates of X, and V a row for each of its points");
+    require(length(out) == parts && length(out, 1) == length(V, 1) && length(out, 2) == length(X), name, "out must be parts x columns of V x points of X");
+    for (int64_t k = 0; k < parts; k++) require((k ? ends.data()[k - 1] : 0) <= ends.data()[k] && ends.data()[k] <= length(Z), name, "ends must not fall, nor pass the points of Z");
+    nb::gil_scoped_release release;
+    sum_points(loops, Z.data(), X.data(), length(X), d, tiled, V.data(), length(V, 1), ends.data(), parts, out.data());
+  }, "Z"_a.noconvert(), "X"_a.noconvert(), "precise"_a, "V"_a.noconvert(), "ends"_a.noconvert(), "out"_a.noconvert());
 }
 static void define_several(nb::module_ &m, const Loops &loops) {
   m.def("settle_parts", [&loops](Rows<const double> K, In<int64_t, 1> ends, In<int64_t, 1> rows, Terms64 terms, Found found, How how) {
-    const int64_t stride = stride_of("settle_parts", K);
-    const auto [bias, goal, most] = how;
-    for_parts("settle_parts", ends, rows, std::min(length(K), length(K, 1)), terms, found, [&, bias = bias, goal = goal, most = most](const int64_t *own, const Part &part) { settle_part(loops.precise, K.data(), stride, own, part, bias, goal, most); });
+    const int64_t stride = stride_of("settle_parts", K), there = length(K, 1) == stride ? length(K) : 0;
+    const Goal goal = as_goal("settle_parts", how);
+    for_parts("settle_parts", ends, rows, std::min(length(K), length(K, 1)), terms, found, [&](const int64_t *own, const Part &part) { settle_part(loops.precise, K.data(), there, stride, own, part, goal); });
   }, "K"_a.noconvert(), "ends"_a.noconvert(), "rows"_a.noconvert(), "terms"_a.noconvert(), "found"_a.noconvert(), "how"_a);
+  m.def("votes", [&loops](In<double, 3> sums, In<double, 1> biases, bool ties, Out<double, 2> won, Out<double, 2> margin) {
+    const int64_t k = length(sums), n = length(sums, 2);
+    require(k > 1 && length(sums, 1) == k - 1 && length(biases) == k * (k - 1) / 2, "votes", "sums must be k x k - 1 x points, and biases one for each pair");
+    require(length(won) == n && length(won, 1) == k && length(margin) == n && length(margin, 1) == k, "votes", "won and margin must be points x classes");
+    nb::gil_scoped_release release;
+    loops.votes(sums.data(), biases.data(), k, n, ties, won.data(), margin.data());
+  }, "sums"_a.noconvert(), "biases"_a.noconvert(), "ties"_a, "won"_a.noconvert(), "margin"_a.noconvert());
   define_points_of<float>(m, loops);
   define_points_of<double>(m, loops);
 }
@@ -294,6 +328,8 @@ NB_MODULE(_native, m) {
     define_rows<double>(functions, level.loops->precise);
     define_points(functions, *level.loops);
     define_several(functions, *level.loops);
+    define_few<float>(functions, level.loops->precise);
+    define_few<double>(functions, level.loops->precise);
     define_newton(functions);
     define_features(functions, level.loops->features);
     define_search(functions, *level.loops);

@@ -7,6 +7,7 @@
 #include "stochastic.hpp"
 #include "sums.hpp"
 #include "tiles.hpp"
+#include "votes.hpp"
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -18,4 +19,4 @@ constexpr FeatureLoops FEATURES = {
     features::draws, features::draws_kernel, features::losses_and_conjugates, features::approach, features::learn, features::learn_block, features::cast_votes,
 };
 extern const Loops JOIN(loops_, TABLE);
-const Loops JOIN(loops_, TABLE) = {TEXT(LEVEL), OF<float>, OF<double>, block_descent, sum_panel, FEATURES};
+const Loops JOIN(loops_, TABLE) = {TEXT(LEVEL), OF<float>, OF<double>, votes, block_descent, sum_panel, FEATURES};

@@ -54,6 +54,7 @@ struct Loops {
   const char *name;
   LoopsOf<float> single;
   LoopsOf<double> precise;
+  void (*votes)(const double *sums, const double *biases, int64_t k, int64_t n, bool ties, double *won, double *margin);
   int64_t (*block_descent)(const WorkingSet<float> &, double tol, int64_t most, double *violation);
   void (*sum_panel)(const double *panel, const int64_t *slots, const double *v, int64_t count, double *out);
   FeatureLoops features;

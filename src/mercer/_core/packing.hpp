@@ -1,5 +1,7 @@
 // Points made ready: packed by coordinates, or their sums with sparse points by coordinates.
 #pragma once
+#include <vector>
+
 #include "loops.hpp"
 
 // packed[i / size][k][i % size] <- X[index_i, k] - centre_k, and levels_i <- factor |x_i - centre|^2, coordinates in order;
@@ -26,6 +28,24 @@ template <class Given, class Real> void pack(const Given *X, const int64_t *inde
     for (int64_t j = 0; j < size; j++) levels[m * size + j] = factor == 0 ? Real(0) : Real(factor * norm[j]);  // 0, whatever the point
   }
 }
+
+// Points packed for tiles: a form of them around a centre, and the factor of their levels.
+struct Tiled {
+  Form form;
+  const double *centre;
+  double factor;
+};
+
+template <class Real> struct PackedPoints {
+  std::vector<Real> values, levels;
+  int64_t count, d;
+  template <class Given> PackedPoints(const Given *X, const std::vector<int64_t> &index, int64_t d, const Tiled &tiled, int64_t size) : count(int64_t(index.size())), d(d) {
+    const int64_t groups = (count + size - 1) / size;
+    values.resize(size_t(groups * size * d)), levels.resize(size_t(groups * size));
+    pack(X, index.data(), count, d, tiled.centre, tiled.factor, values.data(), levels.data(), groups, size);
+  }
+  operator Packed<Real>() const { return {values.data(), levels.data(), count, d}; }
+};
 
 // A set of sparse points: by rows, or (of the columns of a block) by coordinates.
 template <class Real> struct Sparse {

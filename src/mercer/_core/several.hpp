@@ -1,8 +1,7 @@
-// Several problems, each on a part of the points: settled from beta = 0, then accounted for in float64.
+// Several problems, each on a part of the points: settled from the beta that is there, then accounted for in float64.
 #pragma once
 #include <algorithm>
 #include <memory>
-#include <numeric>
 
 #include "whole.hpp"
 
@@ -13,7 +12,8 @@ struct Part {
   double *beta, *share, *sums;
 };
 
-// With K beta = scores: b, the middle of what the slopes leave for it, and the certificate's sums.
+// With K beta = scores: b, the middle of what the slopes leave for it (its one end, where no point bounds it on the other
+// side), and the certificate's sums.
 inline void account_for(const Part &part, const double *scores, bool bias, int64_t steps) {
   const int64_t n = part.points.n;
   std::vector<double> F(n);
@@ -21,7 +21,7 @@ inline void account_for(const Part &part, const double *scores, bool bias, int64
   Points p = part.points;
   p.F = F.data(), p.beta = part.beta;
   const Extremes e = extremes(p);
-  const double b = bias ? 0.5 * (e.top + e.bottom) : 0.0;
+  const double b = !bias ? 0.0 : e.top == -OUT ? e.bottom : e.bottom == OUT ? e.top : 0.5 * (e.top + e.bottom);
   const Account a = account(p, part.q, scores, scores, b, part.share);
   const double found[] = {double(steps), b, a.loss, a.conjugate, a.norm, a.top, a.bottom, a.outside, a.total, a.largest};
   std::copy(found, found + 10, part.sums);
@@ -42,36 +42,46 @@ inline std::vector<double> at(const std::vector<int64_t> &places, const double *
 
 inline int64_t padded(int64_t n) { return (n / CHUNK + 1) * CHUNK; }
 
-// A part of a matrix that is held: its points are rows of K.
-inline void settle_part(const LoopsOf<double> &loops, const double *K, int64_t stride, const int64_t *rows, const Part &part, bool bias, double goal, int64_t most) {
-  const int64_t n = part.points.n, width = padded(n);
-  std::vector<double> block(size_t(width * width)), F(part.q, part.q + n), scores(n);
-  gather(K, stride, rows, rows, n, K, stride, block.data(), width);
+// What is wanted: whether there is a bias, the relative gap and the violation to reach, the most steps for each point.
+struct Goal {
+  bool bias;
+  double gap, violation;
+  int64_t most;
+};
+
+// A part whose K is held, padded for `pair_descent`.
+inline void settle_whole(const LoopsOf<double> &loops, const double *K, int64_t width, const Part &part, const Goal &goal) {
+  const int64_t n = part.points.n;
+  std::vector<double> F(part.q, part.q + n), scores(n);
   Points p = part.points;
   p.beta = part.beta, p.F = F.data();
-  const Settled s = settle(loops, block.data(), width, p, part.beta, F.data(), bias, 0.0, goal, most * n);
+  double dual = 0;
+  if (const auto start = support_of(part); !start.empty()) {
+    std::vector<double> minus = at(start, part.beta);
+    for (double &x : minus) x = -x;
+    loops.add_rows(K, width, start.data(), minus.data(), int64_t(start.size()), n, F.data());
+    for (const int64_t t : start) {
+      const double own = part.beta[t];
+      F[t] -= p.r[t] * own;
+      dual += 0.5 * own * (part.q[t] + F[t]) - p.eps[t] * (own < 0 ? -own : own);
+    }
+  }
+  const Settled s = settle(loops, K, width, p, part.beta, F.data(), goal.bias, dual, goal.gap, goal.most * n, goal.violation);
   const auto used = support_of(part);
-  loops.add_rows(block.data(), width, used.data(), at(used, part.beta).data(), int64_t(used.size()), n, scores.data());
-  account_for(part, scores.data(), bias, s.steps);
+  loops.add_rows(K, width, used.data(), at(used, part.beta).data(), int64_t(used.size()), n, scores.data());
+  account_for(part, scores.data(), goal.bias, s.steps);
 }
 
-// Points packed for tiles: a form of them around a centre, and the factor of their levels.
-struct Tiled {
-  Form form;
-  const double *centre;
-  double factor;
-};
-
-template <class Real> struct PackedPoints {
-  std::vector<Real> values, levels;
-  int64_t count, d;
-  template <class Given> PackedPoints(const Given *X, const std::vector<int64_t> &index, int64_t d, const Tiled &tiled, int64_t size) : count(int64_t(index.size())), d(d) {
-    const int64_t groups = (count + size - 1) / size;
-    values.resize(size_t(groups * size * d)), levels.resize(size_t(groups * size));
-    pack(X, index.data(), count, d, tiled.centre, tiled.factor, values.data(), levels.data(), groups, size);
-  }
-  operator Packed<Real>() const { return {values.data(), levels.data(), count, d}; }
-};
+// A part of a matrix of so many rows: its points are rows of K. All of its rows in order need no copy, if K is padded.
+inline void settle_part(const LoopsOf<double> &loops, const double *K, int64_t there, int64_t stride, const int64_t *rows, const Part &part, const Goal &goal) {
+  const int64_t n = part.points.n, width = padded(n);
+  bool all = there >= stride && stride >= width && stride <= width + CHUNK && stride % CHUNK == 0;
+  for (int64_t t = 0; all && t < n; t++) all = rows[t] == t && K[n * stride + t] == 0;  // room for a phantom, too
+  if (all) return settle_whole(loops, K, stride, part, goal);
+  std::vector<double> block(size_t(width * width));
+  gather(K, stride, rows, rows, n, K, stride, block.data(), width);
+  settle_whole(loops, block.data(), width, part, goal);
+}
 
 constexpr int64_t SET = 128;        // points of a working set
 constexpr int64_t MOST_KEPT = 768;  // rows of K; who needs more is better served by larger working sets
@@ -125,21 +135,17 @@ inline std::vector<int64_t> working_set(const Points &p, const Extremes &e, std:
   return W;
 }
 
-// Few points: K of all of them, in float32. The steps that it took.
-template <class Given> int64_t by_whole(const Loops &loops, const Given *X, int64_t d, const Tiled &single, const std::vector<int64_t> &index, const Part &part, bool bias, double goal, int64_t most) {
-  const int64_t n = part.points.n, width = padded(n);
-  std::vector<float> K(size_t(width * width));
-  std::vector<int64_t> every(n);
-  std::iota(every.begin(), every.end(), 0);
-  loops.single.fill(PackedPoints<float>(X, index, d, single, GROUP), PackedPoints<float>(X, index, d, single, PANEL), single.form, every.data(), K.data(), width);
-  std::vector<double> F(part.q, part.q + n);
-  Points p = part.points;
-  p.beta = part.beta, p.F = F.data();
-  return settle(loops.single, K.data(), width, p, part.beta, F.data(), bias, 0.0, goal, most * n).steps;
+// Few points: K of all of them.
+template <class Given> void by_whole(const Loops &loops, const Given *X, int64_t d, const Tiled &precise, const std::vector<int64_t> &index, const Part &part, const Goal &goal) {
+  const int64_t width = padded(part.points.n);
+  std::vector<double> K(size_t(width * width));
+  loops.precise.square(PackedPoints<double>(X, index, d, precise, GROUP), PackedPoints<double>(X, index, d, precise, PANEL / 2), precise.form, K.data(), width);
+  settle_whole(loops.precise, K.data(), width, part, goal);
 }
 
 // More points: by working sets. Where rows or rounds run out, the part is left as it is.
-template <class Given> int64_t by_working_sets(const Loops &loops, const Given *X, int64_t d, const Tiled &single, const std::vector<int64_t> &index, const Part &part, bool bias, double goal, int64_t most) {
+template <class Given> int64_t by_working_sets(const Loops &loops, const Given *X, int64_t d, const Tiled &single, const std::vector<int64_t> &index, const Part &part, const Goal &goal) {
+  const auto [bias, least, violation_wanted, most] = goal;
   const int64_t n = part.points.n;
   std::vector<double> F(part.q, part.q + n);
   Points p = part.points;
@@ -152,7 +158,7 @@ template <class Given> int64_t by_working_sets(const Loops &loops, const Given *
     Extremes e = extremes(p);
     if (!bias) e.top = e.top > 0 ? e.top : 0, e.bottom = e.bottom < 0 ? e.bottom : 0;
     const double middle = bias ? 0.5 * (e.top + e.bottom) : 0, gap = shares(p, middle), primal = dual + gap;
-    if (gap <= goal * std::max(dual < 0 ? -dual : dual, primal < 0 ? -primal : primal)) break;
+    if (e.top - e.bottom <= violation_wanted && gap <= least * std::max(dual < 0 ? -dual : dual, primal < 0 ? -primal : primal)) break;
     const auto W = working_set(p, e, last);
     const int64_t size = int64_t(W.size()), width = padded(size);
     if (size == 0 || !held.get(W, slots)) break;
@@ -187,14 +193,15 @@ template <class Given> int64_t by_working_sets(const Loops &loops, const Given *
 }
 
 // A part of the points; `single` and `precise` are of float32 and of float64.
-template <class Given> void settle_points(const Loops &loops, const Given *X, int64_t d, const Tiled &single, const Tiled &precise, const int64_t *rows, const Part &part, bool bias, double goal, int64_t most) {
+template <class Given> void settle_points(const Loops &loops, const Given *X, int64_t d, const Tiled &single, const Tiled &precise, const int64_t *rows, const Part &part, const Goal &goal) {
   const int64_t n = part.points.n;
   const std::vector<int64_t> index(rows, rows + n);
-  const int64_t steps = n <= SET ? by_whole(loops, X, d, single, index, part, bias, goal, most) : by_working_sets(loops, X, d, single, index, part, bias, goal, most);
+  if (n <= SET) return by_whole(loops, X, d, precise, index, part, goal);
+  const int64_t steps = by_working_sets(loops, X, d, single, index, part, goal);
   const auto used = support_of(part);
   std::vector<int64_t> own;
   for (const int64_t t : used) own.push_back(rows[t]);
   std::vector<double> scores(n);
   if (!used.empty()) loops.precise.add(PackedPoints<double>(X, own, d, precise, GROUP), PackedPoints<double>(X, index, d, precise, PANEL / 2), precise.form, at(used, part.beta).data(), 1, scores.data(), n);
-  account_for(part, scores.data(), bias, steps);
+  account_for(part, scores.data(), goal.bias, steps);
 }

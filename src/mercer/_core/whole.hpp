@@ -1,4 +1,5 @@
-// A problem whose K is held: rounds of pair descent on all of its points, until the gap is a small part of the objective.
+// A problem whose K is held: rounds of pair descent on all of its points, until the gap is a small part of the objective,
+// and the violation small where that is wanted.
 // The descent runs in the precision of K; between two rounds F is brought up to date in float64.
 #pragma once
 #include <limits>
@@ -30,7 +31,7 @@ template <class Real> struct WholeSet {
 };
 
 // beta and F are changed in place; `dual` is the value at the start. Not done: more than `most` steps, or no headway.
-template <class Real> Settled settle(const LoopsOf<Real> &loops, const Real *K, int64_t width, const Points &p, double *beta, double *F, bool bias, double dual, double goal, int64_t most) {
+template <class Real> Settled settle(const LoopsOf<Real> &loops, const Real *K, int64_t width, const Points &p, double *beta, double *F, bool bias, double dual, double goal, int64_t most, double violation_wanted = std::numeric_limits<double>::infinity()) {
   Settled s;
   s.dual = dual;
   auto look = [&] {
@@ -38,7 +39,7 @@ template <class Real> Settled settle(const LoopsOf<Real> &loops, const Real *K, 
     s.top = bias || e.top > 0 ? e.top : 0, s.bottom = bias || e.bottom < 0 ? e.bottom : 0, s.free = e.free;
     s.gap = shares(p, bias ? 0.5 * (s.top + s.bottom) : 0);
     const double low = s.dual < 0 ? -s.dual : s.dual, primal = s.dual + s.gap, high = primal < 0 ? -primal : primal;
-    s.done = s.gap <= goal * (low > high ? low : high);
+    s.done = s.gap <= goal * (low > high ? low : high) && s.top - s.bottom <= violation_wanted;
   };
   WholeSet<Real> set(p, K, width, bias);
   std::vector<double> delta;

@@ -15,10 +15,13 @@ from ..kernels.points import Domain, common_dtype, count, squares_fit_in_single
 from ..parallel import for_each, thread_count
 from ..types import Array, DType, Points
 from .choose import way_of
-from .columns import SCRATCH, Columns, pieces, shared, sizes
+from .columns import SCRATCH, Columns, padded, pieces, shared, sizes
+from .dense import Tiles
+from .way import core
 
 _WORTH_A_THREAD = 100_000  # values
 _FEW = 1000  # values
+_AT_ONCE = 500  # points whose values are computed in one native call, by one thread
 _PROBE = {False: 8192, True: 16}  # points of which values are timed; fewer, where the kernel is a user's own function
 
 
@@ -67,6 +70,21 @@ def square_of(columns: Columns) -> Array:
     return out
 
 
+def padded_square(kernel: Kernel, X: Points, exact: bool = False) -> Array:
+    """k(x_i, x_j) in float64, with zeros around it, as solvers take it; of few dense points in one native call."""
+    n = count(X)
+    out = np.zeros((padded(n),) * 2)
+    way = way_of(kernel, (X,), np.float64, exact)
+    if n <= _AT_ONCE and type(way) is Tiles and isinstance(X, np.ndarray):
+        core.square_points(way.prepared(X), way.tiled, out)
+    else:
+        columns = Columns(kernel, X, np.float64, 1 if kernel.serial else thread_count(), way=way)
+        columns.square(columns.at, out)
+    if not kernel.bounded:
+        require_no_overflow(out)
+    return out
+
+
 def block_between(kernel: Kernel, X: Points, Z: Points, dtype: DTypeLike = np.float64) -> Array:
     """k(x_i, z_j), a row for each x, on all cores; faster where there are more x than z."""
     out, between = np.empty((count(X), count(Z)), dtype), Between(kernel, X, Z, dtype)
@@ -108,7 +126,14 @@ def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence
     """
     few = count(X) * len(V) <= _FEW and np.dtype(dtype) == np.float64  # to find a faster way would take longer
     way = way_of(kernel, (Z, X), dtype, exact=few)
-    V, held = np.ascontiguousarray(V, np.float64), way.prepared(Z)
+    V = np.ascontiguousarray(V, np.float64)
+    if few and type(way) is Tiles and isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and X.dtype == Z.dtype:
+        out = np.zeros((len(edges) - 1, V.shape[1], len(X)))
+        core.sum_points(way.prepared(Z), way.prepared(X), way.tiled, V, np.array(edges[1:]), out)
+        if not kernel.bounded:
+            require_no_overflow(out)
+        return out
+    held = way.prepared(Z)
     threads = thread_count() if count(X) * len(V) >= _WORTH_A_THREAD and not kernel.serial else 1
     batch, piece = sizes(way, SCRATCH / threads)
     ready = [

@@ -42,7 +42,7 @@ PANEL = 48
 SCRATCH = 32_000_000  # bytes of temporaries, over all threads
 _PIECES = 3  # of work for each thread
 _SIDE = 5 * BLOCK  # points of a block of a square
-_MIRRORED = 64.0  # multiply-adds: to mirror a value costs more
+_MIRRORED = 96.0  # multiply-adds: to mirror a value costs more
 _FEW = 512  # rows; sums over so few are those of predictions, to the last bit
 _SYMMETRIC = 6e6  # bytes of temporaries of a thread that uses values twice
 _STRIPS = 16  # of a symmetric product, at most: each has sums of its own
@@ -196,13 +196,12 @@ class Columns:
             for_each(tops[1:], lambda strip: core.mirror(out, strip.start, strip.stop), self.threads)
         self.counted.values += rows.size * (rows.size + side) // 2 if half else rows.size**2
 
-    def settle(self, parts: Sequence[Any], how: tuple[bool, float, int]) -> bool:
+    def settle(self, parts: Sequence[Any], how: tuple[bool, float, float, int]) -> bool:
         """Settle problems on some of the points natively, where both precisions are packed points; see Gram.settle."""
         ways = [way for way in (self.way, self.precise) if type(way) is Tiles]
         if len(ways) < 2 or not isinstance(self._own, np.ndarray):
             return False
-        single, precise = ((way.form, way.centre, way.factor) for way in ways)
-        core.settle_points(self._own, single, precise, *parts, how)
+        core.settle_points(self._own, ways[0].tiled, ways[1].tiled, *parts, how)
         return True
 
     def product(self, rows: Index, V: Array, at: Index, way: AnyWay | None = None) -> Array:

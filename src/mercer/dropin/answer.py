@@ -4,25 +4,38 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .._core.core import CHOICE
+from ..columns import padded, padded_square
 from ..estimators.base import Machine
+from ..estimators.multiclass import pack, pairs
 from ..estimators.one_class import OneClassSVM
 from ..estimators.scales import ScaleWarning
-from ..kernels import Precomputed
+from ..estimators.together import Found, Lot, settled
+from ..gram import DenseGram
+from ..gram.base import Aim, Parts
+from ..gram.evidence import known_definite
+from ..kernels import Kernel
+from ..kernels.points import Domain, is_sparse
 from ..solution import Certificate, Status, worst
 from ..types import Array, Index
-from .quick import few_dense, solve_quickly
 
+core = CHOICE.functions
 log = logging.getLogger("mercer.dropin")
 _FINE = (Status.CONVERGED, Status.STALLED)
 _GAP = 1e-5  # the relative gap to reach
+FEW = 1500  # points, of which K is computed at once
+_DENSE = 2_000_000  # entries of sparse ones, up to which they may be made dense
+_CLOSE = 100  # points, up to which to find a faster way would take longer
+_PART = 0.01  # of violation and gap is what pairs aim at: a step of SMO more or less must not decide who is better
+_STEPS, _MORE_STEPS, _WORK = 10, 50, 15_000  # pairs for each point, at most: more, where there are few points
 _TRIES, _FINER = 3, 0.1  # so often a gap that was too large for the violation is asked to be finer, by this factor
 
 
@@ -57,34 +70,93 @@ class Answer:
     rounds: list[int]
 
 
-def answer(machine: Machine, X: Any, y: Array, weight: Array, tol: float) -> Answer:
-    """What the machine finds, to a KKT violation of `tol`; RefusedError where that is not reached."""
-    few = few_dense(X)
-    found = None if few is None else _of_few(machine, few, y, weight, tol)
-    return _of_machine(machine, X if few is None else few, y, weight, tol) if found is None else found
+def few_dense(X: Any) -> Array | None:
+    """The points as a dense array, where they are few; sparse ones with many columns are not."""
+    if X.shape[0] > FEW or (is_sparse(X) and X.shape[0] * X.shape[1] > _DENSE):
+        return None
+    return np.asarray(X.toarray() if is_sparse(X) else X)
 
 
-def _of_few(machine: Machine, X: Array, y: Array, weight: Array, tol: float) -> Answer | None:
-    """The quick way, where it leads to the end."""
-    rows, given = None, isinstance(machine.kernel, Precomputed)
-    if not weight.all():
+class Problems(NamedTuple):
+    """The order of the points (None: as they are), the class of each then (None: there are none), and what is posed."""
+
+    order: Index | None
+    group: Index | None
+    posed: Lot
+
+
+def of_few(
+    kernel: Kernel,
+    X: Array,
+    y: Array,
+    weight: Array | None,
+    pose: Callable[[Array, Array | None], Problems],
+    tol: float,
+) -> Answer | None:
+    """What one native call finds with K of all points; None where it does not come to a KKT violation of `tol`."""
+    rows, given = None, kernel.domain is Domain.VALUES
+    if weight is not None and not weight.all():
         rows = np.flatnonzero(weight)
         X, y, weight = X[np.ix_(rows, rows)] if given else X[rows], y[rows], weight[rows]
-    order, group, tasks = machine._plan(y, weight)
+    order, group, problems = pose(y, weight)
     if order is not None:
         X, rows = X[np.ix_(order, order)] if given else X[order], order if rows is None else rows[order]
-    found = solve_quickly(machine.kernel, X, tasks, tol, _GAP)
+    found = settled_exactly(kernel, X, problems, tol, _GAP)
     if found is None:
         return None
-    sizes = np.bincount(group)
-    layout = machine._pack([one.beta for one in found], sizes.tolist())
-    used = np.flatnonzero(layout.any(axis=0) if len(layout) > 1 else layout[0])
-    used = used[group[used].argsort(kind="stable")]
+    sizes = [len(X)] if group is None else np.bincount(group).tolist()
+    if len(found) == 1:
+        layout = found[0].beta[None]
+        used = np.flatnonzero(layout)
+        certificate = found[0].certificate
+    else:
+        layout = pack([one.beta for one in found], sizes)
+        used = np.flatnonzero(layout.any(axis=0))
+        names = [f"{i} against {j}" for i, j in pairs(len(sizes))]
+        certificate = worst([one.certificate for one in found], names, _GAP)
+    per_class = np.array([used.size, 0])
+    if group is not None:
+        used = used[group[used].argsort(kind="stable")]
+        per_class = np.bincount(group[used], minlength=len(sizes))
     return Answer(
-        used if rows is None else rows[used], np.bincount(group[used], minlength=sizes.size), layout[:, used],
-        np.array([one.b for one in found]), worst([one.certificate for one in found], [t.name for t in tasks], _GAP),
-        [1] * len(found),
+        used if rows is None else rows[used], per_class, layout[:, used], np.array([one.b for one in found]),
+        certificate, [1] * len(found),
     )  # fmt: skip
+
+
+def matrix_of(kernel: Kernel, X: Array) -> Array:
+    """K in float64, with zeros around it; RefusedError where some of the points show that the kernel is indefinite."""
+    n = len(X)
+    if kernel.domain is Domain.VALUES:
+        K = np.zeros((padded(n),) * 2)
+        K[:n, :n] = X
+    else:
+        K = padded_square(kernel, X, exact=n <= _CLOSE)
+    if not known_definite(kernel):
+        doubt = DenseGram(K[:n, :n], kernel, X).doubt
+        if doubt is not None:
+            raise RefusedError(doubt)
+    return K
+
+
+def settled_exactly(kernel: Kernel, X: Array, problems: Lot, tol: float, gap: float) -> list[Found] | None:
+    """Every problem to this KKT violation and relative gap, by one native call; None where pairs do not settle one."""
+    n, K = len(X), matrix_of(kernel, X)
+    how = Aim(problems.bias, _PART * gap, _PART * tol, max(_STEPS, min(_MORE_STEPS, _WORK // n)))
+
+    def call(parts: Parts, how: Aim) -> bool:
+        core.settle_parts(K, *parts, how)
+        return True
+
+    found = settled(call, problems, how, shares=False)
+    good = all(one.certificate.kkt_violation <= tol and one.certificate.relative_gap <= gap for one in found)
+    return found if good else None
+
+
+def _require_fine(certificates: Sequence[Certificate]) -> None:
+    bad = [c.status.word for c in certificates if c.status not in (None, *_FINE)]
+    if bad:
+        raise RefusedError(f"the status is {bad[0]}")
 
 
 def light(certificate: Any) -> Any:
@@ -93,15 +165,16 @@ def light(certificate: Any) -> Any:
     return replace(certificate, residuals=np.zeros(0), **({"parts": parts} if parts else {}))
 
 
-def _of_machine(machine: Machine, X: Any, y: Array, weight: Array, tol: float) -> Answer:
-    """The way of Mercer's own machines, until the conditions of optimality hold as well."""
+def of_machine(machine: Machine, X: Any, y: Array, weight: Array, tol: float) -> Answer:
+    """What the machine finds, to finer and finer gaps until the conditions of optimality hold to `tol` as well.
+
+    RefusedError where that is not reached.
+    """
     gap = _GAP
     for _ in range(_TRIES):
         with quietly():
             machine.set_params(tol=gap).fit(X, y, None if (weight == 1.0).all() else weight)
-        bad = [c.status.word for c in machine.certificates_ if c.status not in (None, *_FINE)]
-        if bad:
-            raise RefusedError(f"the status is {bad[0]}")
+        _require_fine(machine.certificates_)
         if max(c.kkt_violation for c in machine.certificates_) <= tol:
             break
         gap *= _FINER

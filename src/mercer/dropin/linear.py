@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from ..estimators.machines import fit_machines
 from ..estimators.tasks import Task
+from ..estimators.together import posed
 from ..gram import LinearGram
 from ..kernels import Linear
 from ..kernels.pairwise import linear_weights
@@ -27,10 +28,9 @@ from ..progress import Watches
 from ..solution import Certificate, Status, worst
 from ..solvers import CoordinateDescent
 from ..types import Array, Index
-from .answer import RefusedError, light, log, told
+from .answer import FEW, RefusedError, light, log, settled_exactly, told
 from .documented import documented
 from .newton import newton
-from .quick import FEW, solve_quickly
 
 _GAP, _VIOLATION = 1e-8, 1e-5  # the relative gap and the KKT violation to reach
 _SMALL, _NARROW = (
@@ -124,7 +124,7 @@ def _solutions(X: Any, tasks: list[Task], scaling: float) -> tuple[Array, list[C
             if all(certificate.converged for _, certificate, _ in found):
                 return np.array([w for w, _, _ in found]), [c for _, c, _ in found], max(n for _, _, n in found)
         elif len(Z) <= FEW:
-            quick = solve_quickly(Linear(), Z, tasks, _VIOLATION, _GAP)
+            quick = settled_exactly(Linear(), Z, posed(tasks, len(Z)), _VIOLATION, _GAP)
             if quick is not None:
                 return linear_weights(Z, np.array([s.beta for s in quick])), [s.certificate for s in quick], 1
     return _by_descent(X, tasks, scaling)

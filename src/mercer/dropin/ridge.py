@@ -10,10 +10,10 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .. import estimators
+from .._core.core import CHOICE
 from ..columns import sums_between
 from ..estimators.foreign import ridge_kernel
-from ..estimators.tasks import Task
-from ..gram import DenseGram
+from ..estimators.together import Stated, certified, rounded
 from ..kernels import FromBlocks, Kernel, Linear, Precomputed
 from ..kernels.pairwise import linear_scores
 from ..kernels.points import is_sparse
@@ -21,10 +21,11 @@ from ..losses import Squared
 from ..solution import Certificate, Status
 from ..solvers.ridge.ridge_certificate import in_values_of_J, of_targets
 from ..types import Array
-from .answer import RefusedError, light, log, quietly, told
+from .answer import RefusedError, few_dense, light, log, matrix_of, quietly, told
 from .documented import documented
-from .quick import certified, few_dense, matrix_of
 
+core = CHOICE.functions
+_SQUARED = Squared()
 _FACTOR = 60_000  # points, up to which Mercer may choose its solver; beyond, landmarks would be another machine
 _GAP = 1e-10  # the relative gap to reach
 _CHECKS = {"accept_sparse": ("csr", "csc")}
@@ -121,9 +122,6 @@ def _of_few(kernel: Kernel, X: Array, targets: Array, weight: Array, alpha: floa
     """(K + alpha / w) beta = t, by a factor in float64."""
     n = len(X)
     K = matrix_of(kernel, X)[:n, :n]
-    doubt = None if kernel.reason() else DenseGram(K, kernel, X).doubt
-    if doubt is not None:
-        raise RefusedError(doubt)
     A = K.copy()
     A.flat[:: n + 1] += alpha / weight
     beta = cho_solve(cho_factor(A, overwrite_a=True, check_finite=False), targets, check_finite=False)
@@ -137,8 +135,12 @@ def _judged(scores: Array, beta: Array, t: Array, weight: Array, alpha: float) -
     """What K beta proves, in values of J."""
     beta, t = np.ascontiguousarray(beta), np.ascontiguousarray(t)
     residual = float(np.linalg.norm(t - scores - alpha * beta / weight)) / (float(np.linalg.norm(t)) or 1.0)
-    task = Task(t, Squared(), weight / alpha, bias=False)
-    return in_values_of_J(certified(task.loss.terms(task.y, task.C), task, beta, scores, 0.0), alpha, residual)
+    C, share = weight / alpha, np.empty(beta.size)
+    terms = _SQUARED.terms(t, C)
+    sums = core.account(terms.q, terms.r, terms.eps, terms.lo, terms.hi, beta, scores, scores, 0.0, share)
+    facts = Stated(beta.size, False, 0.0)
+    nothing = float((C * _SQUARED.value(t, np.zeros(t.size))).sum())
+    return in_values_of_J(rounded(certified(sums, facts, 0.0, np.zeros(0)), nothing), alpha, residual)
 
 
 def _of_machine(kernel: Kernel, X: Any, targets: Array, weight: Array, alpha: float) -> tuple[Array, Certificate]:

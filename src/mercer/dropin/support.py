@@ -9,7 +9,7 @@ trained by scikit-learn, work too.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,13 +18,16 @@ import sklearn.svm
 from .. import estimators
 from ..columns import sums_between
 from ..estimators.base import Machine
-from ..estimators.multiclass import join, pairs
+from ..estimators.multiclass import cast as votes_cast
+from ..estimators.multiclass import join, paired
+from ..estimators.together import Lot
 from ..kernels import Gaussian, Kernel, Linear, Polynomial, Precomputed
 from ..kernels.pairwise import linear_scores
 from ..kernels.points import is_sparse
+from ..losses import EpsilonInsensitive, Hinge, Loss, OneClass
 from ..solution import Certificate
 from ..types import Array
-from .answer import Answer, RefusedError, answer, log, told
+from .answer import Answer, Problems, RefusedError, few_dense, log, of_few, of_machine, told
 from .documented import documented
 
 try:
@@ -32,6 +35,7 @@ try:
 except ImportError:  # before it had sparse arrays
     as_theirs = sp.csr_matrix
 
+_HINGE, _ONE_CLASS = Hinge(), OneClass()
 LARGE = 1e10  # is what C = inf means to scikit-learn
 _FEW_VALUES = 100_000  # of a linear kernel, or entries: sums over so few are taken as LIBSVM does, vector by vector
 
@@ -76,9 +80,9 @@ class OnMercer:
         self.__dict__.pop("certificate_", None)
         name = type(self).__name__
         try:
-            weight = self._weights(X, y, sample_weight)
+            weight = self._weights(y, sample_weight)
             self._require_possible(X, y, weight)
-            found = answer(self._machine(self._mercer_kernel()), X, y, weight, self.tol)  # type: ignore[attr-defined]
+            found = self._found(X, y, weight)
         except (RefusedError, ValueError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:
             log.info("%s.fit: by scikit-learn, because %s", name, error)
             return False
@@ -86,15 +90,33 @@ class OnMercer:
         self._keep(found, X)
         return True
 
-    def _weights(self, X: Any, y: Array, sample_weight: Array) -> Array:
-        """The weight of each point, times that of its class; below 0 is none, as in LIBSVM."""
+    def _weights(self, y: Array, sample_weight: Array) -> Array | None:
+        """The weight of each point, times that of its class; below 0 is none, as in LIBSVM. None: all are 1."""
+        by_class = getattr(self, "class_weight_", None)
+        if by_class is not None and (by_class == 1.0).all():
+            by_class = None
+        if not sample_weight.size:
+            return None if by_class is None else by_class[y.astype(int)]
         if sample_weight.ndim != 1:
             raise RefusedError("sample_weight has not one dimension")
-        weight = np.maximum(sample_weight, 0.0) if sample_weight.size else np.ones(X.shape[0])
-        by_class = getattr(self, "class_weight_", None)
+        weight = np.maximum(sample_weight, 0.0)
         return weight if by_class is None else weight * by_class[y.astype(int)]
 
-    def _require_possible(self, X: Any, y: Array, weight: Array) -> None:
+    def _found(self, X: Any, y: Array, weight: Array | None) -> Answer:
+        """The answer: of few points by one native call, where that leads to the end; else by Mercer's machine."""
+        kernel, few, tol = self._mercer_kernel(), few_dense(X), self.tol  # type: ignore[attr-defined]
+        if few is not None:
+            found = of_few(kernel, few, y, weight, self._posed, tol)
+            if found is not None:
+                return found
+        weight = np.ones(X.shape[0]) if weight is None else weight
+        return of_machine(self._machine(kernel), X if few is None else few, y, weight, tol)
+
+    def _posed(self, y: Array, weight: Array | None) -> Problems:
+        """The problems on few points."""
+        raise NotImplementedError
+
+    def _require_possible(self, X: Any, y: Array, weight: Array | None) -> None:
         """Raise with the reason, where Mercer does not do what is asked for."""
         self._require_kernel()
         settings: Any = self
@@ -102,11 +124,13 @@ class OnMercer:
             raise RefusedError("max_iter counts steps of LIBSVM")
         if getattr(self, "_effective_probability", settings.probability) is True:
             raise RefusedError("probability=True is Platt's method inside LIBSVM")
-        if not (np.isfinite(weight).all() and (weight > 0).any()):
+        if weight is not None and not (np.isfinite(weight).all() and (weight > 0).any()):
             raise RefusedError("weights are not finite, or none is positive")
         if callable(self.kernel) and not np.isfinite(X).all():  # of points, scikit-learn has seen to it
             raise RefusedError("kernel values are not finite")
-        if settings._impl == "c_svc" and not (np.bincount(y.astype(int), weight, settings.classes_.size) > 0).all():
+        if weight is None or settings._impl != "c_svc":
+            return
+        if not (np.bincount(y.astype(int), weight, settings.classes_.size) > 0).all():
             raise RefusedError("a class has no point of positive weight")
 
     def _require_kernel(self) -> None:
@@ -150,17 +174,16 @@ class OnMercer:
     # Evaluation.
 
     def _dense_predict(self, X: Any) -> Array:
+        given = X
         if callable(self.kernel):
-            K = self._compute_kernel(X)  # type: ignore[attr-defined]
-            fits = K.ndim == 2 and K.shape[1] == self.shape_fit_[0]  # type: ignore[attr-defined]
-            scores = self._pair_scores(K) if fits else None
-        else:
-            scores = self._pair_scores(X)
-        return super()._dense_predict(X) if scores is None else self._decided(scores)  # type: ignore[misc]
+            X = self._compute_kernel(X)  # type: ignore[attr-defined]
+        fits = not callable(self.kernel) or (X.ndim == 2 and X.shape[1] == self.shape_fit_[0])  # type: ignore[attr-defined]
+        found = self._predicted(X) if fits else None
+        return super()._dense_predict(given) if found is None else found  # type: ignore[misc]
 
     def _sparse_predict(self, X: Any) -> Array:
-        scores = self._pair_scores(X)
-        return super()._sparse_predict(X) if scores is None else self._decided(scores)  # type: ignore[misc]
+        found = self._predicted(X)
+        return super()._sparse_predict(X) if found is None else found  # type: ignore[misc]
 
     def _dense_decision_function(self, X: Any) -> Array:
         scores = self._pair_scores(X) if X.ndim == 2 else None
@@ -170,50 +193,59 @@ class OnMercer:
         scores = self._pair_scores(X)
         return super()._sparse_decision_function(X) if scores is None else scores  # type: ignore[misc]
 
-    def _pair_scores(self, X: Any) -> Array | None:
-        """f(x) of each problem, as columns; None where LIBSVM has to do it."""
+    def _dual(self) -> Array | None:
+        """The coefficients, a column for each row of LIBSVM's; None where it has to evaluate them."""
         model: Any = self
         try:
             self._require_kernel()
         except RefusedError:
             return None
         dual = model._dual_coef_.toarray() if is_sparse(model._dual_coef_) else model._dual_coef_
-        if dual.size == 0:
-            return None
-        edges = [0, *np.cumsum(model._n_support).tolist()] if len(dual) > 1 else [0, dual.shape[1]]
-        parts = self._sums(X, dual.T, edges)
-        sums = parts[0] if len(dual) == 1 else np.ascontiguousarray(join(parts))
-        return np.asarray(sums + model._intercept_)
+        return np.ascontiguousarray(dual.T) if dual.size else None
 
-    def _sums(self, X: Any, dual: Array, edges: list[int]) -> list[Array]:
-        """sum_i beta_i k(x_i, x) over pieces of the support vectors."""
+    def _pair_scores(self, X: Any) -> Array | None:
+        """f(x) of each problem, as columns; None where LIBSVM has to do it."""
+        dual = self._dual()
+        if dual is None:
+            return None
+        parts = self._sums(X, dual)
+        sums = np.ascontiguousarray(join([part.T for part in parts])) if len(parts) > 1 else parts[0].T
+        return np.asarray(sums + self._intercept_)  # type: ignore[attr-defined]
+
+    def _predicted(self, X: Any) -> Array | None:
+        """What LIBSVM predicts: a number, a side, or the number of the class with most votes; None as above."""
+        dual, model = self._dual(), cast(Any, self)
+        if dual is None:
+            return None
+        if dual.shape[1] > 1:
+            biases = np.ascontiguousarray(model._intercept_, np.float64)
+            won, _ = votes_cast(lambda at: self._sums(X[at], dual), X.shape[0], model.classes_.size, biases, ties=False)
+            return np.asarray(won.argmax(axis=1), np.float64)
+        scores = self._sums(X, dual)[0, 0] + model._intercept_[0]
+        if self._impl == "epsilon_svr":  # type: ignore[attr-defined]
+            return np.asarray(scores)
+        if self._impl == "one_class":  # type: ignore[attr-defined]
+            return np.where(scores > 0, 1.0, -1.0)
+        return np.asarray(scores <= 0, np.float64)
+
+    def _sums(self, X: Any, dual: Array) -> Array:
+        """sum_i beta_i k(x_i, x) over the support vectors of each class, (classes, columns of dual, points); of two
+        classes or none, over all.
+        """
         model: Any = self
+        many, columns = dual.shape
+        edges = [0, *np.cumsum(model._n_support).tolist()] if columns > 1 else [0, many]
+        if self.kernel in ("rbf", "poly"):
+            return sums_between(self._mercer_kernel(), X, model.support_vectors_, dual, edges, np.float64)
         pieces = [slice(start, stop) for start, stop in pairwise(edges)]
         if callable(self.kernel) or self.kernel == "precomputed":
             values = X[:, model.support_]
-        elif self.kernel == "linear" and (X.shape[0] + len(dual)) * max(X.shape[1], len(dual)) <= _FEW_VALUES:
+        elif (X.shape[0] + columns) * max(X.shape[1], columns) <= _FEW_VALUES:
             values = _dense(X) @ _dense(model.support_vectors_).T
-        elif self.kernel == "linear":
-            vectors = model.support_vectors_
-            return [linear_scores(X, np.asarray(dual[p].T @ vectors[p])) for p in pieces]
         else:
-            sums = sums_between(self._mercer_kernel(), X, model.support_vectors_, dual, edges, np.float64)
-            return [part.T for part in sums]
-        return [values[:, p] @ dual[p] for p in pieces]
-
-    def _decided(self, scores: Array) -> Array:
-        """What LIBSVM predicts from them: a number, a side, or the number of the class with most votes."""
-        if self._impl == "one_class":  # type: ignore[attr-defined]
-            return np.where(scores[:, 0] > 0, 1.0, -1.0)
-        if self._impl == "epsilon_svr":  # type: ignore[attr-defined]
-            return scores[:, 0]
-        k = self.classes_.size  # type: ignore[attr-defined]
-        won = np.zeros((k, len(scores)), np.int32)
-        for (i, j), score in zip(pairs(k), scores.T, strict=True):
-            first = score > 0
-            won[i] += first
-            won[j] += ~first
-        return np.asarray(won.argmax(axis=0), np.float64)
+            vectors = model.support_vectors_
+            return np.stack([linear_scores(X, np.asarray(dual[p].T @ vectors[p])).T for p in pieces])
+        return np.stack([(values[:, p] @ dual[p]).T for p in pieces])
 
 
 def _dense(X: Any) -> Array:
@@ -228,10 +260,26 @@ def _full_rows(coefficients: Array) -> Any:
     return sp.csr_array((coefficients.ravel(), np.tile(np.arange(n), rows), np.arange(0, rows * n + 1, n)), (rows, n))
 
 
+def _of_all(loss: Loss, y: Array, C: float, weight: Array | None, mass: float = 0.0) -> Lot:
+    """One problem on all points."""
+    weights = np.full(y.size, C) if weight is None else C * weight
+    return Lot(loss, y, weights, np.arange(y.size), np.array([y.size]), mass=mass)
+
+
 @documented
 class SVC(OnMercer, sklearn.svm.SVC):  # type: ignore[misc]  # noqa: D101
     def _machine(self, kernel: Kernel) -> Machine:
         return estimators.SVC(kernel, C=min(self.C, LARGE))
+
+    def _posed(self, y: Array, weight: Array | None) -> Problems:
+        C, group = min(self.C, LARGE), y.astype(np.intp)
+        if self.classes_.size == 2:
+            return Problems(None, group, _of_all(_HINGE, 2.0 * y - 1.0, C, weight))
+        order = group.argsort(kind="stable")
+        group = group[order]
+        rows, ends, labels = paired(np.bincount(group).tolist())
+        weights = np.full(rows.size, C) if weight is None else C * weight[order][rows]
+        return Problems(order, group, Lot(_HINGE, labels, weights, rows, ends))
 
 
 @documented
@@ -239,8 +287,15 @@ class SVR(OnMercer, sklearn.svm.SVR):  # type: ignore[misc]  # noqa: D101
     def _machine(self, kernel: Kernel) -> Machine:
         return estimators.SVR(kernel, C=min(self.C, LARGE), epsilon=self.epsilon)
 
+    def _posed(self, y: Array, weight: Array | None) -> Problems:
+        return Problems(None, None, _of_all(EpsilonInsensitive(self.epsilon), y, min(self.C, LARGE), weight))
+
 
 @documented
 class OneClassSVM(OnMercer, sklearn.svm.OneClassSVM):  # type: ignore[misc]  # noqa: D101
     def _machine(self, kernel: Kernel) -> Machine:
         return estimators.OneClassSVM(kernel, nu=self.nu)
+
+    def _posed(self, y: Array, weight: Array | None) -> Problems:
+        mass = float(self.nu) * (y.size if weight is None else float(weight.sum()))
+        return Problems(None, None, _of_all(_ONE_CLASS, np.zeros(y.size), 1.0, weight, mass))

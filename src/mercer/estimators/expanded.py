@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..columns import pieces
 from ..gram import Gram
 from ..kernels import Kernel, Polynomial
 from ..kernels.expansion import MOST, Expansion, expansion_of
@@ -54,8 +55,7 @@ class Expanded:
         """f(x) of each problem, as columns."""
         strip = max(1, _VALUES // self.weights.shape[1])
         out = np.empty((count(X), len(self.weights)))
-        for start in range(0, len(out), strip):
-            part = slice(start, start + strip)
+        for part in pieces(len(out), strip):
             np.matmul(self.expansion(X[part]), self.weights.T, out=out[part])
         return out + self.biases
 

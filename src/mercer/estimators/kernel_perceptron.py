@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from .._core.core import CHOICE
-from ..columns import block_between, product_between
+from ..columns import block_between, pieces, product_between
 from ..gram import unformed
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
@@ -325,8 +325,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         X = self._admit(X)
         out = np.zeros((count(X), len(self.dual_coef_)))
         step = max(1, _STRIP // max(1, len(self.support_)))
-        for start in range(0, count(X), step):
-            rows = slice(start, start + step)
+        for rows in pieces(count(X), step):
             if len(self.support_) == 0:
                 break
             K = self._values(X[rows])

@@ -6,14 +6,17 @@ it stands in row o of the layout, or in row o - 1 where o > c. So k - 1 rows hol
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
 
-from ..types import Array
+from .._core.core import CHOICE
+from ..columns import pieces
+from ..types import Array, Index
 
-_ENTRIES = 1_000_000  # scores that are counted at a time
+core = CHOICE.functions
+_ENTRIES = 4_000_000  # sums over classes that are held at a time
 
 
 def pairs(k: int) -> list[tuple[int, int]]:
@@ -25,6 +28,21 @@ def class_slices(sizes: Sequence[int]) -> list[slice]:
     """Where each class stands, of classes with these sizes one after the other."""
     ends = np.cumsum(sizes)
     return [slice(int(end - size), int(end)) for end, size in zip(ends, sizes, strict=True)]
+
+
+def paired(sizes: Sequence[int]) -> tuple[Index, Index, Array]:
+    """The points of each pair of classes, those of the first and then those of the second, all in one row; where each
+    pair ends; and their labels.
+    """
+    k, ends = len(sizes), np.cumsum(sizes)
+    every, ones = np.arange(ends[-1]), np.ones(ends[-1])
+    first, second = np.triu_indices(k, 1)
+    own, up, down = np.split(every, ends[:-1]), np.split(ones, ends[:-1]), np.split(-ones, ends[:-1])
+    both = list(zip(first.tolist(), second.tolist(), strict=True))
+    rows = np.concatenate([own[c] for pair in both for c in pair])
+    labels = np.concatenate([part for i, j in both for part in (up[i], down[j])])
+    count = np.asarray(sizes)
+    return rows, np.cumsum(count[first] + count[second]), labels
 
 
 def pack(betas: Sequence[Array], sizes: Sequence[int]) -> Array:
@@ -49,18 +67,27 @@ def join(parts: Sequence[Array]) -> Array:
     return np.asarray((sums[first, :, second - 1] + sums[second, :, first]).T)
 
 
-def votes(scores: Array, k: int) -> Array:
-    """For each class the pairs that it wins, and less than 1/3 for by how much: (n, k) from (n, pairs).
-
-    A positive score is a vote for the first class of its pair.
-    """
+def apart(scores: Array, k: int) -> Array:
+    """`join`, undone: sums over each class (k, k - 1, n) that give these scores (n, pairs)."""
     first, second = np.triu_indices(k, 1)
-    step = max(1, _ENTRIES // first.size)
-    if len(scores) > step:
-        return np.vstack([votes(scores[start : start + step], k) for start in range(0, len(scores), step)])
-    own, cells = k * np.arange(len(scores))[:, None], len(scores) * k  # the cells of a row, in one long row of all
-    won = np.bincount((own + np.where(scores >= 0.0, first, second)).ravel(), minlength=cells)
-    won_by = np.bincount((own + first).ravel(), scores.ravel(), cells)
-    lost_by = np.bincount((own + second).ravel(), scores.ravel(), cells)
-    margin = won_by - lost_by
-    return np.asarray((won + margin / (3.0 * (np.abs(margin) + 1.0))).reshape(-1, k))
+    parts = np.zeros((k, k - 1, len(scores)))
+    parts[first, second - 1] = scores.T
+    return parts
+
+
+def cast(sums: Callable[[slice], Array], n: int, k: int, biases: Array, ties: bool = True) -> tuple[Array, Array]:
+    """The votes for each class and its margins, (n, k), from sums over each class (k, k - 1, .) at a slice of n points.
+
+    A score above 0 (with `ties`, of 0 too) is a vote for the first class of its pair. A margin is the sum of the scores
+    of pairs that the class comes first in, minus the others.
+    """
+    won, margin = np.empty((2, n, k))
+    step = max(1, _ENTRIES // (k * (k - 1)))
+    for at in pieces(n, step):
+        core.votes(np.ascontiguousarray(sums(at)), biases, ties, won[at], margin[at])
+    return won, margin
+
+
+def decision(won: Array, margin: Array) -> Array:
+    """For each class the pairs that it wins, and less than 1/3 for by how much."""
+    return np.asarray(won + margin / (3.0 * (np.abs(margin) + 1.0)))

@@ -20,7 +20,7 @@ from ..losses import HardMargin, Squared
 from ..problem import objective
 from ..rounding import at_most, drawn
 from ..solution import Certificate, Solution, Status
-from ..solvers.ridge.streams import Piece
+from ..solvers.ridge.row_sums import Piece
 from ..types import Array, Index, Points
 from .tasks import Task
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..columns import pieces
 from ..kernels.points import Domain, count, is_sparse, nbytes, take
 from ..losses import EpsilonInsensitive, Hinge, OneClass
 from ..memory import parse_bytes
@@ -83,8 +84,8 @@ def distinct(X: Points, y: Array) -> tuple[Index, Index]:
     source = np.empty_like(order)  # of each row, the first row with its number
     source[order] = order[new][np.cumsum(new) - 1]
     repeats = np.flatnonzero(source != np.arange(source.size))
-    for start in range(0, repeats.size, _STRIP):  # rows that have their number by chance are not repeats
-        rows = repeats[start : start + _STRIP]
+    for part in pieces(repeats.size, _STRIP):  # rows that have their number by chance are not repeats
+        rows = repeats[part]
         differ = _differ(X[rows], X[source[rows]]) | (y[rows] != y[source[rows]])
         source[rows[differ]] = rows[differ]
     first = np.flatnonzero(source == np.arange(source.size))
@@ -103,8 +104,7 @@ def numbers_of(X: Points, y: Array) -> Array:
         total = np.concatenate([[np.uint64(0)], np.cumsum(X.data.view(kind) * factors[X.indices], dtype=np.uint64)])
         out += np.diff(total[X.indptr])
         return out
-    for start in range(0, len(X), _STRIP):
-        strip = slice(start, start + _STRIP)
+    for strip in pieces(len(X), _STRIP):
         out[strip] += (np.ascontiguousarray(X[strip]).view(kind) * factors[:-1]).sum(axis=1, dtype=np.uint64)
     return out
 

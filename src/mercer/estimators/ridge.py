@@ -25,10 +25,10 @@ from ..progress import Watch
 from ..solution import Joint, Solutions
 from ..solvers import ConjugateGradient, NystromCG
 from ..solvers.ridge import Ridge
+from ..solvers.ridge.linear_system import RidgeSolver
 from ..solvers.ridge.posed import is_chunks, of_arrays, of_chunks
 from ..solvers.ridge.ridge_auto import choose_ridge, landmarks_within
 from ..solvers.ridge.ridge_certificate import of_targets
-from ..solvers.ridge.system import RidgeSolver
 from ..types import Array, Index, Points
 from .callbacks import with_callbacks
 from .centring import far_centre

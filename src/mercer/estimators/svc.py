@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..kernels import Gaussian
+from ..kernels.points import count
 from ..losses import HardMargin, Hinge
 from ..types import Array, Index, Points
 from .base import Machine
@@ -16,7 +17,7 @@ from .checks import require_choice, require_limits, require_positive
 from .contributions import Contributions, contributions
 from .elsewhere import NO_PROBABILITIES, Absent
 from .labels import classes_of, name_of, predicted, weights_with_classes
-from .multiclass import class_slices, join, pack, pairs, unpack, votes
+from .multiclass import apart, cast, class_slices, decision, join, pack, pairs, unpack
 from .tasks import Task
 
 
@@ -129,10 +130,24 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def decision_function(self, X: Points) -> Array:
         """f(x), positive for classes_[1]; of more classes, a column for each (with "ovo": votes and their margins)."""
-        scores = self._scores(X)
-        if self.classes_.size == 2:
-            return np.asarray(scores[:, 0])
-        return votes(scores, self.classes_.size) if self._paired() else scores
+        X = self._admit(X)
+        by_kernel = self._coef is None and self._expanded is None
+        return self._votes(X) if by_kernel and self._paired() else self._decided(self._f(X))
+
+    def _decided(self, scores: Array) -> Array:
+        """The same, from f(x) of each problem."""
+        if not self._paired():
+            return np.asarray(scores[:, 0]) if self.classes_.size == 2 else scores
+        none = np.zeros(scores.shape[1])
+        return decision(*cast(lambda at: apart(scores[at], self.classes_.size), len(scores), self.classes_.size, none))
+
+    def _votes(self, X: Points) -> Array:
+        """What the pairs of classes say, some points at a time: for many classes there are very many pairs."""
+
+        def sums(at: slice) -> Array:
+            return np.stack([part.T for part in self._sums(X[at], self._blocks())])
+
+        return decision(*cast(sums, count(X), self.classes_.size, self.intercept_))
 
     def pairwise_decision_function(self, X: Points) -> Array:
         """f(x) of each pair of classes (0, 1), (0, 2), ..., (1, 2), ..., positive for the first class of the pair."""

@@ -8,16 +8,18 @@ left to `solve`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
+from dataclasses import replace
+from itertools import groupby, pairwise
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..examination import accounts_from, excess
 from ..gram import Gram
-from ..gram.base import Parts
+from ..gram.base import Aim, Parts
 from ..gram.evidence import known_definite
 from ..limits import now
-from ..losses import HardMargin
+from ..losses import HardMargin, Loss
 from ..parallel import for_each, thread_count
 from ..problem import require_in_range
 from ..rounds import FINE, SMALL
@@ -32,6 +34,20 @@ _GOAL = 0.5  # of the tolerance is what is to be reached
 _PIECE = 500_000  # squares of numbers of points that a thread takes at a time
 _SOLVER = Decomposition()
 _REASON = "it is small: settled by one native call"
+_NONE = np.empty(0)
+
+
+class Found(NamedTuple):
+    """What was found of a problem: its certificate tells how good it is. `steps`: of pairs."""
+
+    beta: Array
+    b: float
+    certificate: Certificate
+    steps: float
+
+
+Call: TypeAlias = Callable[[Parts, Aim], bool]
+"""Settles parts natively, where it can; whether it could."""
 
 
 def settle(
@@ -40,51 +56,94 @@ def settle(
     """Give each answer that was found to `take`, with the number of its problem; until `stop` says so."""
     loss = tasks[0].loss
     small = [number for number, task in enumerate(tasks) if task.n <= WHOLE]
-    posed = loss.quadratic and not isinstance(loss, HardMargin) and not tasks[0].mass
-    if not small or not posed or not known_definite(gram.kernel):  # who is in doubt is looked at by `solve`, in time
+    quadratic = loss.quadratic and not isinstance(loss, HardMargin)
+    if not small or not quadratic or not known_definite(gram.kernel):  # `solve` looks at who is in doubt
         return
     require_in_range(np.concatenate([tasks[number].C for number in small]), gram.diag())
     size = np.cumsum([tasks[number].n ** 2 for number in small]) // _PIECE
     pieces = [[small[k] for k in part] for _, part in groupby(range(len(small)), key=lambda k: int(size[k]))]
+    how = Aim(bool(tasks[0].bias), FINE if gram.n <= SMALL else _GOAL * tol, np.inf, _STEPS)
 
     def work(numbers: list[int]) -> None:
-        answers = [] if stop() else _settled(gram, [tasks[number] for number in numbers], tol)
-        for number, answer in zip(numbers, answers, strict=False):
-            if answer is not None:
-                take(number, answer)
+        if stop():
+            return
+        began = now()
+        found = settled(gram.settle, posed([tasks[number] for number in numbers], gram.n), how)
+        seconds = (now() - began) / len(numbers)
+        for number, one in zip(numbers, found, strict=False):
+            if one.certificate.relative_gap <= tol:
+                take(number, _solution(one, seconds))
 
     for_each(pieces, work, thread_count() if len(pieces) > 1 else 1)
 
 
-def _settled(gram: Gram, tasks: Sequence[Task], tol: float) -> list[Solution | None]:
-    """One native call for some of the problems."""
-    began, loss, sizes = now(), tasks[0].loss, [task.n for task in tasks]
+def _solution(found: Found, seconds: float) -> Solution:
+    beta, b, certificate, steps = found
+    step = Step(1, certificate.primal, certificate.dual, int(np.count_nonzero(beta)), seconds)
+    work = 2.0 * steps * beta.size
+    return Solution(beta, b, certificate, (step,), seconds, _SOLVER, _REASON, work=work)
+
+
+class Lot(NamedTuple):
+    """Problems of one loss on some of the points: the rows of each up to its end, targets and weights of all."""
+
+    loss: Loss
+    y: Array
+    C: Array
+    rows: Index
+    ends: Index
+    bias: bool = True
+    mass: float = 0.0
+
+
+def posed(tasks: Sequence[Task], n: int) -> Lot:
+    """The same of tasks on n points."""
+    task, every = tasks[0], np.arange(n)
+    if len(tasks) == 1:
+        rows = every if task.rows is None else task.rows
+        return Lot(task.loss, task.y, task.C, rows, np.array([task.n]), bool(task.bias), task.mass)
     y, C = np.concatenate([task.y for task in tasks]), np.concatenate([task.C for task in tasks])
-    rows = np.concatenate([np.arange(gram.n) if task.rows is None else task.rows for task in tasks])
-    ends, t = np.cumsum(sizes), loss.terms(y, C)
-    starts: Index = np.concatenate([[0], ends[:-1]])
-    beta, share, sums = np.zeros(y.size), np.empty(y.size), np.empty((len(tasks), 10))
-    parts = Parts(ends, rows, (t.q, t.r, t.eps, t.lo, t.hi), (beta, share, sums))
-    if not gram.settle(parts, (bool(tasks[0].bias), FINE if gram.n <= SMALL else _GOAL * tol, _STEPS)):
-        return [None] * len(tasks)
-    nothing = np.add.reduceat(C * loss.value(y, np.zeros(y.size)), starts).tolist()
-    support = np.add.reduceat(beta != 0.0, starts, dtype=np.int64).tolist()
-    seconds = (now() - began) / len(tasks)
-    found: list[Solution | None] = []
-    for task, own, a, b, zero, size in zip(tasks, sums.tolist(), starts, ends, nothing, support, strict=True):
-        certificate = _certificate(task, own, share[a:b], zero)
-        if not certificate.relative_gap <= tol:
-            found.append(None)
-            continue
-        step = Step(1, certificate.primal, certificate.dual, size, seconds)
-        work = 2.0 * own[0] * task.n
-        found.append(Solution(beta[a:b], own[1], certificate, (step,), seconds, _SOLVER, _REASON, work=work))
+    rows = np.concatenate([every if task.rows is None else task.rows for task in tasks])
+    return Lot(task.loss, y, C, rows, np.cumsum([task.n for task in tasks]), bool(task.bias), task.mass)
+
+
+def settled(call: Call, problems: Lot, how: Aim, shares: bool = True) -> list[Found]:
+    """One native call for all of them; nothing, where it cannot settle them."""
+    loss, y, C, rows, ends, bias, mass = problems
+    t, size, last = loss.terms(y, C), y.size, ends.tolist()
+    beta, share, sums = np.zeros(size), np.empty(size), np.empty((len(last), 10))
+    if mass:
+        for start, end in pairwise([0, *last]):  # the first ones at their bounds
+            beta[start:end] = np.diff(np.minimum(np.cumsum(t.hi[start:end]), mass), prepend=0.0)
+    if not call(Parts(ends, rows, (t.q, t.r, t.eps, t.lo, t.hi), (beta, share, sums)), how):
+        return []
+    found, start = [], 0
+    for (steps, b, *own), end in zip(sums.tolist(), last, strict=True):
+        certificate = certified(own, Stated(end - start, bias, mass), b, share[start:end] if shares else _NONE)
+        if certificate.dual > certificate.primal:
+            at = slice(start, end)
+            nothing = float((C[at] * loss.value(y[at], np.zeros(end - start))).sum())
+            certificate = rounded(certificate, nothing)
+        found.append(Found(beta[start:end], b, certificate, steps))
+        start = end
     return found
 
 
-def _certificate(task: Task, sums: list[float], share: Array, nothing: float) -> Certificate:
-    """What the sums of one problem prove, where `nothing` is the loss of f = 0."""
-    _, b, *rest = sums
-    primal, dual, _, violation, feasibility, _ = accounts_from(rest, task, None, b, share)
-    rounding = excess(primal, dual, nothing) if dual > primal else 0.0
-    return Certificate(primal, min(primal, dual), rounding, violation, feasibility, Status.CONVERGED, share)
+class Stated(NamedTuple):
+    """What the accounts have to know of a problem."""
+
+    n: int
+    bias: bool
+    mass: float
+
+
+def certified(sums: Sequence[float], facts: Stated, b: float, share: Array) -> Certificate:
+    """What the sums of `account` prove of one problem."""
+    primal, dual, _, violation, feasibility, _ = accounts_from(sums, facts, None, b, share)
+    return Certificate(primal, dual, 0.0, violation, feasibility, Status.CONVERGED, share)
+
+
+def rounded(certificate: Certificate, nothing: float) -> Certificate:
+    """A dual above the primal can only be rounding; `nothing` is the loss of f = 0."""
+    primal, dual = certificate.primal, certificate.dual
+    return replace(certificate, dual=primal, rounding=excess(primal, dual, nothing)) if dual > primal else certificate

@@ -29,6 +29,17 @@ class Parts(NamedTuple):
     found: tuple[Array, Array, Array]
 
 
+class Aim(NamedTuple):
+    """What is wanted of them: whether there is a bias, the relative gap and the KKT violation to reach, and the most
+    steps for each point.
+    """
+
+    bias: bool
+    gap: float
+    violation: float
+    most: int
+
+
 class Gram(ABC):
     """K_ij = k(x_i, x_j)."""
 
@@ -135,9 +146,9 @@ class Gram(ABC):
             require_no_overflow(products)
         return products.reshape(-1, *v.shape[1:])
 
-    def settle(self, parts: Parts, how: tuple[bool, float, int]) -> bool:
+    def settle(self, parts: Parts, how: Aim) -> bool:
         """Settle problems on some of the points natively, where there is a way whose certificates are as good as any;
-        whether there is one. `how`: whether there is a bias, the goal, and the most steps for each point.
+        whether there is one.
         """
         return False
 

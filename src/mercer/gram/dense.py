@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core.core import CHOICE
-from ..columns import FEW, Columns, GivenColumns, block_between, padded, square_of
+from ..columns import FEW, Columns, GivenColumns, block_between, padded, pieces, square_of
 from ..kernels import Kernel, Precomputed
 from ..kernels.evaluate import admit_both
 from ..kernels.pairwise import dense
@@ -17,7 +17,7 @@ from ..kernels.points import Domain, common_dtype, count, take
 from ..limits import deadline, require
 from ..parallel import thread_count
 from ..types import Array, Index, Points
-from .base import Gram, Part, Parts, as_factor, as_index
+from .base import Aim, Gram, Part, Parts, as_factor, as_index
 
 core = CHOICE.functions
 _STRIP = 64  # rows at a time
@@ -89,8 +89,8 @@ class DenseGram(Gram):
         if self.matrix.dtype == np.float64:
             return np.asarray(self.matrix @ v)
         out = np.empty(v.shape)
-        for start in range(0, self.n, _STRIP):  # sums in float64 without a copy of the matrix
-            out[start : start + _STRIP] = self.matrix[start : start + _STRIP] @ v
+        for part in pieces(self.n, _STRIP):  # sums in float64 without a copy of the matrix
+            out[part] = self.matrix[part] @ v
         return out
 
     @property
@@ -108,15 +108,15 @@ class DenseGram(Gram):
     def _some_rows(self, rows: Index, v: Array) -> Array:
         """Rows of K v; a few are copied at a time."""
         out = np.empty((rows.size, *v.shape[1:]))
-        for start in range(0, rows.size, _STRIP):
-            out[start : start + _STRIP] = self.matrix[rows[start : start + _STRIP]] @ v
+        for part in pieces(rows.size, _STRIP):
+            out[part] = self.matrix[rows[part]] @ v
         return out
 
     def stands(self, dtype: Any) -> bool:
         """Whether the values that were computed are as good as any; those of <x, z> are not, far from the origin."""
         return bool(self.computed and self.dtype == dtype == np.float64 and self.kernel.bounded)
 
-    def settle(self, parts: Parts, how: tuple[bool, float, int]) -> bool:
+    def settle(self, parts: Parts, how: Aim) -> bool:
         if not self.stands(np.float64):
             return False
         core.settle_parts(self.matrix, *parts, how)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..columns import pieces
 from ..kernels import Kernel
 from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import dense
@@ -23,6 +24,7 @@ from .moved import invariance
 
 FULL = 2000  # up to so many points, all eigenvalues are computed
 STEPS = 100  # of Lanczos, beyond
+_STRIP = 512  # rows that are compared with columns at a time
 _LOOK = 300  # points on which a doubtful kernel is tried,
 _LEAST_LOOK, _LOOK_SHARE = 16, 0.05  # or as many, and at least so many, as take this part of the time that is left
 _POWERS = 10  # steps towards the largest eigenvalue
@@ -173,12 +175,12 @@ def _asymmetry(gram: Gram) -> tuple[float, tuple[int, int], float]:
     if not isinstance(gram, DenseGram) or gram.kernel.symmetric:
         return 0.0, (0, 0), 0.0
     worst, pair, largest = 0.0, (0, 0), 0.0
-    for start in range(0, gram.n, 512):
-        difference = np.abs(gram.matrix[start : start + 512] - gram.matrix[:, start : start + 512].T)
-        largest = max(largest, float(np.abs(gram.matrix[start : start + 512]).max()))
+    for rows in pieces(gram.n, _STRIP):
+        difference = np.abs(gram.matrix[rows] - gram.matrix[:, rows].T)
+        largest = max(largest, float(np.abs(gram.matrix[rows]).max()))
         i, j = np.unravel_index(int(difference.argmax()), difference.shape)
         if difference[i, j] > worst:
-            worst, pair = float(difference[i, j]), (start + int(i), int(j))
+            worst, pair = float(difference[i, j]), (rows.start + int(i), int(j))
     return worst, (min(pair), max(pair)), largest
 
 

@@ -15,7 +15,7 @@ from ..kernels.points import Domain, admit, common_dtype, count
 from ..memory import BudgetError, format_bytes, parse_bytes
 from ..parallel import cores, thread_count
 from ..types import Array, Points
-from .base import Gram, Part, Parts, as_index
+from .base import Aim, Gram, Part, Parts, as_index
 from .dense import DenseGram
 from .linear import LinearGram, constant_beside_linear
 
@@ -176,7 +176,7 @@ class PointsGram(Gram):
         """See Columns."""
         return self.columns(self.dtype).value_seconds
 
-    def settle(self, parts: Parts, how: tuple[bool, float, int]) -> bool:
+    def settle(self, parts: Parts, how: Aim) -> bool:
         return self.kernel.bounded and self.dtype == np.float32 and self.columns(self.dtype).settle(parts, how)
 
 

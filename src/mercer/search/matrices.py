@@ -8,7 +8,6 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from math import log2
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from .._core.core import CHOICE
 from .._core.forms import Form, Map
 from .._core.forms import Way as Sums
 from .._core.reference import PANEL
-from ..columns import Columns, padded
+from ..columns import Columns, padded, pieces
 from ..columns.dense import Tiles
 from ..kernels import Gaussian, Kernel
 from ..kernels.points import count, is_sparse, width
@@ -87,18 +86,13 @@ class Matrices:
         form = Form(Sums.SQUARES, Map.EXPONENTIAL, -gamma * _LOG2E)
         levels = np.zeros(padded(self.n) + PANEL)  # whole panels
 
-        def strip(edge: tuple[int, int]) -> None:
-            part = slice(*edge)
-            K[part, edge[0] :] = self.distances[part, edge[0] :]  # type: ignore[index]
-            slots = np.arange(edge[1] - edge[0])
-            core.finish_rows(form, np.zeros(slots.size), levels, slots, K[part, edge[0] :])
+        def strip(part: slice) -> None:
+            K[part, part.start :] = self.distances[part, part.start :]  # type: ignore[index]
+            slots = np.arange(part.stop - part.start)
+            core.finish_rows(form, np.zeros(slots.size), levels, slots, K[part, part.start :])
 
-        for_each(_strips(self.n), strip, self.threads)
+        for_each(pieces(self.n, _STRIP), strip, self.threads)
         core.mirror(K, 0, self.n)  # the other half
-
-
-def _strips(n: int) -> list[tuple[int, int]]:
-    return list(pairwise([*range(0, n, _STRIP), n]))
 
 
 def part_of(single: Array, parts: list[tuple[slice, slice]]) -> Array:

@@ -146,7 +146,8 @@ class Sheet:
     def _reader(self, settings: dict[str, Any], folds: list[int]) -> Any:
         """The machine of a setting, with scores that are looked up by row numbers; folds may train on the same rows."""
         machine = last_step(clone(self.estimator).set_params(**settings))
-        if isinstance(machine, SVC):
+        labels = isinstance(machine, SVC)
+        if labels:
             machine.classes_ = np.unique(np.asarray(self.y))
 
         def scores(rows: Any) -> Array:
@@ -158,6 +159,8 @@ class Sheet:
             raise ValueError("These rows were not scored.")
 
         machine._scores = scores
+        if labels:
+            machine.decision_function = lambda rows: machine._decided(scores(rows))
         return machine
 
     # How answers are found.

@@ -39,14 +39,15 @@ class Raw(NamedTuple):
 class Iterate:
     """Where a solver stands: coefficients, K beta as the solver believes it to be (None: not known), b, the dual value.
 
-    gap: primal minus dual, where the solver knows it. partial: too much of K beta is out of date for a certificate to
-    be worth its while. done: the solver can do no more until it is sent K beta, recomputed. dual_beta: a feasible dual
-    point, where beta is none; the dual value is then that of this point. work: values of K that were computed or read
-    until now, where the solver counts them. weights: w with f = Z w + b for explicit features Z, where that is the
-    answer, and sum beta_i z_i is w only up to rounding; beta is a dual point then. error: by how much the scores may be
-    wrong at most, proved. note: what users should know of how the solver came here. raw: where a method stands whose
-    answer is another machine. fetch: gets K beta and its error from afar, where they are too many to come with every
-    iterate; None, once the solver has gone on. An iterate is valid until the next one.
+    gap: primal minus dual, where the solver knows it. partial: too much of K beta is out of date for a certificate
+    to be worth its while. behind: some of it is out of date, and nobody knows by how much. done: the solver can do
+    no more until it is sent K beta, recomputed. dual_beta: a feasible dual point, where beta is none; the dual
+    value is then that of this point. work: values of K that were computed or read until now, where the solver
+    counts them. weights: w with f = Z w + b for explicit features Z, where that is the answer, and sum beta_i z_i
+    is w only up to rounding; beta is a dual point then. error: by how much the scores may be wrong at most, proved.
+    note: what users should know of how the solver came here. raw: where a method stands whose answer is another
+    machine. fetch: gets K beta and its error from afar, where they are too many to come with every iterate; None,
+    once the solver has gone on. An iterate is valid until the next one.
     """
 
     beta: Array
@@ -54,6 +55,7 @@ class Iterate:
     b: float | None = None
     dual: float | None = None
     partial: bool = False
+    behind: bool = False
     done: bool = False
     dual_beta: Array | None = None
     gap: float | None = None

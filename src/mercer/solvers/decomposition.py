@@ -46,6 +46,9 @@ _MOSTLY_FREE = 1.5  # WHOLE points are one working set; so are those in play, if
 _MOST_SETS = 3  # and no more than so many working sets
 _DEAR = 2  # working sets are so many times smaller, where values are dear
 _STEPS = 50_000  # pair steps per round: a fraction of a second
+_NEARLY = 0.05  # once the violation is this part of the first, it is mostly known who is free: blocks with Newton steps
+_PAIRS = 10  # follow after so many pair steps for each point;
+_FOUND = 11  # they tell so many facts
 _MANY = 5  # the same for few points, for each of them;
 _TURNS = 16  # where that does not suffice, Newton steps and fewer pair steps take turns,
 _NEWTON_WORK = 5e9  # until about so many multiplications are done
@@ -219,17 +222,25 @@ class Descent:
         """Coefficients and K beta of all points."""
         shard = self.shard
         done, work = not shard.stale and self._at_floor(), self.work
+        partial = shard.stale and not self._nearly_solved()
         gap, scores = None if self.hard else shard.gap(), shard.scores()
         return Iterate(
-            shard.all_beta, scores, shard.middle, self.dual, partial=shard.stale, done=done, gap=gap, work=work,
-            error=np.inf if shard.stale else shard.error, note=self.note,
+            shard.all_beta, scores, shard.middle, self.dual, partial=partial, behind=shard.stale, done=done, gap=gap,
+            work=work, error=np.inf if shard.stale else shard.error, note=self.note,
         )  # fmt: skip
 
     # One round.
 
     def round(self) -> None:
-        """Choose a working set, solve for it, and take its coefficients."""
+        """Choose a working set, solve for it, and take its coefficients.
+
+        Those left out come back when the others are nearly solved: with the K beta of a certificate, where the gap
+        seemed small enough for one, else at the beginning of the next round.
+        """
         shard = self.shard
+        if shard.stale and self._nearly_solved():
+            shard.restore()
+            self.rejoin_at = -1.0
         if self.plain and shard.held is not None and shard.n <= max(WHOLE, self.working_set):
             self._settle()
             return
@@ -241,14 +252,16 @@ class Descent:
         small = self._small(W, len(K))
         small.diag[: W.size] += K.diagonal()[: W.size]
         tol = max((_INNER_WHOLE if W.size == shard.n else _INNER) * shard.violation, self.floor)
-        self._descend(K, small, tol)
+        nearly = shard.violation <= _NEARLY * self.first
+        if nearly and K.dtype == np.float32 and not self.hard:
+            self._descend_by_blocks(W, K, small, tol)
+        else:
+            self._descend(K, small, tol)
         self._rise(*shard.move(W, small.beta[: W.size]))
         if self.hard:
             self._scale()
-        if shard.stale and self._nearly_solved():
-            shard.restore()
-            self.rejoin_at = -1.0
-        self._shrink()
+        if not (shard.stale and self._nearly_solved()):
+            self._shrink()
 
     def _settle(self) -> None:
         """A problem of one working set, as far as steps of pairs alone are fast."""
@@ -297,6 +310,35 @@ class Descent:
             if left > 0.0:
                 before, left = left, newton_steps(K, *small, self.problem.bias, most, left)
                 self.shard.work += (before - left) / _LINEAR
+
+    def _descend_by_blocks(self, W: Index, K: Array, small: _Small, tol: float) -> None:
+        """Solve for the working set: some steps of pairs, and where they do not suffice, blocks of it that stay in
+        cache. In these, steps of pairs and Newton steps take turns (_core/blocks.hpp), until the gap is as small a part
+        of what it was as the violation is to be.
+        """
+        shard, n = self.shard, W.size
+        beta, F, zeros = small.beta[:n].copy(), small.F[:n].astype(np.float64), np.zeros(n)
+        look()  # nothing has moved yet
+        taken, violation = core.pair_descent(K, *small, tol, _PAIRS * len(K))
+        shard.work += 2.0 * taken * len(K)
+        if violation <= tol:
+            return
+        r, eps, lo, hi = shard.terms.r[W], small.eps[:n], small.lo[:n], small.hi[:n]
+        least = core.shares(F, beta, r, eps, lo, hi, 0.0) * tol / shard.violation
+        delta = beta - small.beta[:n]
+        moved = np.flatnonzero(delta)
+        F += r * delta
+        core.add_rows(K[:, :n], moved, delta[moved], F)
+        terms, found = np.stack([zeros, r, eps, lo, hi])[:, None], np.zeros((1, _FOUND))
+        beta, goals, itself = small.beta[:n].copy(), np.array([[0.0, least]]), np.zeros((1, 2), np.int64)
+        for _ in range(_TURNS):
+            look()
+            core.settle_cells(K, terms, itself, goals, beta[None], F[None], found, self.problem.bias, _STEPS)
+            done, steps, newton, _, free = found[0, :5].tolist()
+            shard.work += 2.0 * steps * len(K) + newton * free**3 / _LINEAR
+            if done or steps < _STEPS:
+                break
+        small.beta[:n] = beta
 
     def _rise(self, risen: float, moved: float) -> None:
         """Take note of a gain by a move of this squared length; and whether it was more than rounding.

@@ -3,7 +3,7 @@
 A smooth kernel on points of few coordinates has a rank, as far as float64 can tell, of some dozens or hundreds, however
 many points there are. With a large C steps of pairs then crawl: what two neighbours can do together is next to nothing,
 and Newton steps of all free coefficients meet a singular matrix. In terms of w = F'beta the problem is small, and
-Newton steps in w (coordinate.py, proximal.py) solve it. K - F F' is positive semidefinite and of the size of rounding,
+Newton steps in w (coordinate.py, newton/) solve it. K - F F' is positive semidefinite and of the size of rounding,
 so that the answer is one of the problem itself; the certificate is, as always, that of K. Where even rounding is too
 much for it (C times the number of points times 1e-13), what K beta and F F'beta differ by moves the targets, and the
 steps are taken once more.

@@ -16,6 +16,8 @@ from .features import combine as combine
 from .features import dots as dots
 from .features import squares as squares
 from .features import weighted as weighted
+from .few import square_points as square_points
+from .few import sum_points as sum_points
 from .newton import solve_definite as solve_definite
 from .packing import pack as pack
 from .pairs import CHUNK as CHUNK
@@ -30,7 +32,6 @@ from .points import shares as shares
 from .proximal import add_sparse_squares as add_sparse_squares
 from .proximal import proximal_point as proximal_point
 from .proximal import proximal_slope as proximal_slope
-from .proximal import weighted_rows as weighted_rows
 from .rows import add_rows as add_rows
 from .rows import gather as gather
 from .rows import mirror as mirror
@@ -52,4 +53,5 @@ from .tiles import add_both as add_both
 from .tiles import fill as fill
 from .tiles import finish_rows as finish_rows
 from .tiles import square as square
+from .votes import votes as votes
 from .whole import settle as settle

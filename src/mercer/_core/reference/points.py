@@ -9,22 +9,22 @@ import numpy as np
 
 from ...types import Array, Index
 
-_OUT = 1e300  # stands for the slope of what may not move
+OUT = 1e300  # stands for the slope of what may not move
 _BINS = 1024
 
 
 def _rises(F: Array, beta: Array, eps: Array, hi: Array) -> Array:
-    return np.where(beta < hi, F - np.where(beta >= 0.0, eps, -eps), -_OUT)
+    return np.where(beta < hi, F - np.where(beta >= 0.0, eps, -eps), -OUT)
 
 
 def _falls(F: Array, beta: Array, eps: Array, lo: Array) -> Array:
-    return np.where(beta > lo, F - np.where(beta > 0.0, eps, -eps), _OUT)
+    return np.where(beta > lo, F - np.where(beta > 0.0, eps, -eps), OUT)
 
 
 def extremes(F: Array, beta: Array, eps: Array, lo: Array, hi: Array) -> tuple[float, float, int]:
     """The largest slope of what may rise, the smallest of what may sink, and how many are between their bounds."""
-    top = _rises(F, beta, eps, hi).max(initial=-_OUT)
-    bottom = _falls(F, beta, eps, lo).min(initial=_OUT)
+    top = _rises(F, beta, eps, hi).max(initial=-OUT)
+    bottom = _falls(F, beta, eps, lo).min(initial=OUT)
     return float(top), float(bottom), int(np.count_nonzero((lo < beta) & (beta < hi)))
 
 

@@ -1,4 +1,4 @@
-"""Several problems, each on a part of the points: settled from beta = 0, then accounted for in float64."""
+"""Several problems, each on a part of the points: settled, then accounted for in float64."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...types import Array, Index
-from ..forms import Form
-from .packing import pack
+from .few import Tiled, packed, square_points
 from .pairs import CHUNK, pair_descent
-from .points import account, choose, extremes, shares
+from .points import OUT, account, choose, extremes, shares
 from .rows import add_rows
 from .tiles import GROUP, PANEL, add, fill
-from .whole import settle
+from .whole import settle_to
 
 _SET = 128  # points of a working set
 _MOST_KEPT = 768  # rows of K; who needs more is better served by larger working sets
@@ -40,53 +39,49 @@ class Found(NamedTuple):
     sums: Array
 
 
-class Tiled(NamedTuple):
-    """Points as tiles take them: a form of what is left when a centre is subtracted, and the factor of the levels."""
-
-    form: Form
-    centre: Array
-    factor: float
-
-
 class How(NamedTuple):
-    """Whether there is a bias, the relative gap to reach, and the most steps for each point."""
+    """Whether there is a bias, the relative gap and the violation to reach, and the most steps for each point."""
 
     bias: bool
-    goal: float
+    gap: float
+    violation: float
     most: int
 
 
 def settle_parts(K: Array, ends: Index, rows: Index, terms: Terms, found: Found, how: How) -> None:
-    """Problems on parts of a matrix that is held, each on those of `rows` that end at its end."""
-    bias, goal, most = how
-    for at, own, t, (beta, share, sums) in _parts(ends, rows, terms, found):
+    """Problems on parts of a matrix that is held, each on those of `rows` that end at its end, from the beta that is
+    there. (The native one works on K itself where a part is all of its points, and K is padded.)
+    """
+    for at, own, t, answer in _parts(ends, rows, terms, found):
         n = own.size
-        block, F = np.zeros(((n // CHUNK + 1) * CHUNK,) * 2), t.q.copy()
+        block = np.zeros(((n // CHUNK + 1) * CHUNK,) * 2)
         block[:n, :n] = K[np.ix_(own, own)]
-        steps = settle(block, t.r, t.eps, t.lo, t.hi, beta, F, bias, 0.0, goal, most * n)[1]
-        scores, used = np.zeros(n), np.flatnonzero(beta)
-        add_rows(block, used, beta[used], scores)
-        sums[at] = _accounts(t, beta, share, scores, bias, steps)
+        answer.sums[at] = _settle_whole(block, t, answer, How(*how))
 
 
 def settle_points(
     X: Array, single: Tiled, precise: Tiled, ends: Index, rows: Index, terms: Terms, found: Found, how: How
 ) -> None:
-    """Problems on parts of the points X, by working sets; rows of K are computed in float32 when their point enters
-    one, and kept. Where rows or rounds run out, a part is left as it is: its sums tell.
+    """Problems on parts of the points X, from beta = 0. Few points: with K of them. More: by working sets; rows of K
+    are computed in float32 when their point enters one, and kept. Where rows or rounds run out, a part is left as it
+    is: its sums tell.
     """
-    bias, _, _ = how
-    for at, own, t, (beta, share, sums) in _parts(ends, rows, terms, found):
-        by = _by_whole if own.size <= _SET else _by_working_sets
-        steps = by(X, Tiled(*single), own, t, beta, How(*how))
+    form, centre, factor = precise
+    for at, own, t, answer in _parts(ends, rows, terms, found):
+        beta, share, sums = answer
+        if own.size <= _SET:
+            K = np.zeros(((own.size // CHUNK + 1) * CHUNK,) * 2)
+            square_points(np.ascontiguousarray(X[own]), precise, K)
+            sums[at] = _settle_whole(K, t, answer, How(*how))
+            continue
+        steps = _by_working_sets(X, Tiled(*single), own, t, beta, How(*how))
         scores, used = np.zeros((1, own.size)), np.flatnonzero(beta)
-        form, centre, factor = precise
         support, points = (
-            _packed(X, i, centre, factor, s, np.float64) for i, s in ((own[used], GROUP), (own, PANEL // 2))
+            packed(X, i, centre, factor, s, np.float64) for i, s in ((own[used], GROUP), (own, PANEL // 2))
         )
         if used.size:
             add(*support, *points, form, beta[used].reshape(-1, 1), scores)
-        sums[at] = _accounts(t, beta, share, scores[0], bias, steps)
+        sums[at] = _accounts(t, beta, share, scores[0], how[0], steps)
 
 
 def _parts(ends: Index, rows: Index, terms: Terms, found: Found) -> Iterator[tuple[int, Index, Terms, Found]]:
@@ -101,30 +96,29 @@ def _accounts(t: Terms, beta: Array, share: Array, scores: Array, bias: bool, st
     """The sums of a part; b is the middle of what the slopes leave for it."""
     q, r, eps, lo, hi = t
     top, bottom, _ = extremes(q - r * beta - scores, beta, eps, lo, hi)
-    b = 0.5 * (top + bottom) if bias else 0.0
+    ends = [end for end in (top, bottom) if abs(end) < OUT]  # no point bounds it, on a side that has none
+    b = sum(ends) / len(ends) if bias else 0.0
     return [steps, b, *account(q, r, eps, lo, hi, beta, scores, scores, b, share)]
 
 
-def _packed(X: Array, index: Index, centre: Array, factor: float, size: int, dtype: type) -> tuple[Array, Array]:
-    out: Array = np.empty((-(-index.size // size), centre.size, size), dtype)
-    levels: Array = np.empty(len(out) * size, dtype)
-    pack(X, index, centre, factor, out, levels)
-    return out, levels
-
-
-def _by_whole(X: Array, single: Tiled, own: Index, t: Terms, beta: Array, how: How) -> int:
-    """Descend in beta, with K of all points: few of them. The steps that it took."""
-    form, centre, factor = single
-    rows, columns = (_packed(X, own, centre, factor, size, np.float32) for size in (GROUP, PANEL))
-    K, F = np.zeros(((own.size // CHUNK + 1) * CHUNK,) * 2, np.float32), t.q.copy()
-    fill(*rows, *columns, form, np.arange(own.size), K[:, : own.size])
-    return settle(K, t.r, t.eps, t.lo, t.hi, beta, F, how.bias, 0.0, how.goal, how.most * own.size)[1]
+def _settle_whole(K: Array, t: Terms, found: Found, how: How) -> list[float]:
+    """A part whose K is held, padded: its sums."""
+    beta, share, _ = found
+    F, scores, start = t.q.copy(), np.zeros(beta.size), np.flatnonzero(beta)
+    add_rows(K, start, -beta[start], F)
+    F -= t.r * beta
+    dual = float((0.5 * beta * (t.q + F) - t.eps * np.abs(beta)).sum())
+    most = how.most * beta.size
+    steps = settle_to(K, t[1:], beta, F, how.bias, dual, how.gap, most, how.violation)[1]
+    used = np.flatnonzero(beta)
+    add_rows(K, used, beta[used], scores)
+    return _accounts(t, beta, share, scores, how.bias, steps)
 
 
 def _by_working_sets(X: Array, single: Tiled, own: Index, t: Terms, beta: Array, how: How) -> int:
     """The same for more points, by working sets."""
     form, centre, factor = single
-    columns, n = _packed(X, own, centre, factor, PANEL, np.float32), own.size
+    columns, n = packed(X, own, centre, factor, PANEL, np.float32), own.size
     kept, slot_of, held = np.empty((min(n, _MOST_KEPT), n), np.float32), np.full(n, -1), 0
     F, last, dual, steps = t.q.copy(), np.empty(0, np.int64), 0.0, 0
     for _ in range(_MOST_SETS):
@@ -133,7 +127,8 @@ def _by_working_sets(X: Array, single: Tiled, own: Index, t: Terms, beta: Array,
             top, bottom = max(top, 0.0), min(bottom, 0.0)
         middle = 0.5 * (top + bottom) if how.bias else 0.0
         gap = shares(F, beta, t.r, t.eps, t.lo, t.hi, middle)
-        if gap <= how.goal * max(abs(dual), abs(dual + gap)) or steps >= how.most * n:
+        near = top - bottom <= how.violation and gap <= how.gap * max(abs(dual), abs(dual + gap))
+        if near or steps >= how.most * n:
             break
         W, last = _working_set(F, beta, t, top, bottom, last)
         missing = W[slot_of[W] < 0]
@@ -142,7 +137,7 @@ def _by_working_sets(X: Array, single: Tiled, own: Index, t: Terms, beta: Array,
         slot_of[missing] = np.arange(held, held + missing.size)
         held += missing.size
         if missing.size:
-            fill(*_packed(X, own[missing], centre, factor, GROUP, np.float32), *columns, form, slot_of[missing], kept)
+            fill(*packed(X, own[missing], centre, factor, GROUP, np.float32), *columns, form, slot_of[missing], kept)
         taken, now = _descend(kept[slot_of[W]][:, W], t, W, F - middle, beta, how, _INNER_SET * (top - bottom))
         steps += taken
         changed = now != beta[W]

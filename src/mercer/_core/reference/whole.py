@@ -23,6 +23,15 @@ def settle(
     beta and F are changed in place; K is padded for `pair_descent`, and not all of it used. Not done: more than `most`
     steps, or no headway, because of rounding.
     """
+    return settle_to(K, (r, eps, lo, hi), beta, F, bias, dual, goal, most)
+
+
+def settle_to(
+    K: Array, terms: tuple[Array, Array, Array, Array], beta: Array, F: Array,
+    bias: bool, dual: float, goal: float, most: int, wanted: float = np.inf,
+) -> tuple[bool, int, int, float, float, float, float, float]:  # fmt: skip
+    """The same, until the violation is no more than `wanted` as well."""
+    r, eps, lo, hi = terms
     n, width, steps, travel = beta.size, len(K), 0, 0.0
     own, low, high, kinks = (np.zeros(width) for _ in range(4))
     own[:n], low[:n], high[:n], kinks[:n] = beta, lo, hi, eps
@@ -31,6 +40,7 @@ def settle(
     diag = np.zeros(width, K.dtype)
     diag[:n] = r.astype(K.dtype) + K.diagonal()[:n]
     top, bottom, free, gap, done = _look(F, beta, r, eps, lo, hi, bias, dual, goal)
+    done = done and top - bottom <= wanted
     for _ in range(_MOST_ROUNDS):
         if done or steps >= most:
             break
@@ -48,6 +58,7 @@ def settle(
         dual += float((0.5 * delta * (slopes + F[moved]) - eps[moved] * (np.abs(beta[moved]) - np.abs(old))).sum())
         travel += float(np.abs(delta).sum())
         top, bottom, free, gap, done = _look(F, beta, r, eps, lo, hi, bias, dual, goal)
+        done = done and top - bottom <= wanted
         if moved.size == 0 or violation > _INNER * before or top - bottom > 0.5 * before:
             break
     return done, steps, free, dual, gap, top, bottom, travel

@@ -18,10 +18,10 @@ from ...params import require_integer, suggestion
 from ...types import Array, Index, Points
 from ..base import Work
 from ..triangular import factored
+from .in_features import FeatureProblem, Weights, all_answers, answers
+from .linear_system import PRECISE, Block, Blocks, RidgeSolver, System, working
 from .posed import Ridge, of_arrays, weighted_mean
-from .streams import Features, Piece, Stream
-from .system import PRECISE, Block, Blocks, RidgeSolver, System, working
-from .weights import FeatureProblem, Weights, all_answers, answers
+from .row_sums import Features, Piece, Stream
 
 _POOL = {"errors": 5, "rpcholesky": 3, "uniform": 1}  # times as many rows as landmarks are looked at
 _SAMPLE = 10, 50, 100  # rows of the preconditioner, per landmark: at least, at most; and times rows per landmark

@@ -20,12 +20,12 @@ from ..base import Work
 from ..landmarks import FIRST, growing
 from ..triangular import factor_bytes
 from .cholesky import Cholesky
-from .conjugate_gradient import ConjugateGradient
+from .full_cg import ConjugateGradient
+from .in_features import Weights
+from .linear_system import PRECISE, RidgeSolver
 from .normal_equations import NormalEquations, width_of_features
 from .nystrom_cg import NystromCG
 from .posed import Ridge
-from .system import PRECISE, RidgeSolver
-from .weights import Weights
 
 _FACTOR = 20_000  # points, up to which a factor is a matter of seconds
 _FULL = 60_000  # points, up to which the full problem is a matter of minutes

@@ -1,0 +1,73 @@
+"""Votes of pairs of classes: counted as one counts them, whatever the number of points at a time."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from mercer.estimators.multiclass import apart, cast, join
+
+from .cores import CORES, FUSED, NATIVE
+
+every_core = pytest.mark.parametrize("core", CORES.values(), ids=CORES)
+RNG = np.random.default_rng(5)
+
+
+def counted(core, sums, biases, ties=True):
+    k, _, n = sums.shape
+    won, margin = np.full((2, n, k), np.nan)
+    core.votes(sums, biases, ties, won, margin)
+    return won, margin
+
+
+@every_core
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 40])
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_one_pair_after_the_other(core, n, k):
+    sums, biases = RNG.normal(size=(k, k - 1, n)), RNG.normal(size=k * (k - 1) // 2)
+    won, margin = counted(core, sums, biases)
+    expected, by = np.zeros((2, n, k))
+    for (i, j), score in zip(combinations(range(k), 2), (join([part.T for part in sums]) + biases).T, strict=True):
+        expected[:, i] += score >= 0
+        expected[:, j] += score < 0
+        by[:, i] += score
+        by[:, j] -= score
+    np.testing.assert_array_equal(won, expected)
+    np.testing.assert_allclose(margin, by, atol=1e-13)
+    np.testing.assert_allclose(won.sum(axis=1), k * (k - 1) / 2)
+
+
+@every_core
+def test_a_score_of_zero_is_a_vote_for_the_first_or_for_the_second(core):
+    nothing = np.zeros((3, 2, 4)), np.zeros(3)
+    np.testing.assert_array_equal(counted(core, *nothing, True)[0], [[2, 1, 0]] * 4)
+    np.testing.assert_array_equal(counted(core, *nothing, False)[0], [[0, 1, 2]] * 4)
+
+
+def test_scores_are_taken_apart_and_joined_again():
+    scores = RNG.normal(size=(6, 10))
+    np.testing.assert_array_equal(join([part.T for part in apart(scores, 5)]), scores)
+
+
+def test_pieces_of_the_points_give_the_same_votes(monkeypatch):
+    sums, biases = RNG.normal(size=(4, 3, 50)), RNG.normal(size=6)
+    whole = cast(lambda at: sums[:, :, at], 50, 4, biases)
+    monkeypatch.setattr("mercer.estimators.multiclass._ENTRIES", 100)
+    for a, b in zip(whole, cast(lambda at: sums[:, :, at], 50, 4, biases), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.skipif(not FUSED, reason="no native core")
+def test_every_level_with_a_fused_multiply_add_gives_the_same_bits():
+    sums, biases = RNG.normal(size=(9, 8, 33)), RNG.normal(size=36)
+    bits = [[a.tobytes() for a in counted(core, sums, biases)] for core in FUSED.values()]
+    assert all(other == bits[0] for other in bits)
+
+
+@pytest.mark.parametrize("core", NATIVE.values(), ids=NATIVE)
+def test_what_does_not_fit_is_refused(core):
+    sums, biases, out = np.zeros((3, 2, 4)), np.zeros(3), np.zeros((4, 3))
+    with pytest.raises(ValueError, match="k x k - 1"):
+        core.votes(sums, biases[1:].copy(), True, out, out.copy())
+    with pytest.raises(ValueError, match="points x classes"):
+        core.votes(sums, biases, True, out[1:].copy(), out.copy())
