@@ -13,11 +13,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..arithmetic import inner
 from ..losses import Terms
 from ..solution import Certificate, Status
 from ..solvers.newton.line_search import flat_step
 from ..solvers.triangular import inverse_of
-from ..types import Array, inner
+from ..types import Array
 
 _ROUNDS = 50
 

@@ -11,14 +11,21 @@ from sklearn.base import ClassifierMixin
 from ..kernels import Gaussian
 from ..kernels.points import count
 from ..losses import HardMargin, Hinge
+from ..problem import Task
 from ..types import Array, Index, Points
 from .base import Machine
-from .checks import require_choice, require_limits, require_positive
+from .checks import (
+    classes_of,
+    name_of,
+    predicted,
+    require_choice,
+    require_limits,
+    require_positive,
+    weights_with_classes,
+)
 from .contributions import Contributions, contributions
 from .elsewhere import NO_PROBABILITIES, Absent
-from .labels import classes_of, name_of, predicted, weights_with_classes
-from .multiclass import apart, cast, class_slices, decision, join, pack, pairs, unpack
-from .tasks import Task
+from .multiclass import apart, cast, class_slices, decision, pack, pairs, unpack
 
 
 class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
@@ -145,7 +152,7 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         """What the pairs of classes say, some points at a time: for many classes there are very many pairs."""
 
         def sums(at: slice) -> Array:
-            return np.stack([part.T for part in self._sums(X[at], self._blocks())])
+            return np.stack([part.T for part in self._parts(X[at])])
 
         return decision(*cast(sums, count(X), self.classes_.size, self.intercept_))
 
@@ -183,11 +190,12 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         loss = HardMargin() if hard else Hinge()
         C = np.ones(weight.size) if hard else self.C * weights_with_classes(self, self.classes_, group, weight)
 
+        if k == 2:
+            return None, group, [Task(np.where(group == 1, 1.0, -1.0), loss, C, bool(self.bias))]
+
         def task(y: Array, rows: Any, name: str) -> Task:
             return Task(y, loss, C if rows is None else C[rows], bool(self.bias), rows=rows, name=name)
 
-        if k == 2:
-            return None, group, [task(np.where(group == 1, 1.0, -1.0), None, "")]
         order = np.argsort(group, kind="stable")
         group, C = group[order], C[order]
         if self.multiclass == "ovr":
@@ -217,6 +225,3 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def _blocks(self) -> list[slice]:
         return class_slices(self.n_support_.tolist()) if self._paired() else super()._blocks()
-
-    def _join(self, parts: list[Array]) -> Array:
-        return join(parts) if self._paired() else parts[0]

@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arithmetic import inner
 from ...gram import Design
 from ...limits import deadline, flop_seconds, require
-from ...types import Array, Index, inner
+from ...types import Array, Index
 from ..triangular import factor_work, inverse_of
 
 _WIDE = 128  # with so many dense float32 features or more, products are float32,

@@ -24,11 +24,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...arithmetic import inner
 from ...gram import Design
 from ...limits import look
 from ...losses import Logistic, Loss
 from ...problem import Problem
-from ...types import Array, inner
+from ...types import Array
 from ..base import Iterate
 from ..conjugate_gradients import Standing, conjugate_gradients
 from ..descent import Descent

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ...arithmetic import inner
 from ...limits import deadline, flop_seconds
-from ...types import Array, inner
+from ...types import Array
 from ..triangular import NotDefiniteError, factor_work, inverse_of
 from .hessian import Bias, Bordered
 

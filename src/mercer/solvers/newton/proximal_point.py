@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...arithmetic import inner
 from ...gram import Design
 from ...losses import Terms
-from ...types import Array, inner
+from ...types import Array
 from .hessian import Bias, Hessian
 from .semismooth import Proximal, Semismooth
 

@@ -20,8 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._core.core import CHOICE
+from ...arithmetic import inner
 from ...gram import Design
-from ...types import Array, Index, inner
+from ...types import Array, Index
 from ..triangular import NotDefiniteError
 from .hessian import TINY, Bias, Hessian
 from .line_search import flat_step

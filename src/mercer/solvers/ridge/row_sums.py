@@ -14,8 +14,7 @@ import numpy as np
 
 from ...columns import Between, block_between, pieces
 from ...kernels import Kernel
-from ...kernels.evaluate import cut
-from ...kernels.points import count, is_sparse, take
+from ...kernels.points import count, cut, is_sparse, take
 from ...limits import look
 from ...parallel import for_each, thread_count
 from ...types import Array, Points
