@@ -167,8 +167,9 @@ class Search(GridSearchCV):  # type: ignore[misc]
             raise ValueError(f"Search: client is for work that is shared: leave it out. {reason}")
         if reason:
             _LOG.info("Search: %s", reason)
-            inner = copy(self)
-            inner.cv = self._cut()
+            cut = self._cut()
+            inner = self if cut is self.cv else copy(self)
+            inner.cv = cut
             GridSearchCV.fit(inner, X, y, **params)
             for name in set(vars(inner)) - {"cv"}:
                 setattr(self, name, getattr(inner, name))
