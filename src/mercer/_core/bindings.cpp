@@ -103,6 +103,20 @@ template <class Real> static void define_tiles(nb::module_ &m, const LoopsOf<Rea
   }, "A"_a.noconvert(), "a"_a.noconvert(), "Z"_a.noconvert(), "z"_a.noconvert(), "form"_a, "v"_a.noconvert(), "w"_a.noconvert(), "below"_a.noconvert(), "above"_a.noconvert());
 }
 
+template <class Real> static void define_free_step(nb::module_ &m, const Loops &loops, const LoopsOf<Real> &own) {
+  m.def("free_step", [&loops, &own](In<Real, 2> K, In<Real, 1> diag, Out<Real, 1> F, Out<double, 1> beta, In<double, 1> lo, In<double, 1> hi, In<double, 1> eps, std::tuple<bool, int64_t> how) {
+    const int64_t n = length(F);
+    require(length(K) == n && length(K, 1) == n && length(diag) == n && length(beta) == n && length(lo) == n && length(hi) == n && length(eps) == n, "free_step", "all arrays must be as long as F, and K square");
+    const auto [bias, most] = how;
+    FreeStep found;
+    {
+      nb::gil_scoped_release release;
+      found = free_step<Real>(loops, own, {n, K.data(), diag.data(), F.data(), beta.data(), lo.data(), hi.data(), eps.data()}, bias, most);
+    }
+    return std::make_tuple(found.free, found.again);
+  }, "K"_a.noconvert(), "diag"_a.noconvert(), "F"_a.noconvert(), "beta"_a.noconvert(), "lo"_a.noconvert(), "hi"_a.noconvert(), "eps"_a.noconvert(), "how"_a);
+}
+
 template <class Real> static void define_rows(nb::module_ &m, const LoopsOf<Real> &loops) {
   m.def("finish_rows", [&loops](Described form, In<Real, 1> own, In<Real, 1> levels, In<int64_t, 1> slots, Rows<Real> rows) {
     const Form f = as_form("finish_rows", form);
@@ -289,7 +303,7 @@ static void define_several(nb::module_ &m, const Loops &loops) {
   m.def("settle_parts", [&loops](Rows<const double> K, In<int64_t, 1> ends, In<int64_t, 1> rows, Terms64 terms, Found found, How how) {
     const int64_t stride = stride_of("settle_parts", K), there = length(K, 1) == stride ? length(K) : 0;
     const Goal goal = as_goal("settle_parts", how);
-    for_parts("settle_parts", ends, rows, std::min(length(K), length(K, 1)), terms, found, [&](const int64_t *own, const Part &part) { settle_part(loops.precise, K.data(), there, stride, own, part, goal); });
+    for_parts("settle_parts", ends, rows, std::min(length(K), length(K, 1)), terms, found, [&](const int64_t *own, const Part &part) { settle_part(loops, K.data(), there, stride, own, part, goal); });
   }, "K"_a.noconvert(), "ends"_a.noconvert(), "rows"_a.noconvert(), "terms"_a.noconvert(), "found"_a.noconvert(), "how"_a);
   m.def("votes", [&loops](In<double, 3> sums, In<double, 1> biases, bool ties, Out<double, 2> won, Out<double, 2> margin) {
     const int64_t k = length(sums), n = length(sums, 2);
@@ -328,6 +342,8 @@ NB_MODULE(_native, m) {
     define_rows<double>(functions, level.loops->precise);
     define_points(functions, *level.loops);
     define_several(functions, *level.loops);
+    define_free_step<float>(functions, *level.loops, level.loops->single);
+    define_free_step<double>(functions, *level.loops, level.loops->precise);
     define_few<float>(functions, level.loops->precise);
     define_few<double>(functions, level.loops->precise);
     define_newton(functions);

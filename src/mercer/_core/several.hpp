@@ -1,8 +1,10 @@
 // Several problems, each on a part of the points: settled from the beta that is there, then accounted for in float64.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
+#include "free_step.hpp"
 #include "whole.hpp"
 
 // The terms of a part, and what is found: beta, the shares in the gap, and `sums`: steps, b, and those of `account`.
@@ -49,31 +51,62 @@ struct Goal {
   int64_t most;
 };
 
-// A part whose K is held, padded for `pair_descent`.
-inline void settle_whole(const LoopsOf<double> &loops, const double *K, int64_t width, const Part &part, const Goal &goal) {
-  const int64_t n = part.points.n;
-  std::vector<double> F(part.q, part.q + n), scores(n);
+constexpr int64_t BEFORE = 5;        // steps of pairs for each point, before the first Newton steps
+constexpr int TURNS = 40, IN_A_ROW = 6;  // of Newton steps and few pairs; Newton steps of a turn, at most
+constexpr double WORTH = 30.0;        // a Newton step may take so many n^2 multiplications, of about m^3 for m free ones
+
+// F <- q - r beta - K beta; the dual value
+inline double start_from(const LoopsOf<double> &loops, const double *K, int64_t width, const Part &part, double *F) {
+  const auto start = support_of(part);
+  std::copy(part.q, part.q + part.points.n, F);
+  std::vector<double> minus = at(start, part.beta);
+  for (double &x : minus) x = -x;
+  loops.add_rows(K, width, start.data(), minus.data(), int64_t(start.size()), part.points.n, F);
+  double dual = 0;
+  for (const int64_t t : start) {
+    const double own = part.beta[t];
+    F[t] -= part.points.r[t] * own;
+    dual += 0.5 * own * (part.q[t] + F[t]) - part.points.eps[t] * (own < 0 ? -own : own);
+  }
+  return dual;
+}
+
+// Newton steps of the free coefficients, where they are few enough to be worth it; whether there were any.
+inline bool newton_turn(const Loops &loops, const double *K, int64_t width, const Part &part, const double *F, bool bias) {
+  const int64_t n = part.points.n, most = int64_t(std::cbrt(WORTH * double(n) * double(n)));
+  Points p = part.points;
+  p.beta = part.beta;
+  WholeSet<double> set(p, K, width, bias);
+  std::copy(F, F + n, set.F.begin());
+  if (!bias) set.lo[n] = set.hi[n] = 0;  // free coefficients need no phantom
+  const WorkingSet<double> own{width, K, set.diag.data(), set.F.data(), set.beta.data(), set.lo.data(), set.hi.data(), set.eps.data()};
+  for (int step = 0; step < IN_A_ROW && free_step(loops, loops.precise, own, bias, most).again; step++) continue;
+  const bool moved = !std::equal(part.beta, part.beta + n, set.beta.begin());
+  std::copy(set.beta.begin(), set.beta.begin() + n, part.beta);
+  return moved;
+}
+
+// A part whose K is held, padded for `pair_descent`: steps of pairs, and Newton steps between them where they crawl.
+inline void settle_whole(const Loops &loops, const double *K, int64_t width, const Part &part, const Goal &goal) {
+  const int64_t n = part.points.n, budget = goal.most * n;
+  std::vector<double> F(n), scores(n);
   Points p = part.points;
   p.beta = part.beta, p.F = F.data();
-  double dual = 0;
-  if (const auto start = support_of(part); !start.empty()) {
-    std::vector<double> minus = at(start, part.beta);
-    for (double &x : minus) x = -x;
-    loops.add_rows(K, width, start.data(), minus.data(), int64_t(start.size()), n, F.data());
-    for (const int64_t t : start) {
-      const double own = part.beta[t];
-      F[t] -= p.r[t] * own;
-      dual += 0.5 * own * (part.q[t] + F[t]) - p.eps[t] * (own < 0 ? -own : own);
-    }
+  int64_t steps = 0;
+  for (int turn = 0; turn < TURNS; turn++) {
+    const double dual = start_from(loops.precise, K, width, part, F.data());
+    const int64_t most = std::min(budget - steps, turn ? n : BEFORE * n);
+    const Settled s = settle(loops.precise, K, width, p, part.beta, F.data(), goal.bias, dual, goal.gap, most, goal.violation);
+    steps += s.steps;
+    if (s.done || steps >= budget || (!newton_turn(loops, K, width, part, F.data(), goal.bias) && s.steps < most)) break;
   }
-  const Settled s = settle(loops, K, width, p, part.beta, F.data(), goal.bias, dual, goal.gap, goal.most * n, goal.violation);
   const auto used = support_of(part);
-  loops.add_rows(K, width, used.data(), at(used, part.beta).data(), int64_t(used.size()), n, scores.data());
-  account_for(part, scores.data(), goal.bias, s.steps);
+  loops.precise.add_rows(K, width, used.data(), at(used, part.beta).data(), int64_t(used.size()), n, scores.data());
+  account_for(part, scores.data(), goal.bias, steps);
 }
 
 // A part of a matrix of so many rows: its points are rows of K. All of its rows in order need no copy, if K is padded.
-inline void settle_part(const LoopsOf<double> &loops, const double *K, int64_t there, int64_t stride, const int64_t *rows, const Part &part, const Goal &goal) {
+inline void settle_part(const Loops &loops, const double *K, int64_t there, int64_t stride, const int64_t *rows, const Part &part, const Goal &goal) {
   const int64_t n = part.points.n, width = padded(n);
   bool all = there >= stride && stride >= width && stride <= width + CHUNK && stride % CHUNK == 0;
   for (int64_t t = 0; all && t < n; t++) all = rows[t] == t && K[n * stride + t] == 0;  // room for a phantom, too
@@ -140,7 +173,7 @@ template <class Given> void by_whole(const Loops &loops, const Given *X, int64_t
   const int64_t width = padded(part.points.n);
   std::vector<double> K(size_t(width * width));
   loops.precise.square(PackedPoints<double>(X, index, d, precise, GROUP), PackedPoints<double>(X, index, d, precise, PANEL / 2), precise.form, K.data(), width);
-  settle_whole(loops.precise, K.data(), width, part, goal);
+  settle_whole(loops, K.data(), width, part, goal);
 }
 
 // More points: by working sets. Where rows or rounds run out, the part is left as it is.

@@ -6,7 +6,7 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ _GAP = 1e-5  # the relative gap to reach
 FEW = 1500  # points, of which K is computed at once
 _DENSE = 2_000_000  # entries of sparse ones, up to which they may be made dense
 _CLOSE = 100  # points, up to which to find a faster way would take longer
-_PART = 0.01  # of violation and gap is what pairs aim at: a step of SMO more or less must not decide who is better
+_PART = 0.01  # of the violation is what pairs aim at: a step of SMO more or less must not decide who is better
 _STEPS, _MORE_STEPS, _WORK = 10, 50, 15_000  # pairs for each point, at most: more, where there are few points
 _TRIES, _FINER = 3, 0.1  # so often a gap that was too large for the violation is asked to be finer, by this factor
 
@@ -57,8 +57,7 @@ class RefusedError(Exception):
     """Why scikit-learn has to do it."""
 
 
-@dataclass(frozen=True, eq=False)
-class Answer:
+class Answer(NamedTuple):
     """Support vectors sorted by class, coefficients of each problem as rows, and what is proved of them."""
 
     support: Index
@@ -103,12 +102,11 @@ def of_few(
     found = settled_exactly(kernel, X, problems, tol, _GAP)
     if found is None:
         return None
-    sizes = [len(X)] if group is None else np.bincount(group).tolist()
     if len(found) == 1:
-        layout = found[0].beta[None]
-        used = np.flatnonzero(layout)
-        certificate = found[0].certificate
+        layout, certificate, sizes = found[0].beta[None], found[0].certificate, [0, 0]
+        used = np.flatnonzero(found[0].beta)
     else:
+        sizes = np.bincount(group).tolist()
         layout = pack([one.beta for one in found], sizes)
         used = np.flatnonzero(layout.any(axis=0))
         names = [f"{i} against {j}" for i, j in pairs(len(sizes))]
@@ -141,7 +139,7 @@ def matrix_of(kernel: Kernel, X: Array) -> Array:
 def settled_exactly(kernel: Kernel, X: Array, problems: Lot, tol: float, gap: float) -> list[Found] | None:
     """Every problem to this KKT violation and relative gap, by one native call; None where pairs do not settle one."""
     n, K = len(X), matrix_of(kernel, X)
-    how = Aim(problems.bias, _PART * gap, _PART * tol, max(_STEPS, min(_MORE_STEPS, _WORK // n)))
+    how = Aim(problems.bias, 0.5 * gap, _PART * tol, max(_STEPS, min(_MORE_STEPS, _WORK // n)))
 
     def call(parts: Parts, how: Aim) -> bool:
         core.settle_parts(K, *parts, how)

@@ -31,7 +31,7 @@ from .answer import FEW, RefusedError, light, log, settled_exactly, told
 from .documented import documented
 from .newton import newton
 
-_GAP, _VIOLATION = 1e-8, 1e-5  # the relative gap and the KKT violation to reach
+_GAP, _NEAR = 1e-8, 1e-6  # the relative gap to reach; by pairs, the KKT violation is to be small too
 _SMALL, _NARROW = (
     2_000_000,
     300,
@@ -96,7 +96,7 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
         if kept.size < weight.size:
             X, group, weight = X[kept], group[kept], weight[kept]
         scaling = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        W, certificates, rounds = _solutions(X, self._tasks(group, weight, by_class), scaling)
+        W, certificates, rounds = _solutions(X, self._tasks(group, weight, by_class), scaling, self.tol)
         certificate = worst(certificates, [f"{label} against the rest" for label in self.classes_], _GAP)
         return _Fitted(*_parted(W, scaling), certificate, rounds)
 
@@ -114,7 +114,7 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
         return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=y, **weights))
 
 
-def _solutions(X: Any, tasks: list[Task], scaling: float) -> tuple[Array, list[Certificate], int]:
+def _solutions(X: Any, tasks: list[Task], scaling: float, tol: float) -> tuple[Array, list[Certificate], int]:
     """w of z = (x, s) for each task, as rows, what is proved of it, and the most rounds."""
     if not is_sparse(X) and X.size <= _SMALL:
         Z = np.column_stack([X, np.full(len(X), scaling)]) if scaling else X
@@ -123,7 +123,7 @@ def _solutions(X: Any, tasks: list[Task], scaling: float) -> tuple[Array, list[C
             if all(certificate.converged for _, certificate, _ in found):
                 return np.array([w for w, _, _ in found]), [c for _, c, _ in found], max(n for _, _, n in found)
         elif len(Z) <= FEW:
-            quick = settled_exactly(Linear(), Z, posed(tasks, len(Z)), _VIOLATION, _GAP)
+            quick = settled_exactly(Linear(), Z, posed(tasks, len(Z)), tol, _NEAR)
             if quick is not None:
                 return linear_weights(Z, np.array([s.beta for s in quick])), [s.certificate for s in quick], 1
     return _by_descent(X, tasks, scaling)

@@ -92,9 +92,7 @@ class OnMercer:
 
     def _weights(self, y: Array, sample_weight: Array) -> Array | None:
         """The weight of each point, times that of its class; below 0 is none, as in LIBSVM. None: all are 1."""
-        by_class = getattr(self, "class_weight_", None)
-        if by_class is not None and (by_class == 1.0).all():
-            by_class = None
+        by_class = None if getattr(self, "class_weight", None) is None else self.class_weight_  # type: ignore[attr-defined]
         if not sample_weight.size:
             return None if by_class is None else by_class[y.astype(int)]
         if sample_weight.ndim != 1:

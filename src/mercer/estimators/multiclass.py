@@ -7,7 +7,7 @@ it stands in row o of the layout, or in row o - 1 where o > c. So k - 1 rows hol
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations
+from itertools import accumulate, combinations
 
 import numpy as np
 
@@ -26,23 +26,18 @@ def pairs(k: int) -> list[tuple[int, int]]:
 
 def class_slices(sizes: Sequence[int]) -> list[slice]:
     """Where each class stands, of classes with these sizes one after the other."""
-    ends = np.cumsum(sizes)
-    return [slice(int(end - size), int(end)) for end, size in zip(ends, sizes, strict=True)]
+    return [slice(end - size, end) for end, size in zip(accumulate(sizes), sizes, strict=True)]
 
 
 def paired(sizes: Sequence[int]) -> tuple[Index, Index, Array]:
     """The points of each pair of classes, those of the first and then those of the second, all in one row; where each
     pair ends; and their labels.
     """
-    k, ends = len(sizes), np.cumsum(sizes)
-    every, ones = np.arange(ends[-1]), np.ones(ends[-1])
-    first, second = np.triu_indices(k, 1)
-    own, up, down = np.split(every, ends[:-1]), np.split(ones, ends[:-1]), np.split(-ones, ends[:-1])
-    both = list(zip(first.tolist(), second.tolist(), strict=True))
-    rows = np.concatenate([own[c] for pair in both for c in pair])
-    labels = np.concatenate([part for i, j in both for part in (up[i], down[j])])
-    count = np.asarray(sizes)
-    return rows, np.cumsum(count[first] + count[second]), labels
+    every, classes = np.arange(sum(sizes)), [c for pair in pairs(len(sizes)) for c in pair]
+    own = [every[place] for place in class_slices(sizes)]
+    counts = np.array([sizes[c] for c in classes])
+    labels = np.tile([1.0, -1.0], counts.size // 2).repeat(counts)
+    return np.concatenate([own[c] for c in classes]), np.ascontiguousarray(counts.cumsum()[1::2]), labels
 
 
 def pack(betas: Sequence[Array], sizes: Sequence[int]) -> Array:

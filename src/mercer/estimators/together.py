@@ -112,7 +112,8 @@ def settled(call: Call, problems: Lot, how: Aim, shares: bool = True) -> list[Fo
     beta, share, sums = np.zeros(size), np.empty(size), np.empty((len(last), 10))
     if mass:
         for start, end in pairwise([0, *last]):  # the first ones at their bounds
-            beta[start:end] = np.diff(np.minimum(np.cumsum(t.hi[start:end]), mass), prepend=0.0)
+            hi = t.hi[start:end]
+            beta[start:end] = np.minimum(np.maximum(mass - (hi.cumsum() - hi), 0.0), hi)
     if not call(Parts(ends, rows, (t.q, t.r, t.eps, t.lo, t.hi), (beta, share, sums)), how):
         return []
     found, start = [], 0

@@ -18,6 +18,7 @@ from .features import squares as squares
 from .features import weighted as weighted
 from .few import square_points as square_points
 from .few import sum_points as sum_points
+from .free_step import free_step as free_step
 from .newton import solve_definite as solve_definite
 from .packing import pack as pack
 from .pairs import CHUNK as CHUNK

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...types import Array, Index
 from .few import Tiled, packed, square_points
+from .free_step import free_step
 from .pairs import CHUNK, pair_descent
 from .points import OUT, account, choose, extremes, shares
 from .rows import add_rows
@@ -19,6 +20,9 @@ _SET = 128  # points of a working set
 _MOST_KEPT = 768  # rows of K; who needs more is better served by larger working sets
 _INNER_SET = 0.1  # of the violation of all points, to which a working set is solved
 _MOST_SETS = 200
+_BEFORE = 5  # steps of pairs for each point, before the first Newton steps
+_TURNS, _IN_A_ROW = 40, 6  # of Newton steps and few pairs; Newton steps of a turn, at most
+_WORTH = 30.0  # a Newton step may take so many n^2 multiplications, of about m^3 for m free coefficients
 
 
 class Terms(NamedTuple):
@@ -102,17 +106,35 @@ def _accounts(t: Terms, beta: Array, share: Array, scores: Array, bias: bool, st
 
 
 def _settle_whole(K: Array, t: Terms, found: Found, how: How) -> list[float]:
-    """A part whose K is held, padded: its sums."""
+    """A part whose K is held, padded: steps of pairs, and Newton steps between them where they crawl; its sums."""
     beta, share, _ = found
-    F, scores, start = t.q.copy(), np.zeros(beta.size), np.flatnonzero(beta)
-    add_rows(K, start, -beta[start], F)
-    F -= t.r * beta
-    dual = float((0.5 * beta * (t.q + F) - t.eps * np.abs(beta)).sum())
-    most = how.most * beta.size
-    steps = settle_to(K, t[1:], beta, F, how.bias, dual, how.gap, most, how.violation)[1]
+    scores, steps, n = np.zeros(beta.size), 0, beta.size
+    for turn in range(_TURNS):
+        F, start = t.q.copy(), np.flatnonzero(beta)
+        add_rows(K, start, -beta[start], F)
+        F -= t.r * beta
+        dual = float((0.5 * beta * (t.q + F) - t.eps * np.abs(beta)).sum())
+        most = min(how.most * n - steps, n if turn else _BEFORE * n)
+        done, taken, *_ = settle_to(K, t[1:], beta, F, how.bias, dual, how.gap, most, how.violation)
+        steps += taken
+        if done or steps >= how.most * n or (not _newton_turn(K, t, beta, F, how.bias) and taken < most):
+            break
     used = np.flatnonzero(beta)
     add_rows(K, used, beta[used], scores)
     return _accounts(t, beta, share, scores, how.bias, steps)
+
+
+def _newton_turn(K: Array, t: Terms, beta: Array, F: Array, bias: bool) -> bool:
+    """Newton steps of the free coefficients, where they are few enough to be worth it; whether there were any."""
+    n, most = beta.size, int(np.cbrt(_WORTH * beta.size**2))
+    diag, slopes, own, lo, hi, eps = wide = np.zeros((6, len(K)))
+    wide[:, :n] = t.r + K.diagonal()[:n], F, beta, t.lo, t.hi, t.eps
+    for _ in range(_IN_A_ROW):
+        if not free_step(K, diag, slopes, own, lo, hi, eps, (bias, most))[1]:
+            break
+    moved = not np.array_equal(beta, own[:n])
+    beta[:] = own[:n]
+    return moved
 
 
 def _by_working_sets(X: Array, single: Tiled, own: Index, t: Terms, beta: Array, how: How) -> int:
