@@ -363,7 +363,7 @@ def test_an_answer_by_half_of_the_time_or_another_method(monkeypatch):
     monkeypatch.setattr(limits, "clock", clock)
     solver = Rounds(clock, 0.2, late=100)
     monkeypatch.setattr(Rounds, "first_work", lambda self, problem: Work(flops=1e6))
-    monkeypatch.setattr("mercer.rounds.flop_seconds", lambda: 3e-7)
+    monkeypatch.setattr("mercer.costs.flop_seconds", lambda: 3e-7)
     solution = solve(problem_of(), solver, time_limit=1.0)
     assert clock.seconds == pytest.approx(100.52, abs=0.03)  # one piece more than half
     assert isinstance(solution.solver, Growing) and solution.beta.any()

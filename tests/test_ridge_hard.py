@@ -16,7 +16,7 @@ from mercer import KernelRidge, limits
 from mercer.estimators import IndefiniteKernelWarning
 from mercer.kernels import Constant, FromFunction, Gaussian, Linear, Polynomial
 from mercer.limits import Interrupt, StoppedError
-from mercer.several_columns import SeveralColumns
+from mercer.rounds import SeveralColumns
 from mercer.solution import Status
 from mercer.solvers import Cholesky, triangular
 from mercer.solvers.ridge import cholesky, in_features

@@ -9,9 +9,16 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..kernels import Kernel
-from ..kernels.evaluate import admit_both, diagonal
-from ..kernels.pairwise import overflow_checked_later, require_no_overflow
-from ..kernels.points import Domain, common_dtype, count, squares_fit_in_single
+from ..kernels.points import (
+    Domain,
+    admit_both,
+    common_dtype,
+    count,
+    diagonal,
+    overflow_checked_later,
+    require_no_overflow,
+    squares_fit_in_single,
+)
 from ..parallel import for_each, thread_count
 from ..types import Array, DType, Points
 from .choose import way_of

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import repeat
 from math import inf
@@ -54,11 +55,11 @@ _PROBE_COLUMNS = {False: 8192, True: 16}  # with so many columns; fewer, where t
 _PROBE_SECONDS = 0.003  # until one takes so long
 
 
+@dataclass(eq=False)
 class Counted:
     """How many kernel values were computed, by all columns of the same points."""
 
-    def __init__(self) -> None:
-        self.values = 0
+    values: int = 0
 
 
 class Columns:

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..kernels import Kernel, Linear
 from ..kernels.points import is_sparse
+from ..problem import Task
 from ..types import Array, Points
-from .tasks import Task
 
 _COPY = 0.25  # of the memory is for a copy of the points of ridge regression, at most
 _DOUBLE = 8  # bytes of a float64 number

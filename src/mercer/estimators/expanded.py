@@ -19,11 +19,11 @@ from ..kernels import Kernel, Polynomial
 from ..kernels.expansion import MOST, Expansion, expansion_of
 from ..kernels.points import count
 from ..losses import HardMargin
+from ..problem import Task
 from ..solution import Solution, Status
 from ..solvers import CoordinateDescent
 from ..solvers.base import WHOLE
 from ..types import Array, Points
-from .tasks import Task
 
 _HARD = 1e6  # C |z|^2 on average; steps of pairs soon solve what is less
 SOLVER = CoordinateDescent(feasible=True, weights=True)

@@ -6,6 +6,7 @@ Targets and weights of a block's rows are sent once and held there; where they w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Any
 from uuid import uuid4
 
@@ -70,8 +71,9 @@ class SpreadRows:
         return [reply[0] for reply in found.values()]
 
     def moments(self, features: Features, centre: Array, L: Array | None) -> Iterator[Moments]:
-        """What each block adds to the normal equations."""
-        yield from self._pass(moments_of_rows, (_given(features), centre, L)).values()
+        """The normal equations: the sum of those of all blocks."""
+        first, *others = self._pass(moments_of_rows, (_given(features), centre, L)).values()
+        yield reduce(Moments.plus, others, first)
 
     def scores(self, kernel: Kernel, points: Points, errors: Array) -> Array:
         """sum_i w_i e_i k(x_i, .) at some points."""
@@ -140,9 +142,7 @@ def moments_of_rows(block: Block, name: str, told: Any) -> Moments | Lost:
     if piece is None:
         return Lost()
     features, centre, L = told
-    total: Moments | None = None
-    for part in moments(_stream(piece, piece.T.shape[1]), Features(*features), centre, L):
-        total = part if total is None else total.plus(part)
+    *_, total = moments(_stream(piece, piece.T.shape[1]), Features(*features), centre, L)
     assert total is not None
     return total
 

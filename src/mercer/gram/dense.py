@@ -11,9 +11,8 @@ import numpy as np
 from .._core.core import CHOICE
 from ..columns import FEW, Columns, GivenColumns, block_between, padded, pieces, square_of
 from ..kernels import Kernel, Precomputed
-from ..kernels.evaluate import admit_both
 from ..kernels.pairwise import dense
-from ..kernels.points import Domain, common_dtype, count, take
+from ..kernels.points import Domain, admit_both, common_dtype, count, take
 from ..limits import deadline, require
 from ..parallel import thread_count
 from ..types import Array, Index, Points

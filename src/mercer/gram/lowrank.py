@@ -11,9 +11,8 @@ import numpy as np
 
 from ..columns import Columns, pieces
 from ..kernels import Kernel, Linear
-from ..kernels.evaluate import cut
-from ..kernels.pairwise import dot, require_no_overflow, squared_norms
-from ..kernels.points import nbytes, take, vectors
+from ..kernels.pairwise import dot
+from ..kernels.points import cut, nbytes, require_no_overflow, squared_norms, take, vectors
 from ..parallel import thread_count
 from ..types import Array, Points
 from .base import Gram, as_factor, as_index

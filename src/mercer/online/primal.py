@@ -11,8 +11,7 @@ import numpy as np
 from .._core.core import CHOICE
 from ..columns import pieces
 from ..gram.design import arrays_of
-from ..kernels.pairwise import squared_norms
-from ..kernels.points import is_sparse
+from ..kernels.points import is_sparse, squared_norms
 from ..types import Array, Index
 from .passes import Learner, Update
 

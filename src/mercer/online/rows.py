@@ -10,8 +10,7 @@ import numpy as np
 from .._core.core import CHOICE
 from ..columns import SCRATCH, Columns, pieces, value_seconds
 from ..kernels import Kernel
-from ..kernels.evaluate import diagonal
-from ..kernels.points import Domain, common_dtype, count, stack
+from ..kernels.points import Domain, common_dtype, count, diagonal, stack
 from ..limits import NEVER, Deadline
 from ..parallel import for_each, shares, thread_count
 from ..types import Array, Index, Points

@@ -15,6 +15,7 @@ from .newton import Newton, NystromNewton
 from .ridge import Ridge
 from .ridge.ridge_auto import choose_ridge
 
+_DECOMPOSITION = Decomposition()
 _EXACT = 6000  # points, up to which a matrix of all of them is factored
 _MANY = 5000  # points, from which on explicit features are worth more than rows of K
 _LANDMARKS, _POINTS, _POWER = 1000, 20_000, 0.5  # so many for so many points; of more, by this power of their number
@@ -32,7 +33,7 @@ def choose(problem: Any) -> tuple[Solver, str]:
         served = not isinstance(problem.loss, HardMargin) and not problem.mass
         if served and gram.design is not None and (isinstance(gram, LinearGram) or problem.n > _MANY):
             return CoordinateDescent(feasible=True), f"{gram.design.width} features describe K exactly"
-        return Decomposition(), "it is exact and fast for every loss with a quadratic dual, at every size"
+        return _DECOMPOSITION, "it is exact and fast for every loss with a quadratic dual, at every size"
     if gram.design is not None:
         return Newton(), f"{gram.design.width} features describe K exactly"
     if gram.given and problem.n <= _EXACT:

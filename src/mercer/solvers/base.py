@@ -13,13 +13,11 @@ import numpy as np
 
 from ..params import Parameters
 from ..parse import parse, plain_name
-from ..problem import Problem
+from ..problem import Problem, feasible_start
 from ..solution import Status
 from ..types import Array
 
 WHOLE = 2048  # points of a full working set
-_READ = 5  # times n: so many rows of K are read in the pair steps of a full round,
-_MOST_READ = 10_000  # at most
 _ROUNDING = 1e-14  # of a sum, in parts of the sum of sizes
 _SPREADS = 50  # rounds of spreading what is lacking over the free coefficients
 
@@ -109,11 +107,6 @@ class Several:
         return None
 
 
-def full_round(n: int) -> float:
-    """The work of a round with a full working set: its rows of K are computed, and read in some steps of pairs."""
-    return float(WHOLE * (n + min(_READ * n, _MOST_READ)))
-
-
 class Work(NamedTuple):
     """Kernel values, and multiplications of matrices."""
 
@@ -158,24 +151,6 @@ class Solver(Parameters):
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         """Iterates; the dual value does not fall, the primal may rise now and then."""
         raise NotImplementedError
-
-
-def feasible_start(problem: Problem, start: Array | None) -> Array:
-    """Coefficients within their bounds and with the right sum: those of `start` as far as they are, else zeros."""
-    box = problem.bounds
-    if start is None:
-        beta = box.nearest(np.zeros(problem.n))
-    else:
-        beta = np.array(start, np.float64)
-        if beta.shape != (problem.n,) or not np.isfinite(beta).all():
-            raise ValueError(f"A start must be {problem.n} finite coefficients, one per point.")
-        beta = box.nearest(beta)
-    lack = problem.mass - float(beta.sum())
-    if problem.bias and lack != 0.0:
-        room = np.maximum(box.hi - beta, 0.0) if lack > 0 else np.maximum(beta - box.lo, 0.0)
-        taken = np.minimum(np.cumsum(room), abs(lack))
-        beta = box.nearest(beta + np.copysign(np.diff(taken, prepend=0.0), lack))
-    return beta
 
 
 def repaired(problem: Problem, beta: Array) -> Array:

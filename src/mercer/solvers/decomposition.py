@@ -34,10 +34,10 @@ from .._core.reference import CHUNK
 from ..limits import look
 from ..losses import HardMargin
 from ..params import require_integer
-from ..problem import Problem
+from ..problem import Problem, feasible_start
 from ..shards import Shard
 from ..types import Array, Index
-from .base import WHOLE, Iterate, Solver, Work, feasible_start
+from .base import WHOLE, Iterate, Solver, Work
 from .newton.free_coefficients import newton_steps
 from .rank import BY_LAPACK, WIDE, features_up_to_rounding, steps_in_features
 
@@ -289,7 +289,7 @@ class Descent:
         shard, size = self.shard, W.size
         t = shard.terms
         diag, F = np.zeros(width, shard.dtype), np.zeros(width, shard.dtype)
-        beta, lo, hi, eps = (np.zeros(width) for _ in range(4))
+        beta, lo, hi, eps = np.zeros((4, width))
         diag[:size], beta[:size], lo[:size], hi[:size], eps[:size] = t.r[W], shard.beta[W], t.lo[W], t.hi[W], t.eps[W]
         F[:size] = shard.F[W] - shard.middle  # near zero where it matters: float32 then has digits to spare
         if not self.problem.bias:

@@ -12,10 +12,11 @@ import numpy as np
 
 from .._core.core import CHOICE
 from .._core.descent import COLUMNS, LOGISTIC
+from ..arithmetic import inner
 from ..columns import pieces
 from ..gram import Design, Gram
 from ..problem import Problem
-from ..types import Array, Index, inner
+from ..types import Array, Index
 
 core = CHOICE.functions
 _BLOCK = 2**22  # values of rows of K at a time

@@ -42,6 +42,8 @@ from .stochastic import approach as approach
 from .stochastic import draws as draws
 from .stochastic import draws_kernel as draws_kernel
 from .stochastic import losses_and_conjugates as losses_and_conjugates
+from .sums import rounded as rounded
+from .sums import sum_rows as sum_rows
 from .tiles import GROUP as GROUP
 from .tiles import HEAVY as HEAVY
 from .tiles import PANEL as PANEL

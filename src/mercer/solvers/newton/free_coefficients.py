@@ -15,7 +15,7 @@ from ..triangular import NotDefiniteError, larger, with_larger_diagonal
 
 core = CHOICE.functions
 
-_RIDGE = {4: 1e-6, 8: 1e-11}  # in parts of K_ii: what rounding to so many bytes may make of the least eigenvalue
+_RIDGE = {"float32": 1e-6, "float64": 1e-11}  # in parts of K_ii: what rounding may make of the least eigenvalue
 _LARGER, _TRIES = 100.0, 3  # times as much, so often, where that does not make H positive definite
 _MOST = 6  # steps in a row
 
@@ -75,7 +75,7 @@ def _direction(K: Array, diag: Array, slope: Array, free: Index, bias: bool) -> 
         return both
 
     try:
-        step, ones = with_larger_diagonal(solved, larger(_RIDGE[K.itemsize], _TRIES, _LARGER)).T
+        step, ones = with_larger_diagonal(solved, larger(_RIDGE[K.dtype.name], _TRIES, _LARGER)).T
     except NotDefiniteError:
         return g, 0.0
     if bias:

@@ -20,11 +20,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ...arithmetic import inner
 from ...params import require_integer
-from ...problem import Problem
+from ...problem import Problem, feasible_start
 from ...solution import Status, relative
-from ...types import Array, inner
-from ..base import Iterate, Solver, Work, feasible_start
+from ...types import Array
+from ..base import Iterate, Solver, Work
 from ..landmarks import landmark_factor, of_full_problem, seen_problem
 from .in_points import InPoints, first_step, points_of
 from .irls import irls_steps

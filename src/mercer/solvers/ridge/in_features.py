@@ -216,8 +216,7 @@ def normal_equations(problem: FeatureProblem, stream: Stream, precise: bool = Fa
     """
     total: Moments | None = None
     first, last = (problem.L, np.asarray) if precise else (None, problem.projected)
-    for part in moments(stream, problem.features, problem.centre, first):
-        total = part if total is None else total.plus(part)
+    for total in moments(stream, problem.features, problem.centre, first):  # noqa: B007 (the last one is the sum)
         yield None
     assert total is not None
     second, right, mean = total.second, total.right, np.zeros((len(total.first), 1))

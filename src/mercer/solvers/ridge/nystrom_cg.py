@@ -11,8 +11,7 @@ import numpy as np
 from ...columns import block_between
 from ...gram.pivoted import pivoted_cholesky
 from ...kernels import Kernel
-from ...kernels.evaluate import diagonal
-from ...kernels.points import Chosen, Domain, count, take
+from ...kernels.points import Chosen, Domain, count, diagonal, take
 from ...limits import NEVER, looking, until
 from ...params import require_integer, suggestion
 from ...types import Array, Index, Points
