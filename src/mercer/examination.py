@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _NOTHING = 1e-15  # values below this part of the terms that they are sums of are rounding
 _TINY = 1e-300  # objectives below this are zero
 _SHARE = 0.3  # of the tolerance, that the rounding of float32 values may take; predictions may take some, too
-_LEAST, _FEW = 512, 1000  # points; for fewer, all is float64: even what is to be checked, and what is nearly known
+_LEAST, _FEW = 512, 2500  # points; for fewer, all is float64: even what is to be checked, and what is nearly known
 _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
 _REACH = 3.0  # times the error of K beta: b is found from it, too
 _MOST, _LOOKS = 0.5, 4  # of the points may matter, for float64 to be worth it; and so often others may turn out to

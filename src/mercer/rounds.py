@@ -282,8 +282,7 @@ class OneColumn(Run):
         if (stop or iterate.done) and held is None and self._was_better(stop):
             # An earlier f was better; the latest bound is the best.
             beta, dual_beta, weights = self.best_beta, iterate.beta if dual_beta is None else dual_beta, None
-        gram = self.problem.gram
-        near = None
+        gram, near = self.problem.gram, None
         if (iterate.scores is not None or gram.afar) and beta is iterate.beta and gram.design is None:
             scores = None if iterate.behind else iterate.scores
             near = Near(scores, iterate.error, self.tol >= _SINGLE_FROM and gram.dtype == np.float32)

@@ -25,7 +25,7 @@ from .tasks import Training
 
 _SAMPLE, _LEAST = 256, 16  # rows on which float32 values are tried: of all problems, and of each
 _FEW = 256  # support vectors, whose float64 values cost little; and few of float32 are not computed as many are
-_SHARE = 0.05  # of the tolerance, that their rounding may take; the certificate itself may take as much
+_SHARE = 0.1  # of the tolerance, that their rounding may take, where the gap leaves it
 _NOTHING = 1e-15  # values below this part of the terms that they are sums of are rounding
 _SAME = 1e-12  # objectives that differ by less, relative to their size, differ by ordinary rounding
 

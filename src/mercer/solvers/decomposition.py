@@ -30,7 +30,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from .._core.core import CHOICE
-from .._core.reference import CHUNK
+from .._core.reference import CHUNK, FOUND
 from ..limits import look
 from ..losses import HardMargin
 from ..params import require_integer
@@ -39,7 +39,7 @@ from ..shards import Shard
 from ..types import Array, Index
 from .base import WHOLE, Iterate, Solver, Work
 from .newton.free_coefficients import newton_steps
-from .rank import BY_LAPACK, WIDE, features_up_to_rounding, steps_in_features
+from .rank import BY_LAPACK, LINEAR, WIDE, features_up_to_rounding, steps_in_features
 
 core = CHOICE.functions
 _MOSTLY_FREE = 1.5  # WHOLE points are one working set; so are those in play, if no more than so many times the free,
@@ -47,8 +47,6 @@ _MOST_SETS = 3  # and no more than so many working sets
 _DEAR = 2  # working sets are so many times smaller, where values are dear
 _STEPS = 50_000  # pair steps per round: a fraction of a second
 _NEARLY = 0.05  # once the violation is this part of the first, it is mostly known who is free: blocks with Newton steps
-_PAIRS = 10  # follow after so many pair steps for each point;
-_FOUND = 11  # they tell so many facts
 _MANY = 5  # the same for few points, for each of them;
 _TURNS = 16  # where that does not suffice, Newton steps and fewer pair steps take turns,
 _NEWTON_WORK = 5e9  # until about so many multiplications are done
@@ -67,7 +65,6 @@ _STILL = 3  # and no fit is stalled without so many
 _COARSE = 10.0  # what rounding to float32 may do to f, about, from where on it is not worth beginning with
 _DRAGS = 1000.0, 5000.0  # times n^2: after so much work on few points, features are tried; then any number of them
 _FEW = 6000  # points
-_LINEAR = 16.0  # multiplications of dense linear algebra count as one value
 _ROWS_THAT_MOVE = 0.25  # of a working set, in a first round
 
 
@@ -309,7 +306,7 @@ class Descent:
                 return
             if left > 0.0:
                 before, left = left, newton_steps(K, *small, self.problem.bias, most, left)
-                self.shard.work += (before - left) / _LINEAR
+                self.shard.work += (before - left) / LINEAR
 
     def _descend_by_blocks(self, W: Index, K: Array, small: _Small, tol: float) -> None:
         """Solve for the working set: some steps of pairs, and where they do not suffice, blocks of it that stay in
@@ -319,7 +316,7 @@ class Descent:
         shard, n = self.shard, W.size
         beta, F, zeros = small.beta[:n].copy(), small.F[:n].astype(np.float64), np.zeros(n)
         look()  # nothing has moved yet
-        taken, violation = core.pair_descent(K, *small, tol, _PAIRS * len(K))
+        taken, violation = core.pair_descent(K, *small, tol, 2 * _MANY * len(K))
         shard.work += 2.0 * taken * len(K)
         if violation <= tol:
             return
@@ -329,13 +326,13 @@ class Descent:
         moved = np.flatnonzero(delta)
         F += r * delta
         core.add_rows(K[:, :n], moved, delta[moved], F)
-        terms, found = np.stack([zeros, r, eps, lo, hi])[:, None], np.zeros((1, _FOUND))
+        terms, found = np.stack([zeros, r, eps, lo, hi])[:, None], np.zeros((1, FOUND))
         beta, goals, itself = small.beta[:n].copy(), np.array([[0.0, least]]), np.zeros((1, 2), np.int64)
         for _ in range(_TURNS):
             look()
             core.settle_cells(K, terms, itself, goals, beta[None], F[None], found, self.problem.bias, _STEPS)
-            done, steps, newton, _, free = found[0, :5].tolist()
-            shard.work += 2.0 * steps * len(K) + newton * free**3 / _LINEAR
+            done, steps, newton, _, free, *_ = found[0].tolist()
+            shard.work += 2.0 * steps * len(K) + newton * free**3 / LINEAR
             if done or steps < _STEPS:
                 break
         small.beta[:n] = beta

@@ -32,7 +32,7 @@ _TURNS = 3  # times, at most, that targets are moved
 _PATIENCE = 50  # rounds whose gap is not below
 _BETTER = 0.9  # of the least until then: steps do not help
 _READ = 32.0  # times, about, that a round reads F
-_LINEAR = 16.0  # multiplications of dense linear algebra count as one value
+LINEAR = 16.0  # multiplications of dense linear algebra count as one value
 BY_LAPACK = "some steps were taken in features, by LAPACK: last digits may differ on another CPU"
 _PART = 3  # and no more than one for so many points: else steps in w are no easier;
 WIDE = 500  # of so few points as many as there are, where nothing else has helped
@@ -64,7 +64,7 @@ def steps_in_features(
     movable = isinstance(problem.loss, EpsilonInsensitive | Squared)  # losses of y - f
     found: list[Array] = []
     offset, start = np.zeros(problem.n), None
-    work = problem.n * low.design.width * (_READ + low.design.width / _LINEAR)
+    work = problem.n * low.design.width * (_READ + low.design.width / LINEAR)
     for turn in range(_TURNS if movable else 1):
         moved = replace(problem, gram=low, y=problem.y - offset)
         inside = CoordinateDescent(random_state=0, feasible=True).iterates(moved, start)

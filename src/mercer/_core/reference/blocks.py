@@ -14,6 +14,7 @@ from .pairs import CHUNK, pair_descent
 from .points import choose, extremes, shares
 from .rows import add_rows
 
+FOUND = 11  # facts about each cell
 _OTHERS, _LARGEST, _WORTH_BLOCKS, _SMALL = 384, 2000, 0.4, 768
 _BLOCK_PART, _ALL_PART = 0.1, 0.01
 _LEAST_BURST, _MOST_BURST, _NEWTON_COST = 4.0, 64.0, 0.1
