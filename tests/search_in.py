@@ -15,7 +15,7 @@ class GridSearchCV(Search):
         self, estimator, param_grid, *, scoring=None, n_jobs=None, refit=True, cv=None, verbose=0,
         pre_dispatch="2*n_jobs", error_score=np.nan, return_train_score=False,
     ):  # fmt: skip
-        super().__init__(estimator, param_grid)
+        super().__init__(estimator, param_grid, prune=False)
         del self.grid
         self.param_grid = param_grid
         self.scoring, self.n_jobs, self.refit, self.cv, self.verbose = scoring, n_jobs, refit, cv, verbose

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -45,12 +46,13 @@ from mercer.solution import Status
 from mercer.solvers import Iterate, Solver, StochasticSubgradient, triangular
 from mercer.solvers.triangular import factored
 
+from .heard import hear
+
 PATIENCE = 120.0  # seconds; nothing here takes long
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.normal(size=(240, 4))
 Y = np.where(X[:, 0] + 0.8 * GENERATOR.normal(size=240) > 0, 1, -1)
 THREE = np.digitize(X[:, 0], [-0.5, 0.5])
-HOOK = "mercer.estimators.callbacks.Hooks.round"
 
 MACHINES = {
     "svc": (SVC(Gaussian(1.0), C=1e4, tol=1e-12, solver="decomposition(working_set=8)"), Y),
@@ -75,12 +77,6 @@ def handler_restored():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     with interruptible() as interrupt:
         assert not interrupt.asked
-
-
-def hear(monkeypatch, told):
-    """Whatever a machine is, let this be called after each of its rounds."""
-    monkeypatch.setattr(HOOK, told)
-    monkeypatch.setattr("mercer.estimators.callbacks.Hooks.idle", False)
 
 
 def ring(*given):
@@ -222,7 +218,7 @@ SEARCH = """
 import os, signal, sys
 import numpy as np
 from mercer import SVC
-from mercer.estimators.callbacks import Hooks
+from tests.heard import changes
 from sklearn.model_selection import GridSearchCV
 
 class Ringing(SVC):
@@ -232,7 +228,8 @@ class Ringing(SVC):
                 os.close(os.open(RUNG, os.O_CREAT))
                 os.killpg(0, signal.SIGINT)  # to all processes, as a terminal does
             return False
-        Hooks.round, Hooks.idle = told, False
+        for owner, name, value in changes(told):
+            setattr(owner, name, value)
         return super().fit(X, y)
 
 def score(machine, X, y):
@@ -255,7 +252,8 @@ print("it went on")
 def test_a_search_in_several_processes(jobs, tmp_path):
     scored = tmp_path / "scored"
     command = [sys.executable, "-c", SEARCH, str(scored), str(jobs)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, start_new_session=True)
+    here = Path(__file__).parents[1]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, start_new_session=True, cwd=here)
     assert done.returncode == -signal.SIGINT, done.stderr
     assert done.stdout == "" and "KeyboardInterrupt" in done.stderr
     lines = scored.read_text().split("\n")[:-1]

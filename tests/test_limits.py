@@ -34,7 +34,7 @@ from mercer.solvers import CoordinateDescent, Iterate, Newton, Solver, coordinat
 from mercer.solvers.base import Work
 from mercer.solvers.landmarks import Growing, InFeatures
 from mercer.solvers.newton.in_points import InPoints
-from mercer.solvers.ridge import ridge_auto, weights
+from mercer.solvers.ridge import in_features, ridge_auto
 
 SLACK = 1.1, 0.5  # what is promised: the limit, a tenth of it, and half a second
 
@@ -251,13 +251,13 @@ def linear_data():
 def test_ridge_in_features_without_time_for_all_normal_equations(multiplication, rows, ticking, monkeypatch):
     monkeypatch.setattr(ridge_auto, "flop_seconds", lambda: multiplication)
     seen = []
-    counted = weights.moments
+    counted = in_features.moments
 
     def some(stream, *rest):
         seen.append(stream.n)
         return counted(stream, *rest)
 
-    monkeypatch.setattr(weights, "moments", some)
+    monkeypatch.setattr(in_features, "moments", some)
     X, y = linear_data()
     began = ticking.seconds
     ridge = KernelRidge("linear", time_limit=0.101 if rows else 0.5, random_state=0, tol=1e-3, bias=True).fit(X, y)
@@ -363,7 +363,7 @@ def test_an_answer_by_half_of_the_time_or_another_method(monkeypatch):
     monkeypatch.setattr(limits, "clock", clock)
     solver = Rounds(clock, 0.2, late=100)
     monkeypatch.setattr(Rounds, "first_work", lambda self, problem: Work(flops=1e6))
-    monkeypatch.setattr("mercer.rounds.flop_seconds", lambda: 3e-7)
+    monkeypatch.setattr("mercer.costs.flop_seconds", lambda: 3e-7)
     solution = solve(problem_of(), solver, time_limit=1.0)
     assert clock.seconds == pytest.approx(100.52, abs=0.03)  # one piece more than half
     assert isinstance(solution.solver, Growing) and solution.beta.any()

@@ -14,7 +14,9 @@ from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from mercer import parallel
+from mercer.columns import pieces
 from mercer.kernels import Gaussian
+from mercer.parallel import in_order, shares
 
 X = np.random.default_rng(0).normal(size=(1500, 10))
 
@@ -119,3 +121,18 @@ def test_the_same_bits_again():
     assert_array_equal(Gaussian(1.0)(X), Gaussian(1.0)(X))
     v = np.random.default_rng(1).normal(size=1500)
     assert_array_equal(Gaussian(1.0).product(X, X, v), Gaussian(1.0).product(X, X, v))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_results_in_the_order_of_the_tasks(threads):
+    assert in_order(range(7), lambda number: number * number, threads) == [n * n for n in range(7)]
+    assert in_order([], lambda number: number, threads) == []
+
+
+def test_pieces_and_shares_cover_everything_once():
+    for n in (0, 1, 7, 64, 65):
+        for cut in (*(pieces(n, size) for size in (1, 3, 64)), *(shares(n, number) for number in (1, 2, 5))):
+            assert [row for part in cut for row in range(n)[part]] == list(range(n))
+        assert all(part.stop - part.start <= 3 for part in pieces(n, 3))
+        sizes = [part.stop - part.start for part in shares(n, 5)]
+        assert len(sizes) == 5 and max(sizes) - min(sizes) <= 1

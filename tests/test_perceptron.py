@@ -21,6 +21,7 @@ from mercer.losses import HardMargin
 from mercer.online import Update, rows
 from mercer.solution import Status
 
+from .heard import hear
 from .zoo import XOR, as_sparse, common_letters, needs_callbacks, two_classes, words
 
 VARIANTS = ["plain", "averaged", "voted"]
@@ -426,8 +427,7 @@ def test_ctrl_c_ends_with_what_there_is(monkeypatch):
         if step.iteration == 5:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("mercer.estimators.callbacks.Hooks.round", ring)
-    monkeypatch.setattr("mercer.estimators.callbacks.Hooks.idle", False)
+    hear(monkeypatch, ring)
     endless = Perceptron(max_epochs=10**9)
     with pytest.raises(KeyboardInterrupt, match="Perceptron keeps its best"):
         endless.fit(X, y)

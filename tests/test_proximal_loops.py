@@ -44,18 +44,6 @@ def test_proximal_points(core, n, kinked):
 
 
 @every_core
-@pytest.mark.parametrize(("given", "kept"), [("f4", "f4"), ("f4", "f8"), ("f8", "f8")])
-def test_weighted_rows(core, given, kept):
-    rng = np.random.default_rng(0)
-    X, weight, rows = rng.normal(size=(30, 5)).astype(given), rng.random(30), np.array([3, 29, 0])
-    Z, weighted, ones = np.empty((4, 5), kept), np.empty((4, 5), kept), np.ones(5)
-    core.weighted_rows(X, rows, weight, Z, weighted, ones)
-    assert_allclose(Z[:3], X[rows])
-    assert_allclose(weighted[:3], weight[rows, None] * X[rows], rtol=1e-6)
-    assert_allclose(ones, 1.0 + weight[rows] @ X[rows], rtol=1e-12)
-
-
-@every_core
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_squares_of_sparse_rows(core, dtype, index):
@@ -74,8 +62,6 @@ def test_what_does_not_fit_is_refused(core):
     f, terms, centre = points(4, True)
     with pytest.raises(ValueError, match="proximal_point: there must be five terms"):
         core.proximal_point(f, terms[:4], centre, 1.0, *np.empty((3, 4)))
-    with pytest.raises(ValueError, match="weighted_rows: there is no such row"):
-        core.weighted_rows(np.ones((3, 2)), np.array([3]), np.ones(3), np.ones((1, 2)), np.ones((1, 2)), np.ones(2))
     start, at = np.array([0, 1], np.int32), np.array([2], np.int32)
     with pytest.raises(ValueError, match="add_sparse_squares: there is no such column"):
         core.add_sparse_squares(start, at, np.ones(1), np.array([0]), np.ones(1), np.zeros((2, 2)), np.zeros(2))

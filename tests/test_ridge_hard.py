@@ -16,14 +16,14 @@ from mercer import KernelRidge, limits
 from mercer.estimators import IndefiniteKernelWarning
 from mercer.kernels import Constant, FromFunction, Gaussian, Linear, Polynomial
 from mercer.limits import Interrupt, StoppedError
-from mercer.several_columns import SeveralColumns
+from mercer.rounds import SeveralColumns
 from mercer.solution import Status
 from mercer.solvers import Cholesky, triangular
-from mercer.solvers.ridge import cholesky, weights
+from mercer.solvers.ridge import cholesky, in_features
 from mercer.solvers.ridge.cholesky import fill_columns
+from mercer.solvers.ridge.in_features import FeatureProblem, answers
 from mercer.solvers.ridge.nystrom_cg import root
-from mercer.solvers.ridge.streams import Features, Piece, Stream
-from mercer.solvers.ridge.weights import FeatureProblem, answers
+from mercer.solvers.ridge.row_sums import Features, Piece, Stream
 from mercer.solvers.triangular import factored
 
 GENERATOR = np.random.default_rng(0)
@@ -154,7 +154,7 @@ def test_landmarks_of_a_smooth_kernel(bias):
 
 
 def test_corrections_that_rounding_spoils_give_way_to_conjugate_gradients(monkeypatch):
-    monkeypatch.setattr(weights, "_FEW", 0)  # normal equations as of many rows
+    monkeypatch.setattr(in_features, "_FEW", 0)  # normal equations as of many rows
     t = np.sin(SMOOTH).sum(axis=1)[:, None]
     kernel, landmarks = Gaussian(0.03), SMOOTH[:100]
     stream = Stream(lambda: iter([Piece(SMOOTH, t, np.ones(1000))]), 1000, 1)

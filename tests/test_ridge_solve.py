@@ -71,16 +71,16 @@ def test_without_time_there_are_landmarks():
 
 def test_workers_that_are_lost_leave_the_best_answer(monkeypatch):
     """What was measured stands; before anything was, the error is raised."""
-    from mercer.solvers.ridge import weights
+    from mercer.solvers.ridge import in_features
 
-    solver, calls, measured = NystromCG(60, sample=100), count(), weights.measured
+    solver, calls, measured = NystromCG(60, sample=100), count(), in_features.measured
 
     def lost(*arguments):
         if next(calls) >= 2:  # the choice of landmarks measures too
             raise WorkersLostError("gone")
         return measured(*arguments)
 
-    monkeypatch.setattr(weights, "measured", lost)
+    monkeypatch.setattr(in_features, "measured", lost)
     solutions = solve(posed(solver), solver, tol=1e-13)
     assert solutions[0].status is Status.WORKERS_LOST and np.isfinite(solutions[0].certificate.primal)
     with pytest.raises(WorkersLostError):

@@ -22,7 +22,7 @@ import mercer
 from mercer import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, OneClassSVM
 from mercer.cli import main
 from mercer.estimators import ScaleWarning
-from mercer.estimators.scales import _far_apart
+from mercer.estimators.checks import _far_apart
 from mercer.kernels import (
     Centered,
     ExpChi2,

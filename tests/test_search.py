@@ -43,10 +43,11 @@ MOONS = make_moons(120, noise=0.3, random_state=0)
 def test_scores_are_those_of_scikit_learn_at_a_small_tolerance(name, form):
     X, y = data(name)
     X = sparse.csr_matrix(X) if form == "sparse" else X
-    ours = Search(SVC(), GRID).fit(X, y)
+    ours = Search(SVC(), GRID, prune=False).fit(X, y)
     theirs = GridSearchCV(sklearn.svm.SVC(tol=1e-6), THEIRS).fit(X, y)
     assert ours.how_ == "60 of 60 fits shared their Gram matrices."
     assert ours.best_params_ == {"C": theirs.best_params_["C"], "kernel__gamma": theirs.best_params_["gamma"]}
+    assert not ours.pruned_.any()
     scores, low, high = theirs.cv_results_["mean_test_score"], *ours.score_bounds_.T
     assert ((low - 1e-12 <= scores) & (scores <= high + 1e-12)).all()
     open_cells = high > low
@@ -73,24 +74,78 @@ def test_exact_solutions_lie_within_the_bounds(name, setting):
         assert found.best_index_ == exact.best_index_
 
 
+@pytest.mark.parametrize("name", ["cancer", "wine"])
+def test_what_cannot_win_is_left_early_ranks_last_and_keeps_true_bounds(name):
+    X, y = data(name)
+    grid = {"C": [0.001, 0.1, 10.0, 1000.0], "kernel__gamma": [0.01, 0.3]}
+    short = Search(SVC(), grid, refit=False).fit(X, y)
+    whole = Search(SVC(), grid, refit=False, prune=False).fit(X, y)
+    left = short.pruned_
+    assert 0 < np.count_nonzero(left) < left.size
+    assert f"{np.count_nonzero(left)} of 8 settings were left early" in short.how_
+    assert short.best_index_ == whole.best_index_
+    assert (short.cv_results_["rank_test_score"][left] == np.count_nonzero(~left) + 1).all()
+    scores, (low, high) = whole.cv_results_["mean_test_score"], short.score_bounds_.T
+    assert ((low - 1e-12 <= scores) & (scores <= high + 1e-12)).all()
+    np.testing.assert_array_equal(short.cv_results_["mean_test_score"][~left], scores[~left])
+    for settings in ({"scoring": "f1_macro"}, {"return_train_score": True}, {"refit": one_standard_error}):
+        assert not Search(SVC(), grid, cv=3, **settings).fit(X, y).pruned_.any()
+
+
 def test_bounds_of_what_is_not_solved_are_wide_and_still_hold(monkeypatch):
     """With a gap of 10%, labels are open; those of the exact machine are among them."""
-    from mercer.search import paths, sheet
+    from mercer.search import aims, paths
 
     def nothing(found, *_):
         shape = found.low.shape[:2]
         return np.full(shape, np.inf), np.zeros(shape, bool)
 
     monkeypatch.setattr(paths, "_FIRST_GOAL", 0.1)
-    monkeypatch.setattr(sheet, "wanted", nothing)
+    monkeypatch.setattr(aims, "wanted", nothing)
     grid = {"C": [1.0, 30.0], "kernel__gamma": [0.3, 3.0]}
     for X, y in (MOONS, data("iris")):
-        rough = Search(SVC(), grid, cv=3).fit(X, y)
+        rough = Search(SVC(), grid, cv=3, prune=False).fit(X, y)
         exact = GridSearchCV(SVC(tol=1e-9), grid, cv=3).fit(X, y).cv_results_["mean_test_score"]
         low, high = rough.score_bounds_.T
         assert (high - low).max() > 0.05
         assert ((low <= exact + 1e-12) & (exact <= high + 1e-12)).all()
         assert not rough.decided_
+
+
+def test_leaving_one_out_equals_as_many_exact_refits():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] + 0.7 * X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=200) > 0.2).astype(int)
+    grid = {"C": [0.3, 30.0], "kernel__gamma": [0.2]}
+    found = Search(SVC(), grid, cv="loo", refit=False).fit(X, y)
+    assert found.n_splits_ == 200
+    assert np.array_equal(*found.score_bounds_.T)
+    for number, C in enumerate(grid["C"]):
+        machine = SVC("rbf(gamma=0.2)", C=C, tol=1e-10)
+        refits = [machine.fit(np.delete(X, i, 0), np.delete(y, i)).score(X[[i]], y[[i]]) for i in range(200)]
+        assert [found.cv_results_[f"split{i}_test_score"][number] for i in range(200)] == refits
+
+
+def test_leaving_one_out_of_what_it_does_not_know_and_of_a_point_without_weight_in_the_answer(monkeypatch):
+    X, y = MOONS
+    assert Search(LogisticRegression(), {"C": [1.0]}, cv="loo").fit(X[:20], y[:20]).n_splits_ == 20
+    from mercer.search import paths
+
+    rounds = []
+
+    class Counting:
+        def __getattr__(self, name):
+            return getattr(paths.CHOICE.functions, name)
+
+        def settle_cells(self, K, terms, start, goals, beta, F, found, *others):
+            paths.CHOICE.functions.settle_cells(K, terms, start, goals, beta, F, found, *others)
+            rounds.append((found[1:, 3].copy(), beta[0] != 0.0))
+
+    monkeypatch.setattr(paths, "core", Counting())
+    Search(SVC(), {"C": [1.0], "kernel__gamma": [1.0]}, cv="loo", refit=False).fit(X, y)
+    after, support = rounds[0]
+    assert 0 < np.count_nonzero(support) < support.size
+    assert not after[~support].any()  # nothing is left to do
 
 
 def test_regression_dense_and_sparse():
@@ -137,7 +192,7 @@ def test_everything_that_grid_search_knows():
     ]
     for case in cases:
         params = {"groups": groups} if isinstance(case.get("cv"), GroupKFold) else {}
-        ours = Search(SVC(), GRID, **case).fit(X, y, **params)
+        ours = Search(SVC(), GRID, prune=False, **case).fit(X, y, **params)
         plain = GridSearchCV(SVC(tol=1e-8), GRID, **case).fit(X, y, **params)
         same(ours, plain)
         assert ours.how_.startswith(f"{12 * ours.n_splits_} of")
@@ -279,7 +334,7 @@ Search(SVC(), {{"C": [0.1, 10.0], "kernel__gamma": [0.1, 1.0]}}, cv=3, n_jobs=1,
     X, y = load_iris(return_X_y=True)
     grid = {"C": [0.1, 10.0], "kernel__gamma": [0.1, 1.0]}
     found = Search(SVC(), grid, cv=3, n_jobs=1, checkpoint=path).fit(X, y)
-    assert len(solved) == 3  # of four: one was there
+    assert len(solved) == 1  # of two: one was there
     same(found, Search(SVC(), grid, cv=3).fit(X, y))
 
 
@@ -294,18 +349,20 @@ def test_a_checkpoint_goes_on_where_it_was_and_refuses_other_data(tmp_path, monk
 
     def search(grid, **settings):
         solved.clear()
-        return Search(SVC(**settings), grid, cv=3, checkpoint=path)
+        return Search(SVC(**settings), grid, cv=3, checkpoint=path, prune=False)
 
     part = {"C": [0.1, 10.0], "kernel__gamma": [0.1]}
     first = search(part).fit(X, y)
-    assert len(solved) == 2  # halves of the folds
+    assert len(solved) == 2  # every other C
     again = search(part).fit(X, y)
     assert solved == []
     same(again, first)
     np.testing.assert_array_equal(again.score_bounds_, first.score_bounds_)
     larger = search({"C": [0.1, 10.0], "kernel__gamma": [0.1, 1.0]}).fit(X, y)
-    assert len(solved) == 2
-    same(larger, Search(SVC(), {"C": [0.1, 10.0], "kernel__gamma": [0.1, 1.0]}, cv=3).fit(X, y))
+    assert len(solved) == 1
+    same(larger, Search(SVC(), {"C": [0.1, 10.0], "kernel__gamma": [0.1, 1.0]}, cv=3, prune=False).fit(X, y))
+    smaller = search({"C": [0.01, 0.1, 10.0], "kernel__gamma": [0.1, 1.0]}).fit(X, y)
+    assert len(smaller.cv_results_["params"]) == 6
     with pytest.raises(CheckpointError, match="other data or other settings"):
         search(part).fit(X + 1.0, y)
     with pytest.raises(CheckpointError, match="other data or other settings"):
@@ -324,7 +381,7 @@ def test_what_is_finished_before_an_interruption_is_kept(tmp_path, monkeypatch):
 
     def interrupted(*given):
         begun.append(1)
-        if len(begun) == 4:
+        if len(begun) == 2:
             raise KeyboardInterrupt
         return real(*given)
 
@@ -335,7 +392,7 @@ def test_what_is_finished_before_an_interruption_is_kept(tmp_path, monkeypatch):
         search.fit(X, y)
     begun[:] = [1] * 10
     search.fit(X, y)
-    assert len(begun) == 11  # three of four were there
+    assert len(begun) == 11  # one of two was there
 
 
 def test_the_automatic_grid_ends_with_its_best_inside(monkeypatch):

@@ -7,7 +7,9 @@ import pytest
 
 from mercer.losses import Hinge
 from mercer.search.bounds import best_biases
-from mercer.search.sums import exact_rounding, exact_times, rounding, times
+from mercer.search.sums import plain_rounding, rounding
+
+from .cores import CORES, FUSED, NATIVE
 
 
 def posed(n=150, seed=0):
@@ -21,23 +23,62 @@ def posed(n=150, seed=0):
     return K, beta
 
 
+@pytest.mark.parametrize("core", CORES.values(), ids=CORES)
 @pytest.mark.parametrize("n", [1, 64, 65, 150])
-def test_sums_are_within_their_bounds_of_the_truth_and_the_exact_ones_far_nearer(n):
+def test_sums_are_those_of_fractions_rounded_nearly_once(core, n):
     K, beta = posed(n)
-    truth = [
-        [sum(Fraction(b) * Fraction(k) for b, k in zip(row, K[:, j], strict=True)) for j in range(0, n, 7)]
-        for row in beta
-    ]
+    beta[0, n // 2 :] = -beta[0, : (n + 1) // 2]  # much is lost where they cancel
+    rows, columns = np.arange(n)[::-1].copy(), np.arange(0, n, 7)
+    found = np.full((3, columns.size), np.nan)
+    core.sum_rows(K, rows, columns, beta[:, ::-1].copy(), True, found)
     root = np.sqrt(K.diagonal())
     norm = np.sqrt(np.maximum(np.einsum("ci,ij,cj->c", beta, K, beta), 0.0)) * 1.01
-    plain, exact = times(beta, K, 0.7), exact_times(beta, K, 0.7)
-    bounds = rounding(beta, root), exact_rounding(beta, root, norm)
-    for found, bound in zip((plain, exact), bounds, strict=True):
-        for c, row in enumerate(truth):
-            for number, value in enumerate(row):
-                error = abs(Fraction(found[c, 7 * number]) - value)
-                assert error <= bound[c] * root[7 * number]
-    assert n < 65 or (bounds[1] < 0.02 * bounds[0]).all()
+    bound = rounding(beta, root, norm)
+    for c, row in enumerate(beta):
+        for number, j in enumerate(columns):
+            truth = sum(Fraction(b) * Fraction(k) for b, k in zip(row, K[:, j], strict=True))
+            error = abs(Fraction(found[c, number]) - truth)
+            assert error <= bound[c] * root[j]
+            assert error <= Fraction(1.2e-16) * abs(truth) + Fraction(1e-28) * Fraction(np.abs(row).sum())
+    exact = found.copy()
+    core.sum_rows(K, rows, columns, beta[:, ::-1].copy(), False, found)
+    assert (np.abs(found - exact) <= plain_rounding(beta, root)[:, None] * root[columns]).all()
+
+
+@pytest.mark.skipif(len(FUSED) < 2, reason="one level alone")
+def test_levels_agree_to_the_last_bit():
+    K, beta = posed()
+    rows, found = np.arange(150), np.empty((2, len(FUSED), 3, 150))
+    for number, core in enumerate(FUSED.values()):
+        for twice in (0, 1):
+            core.sum_rows(K, rows, rows, beta, bool(twice), found[twice, number])
+    assert (found == found[:, :1]).all()
+
+
+@pytest.mark.parametrize("core", NATIVE.values(), ids=NATIVE)
+def test_rows_and_columns_outside_and_other_shapes_are_refused(core):
+    K, beta = posed(20)
+    two, out = np.array([3, 19]), np.zeros((3, 2))
+    core.sum_rows(K, two, two, beta[:, :2].copy(), True, out)
+    assert out == pytest.approx(beta[:, :2] @ K[np.ix_(two, two)], rel=1e-14)
+    for rows, columns in ((two + 1, two), (two, two - 4)):
+        with pytest.raises(ValueError, match="no such"):
+            core.sum_rows(K, rows, columns, beta[:, :2].copy(), True, out)
+    with pytest.raises(ValueError, match="a column for each row"):
+        core.sum_rows(K, two, two, beta, True, out)
+    with pytest.raises(ValueError, match="no smaller"):
+        core.rounded(K, np.zeros((19, 20), np.float32))
+
+
+@pytest.mark.parametrize("core", CORES.values(), ids=CORES)
+def test_rounded_numbers_have_no_denormal_ones_among_them(core):
+    K, _ = posed(20)
+    single = np.full((30, 30), 7.0, np.float32)
+    K[0, 1] = 1e-39
+    core.rounded(K, single)
+    K[0, 1] = 0.0
+    assert np.array_equal(single[:20, :20], K.astype(np.float32))
+    assert (single[20:] == 7.0).all()
 
 
 def test_the_interval_of_best_biases_is_that_of_the_loss():
@@ -45,6 +86,11 @@ def test_the_interval_of_best_biases_is_that_of_the_loss():
     y = np.where(np.arange(41) % 2, 1.0, -1.0)
     scores, C = rng.normal(size=(4, 41)), np.abs(rng.normal(size=(4, 41)))
     C[0], C[1] = 1.0, np.where(y > 0, 2.0, 1.0)
+    for own in (C, np.full((4, 41), 3.0)):
+        check_biases(y, scores, own)
+
+
+def check_biases(y, scores, C):
     low, high = best_biases(y, scores, C)
-    for k in range(4):
+    for k in range(len(C)):
         assert (low[k], high[k]) == pytest.approx(Hinge().best_bias(y, scores[k], C[k], 0.0), abs=1e-12)

@@ -133,6 +133,9 @@ def test_where_nothing_is_at_a_bound_a_larger_weight_changes_nothing(core):
 def test_an_answer_that_is_nearly_right_needs_newton_steps_alone(core):
     problem = posed(150, C=100.0, gamma=0.3)
     settle(core, problem, 1e-5)
+    K, q, r, *_, beta, F, _ = problem
+    K *= 1.001  # another problem, a little
+    F[:] = q - r * beta - K[:150, :150].astype(float) @ beta
     found = settle(core, problem, 1e-10)
     check(problem, found, 1e-10)
     assert found[1] == 0  # steps of pairs

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from mercer import KernelLogistic
 from mercer.driver import solve
-from mercer.gram import DenseGram, Design, LinearGram
+from mercer.gram import DenseGram, Design, LinearGram, design
 from mercer.kernels import Linear
 from mercer.losses import Logistic
 from mercer.problem import Problem
@@ -156,3 +156,22 @@ def test_heavy_points_are_certain_to_be_drawn():
     least = weight[weight > 0.0].min()
     assert_allclose(weight[rate > least], rate[rate > least], rtol=0)
     assert_allclose(preconditioner._drawn(np.zeros(100), 10), np.zeros(100), rtol=0)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_squares_of_rows(sparse, dtype, monkeypatch):
+    """sum weight z z' and sum weight z, whatever the signs, by one thread or several."""
+    rng = np.random.default_rng(6)
+    X, _ = points(3000, 7, sparse, rng)
+    rows, Z = np.sort(rng.permutation(3000)[:2000]), X[:].toarray() if sparse else X
+    weight = rng.normal(size=2000)
+    monkeypatch.setattr(design, "_STRIP", 100)
+    for enough in (1, 10**9):
+        monkeypatch.setattr(design, "_WORTH_A_THREAD", enough)
+        squares, ones = Design(X, 0.0).squares(rows, weight, dtype)
+        expected = Z[rows].T @ (weight[:, None] * Z[rows])
+        precise = {"rtol": 1e-4, "atol": 1e-2} if dtype == np.float32 else {"rtol": 1e-10, "atol": 1e-10}
+        assert_allclose(np.triu(squares), np.triu(expected), **precise)
+        assert_allclose(ones, weight @ Z[rows], **precise)
+    assert not Design(X, 0.0).squares(rows[:0], weight[:0])[0].any()

@@ -22,9 +22,9 @@ from mercer.io import ModelError
 from mercer.kernels import Gaussian, Polynomial
 from mercer.kernels.expansion import expansion_of
 from mercer.losses import EpsilonInsensitive, Hinge
+from mercer.rounds import full_round
 from mercer.solution import Status
 from mercer.solvers import Decomposition, Iterate, Solver
-from mercer.solvers.base import full_round
 from mercer.solvers.rank import features_up_to_rounding
 
 from .zoo import two_classes

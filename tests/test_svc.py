@@ -29,6 +29,7 @@ from mercer.progress import Watch
 from mercer.solution import Solution, Status, Step
 from mercer.solvers import Decomposition
 
+from .heard import hear
 from .zoo import common_letters, needs_callbacks, words
 
 CANCER, CANCER_Y = load_breast_cancer(return_X_y=True)
@@ -436,8 +437,7 @@ class TestLimits:
                 rung.append(number)
                 signal.raise_signal(signal.SIGINT)
 
-        monkeypatch.setattr("mercer.estimators.callbacks.Hooks.round", ring)
-        monkeypatch.setattr("mercer.estimators.callbacks.Hooks.idle", False)
+        hear(monkeypatch, ring)
         machine = SVC()
         with pytest.raises(KeyboardInterrupt, match="SVC keeps its best answer so far"):
             machine.fit(DIGITS, DIGITS_Y)

@@ -11,8 +11,7 @@ from typing import Any
 from .arithmetic import by_default
 from .limits import NEVER, heeded, interruptible, require_limits, until, within
 from .problem import Problem
-from .rounds import OneColumn
-from .several_columns import SeveralColumns
+from .rounds import OneColumn, SeveralColumns
 from .shards.engine import WorkersLostError
 from .solution import Solution, Status, Step
 from .solvers import Solver, choose
@@ -47,10 +46,13 @@ def solve(
     if not several and not isinstance(problem, Problem):
         raise TypeError(f"solve takes a Problem, such as Problem.of(kernel, X, y), not {type(problem).__name__}.")
     require_limits(tol, max_iter, time_limit, callback)
-    chosen, reason = choose(problem) if solver is None else (as_solver(solver), "")
-    chosen.check(problem)
+    if solver is None:
+        chosen, reason = choose(problem)
+    else:
+        chosen, reason = as_solver(solver), ""
+        chosen.check(problem)
     beta = start.beta if isinstance(start, Solution) else start
-    limit, alone = within(time_limit), not heeded()  # alone: nobody else looks whether Ctrl-C has come
+    limit = within(time_limit)
     with until(NEVER), interruptible() as interrupt:  # the solver has a deadline, what is done with its answer not
         kind = SeveralColumns if several else OneColumn
         run: Any = kind(problem, tol, max_iter, limit, callback, interrupt)
@@ -69,6 +71,6 @@ def solve(
             if run.last is None:
                 raise
             run.keep_what_is_left()
-    if alone and interrupt.asked and run.status is Status.CONVERGED:
-        run.status = Status.INTERRUPTED  # the answer must tell
+    if interrupt.asked and run.status is Status.CONVERGED and not heeded():
+        run.status = Status.INTERRUPTED  # nobody else looks whether Ctrl-C has come: the answer must tell
     return run.solution(chosen, reason)

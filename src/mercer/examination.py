@@ -2,21 +2,27 @@
 
 Three steps: K beta is computed anew from the kernel and the points (`recomputed`), sums over the points give the two
 objectives and what else is reported (`accounts`), and then it is judged what all that proves (`examine`).
+
+What rounding may have done is measured on a sample (`rounding_of_scores`): a sum over points of steepness times error
+is estimated from points drawn with the probability of their steepness, its mean and four standard deviations of that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ._core.core import CHOICE
+from .arithmetic import inner
+from .inseparable import nearly_inseparable, proof_of
 from .losses import HardMargin, Logistic, violation
-from .rounding import rounding_of_scores
-from .solution import Certificate, Inseparable, Status
-from .types import Array, inner
+from .solution import Certificate, Status
+from .types import Array, Index
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -29,7 +35,9 @@ _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'
 _REACH = 3.0  # times the error of K beta: b is found from it, too
 _MOST, _LOOKS = 0.5, 4  # of the points may matter, for float64 to be worth it; and so often others may turn out to
 INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the largest of them
-_INSEPARABLE = 1e-7  # two convex combinations that are nearer than this, relative to the size of the points, meet
+_SAMPLE = 256  # rows on which rounding is measured, at most,
+_PART = 8  # and of n one in so many
+_DEVIATIONS = 4.0  # of the mean of their errors
 
 
 def examine(
@@ -52,8 +60,8 @@ def examine(
     """
     if b and not problem.bias:
         raise ValueError(f"This problem has no bias, so b must be 0, not {b!r}.")
-    beta = _coefficients(problem, beta, "beta")
-    other = beta if dual_beta is None else _coefficients(problem, dual_beta, "dual_beta")
+    beta = np.ascontiguousarray(beta, np.float64)
+    other = beta if dual_beta is None else np.ascontiguousarray(dual_beta, np.float64)
     if not np.isfinite(beta).all() or not np.isfinite(other).all():
         bad = Certificate(np.inf, -np.inf, 0.0, np.inf, np.inf, status, np.full(problem.n, np.inf))
         return bad, np.full(problem.n, np.nan), 0.0
@@ -79,10 +87,11 @@ def examine(
         return examine(problem, beta, b, status=status, near=near._replace(single=False))
     if _is_nothing(problem, beta, other, primal, dual):
         primal = dual = 0.0  # all of it is rounding: 0/0 := 0
-    proof = _inseparable(problem, other) if _nearly_inseparable(problem, other, products) else None
+    hopeless = isinstance(problem.loss, HardMargin) and nearly_inseparable(problem, other, products)
+    proof = proof_of(problem, other) if hopeless else None
     if proof is not None:
         status = Status.INFEASIBLE
-    elif _indefinite(problem, beta, other, products, found.norm):
+    elif (found.norm < 0.0 or other is not beta) and _indefinite(problem, beta, other, products, found.norm):
         status = Status.INDEFINITE
     elif dual > primal:
         rounding += excess(primal, dual, problem.loss_of_nothing)
@@ -91,13 +100,6 @@ def examine(
         primal, dual, rounding, found.violation, found.feasibility, status, found.residuals, proof
     )
     return certificate, products.scores, bias
-
-
-def _coefficients(problem: Problem, beta: Array, name: str) -> Array:
-    beta = np.ascontiguousarray(beta, np.float64)
-    if beta.shape != (problem.n,):
-        raise ValueError(f"{name} must have one coefficient per point: {problem.n}, not {beta.shape}.")
-    return beta
 
 
 # K beta, and how exact it is.
@@ -123,8 +125,10 @@ def recomputed(
     found = None if near is None or not np.isfinite(near.error) else where_it_matters(problem, beta, near, dtype)
     if found is not None:
         return Products(found, found, exact)
-    both = beta if other is beta else np.column_stack([beta, other])
-    return Products(*_columns(problem.gram.recompute(both, dtype=dtype)), exact)
+    if other is beta:
+        found = problem.gram.recompute(beta, dtype=dtype)
+        return Products(found, found, exact)
+    return Products(*_columns(problem.gram.recompute(np.column_stack([beta, other]), dtype=dtype)), exact)
 
 
 def where_it_matters(problem: Problem, beta: Array, near: Near, dtype: DTypeLike = np.float64) -> Array | None:
@@ -133,10 +137,12 @@ def where_it_matters(problem: Problem, beta: Array, near: Near, dtype: DTypeLike
     """
     if isinstance(problem.loss, HardMargin) or near.scores is None:
         return None
+    loss, y = problem.loss, problem.y
     exact, b, reach = near.scores.copy(), problem.best_bias(near.scores), _REACH * near.error
     matters, known = beta != 0.0, np.zeros(problem.n, bool)
     for _ in range(_LOOKS):
-        matters = matters | _may_have_loss(problem, exact + b, reach)
+        f = exact + b  # a convex loss is 0 between two zeros of it
+        matters = matters | (loss.value(y, f - reach) > 0.0) | (loss.value(y, f + reach) > 0.0)
         if np.count_nonzero(matters) > _MOST * problem.n:
             return None
         new = np.flatnonzero(matters & ~known)
@@ -156,12 +162,6 @@ def _too_rough(problem: Problem, beta: Array, scores: Array | None, tol: float) 
     return rounding_of_scores(problem, beta, b, beta, scores, scores, primal) > _SHARE * tol * abs(primal)
 
 
-def _may_have_loss(problem: Problem, f: Array, error: float) -> Array:
-    """Whether a point may have a loss, if f may be wrong by so much: a convex loss is 0 between two zeros of it."""
-    loss, y = problem.loss, problem.y
-    return (loss.value(y, f - error) > 0.0) | (loss.value(y, f + error) > 0.0)
-
-
 class Products(NamedTuple):
     """K beta and K dual_beta, and whether all of it is float64."""
 
@@ -173,6 +173,64 @@ class Products(NamedTuple):
 def _columns(products: Array) -> tuple[Array, Array]:
     """Of beta and of the dual point: one for both, where they are one."""
     return (products, products) if products.ndim == 1 else (products[:, 0].copy(), products[:, 1].copy())
+
+
+# What rounding may have done, measured on a sample of the points.
+
+
+def drawn(weight: Array, size: int) -> Index:
+    """So many rows, the same every time, each with a probability in proportion to its weight >= 0; some come twice."""
+    total = np.cumsum(weight)
+    if not 0.0 < total[-1] < np.inf:
+        return np.linspace(0, weight.size - 1, size).astype(np.intp)
+    rows = np.searchsorted(total, total[-1] * _places(size), side="right")
+    return np.asarray(np.minimum(rows, np.flatnonzero(weight)[-1]))
+
+
+@cache
+def _places(size: int) -> Array:
+    """One number in each of so many equal parts of [0, 1)."""
+    return np.asarray((np.arange(size) + np.random.default_rng(0).random(size)) / size)
+
+
+def at_most(total: float, errors: Array) -> float:
+    """What |sum_i weight_i error_i| is at most, from the errors of rows that were `drawn`; total is that of weights."""
+    if not np.isfinite(errors).all():
+        return float("inf")
+    return total * (abs(float(errors.mean())) + _DEVIATIONS * float(errors.std()) / sqrt(errors.size))
+
+
+def rounding_of_scores(
+    problem: Problem, beta: Array, b: float, other: Array, scores: Array, dual_scores: Array, primal: float
+) -> float:
+    """By how much primal, dual and gap may be wrong, because K beta and K other, the dual point's, are.
+
+    The largest of the three. The primal has the slope C_i loss'(f_i) + beta_i / 2 in the score of a point, and the dual
+    -other_i / 2. Where a loss has kinks or is curved, its slope may change between the score and the true one.
+    """
+    y, C, f = problem.y, problem.C, scores + b
+    hard = isinstance(problem.loss, HardMargin)
+    scale = problem.loss.feasible_scale(y, f) if hard else 1.0
+    if not np.isfinite(scale):
+        return float("inf")
+    slope = 0.0 if hard else problem.loss.slope(y, f)
+    pull, lift = C * slope + 0.5 * scale * scale * beta, 0.5 * other
+    weight = np.abs(pull) + np.abs(lift)
+    rows, place = np.unique(drawn(weight, min(_SAMPLE, max(1, problem.n // _PART))), return_inverse=True)
+    both = beta if other is beta else np.column_stack([beta, other])
+    exact = problem.gram.recompute(both, rows).reshape(rows.size, -1)
+    error, dual_error = (scores[rows] - exact[:, 0])[place], (dual_scores[rows] - exact[:, -1])[place]
+    rows = rows[place]
+    own = np.where(weight[rows] > 0.0, weight[rows], 1.0)
+    wrong, wrong_dual = pull[rows] / own * error, lift[rows] / own * dual_error
+    total = float(weight.sum())
+    found = max([at_most(total, errors) for errors in (wrong, wrong_dual, wrong + wrong_dual)])
+    largest, typical = float(np.abs(error).max()), float(np.sqrt(np.mean(error * error)))
+    if hard:
+        left = 1.0 - 3.0 * largest * scale  # of the least margin
+        return found + primal * (left**-2 - 1.0) if left > 0.0 else float("inf")
+    ends = [np.abs(problem.loss.slope(y, f + e) - slope) for e in (-largest, largest)]
+    return found + float((C * np.maximum(*ends)).sum()) * typical
 
 
 # Sums over the points.
@@ -290,33 +348,3 @@ def _indefinite(problem: Problem, beta: Array, other: Array, products: Products,
     if other is beta:
         return False
     return negative(inner(beta - other, products.scores - products.dual_scores), beta - other, beta)
-
-
-def may_be_inseparable(problem: Problem, beta: Array, scores: Array | None, square: float = _INSEPARABLE**2) -> bool:
-    """Whether a hard margin looks hopeless, worth a certificate: the squared distance is small, as far as one knows."""
-    if not isinstance(problem.loss, HardMargin) or scores is None:
-        return False
-    total, norm = 0.5 * float(np.abs(beta).sum()), inner(beta, scores)
-    return total > 0.0 and norm <= square * total**2 * float(np.abs(problem.gram.diag()).max())
-
-
-def _nearly_inseparable(problem: Problem, beta: Array, products: Products) -> bool:
-    """The same, from scores that may be float32: whether the distance is worth one more product K v."""
-    rounding = 0.0 if products.exact else _NEGATIVE_SINGLE
-    return may_be_inseparable(problem, beta, products.dual_scores, 4.0 * _INSEPARABLE**2 + rounding)
-
-
-def _inseparable(problem: Problem, beta: Array) -> Inseparable | None:
-    """The proof that the classes meet, where the coefficients of beta on their right sides are one."""
-    y = problem.y
-    weights = np.maximum(y * beta, 0.0)
-    groups = (y > 0, y < 0) if problem.bias else (y != 0,)
-    for group in groups:
-        total = float(weights[group].sum())
-        if total <= 0.0:
-            return None
-        weights[group] /= total
-    signed = y * weights
-    distance = float(np.sqrt(max(float(signed @ problem.gram.product64(signed)), 0.0)))
-    bound = _INSEPARABLE * float(np.sqrt(np.abs(problem.gram.diag()).max()))
-    return Inseparable(weights, distance, bound, np.sign(y)) if distance <= bound else None

@@ -1,14 +1,21 @@
-"""The proof that two classes cannot be separated, and how it is written."""
+"""The proof that two classes cannot be separated: where it is found, and how it is written."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .arithmetic import inner
 from .types import Array
 
+if TYPE_CHECKING:
+    from .problem import Problem
+
+_INSEPARABLE = 1e-7  # two convex combinations that are nearer than this, relative to the size of the points, meet
+_SINGLE = 1e-6  # what float32 values make of a squared distance of 0
 _TERMS = 4  # of a sum, and coordinates of a point, that are written out
 _EVEN = 1e-9  # by so much the weights of two classes may differ; so small a weight is not written out
 
@@ -66,3 +73,33 @@ def _point(p: Array, bound: float) -> str:
     """(0, 1.5); without its rounding."""
     shown = [f"{0.0 if abs(value) <= bound else value:.4g}" for value in p[:_TERMS].tolist()]
     return f"({', '.join(shown)}{', ...' if p.size > _TERMS else ''})"
+
+
+def may_be_inseparable(problem: Problem, beta: Array, scores: Array | None, square: float = _INSEPARABLE**2) -> bool:
+    """Whether a hard margin looks hopeless, worth a certificate: the squared distance is small, as far as one knows."""
+    if scores is None:
+        return False
+    total, norm = 0.5 * float(np.abs(beta).sum()), inner(beta, scores)
+    return total > 0.0 and norm <= square * total**2 * float(np.abs(problem.gram.diag()).max())
+
+
+def nearly_inseparable(problem: Problem, beta: Array, products: Any) -> bool:
+    """The same, from scores that may be float32: whether the distance is worth one more product K v."""
+    rounding = 0.0 if products.exact else _SINGLE
+    return may_be_inseparable(problem, beta, products.dual_scores, 4.0 * _INSEPARABLE**2 + rounding)
+
+
+def proof_of(problem: Problem, beta: Array) -> Inseparable | None:
+    """The proof that the classes meet, where the coefficients of beta on their right sides are one."""
+    y = problem.y
+    weights = np.maximum(y * beta, 0.0)
+    groups = (y > 0, y < 0) if problem.bias else (y != 0,)
+    for group in groups:
+        total = float(weights[group].sum())
+        if total <= 0.0:
+            return None
+        weights[group] /= total
+    signed = y * weights
+    distance = float(np.sqrt(max(float(signed @ problem.gram.product64(signed)), 0.0)))
+    bound = _INSEPARABLE * float(np.sqrt(np.abs(problem.gram.diag()).max()))
+    return Inseparable(weights, distance, bound, np.sign(y)) if distance <= bound else None

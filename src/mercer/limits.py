@@ -101,8 +101,9 @@ def until(end: Deadline) -> Iterator[Deadline]:
 
 def within(seconds: float | None) -> Deadline:
     """A deadline in so many seconds, and no later than the one that holds here."""
-    own, outer = Deadline.after(seconds), deadline()
-    return own if own.at <= outer.at else Deadline(now(), outer.at)
+    outer, began = _current.get(), now()
+    at = inf if seconds is None else began + seconds
+    return Deadline(began, min(at, outer.at)) if min(at, outer.at) < inf else NEVER
 
 
 @contextmanager
@@ -165,11 +166,12 @@ STOPPED = (StoppedError, OutOfTimeError)
 """How work that is given up ends, for whoever goes on without it."""
 
 
+@dataclass(eq=False)
 class Interrupt:
     """Whether somebody has asked to stop. `before` is the signal handler whose place it takes."""
 
-    def __init__(self, before: Callable[[int, Any], Any] = signal.default_int_handler) -> None:
-        self.asked, self.before = False, before
+    before: Callable[[int, Any], Any] = signal.default_int_handler
+    asked: bool = False
 
     def ask(self, number: int, frame: Any) -> None:
         """The signal handler: a first KeyboardInterrupt is remembered, a second one raised.

@@ -11,6 +11,10 @@ _UNITS = {"": 1, "b": 1} | {
 }
 
 
+DOUBLE = 8
+"""Bytes of a float64 number."""
+
+
 class BudgetError(ValueError):
     """The memory that is allowed is too little to work with; the message says how much would do."""
 

@@ -113,17 +113,16 @@ class _OneBlasThread:
         with self.lock:
             self.inside -= 1
             if self.inside == 0:
-                self._restore()
+                for library, threads in self.before:
+                    library.set_num_threads(threads)
 
     def after_fork(self) -> None:
         """In a child: its parent's threads are gone, and a lock that one of them held must not stay shut."""
+        self.lock = threading.Lock()
         if self.inside:
-            self._restore()
+            self.inside = 1
+            self.leave()
         self.__init__()  # type: ignore[misc]
-
-    def _restore(self) -> None:
-        for library, threads in self.before:
-            library.set_num_threads(threads)
 
 
 _one_blas_thread = _OneBlasThread()

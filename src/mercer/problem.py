@@ -1,4 +1,4 @@
-"""Problem: what is minimised, its dual, and the certificate of an answer.
+"""Problem: what is minimised, its dual, and the certificate of an answer. Task: a problem of which K is still to come.
 
     primal(beta, b) = 1/2 beta'K beta + sum C_i loss(y_i, f_i) + mass b,     f = K beta + b
     dual(beta)      = -1/2 beta'K beta - sum h_i(beta_i),     lo <= beta <= hi,   sum beta = mass if b is free
@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from .arithmetic import inner
 from .examination import INFEASIBLE, examine, relative_infeasibility
 from .gram import Gram, gram_of
 from .kernels import Kernel
 from .losses import Box, HardMargin, Hinge, Loss, Terms
 from .solution import Certificate, Status
-from .types import Array, Points, inner
+from .types import Array, Index, Points
 
 _HINGE = Hinge()
 _LARGEST = 1e153  # objectives hold squares of sum C_i |phi(x_i)|, which must be within float64
@@ -97,11 +98,10 @@ class Problem:
         self.loss.check(y)
         object.__setattr__(self, "y", y)
         object.__setattr__(self, "C", C if C.ndim else np.full(n, C))
-        self._check_mass()
+        if self.mass:
+            self._check_mass()
 
     def _check_mass(self) -> None:
-        if self.mass == 0.0:
-            return
         least, most = (float(end.sum()) for end in self.bounds)
         slack = INFEASIBLE * abs(self.mass)
         if self.bias and not least - slack <= self.mass <= most + slack:
@@ -123,10 +123,6 @@ class Problem:
     ) -> Problem:
         """The problem of a kernel on points X."""
         return cls(gram_of(kernel, X, memory), y, loss, C, **rest)
-
-    def require_in_range(self) -> None:
-        """Raise where objectives would overflow."""
-        require_in_range(self.C, self.gram.diag())
 
     @cached_property
     def terms(self) -> Terms:
@@ -224,5 +220,50 @@ class Problem:
 
         dual_beta is a feasible dual point, beta itself if none is given.
         """
+        for name, given in (("beta", beta), ("dual_beta", dual_beta)):
+            if given is not None and np.shape(given) != (self.n,):
+                shape = np.shape(given)
+                raise ValueError(f"{name} must have one coefficient per point: {self.n}, not {shape}.")
         certificate, _, _ = examine(self, beta, b, dual_beta, status=status)
         return certificate
+
+
+def feasible_start(problem: Problem, start: Array | None) -> Array:
+    """Coefficients within their bounds and with the right sum: those of `start` as far as they are, else zeros."""
+    box = problem.bounds
+    if start is None:
+        beta = box.nearest(np.zeros(problem.n))
+    else:
+        beta = np.array(start, np.float64)
+        if beta.shape != (problem.n,) or not np.isfinite(beta).all():
+            raise ValueError(f"A start must be {problem.n} finite coefficients, one per point.")
+        beta = box.nearest(beta)
+    lack = problem.mass - float(beta.sum())
+    if problem.bias and lack != 0.0:
+        room = np.maximum(box.hi - beta, 0.0) if lack > 0 else np.maximum(beta - box.lo, 0.0)
+        taken = np.minimum(np.cumsum(room), abs(lack))
+        beta = box.nearest(beta + np.copysign(np.diff(taken, prepend=0.0), lack))
+    return beta
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A problem on some of the points of a shared Gram matrix; on all of them where rows is None."""
+
+    y: Array
+    loss: Loss
+    C: Array
+    bias: bool = True
+    mass: float = 0.0
+    rows: Index | None = None
+    name: str = ""
+
+    @property
+    def n(self) -> int:
+        """The number of points."""
+        return len(self.y)
+
+    def problem(self, gram: Gram) -> Problem:
+        """The problem itself."""
+        own = gram if self.rows is None else gram.subset(self.rows)
+        return Problem(own, self.y, self.loss, self.C, self.bias, self.mass)

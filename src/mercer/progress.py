@@ -16,9 +16,6 @@ _LIVE = 0.1  # and between two looks of the line in a notebook
 class Watch:
     """Looks on while problems are solved; an answer of True stops them."""
 
-    idle: bool = False
-    """Whether nobody needs to be told of rounds."""
-
     def round(self, number: int, step: Step) -> bool:
         """Called after each round on the problem with this number."""
         return False
@@ -32,8 +29,7 @@ class Watches(Watch):
     """Several at once; any of them may stop the fit."""
 
     def __init__(self, watches: Sequence[Watch]) -> None:
-        self.watches = [watch for watch in watches if not watch.idle]
-        self.idle = not self.watches
+        self.watches = list(watches)
 
     def round(self, number: int, step: Step) -> bool:
         return any([watch.round(number, step) for watch in self.watches])  # noqa: C419 (all of them are told)

@@ -1,4 +1,7 @@
-"""Rounds of a solver within limits: clock, history, callback, Ctrl-C, status. OneColumn: of one beta."""
+"""Rounds of a solver within limits: clock, history, callback, Ctrl-C, status.
+
+OneColumn: of a problem with one beta; SeveralColumns: of problems with a column for each target.
+"""
 
 from __future__ import annotations
 
@@ -11,27 +14,19 @@ from typing import Any
 import numpy as np
 
 from . import limits
-from .costs import PROBE, TRIFLE, Costs, is_trifle
-from .examination import Near, examine, may_be_inseparable
-from .limits import (
-    NEVER,
-    Deadline,
-    Interrupt,
-    OutOfTimeError,
-    StoppedError,
-    flop_seconds,
-    looking,
-    now,
-    until,
-)
+from .costs import PROBE, Costs, best_part, cheaply_checked, first_seconds
+from .examination import Near, examine
+from .inseparable import may_be_inseparable
+from .limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, looking, now, until
 from .losses import HardMargin
 from .parallel import helpers_kept
-from .problem import Problem
-from .solution import Certificate, Solution, Status, Step
+from .problem import Problem, require_in_range
+from .solution import Certificate, Joint, Solution, Status, Step
 from .solvers import Iterate, Solver
 from .solvers.auto import cheaper
-from .solvers.base import full_round
+from .solvers.base import WHOLE, Raw
 from .solvers.coordinate import CoordinateDescent
+from .solvers.ridge.ridge_auto import affords, cheaper_ridge
 from .types import Array
 
 _AIM = 0.7  # of the tolerance: rounding in the values of a solver takes some
@@ -44,11 +39,16 @@ _RESERVE = 0.2  # of the time limit, at most, is kept for the certificate
 _GRACE = 0.05  # of the time limit, a certificate may end later
 _FIRST = 0.5  # of the time limit is what a first answer may take; then a cheaper method has the rest,
 _SURELY = 0.1  # unless it seemed to need no more than this part
-_PARTS = (0.2 ** np.arange(1.0, 6.0)).tolist()  # of an answer that is worse than none, one of which may be better
 _HELD = ("beta", "scores", "dual_beta", "weights")  # arrays of an iterate
 _AGAIN = 0.9  # a round is begun only if there is time for this part of what the shorter of the last two took
 ROUNDS = 2_000  # full ones: the most work, where no number of rounds is given
+_READ, _MOST_READ = 5, 10_000  # times n; at most: so many rows of K are read in the pair steps of a full round
 _NO_LIMIT = nullcontext()
+
+
+def full_round(n: int) -> float:
+    """The work of a round with a full working set: its rows of K are computed, and read in some steps of pairs."""
+    return float(WHOLE * (n + min(_READ * n, _MOST_READ)))
 
 
 class Run:
@@ -86,11 +86,11 @@ class Run:
         left was too short for a first answer.
         """
         # A pass over features is all that a first answer takes, and no cheaper method takes less.
-        unhurried = isinstance(solver, CoordinateDescent)
+        unhurried = not self.limited or isinstance(solver, CoordinateDescent)
         first = NEVER if unhurried else self.deadline.part(share)
         generator = solver.iterates(self.problem, start)
         scores: Array | None = None
-        self.followed = limits.clock() - self.began
+        self.followed = now() - self.began
         with nullcontext() if solver.factors else helpers_kept(), looking(self.interrupt.look):
             while self.status is None:
                 try:
@@ -123,12 +123,11 @@ class Run:
     def _with_scores(self, iterate: Any) -> Any:
         return iterate
 
-    def _step(self, primal: float, dual: float, support: int) -> Step:
-        """A round, as the solver sees it."""
-        return Step(len(self.history) + 1, primal, dual, support, limits.clock() - self.began)
-
-    def _told(self, step: Step) -> bool:
-        """Take note of a round; whether somebody wants us to stop."""
+    def _told(self, primal: float, dual: float, support: int, raw: Raw | None = None) -> bool:
+        """Take note of a round, as the solver sees it; whether somebody wants us to stop."""
+        step = Step(len(self.history) + 1, primal, dual, support, limits.clock() - self.began)
+        if raw is not None:
+            step = replace(step, raw=raw.value, beta=None if raw.beta is None else raw.beta.copy(), b=raw.b)
         self.history.append(step)
         return self.callback is not None and self.callback(step) is True
 
@@ -140,7 +139,7 @@ class OneColumn(Run):
 
     def __init__(self, problem: Problem, *rest: Any) -> None:
         super().__init__(problem, *rest)
-        problem.require_in_range()
+        require_in_range(problem.C, problem.gram.diag())
         whole = problem.gram if problem.gram.whole is None else problem.gram.whole
         self.polish = _POLISH if self.max_iter is None and whole.n <= SMALL else 0
         self.work, self.values_before, self.full = 0.0, problem.gram.values, full_round(problem.n)
@@ -156,20 +155,15 @@ class OneColumn(Run):
 
     def first_share(self, solver: Solver) -> float:
         """As far as one can tell from a small piece of work."""
-        gram = self.problem.gram
         try:
             with until(self.deadline), looking(self.interrupt.look):  # while there is time for it
-                self.doubt = gram.doubt
+                self.doubt = self.problem.gram.doubt
         except StoppedError:  # f is a constant now, whose gap holds with any kernel
             self.break_off()
             return 1.0
         if not self.limited:
             return 1.0
-        values, flops = solver.first_work(self.problem)
-        if is_trifle(self.problem, values) and flops <= TRIFLE:
-            return 1.0
-        seconds = values * gram.value_seconds if values else 0.0
-        seconds += flops * flop_seconds() if flops else 0.0
+        seconds = first_seconds(self.problem, solver)
         if seconds <= _SURELY * self.deadline.left():
             return 1.0
         return _FIRST if seconds <= _FIRST * self.deadline.left() else 0.0
@@ -194,7 +188,7 @@ class OneColumn(Run):
 
     def judge(self, iterate: Iterate, stop: Status | None) -> Array:
         """Certify the iterate, and see whether that is the end; K beta is given back."""
-        with looking(None if stop else self.interrupt.look):
+        with looking(None if stop else self.interrupt.look), until(NEVER):  # what is begun is finished
             scores = self._certify(iterate, stop)
         assert self.certificate is not None
         self.status = self.certificate.proved(self.tol) or stop
@@ -202,27 +196,31 @@ class OneColumn(Run):
 
     def take(self, iterate: Iterate) -> Array | None:
         """Look at an iterate; K beta is given back where it was recomputed."""
-        step = self._measure(iterate)
-        self.work = step.iteration * self.full if iterate.work is None else iterate.work
+        if iterate.gap is not None and iterate.dual is not None:
+            primal, dual = iterate.dual + iterate.gap, iterate.dual
+        else:
+            primal, dual = self._measured(iterate)
+        self.work = (len(self.history) + 1) * self.full if iterate.work is None else iterate.work
         held: Any = {name: values.copy() for name in _HELD if (values := getattr(iterate, name)) is not None}
         kept = replace(iterate, **held)  # valid while the solver goes on
         if iterate.beta.any():
             self.last = kept
         if self.keep is not None:
             self.keep(kept.beta)
-        if step.primal < self.best_primal and not iterate.partial:
-            self.best_primal, self.best_beta = step.primal, kept.beta
-        stop = self._why_stop(step, iterate)
+        if primal < self.best_primal and not iterate.partial:
+            self.best_primal, self.best_beta = primal, kept.beta
+        stop = self._why_stop(iterate, self._told(primal, dual, int(np.count_nonzero(iterate.beta)), iterate.raw))
+        size = max(abs(primal), abs(dual))
+        seen = (primal - dual) / size if 0.0 < size < np.inf else primal - dual  # the relative gap
         hopeless = self.hard and may_be_inseparable(self.problem, iterate.beta, iterate.scores)
         aim = FINE if len(self.history) < self.polish else self.aim
-        good = step.relative_gap <= aim and not iterate.partial
+        good = seen <= aim and not iterate.partial
         if not (stop or iterate.done or hopeless or good):
             return None
         if stop is None and self.limited and self.costs.seconds(iterate.beta, iterate.dual_beta) > self.deadline.left():
             stop = Status.OUT_OF_TIME
         scores = self.judge(iterate, stop)
-        seen = step.relative_gap  # below 0, where rounding hides it from the solver
-        self.aim = 0.3 * (min(self.aim, seen) if seen > 0.0 else self.aim)
+        self.aim = 0.3 * (min(self.aim, seen) if seen > 0.0 else self.aim)  # below 0, where rounding hides it
         return scores
 
     def _with_scores(self, iterate: Iterate) -> Iterate:
@@ -232,10 +230,8 @@ class OneColumn(Run):
             return iterate
         return replace(iterate, scores=self.problem.gram @ iterate.beta)
 
-    def _measure(self, iterate: Iterate) -> Step:
-        """The objective as the solver sees it."""
-        if iterate.gap is not None and iterate.dual is not None:
-            return self._seen(iterate, iterate.dual + iterate.gap, iterate.dual)
+    def _measured(self, iterate: Iterate) -> tuple[float, float]:
+        """Primal and dual value, where the solver does not give both."""
         problem, scores = self.problem, iterate.scores
         assert scores is not None
         b = problem.best_bias(scores) if iterate.b is None else iterate.b
@@ -246,32 +242,22 @@ class OneColumn(Run):
             dual = problem.dual(iterate.beta, scores)
             if iterate.dual is not None:  # the gap is a sum over points, each as good as its own score; the dual is not
                 primal, dual = iterate.dual + (primal - dual), iterate.dual
-        return self._seen(iterate, primal, dual)
+        return primal, dual
 
-    def _seen(self, iterate: Iterate, primal: float, dual: float) -> Step:
-        step = self._step(primal, dual, int(np.count_nonzero(iterate.beta)))
-        if iterate.raw is None:
-            return step
-        value, beta, b = iterate.raw
-        return replace(step, raw=value, beta=None if beta is None else beta.copy(), b=b)
-
-    def _why_stop(self, step: Step, iterate: Iterate) -> Status | None:
-        if self._told(step) or self.interrupt.asked:
+    def _why_stop(self, iterate: Iterate, told: bool) -> Status | None:
+        if told or self.interrupt.asked:
             return Status.INTERRUPTED
-        rounds = self.work / self.full if self.max_iter is None else step.iteration
+        rounds = self.work / self.full if self.max_iter is None else len(self.history)
         if rounds >= (self.max_iter or ROUNDS):
             return Status.OUT_OF_ITERATIONS
         if not self.limited:
             return None
         if self.last is None:
             return Status.OUT_OF_TIME if self.deadline.passed() else None
-        late = self._reserve(iterate) + _AGAIN * self._round_seconds() >= self.deadline.left()
-        return Status.OUT_OF_TIME if late else None
-
-    def _round_seconds(self) -> float:
-        """What the next round will take: the shorter of the last two."""
         times = [self.followed, *(step.seconds for step in self.history)][-3:]
-        return min(after - before for before, after in pairwise(times))
+        shorter = min(after - before for before, after in pairwise(times))  # of the last two rounds
+        late = self._reserve(iterate) + _AGAIN * shorter >= self.deadline.left()
+        return Status.OUT_OF_TIME if late else None
 
     def _reserve(self, iterate: Iterate) -> float:
         """The time that is kept for the certificate."""
@@ -284,26 +270,22 @@ class OneColumn(Run):
 
     def _certify(self, iterate: Iterate, stop: Status | None) -> Array:
         """Recompute everything; where there is no time left for that, check the solver's values on a sample."""
-        with until(NEVER):  # what is begun is finished
-            return self._certified(iterate, stop)
-
-    def _certified(self, iterate: Iterate, stop: Status | None) -> Array:
-        held, iterate = None, iterate.fetched()
+        held, iterate = None, iterate if iterate.fetch is None else iterate.fetched()
         sudden = stop in (Status.INTERRUPTED, Status.OUT_OF_TIME) and self.problem.gram.design is None
         if sudden and iterate.scores is not None:  # with features, a certificate is two passes
             left = _PROMPT
             if stop is Status.OUT_OF_TIME and self.limited:
                 left = max(self.deadline.left(), _GRACE * self.deadline.seconds)
             if self.costs.seconds(iterate.beta, iterate.dual_beta) > left:
-                held, iterate = self._cheaply_checked(iterate)
+                held, iterate = cheaply_checked(self.problem, iterate)
         beta, dual_beta, weights = iterate.beta, iterate.dual_beta, iterate.weights
         if (stop or iterate.done) and held is None and self._was_better(stop):
             # An earlier f was better; the latest bound is the best.
             beta, dual_beta, weights = self.best_beta, iterate.beta if dual_beta is None else dual_beta, None
-        gram = self.problem.gram
-        near = None
+        gram, near = self.problem.gram, None
         if (iterate.scores is not None or gram.afar) and beta is iterate.beta and gram.design is None:
-            near = Near(iterate.scores, iterate.error, self.tol >= _SINGLE_FROM and gram.dtype == np.float32)
+            scores = None if iterate.behind else iterate.scores
+            near = Near(scores, iterate.error, self.tol >= _SINGLE_FROM and gram.dtype == np.float32)
         tol = np.inf if sudden else self.tol  # what rounding leaves open is said; there is no time to compute it again
         certificate, scores, b = examine(
             self.problem, beta, None, dual_beta, scores=held, weights=weights, tol=tol,
@@ -311,7 +293,7 @@ class OneColumn(Run):
         )  # fmt: skip
         if stop is Status.OUT_OF_TIME and self.problem.nothing[1] <= certificate.primal < np.inf:
             source = beta if beta.any() or dual_beta is None else dual_beta
-            part, own = self._best_part(source, scores if source is beta else None)
+            part, own = best_part(self.problem, source, scores if source is beta else None)
             if part > 0.0:
                 others = own if dual_beta is None else np.zeros(self.problem.n)  # what is held is of this dual point
                 products = None if held is None else np.column_stack([part * own, others])
@@ -333,31 +315,8 @@ class OneColumn(Run):
         self.judged = True
         self.dual_beta = None if dual_beta is None else dual_beta.copy()
         self.weights = None if weights is None else weights.copy()
-        self.scale = self.problem.loss.feasible_scale(self.problem.y, scores + b)
+        self.scale = self.problem.loss.feasible_scale(self.problem.y, scores + b) if self.hard else 1.0
         return scores if stop or beta is iterate.beta else self.problem.gram.recompute(iterate.beta)
-
-    def _cheaply_checked(self, iterate: Iterate) -> tuple[Array, Iterate]:
-        """K beta as the solver has it; another dual point than beta, whose product with K is not known, is left out:
-        zeros are one too, and cost nothing.
-        """
-        assert iterate.scores is not None
-        if iterate.dual_beta is None or self.problem.mass:
-            return iterate.scores, replace(iterate, dual_beta=None)
-        zeros = np.zeros(self.problem.n)
-        return np.column_stack([iterate.scores, zeros]), replace(iterate, dual_beta=zeros)
-
-    def _best_part(self, beta: Array, scores: Array | None) -> tuple[float, Array]:
-        """The part of beta, soon broken off, that is the best answer, and K beta; 0, where no part is better than
-        nothing.
-        """
-        problem = self.problem
-        if problem.mass:
-            return 0.0, beta
-        if scores is None:
-            scores = problem.gram @ beta if problem.gram.design is not None else np.zeros(problem.n)
-        costs = {part: problem.primal(part * beta, problem.best_bias(part * scores), part * scores) for part in _PARTS}
-        part = min(costs, key=lambda part: costs[part])
-        return (part if costs[part] < problem.nothing[1] else 0.0), scores
 
     def _was_better(self, stop: Status | None) -> bool:
         """Whether an earlier f was clearly better; where time is out, a constant is not."""
@@ -384,3 +343,57 @@ class OneColumn(Run):
             scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason,
             dual_beta, self.work, self.problem.gram.values - self.values_before, self.weights,
         )  # fmt: skip
+
+
+class SeveralColumns(Run):
+    """A problem with a column for each target, all of them solved at once."""
+
+    best: Any = None
+
+    def first_share(self, solver: Any) -> float:
+        return float(affords(self.problem, solver, self.deadline))
+
+    def cheaper(self, solver: Any) -> Solver:
+        return cheaper_ridge(self.problem, solver, self.deadline)
+
+    def take(self, iterate: Any) -> None:
+        self.last = iterate
+        stop = self._why_stop(None if iterate.working else self._told(*iterate.objective()))
+        if stop is not None or (iterate.done and not iterate.working):
+            self.judge(iterate, stop)
+
+    def _why_stop(self, told: bool | None) -> Status | None:
+        if told or self.interrupt.asked:
+            return Status.INTERRUPTED
+        if told is not None and len(self.history) >= (self.max_iter or ROUNDS):
+            return Status.OUT_OF_ITERATIONS
+        return Status.OUT_OF_TIME if self.deadline.passed() else None
+
+    def judge(self, iterate: Any, stop: Status | None) -> None:
+        """Certify each column; the best answer so far is kept."""
+        with looking(None), until(NEVER):
+            iterate = iterate.stopped() if iterate.working else iterate
+            if self.best is None or iterate.better(self.best):
+                self.best = iterate
+            self.judged, enough = True, self.best is iterate and iterate.enough(self.tol)
+        self.status = Status.CONVERGED if enough else stop
+
+    def break_off(self) -> None:
+        if self.last is None:
+            raise StoppedError  # there is nothing to give back
+        self.judge(self.last, Status.INTERRUPTED)
+
+    def keep_what_is_left(self) -> None:
+        if self.best is None:
+            raise
+        self.status = Status.WORKERS_LOST
+
+    def solution(self, solver: Solver, reason: str) -> Joint:
+        """The answer of each target; others may be the reason for what ended the fit."""
+        assert self.status is not None
+        beta, b = self.best.columns()
+        seconds, found = now() - self.began, []
+        for j, certificate in enumerate(self.best.certificates):
+            ended = certificate.ended(self.status, self.tol, self.best.doubt)
+            found.append(Solution(beta[:, j], float(b[j]), ended, tuple(self.history), seconds, solver, reason))
+        return Joint(found, self.best)

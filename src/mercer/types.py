@@ -18,8 +18,3 @@ DType: TypeAlias = np.dtype[Any]
 
 Index: TypeAlias = NDArray[np.intp]
 """Row numbers."""
-
-
-def inner(a: Array, b: Array) -> float:
-    """sum a_i b_i without BLAS: its threads would go on spinning beside ours."""
-    return float(np.einsum("i,i->", a, b))

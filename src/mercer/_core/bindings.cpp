@@ -206,7 +206,9 @@ static void define_points(nb::module_ &m, const Loops &loops) {
     const int64_t n = length(H);
     require(n > 0 && length(H, 1) == n && length(B) == n, "solve_definite", "H must be square, and B have a row for each of H");
     nb::gil_scoped_release release;
-    return loops.solve_definite(H.data(), n, B.data(), length(B, 1));
+    if (!loops.precise.factor(H.data(), n)) return false;
+    loops.precise.substitute(H.data(), n, B.data(), length(B, 1));
+    return true;
   }, "H"_a.noconvert(), "B"_a.noconvert());
   m.def("extremes", [](Vector64 F, Vector64 beta, Vector64 eps, Vector64 lo, Vector64 hi) {
     const Points p = points("extremes", F, beta, beta, eps, lo, hi);

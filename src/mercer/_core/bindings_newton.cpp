@@ -30,19 +30,6 @@ Proximal proximal(const char *function, const In<double, 2> &terms, const In<dou
   return {n, t, t + n, t + 2 * n, t + 3 * n, t + 4 * n, centre.data(), sigma};
 }
 
-template <class Given, class Real> void define_rows(nb::module_ &m) {
-  m.def("weighted_rows", [](In<Given, 2> X, In<int64_t, 1> rows, In<double, 1> weight, Out<Real, 2> Z, Out<Real, 2> weighted, Out<double, 1> ones) {
-    const char *name = "weighted_rows";
-    const int64_t d = length(X, 1), count = length(rows);
-    require(length(weight) == length(X), name, "each row of X needs a weight");
-    require(length(Z, 1) == d && length(weighted, 1) == d && length(ones) == d, name, "all rows must have the same columns");
-    require(length(Z) >= count && length(weighted) >= count, name, "there is no room for the rows");
-    require_rows(name, rows, length(X));
-    nb::gil_scoped_release release;
-    weighted_rows(X.data(), d, rows.data(), count, weight.data(), Z.data(), weighted.data(), ones.data());
-  }, "X"_a.noconvert(), "rows"_a.noconvert(), "weight"_a.noconvert(), "Z"_a.noconvert(), "weighted"_a.noconvert(), "ones"_a.noconvert());
-}
-
 template <class Index, class Given> void define_squares(nb::module_ &m) {
   m.def("add_sparse_squares", [](In<Index, 1> begin, In<Index, 1> column, In<Given, 1> value, In<int64_t, 1> rows, In<double, 1> weight, Out<double, 2> out, Out<double, 1> ones) {
     const char *name = "add_sparse_squares";
@@ -78,9 +65,6 @@ void define_newton(nb::module_ &m) {
     nb::gil_scoped_release release;
     return proximal_slope(p, f.data(), df.data(), step);
   }, "f"_a.noconvert(), "df"_a.noconvert(), "step"_a, "terms"_a.noconvert(), "centre"_a.noconvert(), "sigma"_a);
-  define_rows<float, float>(m);
-  define_rows<float, double>(m);
-  define_rows<double, double>(m);
   define_squares<int32_t, float>(m);
   define_squares<int32_t, double>(m);
   define_squares<int64_t, float>(m);

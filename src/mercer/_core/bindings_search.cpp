@@ -2,12 +2,14 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include "blocks.hpp"
+#include "denormals.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 template <class T, int N> using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 using Own = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using In1 = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 constexpr int64_t TERMS = 5, FOUND = 11;
 
 static void require(bool fits, const char *what) {
@@ -33,7 +35,59 @@ static void require_cells(const In<double, 3> &terms, const Own &beta, const Own
   require(found.shape(0) == cells && int64_t(found.shape(1)) == FOUND, "cells: found must have a row of 11 for each cell");
 }
 
+// The coefficients of a cell that are not 0, and in which row of the panel each stands.
+struct Sum {
+  std::vector<int64_t> slots;
+  std::vector<double> v;
+};
+
+// out[c, t] <- sum_k beta[c, k] K[rows[k], columns[t]]: panel by panel of columns, each gathered once for all cells. `twice`: as if with twice the digits.
+static void sum_rows(const Loops &loops, const double *K, int64_t stride, const In1 &rows, const In1 &columns, const In<double, 2> &beta, bool twice, double *out) {
+  const int64_t cells = int64_t(beta.shape(0)), m = int64_t(rows.shape(0)), width = int64_t(columns.shape(0));
+  std::vector<Sum> sums(static_cast<size_t>(cells));
+  std::vector<int64_t> used;
+  for (int64_t k = 0; k < m; k++) {
+    bool any = false;
+    for (int64_t c = 0; c < cells; c++)
+      if (const double own = beta.data()[c * m + k]; own != 0) any = true, sums[size_t(c)].slots.push_back(int64_t(used.size())), sums[size_t(c)].v.push_back(own);
+    if (any) used.push_back(rows.data()[k]);
+  }
+  std::vector<double> panel(used.size() * SUMMED);
+  for (int64_t first = 0; first < width; first += SUMMED) {
+    const int64_t many = std::min(SUMMED, width - first), *at = columns.data() + first;
+    for (size_t k = 0; k < used.size(); k++)
+      for (int64_t t = 0; t < many; t++) panel[k * SUMMED + size_t(t)] = K[used[k] * stride + at[t]];
+    for (int64_t c = 0; c < cells; c++) {
+      double found[SUMMED] = {};
+      const int64_t *slots = sums[size_t(c)].slots.data(), count = int64_t(sums[size_t(c)].v.size());
+      if (twice) loops.sum_panel(panel.data(), slots, sums[size_t(c)].v.data(), count, found);
+      else loops.precise.add_rows(panel.data(), SUMMED, slots, sums[size_t(c)].v.data(), count, SUMMED, found);
+      std::copy(found, found + many, out + c * width + first);
+    }
+  }
+}
+
+// The same numbers in float32, what is too small as 0.
+static void rounded(const double *K, int64_t n, float *to, int64_t stride) {
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < n; j++) to[i * stride + j] = float(K[i * n + j]);
+}
+
 void define_search(nb::module_ &m, const Loops &loops) {
+  m.def("sum_rows", [&loops](In<double, 2> K, In1 rows, In1 columns, In<double, 2> beta, bool twice, Own out) {
+    require(beta.shape(1) == rows.shape(0) && out.shape(0) == beta.shape(0) && out.shape(1) == columns.shape(0), "sum_rows: beta needs a column for each row of K, and out one for each column, with a row for each of beta");
+    for (size_t k = 0; k < rows.shape(0); k++) require(rows.data()[k] >= 0 && rows.data()[k] < int64_t(K.shape(0)), "sum_rows: K has no such row");
+    for (size_t k = 0; k < columns.shape(0); k++) require(columns.data()[k] >= 0 && columns.data()[k] < int64_t(K.shape(1)), "sum_rows: K has no such column");
+    nb::gil_scoped_release release;
+    const NoDenormals off;
+    sum_rows(loops, K.data(), int64_t(K.shape(1)), rows, columns, beta, twice, out.data());
+  }, "K"_a.noconvert(), "rows"_a.noconvert(), "columns"_a.noconvert(), "beta"_a.noconvert(), "twice"_a, "out"_a.noconvert());
+  m.def("rounded", [](In<double, 2> K, nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
+    require(K.shape(0) == K.shape(1) && out.shape(0) >= K.shape(0) && out.shape(1) >= K.shape(0), "rounded: K must be square, and out no smaller");
+    nb::gil_scoped_release release;
+    const NoDenormals off;
+    rounded(K.data(), int64_t(K.shape(0)), out.data(), int64_t(out.shape(1)));
+  }, "K"_a.noconvert(), "out"_a.noconvert());
   m.def("settle_cells", [&loops](In<float, 2> K, In<double, 3> terms, In<int64_t, 2> start, In<double, 2> goals, Own beta, Own F, Own found, bool bias, int64_t most) {
     const int64_t cells = int64_t(beta.shape(0)), n = int64_t(beta.shape(1)), width = int64_t(K.shape(0));
     require(width > n && width % CHUNK == 0 && int64_t(K.shape(1)) == width && width < int64_t(1) << 24, "settle_cells: K must be square, and padded to whole chunks with room for one more point");
@@ -41,6 +95,7 @@ void define_search(nb::module_ &m, const Loops &loops) {
     require(int64_t(start.shape(0)) == cells && start.shape(1) == 2 && int64_t(goals.shape(0)) == cells && goals.shape(1) == 2, "settle_cells: start and goals must have two numbers for each cell");
     for (int64_t k = 0; k < 2 * cells; k++) require(start.data()[k] >= 0 && start.data()[k] <= k / 2, "settle_cells: a cell starts from itself or from one before it");
     nb::gil_scoped_release release;
+    const NoDenormals off;
     Block room;
     for (int64_t c = 0; c < cells; c++) {
       const int64_t smaller = start.data()[2 * c], other = start.data()[2 * c + 1];

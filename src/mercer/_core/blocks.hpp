@@ -8,8 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "cells.hpp"
-#include "loops.hpp"
+#include "block_newton.hpp"
 
 constexpr int64_t OTHERS = 384;       // a block has half as many violators, or as many points in all
 constexpr int64_t LARGEST_BLOCK = 2000;
@@ -18,18 +17,16 @@ constexpr int64_t SMALL_PROBLEM = 768;
 constexpr double BLOCK_PART = 0.1, ALL_PART = 0.01;  // a round ends when its violation is this part of what it was
 constexpr double LEAST_BURST = 4, MOST_BURST = 64;  // steps of pairs for each point of a block, before Newton steps:
 constexpr double NEWTON_COST = 0.1;   // as many as cost about what a Newton step of m free ones does, m^3 / width times this
-constexpr int64_t MOST_NEWTON = 1600; // free coefficients
-constexpr int64_t SINGLE_NEWTON = 300;  // of them: from here on in float32, with a larger ridge; the next step mends it
-constexpr int64_t CHEAP_NEWTON = 200;   // of them: Newton steps come first
+constexpr int64_t CHEAP_NEWTON = 200, FAIR_NEWTON = 1200;  // free coefficients: Newton steps come first; where who is free is mostly known
 constexpr double WORTH_NEWTON = 0.1;  // of violations that do not halve: they are small, and pairs drag
 constexpr double ROUNDING = 64 * std::numeric_limits<double>::epsilon();  // of sums of many numbers, in parts of their sizes
-constexpr int MOST_BLOCKS = 400, MOST_CYCLES = 30, MOST_HALVINGS = 8;
-constexpr double LEAST_VIOLATION = 1e-13, RIDGE = 1e-7, SINGLE_RIDGE = 1e-5;  // of the largest slope, of the largest K_ii
+constexpr int MOST_BLOCKS = 400, MOST_CYCLES = 30;
+constexpr double LEAST_VIOLATION = 1e-13;  // of the largest slope
 
 class ByBlocks {
  public:
   ByBlocks(const Loops &given, const float *K32, int64_t padded, const Cell &cell, bool with_bias, Block &room)
-      : loops(given), K(K32), width(padded), q(cell.q), p(cell.p), beta(cell.beta), F(cell.F), bias(with_bias), smooth(true), hinge(with_bias), block(room) {
+      : loops(given), K(K32), width(padded), q(cell.q), p(cell.p), beta(cell.beta), F(cell.F), bias(with_bias), smooth(true), hinge(with_bias), block(room), newton(given, room, with_bias) {
     for (int64_t t = 0; t < p.n; t++) {
       if (!(p.lo[t] < p.hi[t])) continue;
       movable++;
@@ -48,9 +45,10 @@ class ByBlocks {
       const bool slow = violation > 0.5 * old && violation < WORTH_NEWTON;
       old = violation;
       choose();
-      if (!descend(violation, slow, (again || s.free <= CHEAP_NEWTON) && violation < WORTH_NEWTON)) break;
+      if (!descend(violation, slow, s.free <= (again ? FAIR_NEWTON : CHEAP_NEWTON) && violation < WORTH_NEWTON, again)) break;
       look(goal, least);
     }
+    s.newton = newton.taken;
     return s;
   }
 
@@ -86,6 +84,7 @@ class ByBlocks {
   bool bias, smooth, hinge, whole = false;
   int64_t movable = 0;
   Block &block;
+  NewtonSteps newton;
   SettledByBlocks s;
 
   void repair(double excess, std::vector<double> &change) {
@@ -204,7 +203,7 @@ class ByBlocks {
   }
 
   // Solve for the block, and move; false, where nothing has moved.
-  bool descend(double violation, bool slow, bool newton_first) {
+  bool descend(double violation, bool slow, bool newton_first, bool again) {
     Block &b = block;
     const double tol = (whole ? ALL_PART : BLOCK_PART) * violation;
     const auto pairs = smooth ? loops.block_descent : loops.single.pair_descent;
@@ -214,14 +213,14 @@ class ByBlocks {
       int64_t taken = 0;
       if (!skip) {
         for (int64_t i = 0; i < b.width; i++) b.F32[size_t(i)] = float(b.F[size_t(i)]);
-        taken = pairs({b.width, b.K, b.diag.data(), b.F32.data(), b.beta.data(), b.lo.data(), b.hi.data(), b.eps.data()}, tol, newton_first ? int64_t(LEAST_BURST * double(b.q)) : burst(), &left);
+        taken = pairs({b.width, b.K, b.diag.data(), b.F32.data(), b.beta.data(), b.lo.data(), b.hi.data(), b.eps.data()}, tol, newton_first || again ? int64_t(LEAST_BURST * double(b.q)) : burst(), &left);
         s.steps += taken;
         if (left <= tol && !slow) break;
         refresh();
       }
-      const double gain = newton();
+      const double gain = newton.step();
       if (newton_first && block_violation() <= tol) break;
-      if (gain > 0) newton();  // bounds were met, or float32 left something
+      if (gain > 0) newton.step();  // bounds were met, or float32 left something
       if (newton_first && block_violation() <= tol) break;
       if (!skip && gain <= 0 && (taken == 0 || left <= tol)) break;
       slow = false;
@@ -256,123 +255,5 @@ class ByBlocks {
     }
     loops.single.add_rows(K, width, moved.data(), delta.data(), int64_t(moved.size()), p.n, F);
     return !moved.empty();
-  }
-
-  // One Newton step of the block's free coefficients, bent at their bounds: the best of t = 1, 1/2, 1/4 ... on
-  // clip(beta + t d - lambda), where lambda keeps the sum. Returns the gain of the dual, or 0.
-  double newton() {
-    Block &b = block;
-    std::vector<int64_t> free;
-    std::vector<double> low, high, slope;
-    for (int64_t i = 0; i < b.q; i++) {
-      const size_t at = size_t(i);
-      const double own = b.beta[at], eps = b.eps[at];  // |beta| has a kink at 0, which counts as a bound
-      const double l = eps > 0 && own > 0 ? 0 : b.lo[at], h = eps > 0 && own < 0 ? 0 : b.hi[at];
-      if (l < own && own < h && !(eps > 0 && own == 0)) free.push_back(i), low.push_back(l), high.push_back(h), slope.push_back(b.F[at] - (own > 0 ? eps : own < 0 ? -eps : 0));
-    }
-    const size_t m = free.size();
-    if (m < 2 || int64_t(m) > MOST_NEWTON) return 0;
-    s.newton++;
-    std::vector<double> d(m);
-    if (!direction(free, slope, d)) return 0;
-    std::vector<double> step(m), change, best_step, best_change;
-    double best = 0, t = 1;
-    for (int k = 0; k < MOST_HALVINGS; k++, t *= 0.5) {
-      const bool inside = bent(free, low, high, d, t, step);
-      const double gain = gain_of(free, slope, step, change);
-      if (gain > best) best = gain, best_step = step, best_change = change;
-      else if (best > 0) break;
-      if (inside) break;
-    }
-    if (!(best > 0)) return 0;
-    for (size_t k = 0; k < m; k++) {
-      const size_t at = size_t(free[k]);
-      const double to = b.beta[at] + best_step[k], near = 1e-12 * (b.hi[at] - b.lo[at] < 1e300 ? b.hi[at] - b.lo[at] : 1);
-      b.beta[at] = high[k] - to < near ? high[k] : to - low[k] < near ? low[k] : to;
-    }
-    for (int64_t i = 0; i < b.q; i++) b.F[size_t(i)] -= best_change[size_t(i)];
-    return best;
-  }
-
-  // d solves (K + r) d + b = slope with sum d = 0 among the free
-  bool direction(const std::vector<int64_t> &free, const std::vector<double> &slope, std::vector<double> &d) {
-    const size_t m = free.size();
-    std::vector<double> both(2 * m);
-    if (!(int64_t(m) < SINGLE_NEWTON ? solve<double>(free, slope, RIDGE, loops.solve_definite, both) : solve<float>(free, slope, SINGLE_RIDGE, loops.solve_roughly, both))) return false;
-    double sum = 0, ones = 0;
-    for (size_t i = 0; i < m; i++) sum += both[2 * i], ones += both[2 * i + 1];
-    const double lambda = bias ? sum / ones : 0;
-    for (size_t i = 0; i < m; i++) {
-      d[i] = both[2 * i] - lambda * both[2 * i + 1];
-      if (!std::isfinite(d[i])) return false;
-    }
-    return true;
-  }
-
-  // (K + r)^-1 of the slopes and of ones, with a ridge that grows until there is a factor
-  template <class Real, class Solver> bool solve(const std::vector<int64_t> &free, const std::vector<double> &slope, double ridge, Solver solver, std::vector<double> &both) const {
-    Block &b = block;
-    const size_t m = free.size();
-    std::vector<Real> B(2 * m), &H = b.room(Real());
-    if (H.size() < m * m) H.resize(m * m);
-    double largest = 0, size = 0;
-    for (size_t k = 0; k < m; k++) largest = std::fmax(largest, double(b.diag[size_t(free[k])])), size = std::fmax(size, std::fabs(slope[k]));
-    for (;; ridge *= 100) {
-      for (size_t i = 0; i < m; i++) {
-        const float *row = b.K + free[i] * b.width;
-        for (size_t j = 0; j < i; j++) H[i * m + j] = Real(row[free[j]]);  // the lower half is enough
-        H[i * m + i] = Real(double(b.diag[size_t(free[i])]) + ridge * largest);
-        B[2 * i] = Real(size > 0 ? slope[i] / size : 0), B[2 * i + 1] = 1;
-      }
-      if (solver(H.data(), int64_t(m), B.data(), 2)) break;
-      if (ridge > 1e-2) return false;
-    }
-    for (size_t i = 0; i < m; i++) both[2 * i] = size * double(B[2 * i]), both[2 * i + 1] = double(B[2 * i + 1]);
-    return true;
-  }
-
-  // step <- clip(beta + t d - lambda) - beta; true, where no bound was met
-  bool bent(const std::vector<int64_t> &free, const std::vector<double> &low, const std::vector<double> &high, const std::vector<double> &d, double t, std::vector<double> &step) const {
-    const size_t m = free.size();
-    double lambda = 0, size = 0;
-    bool inside = true;
-    for (int k = 0; k < 60; k++) {
-      double sum = 0;
-      size_t between = 0;
-      inside = true, size = 0;
-      for (size_t i = 0; i < m; i++) {
-        const double own = block.beta[size_t(free[i])], to = own + t * d[i] - lambda;
-        const double clipped = to < low[i] ? low[i] : to > high[i] ? high[i] : to;
-        between += to > low[i] && to < high[i], inside = inside && clipped == to;
-        step[i] = clipped - own, sum += step[i], size += std::fabs(step[i]);
-      }
-      if (!bias || std::fabs(sum) <= 1e-13 * size || between == 0) break;
-      lambda += sum / double(between);
-    }
-    if (bias) {  // what rounding has left of the sum goes to the one with the most room
-      double sum = 0, room = -1;
-      size_t at = 0;
-      for (size_t i = 0; i < m; i++) {
-        const double to = block.beta[size_t(free[i])] + step[i], own = std::fmin(to - low[i], high[i] - to);
-        sum += step[i];
-        if (own > room) room = own, at = i;
-      }
-      if (std::fabs(sum) > room) return std::fill(step.begin(), step.end(), 0.0), true;
-      step[at] -= sum;
-    }
-    return inside;
-  }
-
-  // By how much the dual rises by a step; change <- (K + r) step of all points of the block
-  double gain_of(const std::vector<int64_t> &free, const std::vector<double> &slope, const std::vector<double> &step, std::vector<double> &change) const {
-    const Block &b = block;
-    change.assign(size_t(b.width), 0.0);
-    loops.single.add_rows(b.K, b.width, free.data(), step.data(), int64_t(free.size()), b.width, change.data());
-    double along = 0, curved = 0;
-    for (size_t k = 0; k < free.size(); k++) {
-      change[size_t(free[k])] += b.r[size_t(free[k])] * step[k];
-      along += slope[k] * step[k], curved += step[k] * change[size_t(free[k])];
-    }
-    return along - 0.5 * curved;
   }
 };

@@ -11,17 +11,25 @@ struct SettledByBlocks {
   double dual = 0, gap = 0, top = 0, bottom = 0, travel = 0, scale = 1;  // the gap is that of w times the scale
 };
 
-// The points of a block: K in float32, the rest of each array padded with points that cannot move. `system` and `rough`
-// are room for Newton's: memory is kept from cell to cell, since fresh memory is slow.
+// The factor of K + r among some points, and what its inverse makes of ones. It serves until others are free.
+struct Factor {
+  std::vector<int64_t> who;
+  std::vector<float> diag, rough;
+  std::vector<double> precise, ones;
+
+  std::vector<float> &of(float) { return rough; }
+  std::vector<double> &of(double) { return precise; }
+};
+
+// The points of a block: K in float32, the rest of each array padded with points that cannot move. Memory is kept from
+// cell to cell, since fresh memory is slow.
 struct Block {
   int64_t q, width;
   const float *K;
-  std::vector<float> copy, diag, F32, rough;
-  std::vector<double> beta, before, lo, hi, eps, r, F, start, system;
+  std::vector<float> copy, diag, F32;
+  std::vector<double> beta, before, lo, hi, eps, r, F, start;
   std::vector<int64_t> at;
-
-  std::vector<float> &room(float) { return rough; }
-  std::vector<double> &room(double) { return system; }
+  Factor factor;
 };
 
 // A problem: its terms, and beta and F, which change.

@@ -5,6 +5,7 @@
 #include "perceptron.hpp"
 #include "rows.hpp"
 #include "stochastic.hpp"
+#include "sums.hpp"
 #include "tiles.hpp"
 #include "votes.hpp"
 
@@ -12,10 +13,10 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define TEXT_(a) #a
 #define TEXT(a) TEXT_(a)
-template <class Real> constexpr LoopsOf<Real> OF = {fill<Real>, square<Real>, add<Real>, add_both<Real>, finish_rows<Real>, add_rows<Real>, mirror<Real>, pair_descent<Real>};
+template <class Real> constexpr LoopsOf<Real> OF = {fill<Real>, square<Real>, add<Real>, add_both<Real>, finish_rows<Real>, add_rows<Real>, mirror<Real>, pair_descent<Real>, factor<Real>, substitute<Real>};
 constexpr FeatureLoops FEATURES = {
     features::dots, features::combine, features::weighted, features::squares, features::descend, features::descend_passes, features::descend_kernel, features::in_play, features::shuffle, features::draw,
     features::draws, features::draws_kernel, features::losses_and_conjugates, features::approach, features::learn, features::learn_block, features::cast_votes,
 };
 extern const Loops JOIN(loops_, TABLE);
-const Loops JOIN(loops_, TABLE) = {TEXT(LEVEL), OF<float>, OF<double>, solve_definite<double>, solve_definite<float>, votes, block_descent, FEATURES};
+const Loops JOIN(loops_, TABLE) = {TEXT(LEVEL), OF<float>, OF<double>, votes, block_descent, sum_panel, FEATURES};

@@ -6,6 +6,7 @@
 constexpr int GROUP = 8;   // rows packed together
 constexpr int PANEL = 48;  // columns packed together, in float32; half as many in float64
 constexpr int SPAN = 28;   // coordinates summed up in a row (31 at most, for counts of bits by bytes)
+constexpr int64_t SUMMED = 64;  // columns that are summed up at a time as if with twice the digits: their rows stay in cache
 constexpr int CHUNK = 64;  // the length of the arrays of `pair_descent` is a multiple of this
 
 // What is summed up over the coordinates of two points, and what is made of the sum s. `counts` are of bits that differ.
@@ -45,15 +46,16 @@ template <class Real> struct LoopsOf {
   void (*add_rows)(const Real *rows, int64_t stride, const int64_t *slots, const double *v, int64_t count, int64_t n, double *out);
   void (*mirror)(Real *K, int64_t stride, int64_t first, int64_t last);
   int64_t (*pair_descent)(const WorkingSet<Real> &, double tol, int64_t most, double *violation);
+  bool (*factor)(Real *H, int64_t n);
+  void (*substitute)(const Real *H, int64_t n, Real *B, int64_t m);
 };
 
 struct Loops {
   const char *name;
   LoopsOf<float> single;
   LoopsOf<double> precise;
-  bool (*solve_definite)(double *H, int64_t n, double *B, int64_t m);
-  bool (*solve_roughly)(float *H, int64_t n, float *B, int64_t m);
   void (*votes)(const double *sums, const double *biases, int64_t k, int64_t n, bool ties, double *won, double *margin);
   int64_t (*block_descent)(const WorkingSet<float> &, double tol, int64_t most, double *violation);
+  void (*sum_panel)(const double *panel, const int64_t *slots, const double *v, int64_t count, double *out);
   FeatureLoops features;
 };

@@ -4,29 +4,43 @@
 
 namespace {
 
-constexpr int64_t STRIPE = 48;  // columns of the factor that are found together,
-constexpr int64_t SIDE = 64;    // and rows of them, which stay in cache
+constexpr int64_t STRIPE = 48;  // columns of the factor that are found together
 
 // The factor of the block H[first .. first + many) on the diagonal, into its lower half; false, where it is not definite.
 template <class Real> inline bool factor_block(Real *H, int64_t stride, int64_t many) {
+  constexpr int L = LANES<Real>;
+  alignas(64) Real columns[STRIPE][STRIPE] = {};  // what is left of each column, and the factor's
   for (int64_t i = 0; i < many; i++)
-    for (int64_t j = 0; j <= i; j++) {
-      Real s = H[i * stride + j];
-      for (int64_t k = 0; k < j; k++) s = fused(-H[i * stride + k], H[j * stride + k], s);
-      if (i == j && !(s > 0)) return false;
-      H[i * stride + j] = i == j ? Real(__builtin_sqrt(double(s))) : s / H[j * stride + j];
+    for (int64_t k = 0; k <= i; k++) columns[k][i] = H[i * stride + k];
+  for (int64_t j = 0; j < many; j++) {
+    if (!(columns[j][j] > 0)) return false;
+    const Real root = Real(__builtin_sqrt(double(columns[j][j])));
+    for (int64_t i = j + 1; i < many; i++) columns[j][i] = columns[j][i] / root;
+    columns[j][j] = root;
+    for (int64_t k = j + 1; k < many; k++) {
+      const Real own = columns[j][k];
+      for (int64_t i = k / L * L; i < many; i += L) store(columns[k] + i, load(columns[k] + i) - load(columns[j] + i) * own);
     }
+  }
+  for (int64_t i = 0; i < many; i++)
+    for (int64_t k = 0; k <= i; k++) H[i * stride + k] = columns[k][i];
   return true;
 }
 
-// across[k][i] <- the stripe's entry of row i, k by k; rows are padded to whole vectors
+// across[k][i] <- the stripe's entry of row i, k by k; rows are padded to WIDE of them, whose sums do not wait for each other
 template <class Real> inline void solve_stripe(const Real *block, int64_t stride, int64_t many, Real *across, int64_t width, int64_t size) {
-  constexpr int L = LANES<Real>;
-  for (int64_t k = 0; k < many; k++)
-    for (int64_t i = 0; i < size; i += L) {
-      vec<Real> s = load(across + k * width + i);
-      for (int64_t m = 0; m < k; m++) s = s - load(across + m * width + i) * block[k * stride + m];
-      store(across + k * width + i, s / block[k * stride + k]);
+  constexpr int L = LANES<Real>, WIDE = 32, AT_ONCE = WIDE / L;
+  for (int64_t i = 0; i < size; i += WIDE)
+    for (int64_t k = 0; k < many; k++) {
+      Real *own = across + k * width + i;
+      vec<Real> s[AT_ONCE];
+#pragma GCC unroll 8
+      for (int c = 0; c < AT_ONCE; c++) s[c] = load(own + c * L);
+      for (int64_t m = 0; m < k; m++)
+#pragma GCC unroll 8
+        for (int c = 0; c < AT_ONCE; c++) s[c] = s[c] - load(across + m * width + i + c * L) * block[k * stride + m];
+#pragma GCC unroll 8
+      for (int c = 0; c < AT_ONCE; c++) store(own + c * L, s[c] / block[k * stride + k]);
     }
 }
 
@@ -66,21 +80,27 @@ template <class Real> inline Real product_of(const Real *a, const Real *b, int64
   return sum;
 }
 
-// B <- H^-1 B for n x m, column by column; H is overwritten by its factor. False, where H is not positive definite.
-template <class Real> inline bool solve_definite(Real *H, int64_t n, Real *B, int64_t m) {
+// H <- its factor, in the lower half; false, where H is not positive definite.
+template <class Real> inline bool factor(Real *H, int64_t n) {
   const int64_t width = (n + 63) / 32 * 32;  // whole vectors, and a pair of them beyond the last row
-  Zeros<Real> across(STRIPE * width), x(n);
+  Zeros<Real> across(STRIPE * width);
   for (int64_t first = 0; first < n; first += STRIPE) {
     const int64_t many = least_of(STRIPE, n - first), rows = n - first - many, padded = (rows + 63) / 32 * 32;
     Real *block = H + first * n + first, *below = block + many * n;
     if (!factor_block(block, n, many)) return false;
     for (int64_t i = 0; i < padded; i++)
       for (int64_t k = 0; k < many; k++) across[k * width + i] = i < rows ? below[i * n + k] : 0;
-    for (int64_t i = 0; i < padded; i += SIDE) solve_stripe(block, n, many, across.at(i), width, least_of(SIDE, padded - i));
+    solve_stripe(block, n, many, across.at(0), width, padded);
     for (int64_t i = 0; i < rows; i++)
       for (int64_t k = 0; k < many; k++) below[i * n + k] = across[k * width + i];
     update(below + many, n, rows, across.at(0), many, width);
   }
+  return true;
+}
+
+// B <- H^-1 B for n x m, column by column, where H holds its factor.
+template <class Real> inline void substitute(const Real *H, int64_t n, Real *B, int64_t m) {
+  Zeros<Real> x(n);
   for (int64_t c = 0; c < m; c++) {
     for (int64_t i = 0; i < n; i++) x[i] = (B[i * m + c] - product_of<Real>(H + i * n, x.at(0), i)) / H[i * n + i];
     for (int64_t i = n - 1; i >= 0; i--) {
@@ -88,7 +108,6 @@ template <class Real> inline bool solve_definite(Real *H, int64_t n, Real *B, in
       for (int64_t k = 0; k < i; k++) x[k] = fused(-H[i * n + k], own, x[k]);
     }
   }
-  return true;
 }
 
 }  // namespace

@@ -36,8 +36,9 @@ template <class Real> struct Best {
     for (int c = 0; c < CHAINS; c++) value[c] = filled(least), at[c] = vec<Real>{};
   }
   void see(int c, vec<Real> x, Real t) {
-    at[c] = x > value[c] ? filled(t) : at[c];
-    value[c] = larger(x, value[c]);
+    const auto better = x > value[c];
+    at[c] = better ? filled(t) : at[c];
+    value[c] = better ? x : value[c];
   }
   // The first place of the largest of all.
   int64_t first(Real &top) const {

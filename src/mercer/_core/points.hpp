@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 struct Points {
   int64_t n;
@@ -52,20 +53,20 @@ inline int64_t choose_largest(const Points &p, double sign, double floor, double
   constexpr int BINS = 1024;
   if (!(highest > 0)) return size;
   int64_t counts[BINS + 1] = {};
+  std::vector<int16_t> bins(p.n);  // -1: left out
   const double scale = BINS / highest;
-  auto bin = [&](int64_t t) {
-    const double gain = (sign > 0 ? rise_of(p, t) : -fall_of(p, t)) - floor;
-    if (taken[t] || !(gain > 0)) return -1;
-    return gain * scale < BINS ? int(gain * scale) : BINS;
-  };
+  for (int64_t t = 0; t < p.n; t++) {
+    const double gain = (sign > 0 ? rise_of(p, t) : -fall_of(p, t)) - floor, at = gain * scale;
+    bins[t] = int16_t(taken[t] || !(gain > 0) ? -1 : at < BINS ? int(at) : BINS);
+  }
   for (int64_t t = 0; t < p.n; t++)
-    if (const int at = bin(t); at >= 0) counts[at]++;
+    if (bins[t] >= 0) counts[bins[t]]++;
   int last = BINS;
   int64_t above = 0;
   while (last > 0 && above + counts[last] < most) above += counts[last--];
   const int64_t there = counts[last] > 0 ? counts[last] : 1, wanted = most - above < 0 ? 0 : most - above < there ? most - above : there;
   for (int64_t t = 0, seen = 0; t < p.n; t++) {
-    const int at = bin(t);
+    const int at = bins[t];
     if (at < last) continue;
     if (at == last) {
       const bool take = seen * wanted / there != (seen + 1) * wanted / there;

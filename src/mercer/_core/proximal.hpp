@@ -53,21 +53,6 @@ inline double proximal_slope(const Proximal &p, const double *f, const double *d
   return out;
 }
 
-// Z <- these rows of X, weighted <- each times its weight; ones += their sum
-template <class Given, class Real>
-inline void weighted_rows(const Given *X, int64_t d, const int64_t *rows, int64_t count, const double *weight, Real *Z, Real *weighted, double *ones) {
-  for (int64_t k = 0; k < count; k++) {
-    const Given *row = X + rows[k] * d;
-    const double factor = weight[rows[k]];
-    for (int64_t j = 0; j < d; j++) {
-      const double z = double(row[j]);
-      Z[k * d + j] = Real(z);
-      weighted[k * d + j] = Real(factor * z);
-      ones[j] += factor * z;
-    }
-  }
-}
-
 // out += sum_k weight_k x x' over these sparse rows, on and above the diagonal (d x d); ones += sum weight_k x
 template <class Index, class Given>
 inline void add_sparse_squares(const Index *begin, const Index *column, const Given *value, const int64_t *rows, int64_t count, const double *weight, double *out, int64_t d, double *ones) {

@@ -70,14 +70,15 @@ inline float fused(float a, float b, float c) {
 #endif
 }
 
-// As many numbers as a vector of float64 has, widened.
+// As many numbers as a vector of float64 has, widened. (A list of them becomes one instruction, a converted vector five.)
 inline vec<double> load_wide(const double *p) { return load(p); }
-inline vec<double> load_wide(const float *p) {
-  typedef float half __attribute__((vector_size(BYTES / 2), aligned(4), may_alias));
-  typedef float aligned_half __attribute__((vector_size(BYTES / 2)));
-  const aligned_half few = *reinterpret_cast<const half *>(p);
-  return __builtin_convertvector(few, vec<double>);
-}
+#if BYTES == 64
+inline vec<double> load_wide(const float *p) { return vec<double>{p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]}; }
+#elif BYTES == 32
+inline vec<double> load_wide(const float *p) { return vec<double>{p[0], p[1], p[2], p[3]}; }
+#else
+inline vec<double> load_wide(const float *p) { return vec<double>{p[0], p[1]}; }
+#endif
 
 // 2^f on [-1/2, 1/2]: the polynomial of degree 6 with the least largest error that is 1 at 0 (float32), Taylor's of
 // degree 13 (float64).
@@ -102,11 +103,10 @@ template <class Real> constexpr typename PowersOf<Real>::type POWERS{};
 template <class Real, int N> inline void exp2_of(vec<Real> (&t)[N]) {
   constexpr int bits = Number<Real>::mantissa, degree = PowersOf<Real>::type::degree;
   const vec<Real> magic = filled(Real(bits == 23 ? 0x1.8p23 : 0x1.8p52));  // adding it rounds to a whole number
-  const vec<Real> least = filled(Real(Number<Real>::lowest - 1));
+  const vec<Real> least = magic + Real(Number<Real>::lowest);
   vec<Real> shifted[N], f[N], p[N];
 #pragma GCC unroll 8
   for (int c = 0; c < N; c++) {
-    t[c] = larger(t[c], least);
     shifted[c] = t[c] + magic;
     f[c] = t[c] - (shifted[c] - magic);
     p[c] = filled(Real(POWERS<Real>.c[degree]));
@@ -115,9 +115,8 @@ template <class Real, int N> inline void exp2_of(vec<Real> (&t)[N]) {
   for (int m = degree - 1; m >= 0; m--)
 #pragma GCC unroll 8
     for (int c = 0; c < N; c++) p[c] = p[c] * f[c] + Real(POWERS<Real>.c[m]);
-  // At the least exponent less one, f is 0 and p is 1: the bits are those of zero.
 #pragma GCC unroll 8
-  for (int c = 0; c < N; c++) t[c] = (vec<Real>)((ivec<Real>)p[c] + ((ivec<Real>)shifted[c] << bits));
+  for (int c = 0; c < N; c++) t[c] = (vec<Real>)(shifted[c] < least ? ivec<Real>{} : (ivec<Real>)p[c] + ((ivec<Real>)shifted[c] << bits));
 }
 
 // The square root of each lane, correctly rounded.

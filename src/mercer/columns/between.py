@@ -9,18 +9,26 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..kernels import Kernel
-from ..kernels.evaluate import admit_both, diagonal
-from ..kernels.pairwise import overflow_checked_later, require_no_overflow
-from ..kernels.points import Domain, common_dtype, count, squares_fit_in_single
+from ..kernels.points import (
+    Domain,
+    admit_both,
+    common_dtype,
+    count,
+    diagonal,
+    overflow_checked_later,
+    require_no_overflow,
+    squares_fit_in_single,
+)
 from ..parallel import for_each, thread_count
 from ..types import Array, DType, Points
 from .choose import way_of
-from .columns import SCRATCH, Columns, padded, pieces, shared, sizes
+from .columns import BLOCK, SCRATCH, Columns, padded, pieces, shared, sizes
 from .dense import Tiles
 from .way import core
 
 _WORTH_A_THREAD = 100_000  # values
 _FEW = 1000  # values
+_CACHE = 2**18  # bytes of values that one thread uses while they are in its cache
 _AT_ONCE = 500  # points whose values are computed in one native call, by one thread
 _PROBE = {False: 8192, True: 16}  # points of which values are timed; fewer, where the kernel is a user's own function
 
@@ -42,6 +50,11 @@ class Between:
             self.way.fill(ready, columns, every, out[:, part])
         if not self.kernel.bounded:
             require_no_overflow(out)
+
+
+def rows_in_cache(columns: int, dtype: DTypeLike) -> int:
+    """How many rows of so many values stay in the cache of a core; no fewer than pay for their call."""
+    return max(BLOCK, _CACHE // (columns * np.dtype(dtype).itemsize))
 
 
 def block(kernel: Kernel, X: Points, Z: Points = None) -> Array:

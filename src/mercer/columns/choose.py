@@ -27,8 +27,7 @@ from ..kernels import (
     Scaled,
     Sum,
 )
-from ..kernels.pairwise import overflow_checked_later, require_no_overflow, squared_norms
-from ..kernels.points import is_sparse, width
+from ..kernels.points import is_sparse, overflow_checked_later, require_no_overflow, squared_norms, width
 from ..types import Array, Points
 from .algebra import Added, Changed, Cosines, Multiplied, Rounded
 from .blocks import Blocks

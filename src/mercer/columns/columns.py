@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import repeat
 from math import inf
@@ -42,7 +43,7 @@ PANEL = 48
 SCRATCH = 32_000_000  # bytes of temporaries, over all threads
 _PIECES = 3  # of work for each thread
 _SIDE = 5 * BLOCK  # points of a block of a square
-_MIRRORED = 64.0  # multiply-adds: to mirror a value costs more
+_MIRRORED = 96.0  # multiply-adds: to mirror a value costs more
 _FEW = 512  # rows; sums over so few are those of predictions, to the last bit
 _SYMMETRIC = 6e6  # bytes of temporaries of a thread that uses values twice
 _STRIPS = 16  # of a symmetric product, at most: each has sums of its own
@@ -54,11 +55,11 @@ _PROBE_COLUMNS = {False: 8192, True: 16}  # with so many columns; fewer, where t
 _PROBE_SECONDS = 0.003  # until one takes so long
 
 
+@dataclass(eq=False)
 class Counted:
     """How many kernel values were computed, by all columns of the same points."""
 
-    def __init__(self) -> None:
-        self.values = 0
+    values: int = 0
 
 
 class Columns:

@@ -15,13 +15,12 @@ from sklearn.exceptions import ConvergenceWarning
 from .._core.core import CHOICE
 from ..columns import padded, padded_square
 from ..estimators.base import Machine
+from ..estimators.checks import ScaleWarning
 from ..estimators.multiclass import pack, pairs
 from ..estimators.one_class import OneClassSVM
-from ..estimators.scales import ScaleWarning
 from ..estimators.together import Found, Lot, settled
 from ..gram import DenseGram
 from ..gram.base import Aim, Parts
-from ..gram.evidence import known_definite
 from ..kernels import Kernel
 from ..kernels.points import Domain, is_sparse
 from ..solution import Certificate, Status, worst
@@ -131,7 +130,7 @@ def matrix_of(kernel: Kernel, X: Array) -> Array:
         K[:n, :n] = X
     else:
         K = padded_square(kernel, X, exact=n <= _CLOSE)
-    if not known_definite(kernel):
+    if not kernel.known_definite():
         doubt = DenseGram(K[:n, :n], kernel, X).doubt
         if doubt is not None:
             raise RefusedError(doubt)

@@ -16,7 +16,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from ..estimators.machines import fit_machines
-from ..estimators.tasks import Task
 from ..estimators.together import posed
 from ..gram import LinearGram
 from ..kernels import Linear
@@ -24,7 +23,7 @@ from ..kernels.pairwise import linear_weights
 from ..kernels.points import is_sparse
 from ..limits import Deadline
 from ..losses import Hinge, Loss, SquaredHinge
-from ..progress import Watches
+from ..problem import Task
 from ..solution import Certificate, Status, worst
 from ..solvers import CoordinateDescent
 from ..types import Array, Index
@@ -132,9 +131,9 @@ def _solutions(X: Any, tasks: list[Task], scaling: float, tol: float) -> tuple[A
 
 def _by_descent(X: Any, tasks: list[Task], scaling: float) -> tuple[Array, list[Certificate], int]:
     """The same by Mercer's coordinate descent and Newton steps, at any size."""
-    watch, forever = Watches([]), Deadline.after(None)
+    forever = Deadline.after(None)
     gram = LinearGram(X, scaling**2)
-    solutions = fit_machines(gram, tasks, CoordinateDescent(), tol=_GAP, max_iter=None, deadline=forever, watch=watch)
+    solutions = fit_machines(gram, tasks, CoordinateDescent(), tol=_GAP, max_iter=None, deadline=forever)
     if any(solution.status is Status.INTERRUPTED for solution in solutions):
         raise KeyboardInterrupt
     bad = [s.status for s in solutions if s.status not in (Status.CONVERGED, Status.STALLED)]

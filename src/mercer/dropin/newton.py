@@ -13,11 +13,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..arithmetic import inner
 from ..losses import Terms
 from ..solution import Certificate, Status
 from ..solvers.newton.line_search import flat_step
 from ..solvers.triangular import inverse_of
-from ..types import Array, inner
+from ..types import Array
 
 _ROUNDS = 50
 
@@ -25,21 +26,20 @@ _ROUNDS = 50
 def newton(Z: Array, t: Terms, tol: float) -> tuple[Array, Certificate, int]:
     """w, its certificate, and the number of steps; the status is "converged" where the relative gap is below `tol`."""
     w, f, rounds = np.zeros(Z.shape[1]), np.zeros(len(Z)), 0
-    best, free = _objective(t, w, f), np.ones(len(Z), bool)
+    beta, free = t.best(f), np.ones(len(Z), bool)
     while rounds < _ROUNDS:
         step = _towards_least(Z[free], t.q[free], t.r[free]) - w
         along = Z @ step
-
-        def slope(part: float) -> float:
-            return inner(w + part * step, step) - inner(t.best(f + part * along), along)  # noqa: B023 (used at once)
-
-        first = slope(0.0)
-        part = flat_step(slope, first) if first < 0.0 else 0.0
-        value = _objective(t, w + part * step, f + part * along)
-        if not value < best:
+        own, square = w @ step, step @ step
+        first = float(own - beta @ along)
+        if not first < 0.0:
             break  # rounding hides what is left
-        w, f, best, rounds = w + part * step, f + part * along, value, rounds + 1
-        before, free = free, t.best(f) != 0.0
+        part = flat_step(lambda part: float(own + part * square - t.best(f + part * along) @ along), first)  # noqa: B023
+        before, objective = free, _objective(t, w, beta)
+        after, moved = t.best(f + part * along), w + part * step
+        if not _objective(t, moved, after) < objective:
+            break
+        w, f, beta, free, rounds = moved, f + part * along, after, after != 0.0, rounds + 1
         if part == 1.0 and np.array_equal(before, free):
             break  # this is the least value of the quadratic that J is here
     certificate = _certified(Z, t, w)
@@ -55,9 +55,8 @@ def _towards_least(Z: Array, q: Array, r: Array) -> Array:
     return inverse_of(H)(scaled.T @ q)
 
 
-def _objective(t: Terms, w: Array, f: Array) -> float:
-    beta = t.best(f)
-    return 0.5 * float(w @ w) + 0.5 * float((t.r * beta) @ beta)
+def _objective(t: Terms, w: Array, beta: Array) -> float:
+    return 0.5 * float(w @ w + (t.r * beta) @ beta)
 
 
 def _certified(Z: Array, t: Terms, w: Array) -> Certificate:
@@ -65,5 +64,5 @@ def _certified(Z: Array, t: Terms, w: Array) -> Certificate:
     f = Z @ w
     beta = t.best(f)
     u = beta @ Z
-    primal, dual = _objective(t, w, f), inner(t.q, beta) - 0.5 * inner(u, u) - 0.5 * inner(t.r * beta, beta)
+    primal, dual = _objective(t, w, beta), inner(t.q, beta) - 0.5 * inner(u, u) - 0.5 * inner(t.r * beta, beta)
     return Certificate(primal, min(dual, primal), kkt_violation=float(np.abs(Z @ (u - w)).max()))

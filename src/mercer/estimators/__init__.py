@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..solution import WorstCertificate
-    from .checks import IndefiniteKernelWarning
+    from .checks import IndefiniteKernelWarning, ScaleWarning
     from .contributions import Contributions
     from .kernel_kmeans import KernelKMeans
     from .kernel_pca import KernelPCA
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from .one_class import OneClassSVM
     from .perceptron import Perceptron
     from .ridge import KernelRidge
-    from .scales import ScaleWarning
     from .svc import SVC
     from .svr import SVR
 
@@ -41,7 +40,7 @@ _HOME = {
     "KernelLogistic": "logistic", "Perceptron": "perceptron", "KernelPerceptron": "kernel_perceptron",
     "KernelPCA": "kernel_pca", "KernelKMeans": "kernel_kmeans",
     "Contributions": "contributions", "IndefiniteKernelWarning": "checks", "WorstCertificate": ".solution",
-    "ScaleWarning": "scales",
+    "ScaleWarning": "checks",
 }  # fmt: skip
 
 

@@ -21,36 +21,47 @@ from sklearn.utils.validation import (
 
 from ..arithmetic import DefaultArithmetic
 from ..columns import sums_between
-from ..gram import Gram, LinearGram, PointsGram, unformed
+from ..gram import Gram, PointsGram, unformed
 from ..kernels import Kernel, Linear, Polynomial
 from ..kernels import kernel as as_kernel
-from ..kernels.evaluate import require_columns
 from ..kernels.pairwise import linear_scores, linear_weights
-from ..kernels.points import Domain, common_dtype, count, objects, take
-from ..limits import Deadline, Interrupt, OutOfTimeError, StoppedError, looking, until
+from ..kernels.points import Domain, common_dtype, count, objects, require_columns, take
+from ..limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, looking, now, until, within
 from ..memory import parse_bytes
 from ..params import RebuildsParameters
-from ..progress import Line, Watches
+from ..problem import Task
+from ..progress import Line, Watch, Watches
 from ..solution import Solution, one_or_all, worst
-from ..solvers import CoordinateDescent, Solver
+from ..solvers import Solver
 from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
 from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
 from .centring import centre_of
-from .checks import require_answer, require_here, require_limits, sample_weights, seed_of, warn_of, warn_of_gaps
+from .checks import (
+    Keeps,
+    advise,
+    keeping,
+    require_answer,
+    require_here,
+    require_limits,
+    sample_weights,
+    seed_of,
+    warn_of,
+    warn_of_gaps,
+)
 from .elsewhere import tells_where
 from .expanded import SOLVER, Expanded, better, expanded_points, worth_another
 from .functions import Functions, functions_of
-from .keeping import Keeps, keeping
-from .machines import COPY, fit_machines, for_solvers, training_gram
+from .machines import COPY, fit_machines, training_gram
+from .multiclass import join
 from .predicted import as_predicted
 from .proofs import in_rows_of_the_user, with_proof
 from .repeated import Merged, merged
 from .resumed import Checkpoint
-from .scales import advise
-from .tasks import Task, Training
+from .tasks import Training
 
 _FORMED = 0.3  # of the time is what the Gram matrix may take
+_READ = 0.2  # of the time, at most, is kept for what linear machines do with their answer
 _Own = TypeVar("_Own", bound="Machine")  # as Self, by which jedi would understand Machine
 
 
@@ -59,6 +70,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
 
     _parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel, "solver": as_solver}
     _targets: ClassVar[str] = "numbers"  # what y holds: "numbers", "labels" or "nothing"
+    _own_w: ClassVar[bool] = False  # whether w is that of the certificate, where no mean was taken from the points
     _looks: ClassVar[bool] = False  # whether its Gram matrix looks for NaN and infinity: once is enough
     kernel: Any
     solver: Any
@@ -83,56 +95,57 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
 
         What is found is written to the file `checkpoint` every 20 rounds; a fit goes on from one that is there.
         """
-        return self._fit(X, y, sample_weight, checkpoint)
-
-    def _fit(self: _Own, X: Points, y: Any, sample_weight: Any, checkpoint: Any = None) -> _Own:
-        """The one fit of all machines: the limits, the problems, the answers, and what is said of them."""
-        deadline = Deadline.after(self.time_limit)
+        deadline = within(self.time_limit)
         training = self._training(X, y, sample_weight)
-        hooks = Hooks(self, training.problems, X, y, sample_weight)
+        hooks = Hooks(self, training.problems, X, y, sample_weight) if getattr(self, "_skl_callbacks", None) else None
         with keeping(self) as interrupt, ExitStack() as stack:
-            line = [stack.enter_context(Line(type(self).__name__, training.problems))] if self.verbose else []
-            self._learn(training, deadline, interrupt, Watches([hooks, *line]), checkpoint)
+            watches: list[Watch] = [] if hooks is None else [hooks]
+            if self.verbose:
+                watches.append(stack.enter_context(Line(type(self).__name__, training.problems)))
+            self._learn(training, deadline, interrupt, Watches(watches) if watches else None, checkpoint)
             if not interrupt.asked:
-                self._warn()
-            hooks.close()
+                warn_of_gaps(self)
+            if hooks is not None:
+                hooks.close()
         return self
 
     def _learn(
-        self, training: Training, deadline: Deadline, interrupt: Interrupt, watch: Watches, checkpoint: Any
+        self, training: Training, deadline: Deadline, interrupt: Interrupt, watch: Watch | None, checkpoint: Any
     ) -> None:
         """Solve, on points as they are best solved on, and keep the answer."""
         once = self._merged(training)
         posed = training if once is None else replace(training, points=once.points, tasks=(once.task,))
-        centre = self._centre(posed)
+        centre = self._centre(posed) if isinstance(posed.kernel, Linear) else None
         if centre is not None:
             posed = replace(posed, points=posed.points - centre)
-        expansion, Z = self._expansion(posed)
+        expansion, Z = self._expansion(posed) if isinstance(posed.kernel, Polynomial) else (None, None)
         kept = None if checkpoint is None else Checkpoint(checkpoint, posed, posed.points)
         if expansion is None:
             gram, solutions = self._solved_on(posed, self._solver(), deadline, interrupt, watch, kept)
         else:
             expanded = replace(posed, kernel=Linear(), points=Z)
             gram, solutions = self._solved_on(expanded, SOLVER, deadline, interrupt, watch, kept)
-        if expansion is not None and not interrupt.asked and worth_another(solutions):
-            again = self._solved_on(posed, None, deadline, interrupt, watch)
-            if better(again[1], solutions):
-                expansion, (gram, solutions) = None, again
+            if not interrupt.asked and worth_another(solutions):
+                again = self._solved_on(posed, None, deadline, interrupt, watch)
+                if better(again[1], solutions):
+                    expansion, (gram, solutions) = None, again
         spread = solutions if once is None else [once.spread(solutions[0])]
         features = None if expansion is None else Expanded.of(expansion, gram, posed.tasks, solutions)
         self._keep(training, spread, gram, centre, features)
 
     def _solved_on(
-        self, posed: Training, solver: Solver | None, deadline: Deadline, interrupt: Interrupt, watch: Watches,
+        self, posed: Training, solver: Solver | None, deadline: Deadline, interrupt: Interrupt, watch: Watch | None,
         kept: Checkpoint | None = None,
     ) -> tuple[Gram, list[Solution]]:  # fmt: skip
         """The Gram matrix, and the answers to all problems on it."""
         gram = self._formed(posed, deadline, interrupt)
+        if deadline.limited and isinstance(posed.kernel, Linear):  # to keep an answer, points are read as often again
+            deadline = deadline.earlier(min(now() - deadline.began, _READ * deadline.seconds))
         solutions = fit_machines(
-            gram, posed.tasks, solver, tol=self.tol, max_iter=self.max_iter,
-            deadline=for_solvers(deadline, posed.kernel), watch=watch, kept=kept,
+            gram, posed.tasks, solver, tol=self.tol, max_iter=self.max_iter, deadline=deadline, watch=watch, kept=kept,
         )  # fmt: skip
-        warn_of(gram.doubt)
+        if gram.doubt is not None:
+            warn_of(gram.doubt)
         return gram, solutions
 
     # What a machine writes.
@@ -152,24 +165,20 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         return merged(training.points, training.tasks, training.kernel.domain, self.memory)
 
     def _centre(self, training: Training) -> Array | None:
-        """What to subtract from the points, where the answer is the same."""
+        """What to subtract from the points of a linear machine, where the answer is the same."""
         if self.solver is not None:
             return None
         return centre_of(training.kernel, training.points, training.tasks, COPY * parse_bytes(self.memory))
 
     def _expansion(self, training: Training) -> tuple[Any, Any]:
         """The features of a polynomial kernel around the mean, and those of the points, where they are worth it."""
-        if self.solver is not None or not isinstance(training.kernel, Polynomial):
+        if self.solver is not None:
             return None, None
-        room = COPY * parse_bytes(self.memory)
-        return expanded_points(training.kernel, training.points, training.tasks, room)
+        return expanded_points(training.kernel, training.points, training.tasks, COPY * parse_bytes(self.memory))
 
     def _gram(self, training: Training) -> Gram:
         """The Gram matrix to train on."""
-        if isinstance(training.kernel, Linear) and isinstance(self._solver(), CoordinateDescent):
-            return LinearGram(training.points)  # it needs the points themselves
-        chosen = training.tasks if self.solver is None else ()
-        return training_gram(training.kernel, training.points, self.memory, chosen)
+        return training_gram(training.kernel, training.points, training.tasks, self.memory, self._solver())
 
     def _formed(self, training: Training, deadline: Deadline, interrupt: Interrupt) -> Gram:
         """The Gram matrix, and whether the kernel is in doubt, which may take long too.
@@ -177,26 +186,20 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         Where there is no time to compute it, one of which nothing is held. Where Ctrl-C comes before, nobody needs it:
         f is a constant then, whose gap holds with any kernel.
         """
+        kernel, points = training.kernel, training.points
+        hurried = deadline.limited and kernel.domain is not Domain.VALUES
         try:
-            with looking(interrupt.look):
-                gram = self._gram_in_time(training, deadline)
+            with looking(interrupt.look), until(deadline.part(_FORMED) if hurried else NEVER):
+                gram = self._gram(training)
                 if not deadline.limited:
                     _ = gram.doubt
                 return gram
+        except OutOfTimeError:
+            return PointsGram(kernel, points, self.memory, "by rows: no time to compute them all")
         except StoppedError:
-            gram = unformed(training.kernel, training.points)
+            gram = unformed(kernel, points)
             gram.__dict__["doubt"] = None
             return gram
-
-    def _gram_in_time(self, training: Training, deadline: Deadline) -> Gram:
-        """The Gram matrix; where there is no time to compute it, one of which nothing is held."""
-        if training.kernel.domain is Domain.VALUES:
-            return self._gram(training)
-        try:
-            with until(deadline.part(_FORMED)):
-                return self._gram(training)
-        except OutOfTimeError:
-            return PointsGram(training.kernel, training.points, self.memory, "by rows: no time to compute them all")
 
     def _pack(self, betas: list[Array], sizes: list[int]) -> Array:
         """The coefficients of all problems as rows over the points; classes of these sizes follow one another."""
@@ -209,10 +212,6 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     def _blocks(self) -> list[slice]:
         """Pieces of the support vectors over which sums are taken."""
         return [slice(0, len(self.support_))]
-
-    def _join(self, parts: list[Array]) -> Array:
-        """Sums of each problem, as columns, from the sums over each piece."""
-        return parts[0]
 
     def _unfitted(self) -> Machine:
         """The same machine before its fit, its kernel resolved."""
@@ -238,18 +237,20 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             y, weight = None if y is None else y[rows], weight[rows]
         order, group, tasks = self._plan(y, weight)
         rows = rows if order is None else rows[order]
-        if kernel.domain is Domain.VALUES:
+        given, weight = kernel.domain is Domain.VALUES, weight if order is None else weight[order]
+        if given:
             require_columns(X, n)
-            points = X if rows.size == n and order is None else X[np.ix_(rows, rows)]
-        else:
-            points = X if rows.size == n and order is None else take(X, rows)
+        points = X
+        if rows.size < n or order is not None:
+            points = X[np.ix_(rows, rows)] if given else take(X, rows)
         advise(self, kernel, points)
-        resolved = kernel.resolve(points, weight if order is None else weight[order])
+        resolved = kernel.resolve(points, weight)
         return Training(resolved, points, rows, n, group, tuple(tasks))
 
     def _admit_both(self, X: Points, y: Any, kernel: Kernel, reset: bool = True) -> tuple[Any, Any]:
         """Points and targets, checked."""
-        require_here(self, X)
+        if not isinstance(X, np.ndarray):
+            require_here(self, X)
         if kernel.domain in (Domain.VECTORS, Domain.VALUES):
             checks = self._vector_checks(kernel) | {"reset": reset, "ensure_all_finite": not self._looks}
             if self._targets == "nothing":
@@ -288,20 +289,13 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         self.kernel_ = training.kernel
         self.shape_fit_ = (training.n, *([self.n_features_in_] if hasattr(self, "n_features_in_") else []))
         self.intercept_ = np.array([solution.b for solution in solutions])
-        self.n_iter_ = max(1, *(solution.iterations for solution in solutions))
+        self.n_iter_ = max(1, *[len(solution.history) for solution in solutions])
         self._keep_support(training, solutions, gram, centre)
         self._expanded = expanded
-        if expanded is not None and not expanded.expansion.whole:  # both ways to write f agree at the centre
-            m = expanded.expansion.centre[None].astype(self.support_vectors_.dtype)
-            self.intercept_ = self.intercept_ - self._join(self._sums(m, self._blocks()))[0]
-        if centre is not None:
-            assert self._coef is not None
-            self.intercept_ -= self._coef @ centre
         if centre is not None or expanded is not None:
-            both = zip(solutions, self.intercept_.tolist(), strict=True)
-            solutions = [replace(solution, b=b) for solution, b in both]
-        solutions = self._as_predicted(training, solutions, centre)
-        if any(solution.certificate.proof is not None for solution in solutions):
+            solutions = self._moved_back(solutions, centre, expanded)
+        solutions = as_predicted(self, training, solutions, moved=centre is not None)
+        if [s for s in solutions if s.certificate.proof is not None]:
             solutions = [with_proof(s, task, training) for s, task in zip(solutions, training.tasks, strict=True)]
         if len(solutions) == 1 and training.rows.size < training.n:
             solutions = [in_rows_of_the_user(solutions[0], training)]
@@ -309,17 +303,27 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         self.certificates_ = tuple(solution.certificate for solution in solutions)
         self.certificate_ = worst(self.certificates_, [task.name for task in training.tasks], self.tol)
 
+    def _moved_back(self, solutions: list[Solution], centre: Array | None, expanded: Expanded | None) -> list[Solution]:
+        """The answers with b around the origin, where the points were moved."""
+        if expanded is not None and not expanded.expansion.whole:  # both ways to write f agree at the centre
+            m = expanded.expansion.centre[None].astype(self.support_vectors_.dtype)
+            self.intercept_ = self.intercept_ - self._sums(m)[0]
+        if centre is not None and self._coef is not None:
+            self.intercept_ -= self._coef @ centre
+        return [replace(s, b=b) for s, b in zip(solutions, self.intercept_.tolist(), strict=True)]
+
     def _keep_support(self, training: Training, solutions: list[Solution], gram: Gram, centre: Array | None) -> None:
         """What predictions are made of: support vectors and their coefficients; w, where the kernel is linear."""
         group = training.group
         sizes = np.bincount(group)
-        layout = self._pack([solution.beta for solution in solutions], sizes.tolist())
+        betas = [solution.beta for solution in solutions]
+        layout = self._pack(betas, sizes.tolist()) if len(betas) > 1 else betas[0][None]
         used = np.flatnonzero(layout.any(axis=0))
         used = used[np.argsort(group[used], kind="stable")]
         self.support_ = training.rows[used]
         self.n_support_ = np.bincount(group[used], minlength=sizes.size).astype(np.int32)
-        values_given = self.kernel_.domain is Domain.VALUES
-        self.support_vectors_ = np.empty((0, 0)) if values_given else take(training.points, used)
+        given = self.kernel_.domain is Domain.VALUES
+        self.support_vectors_ = np.empty((0, 0)) if given else take(training.points, used)
         self.dual_coef_ = layout[:, used]
         self._coef = self._linear_weights(centre) if isinstance(self.kernel_, Linear) else None
 
@@ -327,11 +331,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         """w = sum_i beta_i x_i of each problem, as rows; where the sum of beta is 0, from points around a centre."""
         vectors, coefficients = self.support_vectors_, self.dual_coef_
         parts = [linear_weights(vectors[b], coefficients[:, b], centre).T for b in self._blocks()]
-        return np.ascontiguousarray(self._join(parts).T)
-
-    def _as_predicted(self, training: Training, solutions: list[Solution], centre: Array | None) -> list[Solution]:
-        """The solutions, with certificates of what is predicted."""
-        return as_predicted(self, training.points, training.tasks, solutions)
+        return np.ascontiguousarray((join(parts) if len(parts) > 1 else parts[0]).T)
 
     @property
     def coef_(self) -> Array:
@@ -348,10 +348,6 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         require_answer(self)
         return functions_of(self)
 
-    def _warn(self) -> None:
-        """Say so, where the tolerance was not reached."""
-        warn_of_gaps(self)
-
     # Prediction.
 
     def _scores(self, X: Points) -> Array:
@@ -364,19 +360,23 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             return np.asarray(linear_scores(X, self._coef) + self.intercept_)
         if self._expanded is not None:
             return self._expanded.scores(X)
-        return np.asarray(self._join(self._sums(X, self._blocks())) + self.intercept_)
+        return np.asarray(self._sums(X) + self.intercept_)
 
-    def _sums(self, X: Points, blocks: list[slice]) -> list[Array]:
-        """sum_i beta_i k(x_i, x) over pieces of the support vectors that follow one another."""
-        coefficients = self.dual_coef_.T
+    def _sums(self, X: Points) -> Array:
+        """sum_i beta_i k(x_i, x) of each problem, as columns."""
+        parts = self._parts(X)
+        return join(parts) if len(parts) > 1 else parts[0]
+
+    def _parts(self, X: Points) -> list[Array]:
+        """The same over pieces of the support vectors that follow one another, such as those of a class."""
+        blocks, Z, coefficients = self._blocks(), self.support_vectors_, self.dual_coef_.T
         if len(coefficients) == 0:
             return [np.zeros((count(X), coefficients.shape[1])) for _ in blocks]
         if self.kernel_.domain is Domain.VALUES:
             return [np.asarray(X[:, self.support_[block]] @ coefficients[block]) for block in blocks]
         self.kernel_.check(X, "X")
-        Z = self.support_vectors_
         dtype = common_dtype(X, Z) if self._single else np.dtype(np.float64)
-        edges = [0, *(block.stop for block in blocks)]
+        edges = [0, *[block.stop for block in blocks]]
         return [sums.T for sums in sums_between(self.kernel_, X, Z, coefficients, edges, dtype)]
 
     def _admit(self, X: Points) -> Any:

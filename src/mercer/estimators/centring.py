@@ -15,11 +15,11 @@ import numpy as np
 
 from ..kernels import Kernel, Linear
 from ..kernels.points import is_sparse
+from ..memory import DOUBLE
+from ..problem import Task
 from ..types import Array, Points
-from .tasks import Task
 
 _COPY = 0.25  # of the memory is for a copy of the points of ridge regression, at most
-_DOUBLE = 8  # bytes of a float64 number
 _FAR = 100.0  # times their variance: a squared mean that is larger takes digits from <x, z>
 
 
@@ -27,7 +27,7 @@ def centre_of(kernel: Kernel, X: Points, tasks: Sequence[Task], room: float) -> 
     """The mean of the points, where all problems are the same around it and there is room (bytes) for a float64 copy of
     them; else None.
     """
-    if not isinstance(kernel, Linear) or is_sparse(X) or _DOUBLE * X.size > room:
+    if not isinstance(kernel, Linear) or is_sparse(X) or DOUBLE * X.size > room:
         return None
     if not all(task.bias and not task.mass for task in tasks):
         return None
@@ -38,7 +38,7 @@ def centre_of(kernel: Kernel, X: Points, tasks: Sequence[Task], room: float) -> 
 
 def far_centre(X: Points, weight: Array, budget: int) -> Array | None:
     """For ridge regression: the weighted mean, where points are far from the origin and memory has room for a copy."""
-    if is_sparse(X) or _DOUBLE * X.size > _COPY * budget:
+    if is_sparse(X) or DOUBLE * X.size > _COPY * budget:
         return None
     mass = weight.sum()
     with np.errstate(all="ignore"):  # of huge values there may be no mean

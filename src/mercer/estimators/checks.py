@@ -1,21 +1,37 @@
-"""One clear error for each setting that makes no sense, and for answers that are none or that prove nothing."""
+"""What a fit is given, looked at: settings, weights, classes, the scales of columns; and what is said of its answer.
+
+One clear error for each setting that makes no sense, and for answers that are none; warnings for what proves little.
+"""
 
 from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
 
-from ..kernels.points import row_weights
+from ..kernels import Kernel
+from ..kernels.adaptive import Adaptive
+from ..kernels.points import count, is_sparse, row_weights, take
+from ..limits import Interrupt, StoppedError, interruptible
 from ..solution import Certificate, Status, worst
-from ..types import Array
+from ..types import Array, Index, Points
 
 _OURS = ("mercer", "sklearn")
+APART = 1000.0  # times: from there on, the column with the smaller scale is hardly seen
+SAMPLE = 10_000  # rows, evenly spaced, that are looked at where there are more
+_FINE = (Status.CONVERGED, Status.INDEFINITE, Status.INFEASIBLE)
+
+
+# Settings.
 
 
 def require(owner: Any, name: str, meaning: str, good: Any) -> None:
@@ -27,8 +43,11 @@ def require(owner: Any, name: str, meaning: str, good: Any) -> None:
 
 def require_positive(owner: Any, name: str, *, infinite: str = "") -> None:
     """Raise unless the setting is a number > 0; it may be infinite where there is a meaning for that."""
-    meaning = f"a finite number greater than 0{infinite and f', or infinite ({infinite})'}"
-    require(owner, name, meaning, lambda value: 0 < value < float("inf") or (bool(infinite) and value == float("inf")))
+    value = getattr(owner, name)
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not (0 < value < float("inf") or (infinite and value == float("inf"))):
+        meaning = f"a finite number greater than 0{infinite and f', or infinite ({infinite})'}"
+        raise ValueError(f"{type(owner).__name__}: {name} must be {meaning}, not {value!r}.")
 
 
 def require_here(owner: Any, X: Any) -> None:
@@ -55,7 +74,8 @@ def require_limits(owner: Any) -> None:
 def require_choice(owner: Any, name: str, choices: tuple[Any, ...]) -> None:
     """Raise unless the setting is one of these."""
     value = getattr(owner, name)
-    if not any(value is choice or (isinstance(choice, str) and value == choice) for choice in choices):
+    known = choices if isinstance(value, str) else [choice for choice in choices if value is choice]  # 1 is not True
+    if value not in known:
         raise ValueError(f"{type(owner).__name__}: {name} must be {' or '.join(map(repr, choices))}, not {value!r}.")
 
 
@@ -67,11 +87,213 @@ def seed_of(random_state: Any) -> int | None:
 
 
 def sample_weights(sample_weight: Any, n: int) -> Array:
-    """The weights of the points, checked."""
-    weight = None if sample_weight is None else np.asarray(sample_weight)
-    if weight is not None and weight.shape == (n,) and not weight.any():
+    """The weights of the points, checked; ones where none are given."""
+    if sample_weight is None:
+        return np.ones(n)
+    weight = np.asarray(sample_weight)
+    if weight.shape == (n,) and not weight.any():
         raise ValueError("All sample weights are zero: there is nothing to learn from.")
     return row_weights(weight, n)
+
+
+# Classes: which there are, what each weighs, and how they are written.
+
+
+def classes_of(owner: Any, y: Any) -> tuple[Array, Index]:
+    """The classes in y, in order, and the number of the class of each point; raises where there is only one."""
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iuf" and y.size:
+        found = _two_of(y) or _some_of(y)
+        if found is not None:
+            return found
+    check_classification_targets(y)
+    classes, group = np.unique(y, return_inverse=True)
+    if classes.size < 2:
+        raise ValueError(
+            f"{type(owner).__name__} needs at least two classes, but there is only one class: {name_of(classes[0])}."
+        )
+    return classes, group
+
+
+def classes_of_stream(owner: Any, y: Any, classes: Any) -> tuple[Array, Index]:
+    """All classes of a stream, named with its first piece, and the number of the class of each point of this piece."""
+    check_classification_targets(y)
+    if hasattr(owner, "classes_"):
+        known: Array = owner.classes_
+        if classes is not None and not np.array_equal(known, np.unique(classes)):
+            raise ValueError(f"classes={classes!r} are not those of the first call to partial_fit, {known}.")
+    else:
+        if classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit: later pieces may have others.")
+        known, _ = classes_of(owner, np.asarray(classes))
+    unknown = np.setdiff1d(y, known)
+    if unknown.size:
+        raise ValueError(f"y holds {name_of(unknown[0])}, which is none of the classes {known}.")
+    return known, np.searchsorted(known, y)
+
+
+def _two_of(y: Array) -> tuple[Array, Index] | None:
+    """The same without sorting, where y holds two whole numbers; None where it holds anything else."""
+    classes = np.array([y.min(), y.max()])
+    low, high = classes.tolist()
+    upper = y == high
+    if not (low < high and low % 1 == high % 1 == 0 and (upper | (y == low)).all()):
+        return None
+    return classes, upper.astype(np.intp)
+
+
+def _some_of(y: Array) -> tuple[Array, Index] | None:
+    """The same of several whole numbers, each twice or more on average: nobody need look whether these are classes."""
+    if y.dtype.kind == "f" and not (np.isfinite(y) & (y % 1 == 0)).all():
+        return None
+    classes, group = np.unique(y, return_inverse=True)
+    return (classes, group) if 2 <= classes.size <= 0.5 * y.size else None
+
+
+def class_weights(owner: Any, classes: Array, group: Index, weight: Array) -> Array:
+    """The weight of each class; a point counts with its own weight where they are to be balanced."""
+    if owner.class_weight is None:
+        return np.ones(classes.size)
+    if not (isinstance(owner.class_weight, dict) or str(owner.class_weight) == "balanced"):
+        what = "class_weight must be None, 'balanced' or a dictionary with a weight for each class"
+        raise ValueError(f"{type(owner).__name__}: {what}, not {owner.class_weight!r}.")
+    if isinstance(owner.class_weight, str):
+        masses = np.bincount(group, weight, classes.size)
+        values = masses.sum() / (classes.size * masses)
+    else:
+        values = compute_class_weight(owner.class_weight, classes=classes, y=classes)
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        what = f"class weights must be finite and greater than 0, not {owner.class_weight!r}"
+        raise ValueError(f"{type(owner).__name__}: {what}.")
+    return np.asarray(values, np.float64)
+
+
+def weights_with_classes(owner: Any, classes: Array, group: Index, weight: Array) -> Array:
+    """The weight of each point, times that of its class."""
+    return weight if owner.class_weight is None else weight * class_weights(owner, classes, group, weight)[group]
+
+
+def predicted(classes: Array, scores: Array) -> Array:
+    """The class of each point: of the sign of its score, or, of several columns, that of the largest."""
+    return np.asarray(classes[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)])
+
+
+def name_of(label: Any) -> str:
+    """A class as people write it."""
+    return repr(label.item() if isinstance(label, np.generic) else label)
+
+
+# Columns that a kernel with one scale for all of them cannot serve together.
+
+
+class ScaleWarning(UserWarning):
+    """Columns have very different scales, and the kernel has one for all: what is so, and what to do in Python."""
+
+    def __init__(self, facts: str, advice: str) -> None:
+        super().__init__(facts, advice)
+        self.facts, self.advice = facts, advice
+
+    def __str__(self) -> str:
+        return f"{self.facts} {self.advice}"
+
+
+def advise(machine: Any, kernel: Kernel, X: Points) -> None:
+    """Warn where the scales of columns differ by more than 1,000 times and the kernel has one scale for all."""
+    adaptive = _adaptive(kernel)
+    if adaptive is None:
+        return
+    pair = _far_apart(X)
+    if pair is None:
+        return
+    large, small = (f"{_name(machine, column)} is {deviation:.4g}" for column, deviation in pair)
+    facts = (
+        f"The columns of X have very different scales, and {type(adaptive).__name__} has one for all, so that it "
+        f"hardly sees the small ones: the standard deviation of {large}, of {small}."
+    )
+    advice = (
+        f"Scale them first, as in make_pipeline(StandardScaler(), {type(machine).__name__}()), with MinMaxScaler where "
+        "entries must be >= 0 and MaxAbsScaler where X is sparse; or silence this by "
+        'warnings.simplefilter("ignore", mercer.estimators.ScaleWarning).'
+    )
+    warnings.warn(ScaleWarning(facts, advice), stacklevel=level_of_caller())
+
+
+def _adaptive(kernel: Kernel) -> Adaptive | None:
+    """The first part with one scale for all columns."""
+    if isinstance(kernel, Adaptive):
+        return kernel
+    return next((found for part in kernel.parts() if (found := _adaptive(part)) is not None), None)
+
+
+def _far_apart(X: Points) -> tuple[tuple[int, float], tuple[int, float]] | None:
+    """The column with the largest standard deviation, and one whose deviation and range are far below, if any are.
+
+    Both must be: a column that is nearly always 0 deviates little, but its scale may be that of the others.
+    """
+    if count(X) > SAMPLE:
+        X = take(X, np.linspace(0, count(X) - 1, SAMPLE).astype(int))
+    with np.errstate(all="ignore"):  # what overflows is no scale to speak of, and others say so
+        ends = [X.min(axis=0), X.max(axis=0)]
+        low, high = [np.asarray(end.toarray().ravel() if is_sparse(X) else end, np.float64) for end in ends]
+        ranges = high - low
+        rounding = 1000.0 * float(np.finfo(X.dtype).eps)
+        ranges[~(ranges > rounding * np.maximum(np.abs(low), np.abs(high)))] = 0.0  # constant but for rounding
+        moving = np.flatnonzero(ranges > 0)
+        if moving.size < 2 or not ranges.max() > APART * ranges[moving].min():
+            return None
+        deviations = _deviations(X)
+        large = moving[deviations[moving].argmax()]
+        below = np.minimum(deviations[large] / deviations[moving], ranges[large] / ranges[moving])
+    small = moving[below.argmax()]
+    pair = ((int(large), float(deviations[large])), (int(small), float(deviations[small])))
+    return pair if below.max() > APART else None
+
+
+def _deviations(X: Points) -> Array:
+    """The standard deviation of each column."""
+    if not is_sparse(X):
+        return np.asarray(X.std(axis=0, dtype=np.float64))
+    mean, square = (np.asarray(part.mean(axis=0), np.float64).ravel() for part in (X, X.multiply(X)))
+    return np.sqrt(np.maximum(square - mean * mean, 0.0))
+
+
+def _name(machine: Any, column: int) -> str:
+    names = getattr(machine, "feature_names_in_", None)
+    return f"column {column}" if names is None else f"{names[column]!r}"
+
+
+# Ctrl-C: the best answer so far is kept, and then KeyboardInterrupt ends whatever called the fit.
+
+
+@contextmanager
+def keeping(estimator: Any) -> Iterator[Interrupt]:
+    """A context in which Ctrl-C is a request, and at whose end the estimator has its answer: only then it is raised.
+
+    So it is where the work ends by an error: whoever handles errors and goes on would not hear of Ctrl-C. What does not
+    come to its end leaves an estimator that is not fitted: an earlier answer does not belong to its new classes.
+    """
+    with interruptible() as interrupt:
+        try:
+            yield interrupt
+        except BaseException as error:
+            estimator.__dict__.pop("certificates_", None)
+            if isinstance(error, StoppedError):  # before there was anything to keep
+                raise KeyboardInterrupt from None
+            if interrupt.asked and isinstance(error, Exception):
+                raise KeyboardInterrupt(str(error)) from error
+            raise
+    if interrupt.asked:
+        words = estimator.certificate_.words()
+        raise KeyboardInterrupt(f"{type(estimator).__name__} keeps its best answer so far: {words}.")
+
+
+class Keeps:
+    """An estimator that is fitted once there is a certificate, or a piece of a stream has been learned from."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "certificates_")
+
+
+# What is said of an answer.
 
 
 def require_answer(machine: Any) -> None:
@@ -88,17 +310,15 @@ class IndefiniteKernelWarning(UserWarning):
     """The kernel is not positive definite, so that a gap bounds nothing."""
 
 
-def warn_of(doubt: str | None) -> None:
-    """Say so, where the kernel is seen to be indefinite."""
-    if doubt is not None:
-        text = f"{doubt}. The gap bounds nothing, and the answer may be a local one."
-        warnings.warn(text, IndefiniteKernelWarning, stacklevel=level_of_caller())
+def warn_of(doubt: str) -> None:
+    """Say that the kernel is seen to be indefinite."""
+    text = f"{doubt}. The gap bounds nothing, and the answer may be a local one."
+    warnings.warn(text, IndefiniteKernelWarning, stacklevel=level_of_caller())
 
 
 def warn_of_gaps(owner: Any) -> None:
     """Say so, where the tolerance was not reached."""
-    fine = (Status.CONVERGED, Status.INDEFINITE, Status.INFEASIBLE)
-    bad = [certificate for certificate in owner.certificates_ if certificate.status not in fine]
+    bad = [certificate for certificate in owner.certificates_ if certificate.status not in _FINE]
     if not bad:
         return
     certificate: Certificate = worst(bad, [""] * len(bad), owner.tol)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..columns import pieces
 from ..kernels.points import Domain, count
 from ..shown import table
 from ..types import Array, Points
@@ -52,14 +53,14 @@ def contributions(machine: Any, X: Points, top: int) -> Contributions:
     width = min(int(top), support.size)
     indices, values = np.empty((count(X), width), np.intp), np.empty((count(X), width))
     step = max(1, _AT_A_TIME // max(1, support.size))
-    for start in range(0, count(X) if width else 0, step):
-        part = X[start : start + step]
+    for rows in pieces(count(X) if width else 0, step):
+        part = X[rows]
         added = _block(machine, part) * _coefficients(machine, part)
         largest = np.argpartition(-np.abs(added), width - 1, axis=1)[:, :width]
         sizes = np.abs(np.take_along_axis(added, largest, axis=1))
         largest = np.take_along_axis(largest, np.argsort(-sizes, axis=1, kind="stable"), axis=1)
-        indices[start : start + step] = support[largest]
-        values[start : start + step] = np.take_along_axis(added, largest, axis=1)
+        indices[rows] = support[largest]
+        values[rows] = np.take_along_axis(added, largest, axis=1)
     return Contributions(indices, values)
 
 

@@ -13,16 +13,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..columns import pieces
 from ..gram import Gram
 from ..kernels import Kernel, Polynomial
 from ..kernels.expansion import MOST, Expansion, expansion_of
 from ..kernels.points import count
 from ..losses import HardMargin
+from ..memory import DOUBLE
+from ..problem import Task
 from ..solution import Solution, Status
 from ..solvers import CoordinateDescent
 from ..solvers.base import WHOLE
 from ..types import Array, Points
-from .tasks import Task
 
 _HARD = 1e6  # C |z|^2 on average; steps of pairs soon solve what is less
 SOLVER = CoordinateDescent(feasible=True, weights=True)
@@ -54,8 +56,7 @@ class Expanded:
         """f(x) of each problem, as columns."""
         strip = max(1, _VALUES // self.weights.shape[1])
         out = np.empty((count(X), len(self.weights)))
-        for start in range(0, len(out), strip):
-            part = slice(start, start + strip)
+        for part in pieces(len(out), strip):
             np.matmul(self.expansion(X[part]), self.weights.T, out=out[part])
         return out + self.biases
 
@@ -71,7 +72,7 @@ def expanded_points(
     if any(isinstance(task.loss, HardMargin) for task in tasks):
         return None, None
     fewest = min(len(task.y) for task in tasks)
-    most = int(min(MOST, fewest - 1, room / (8 * count(X))))
+    most = int(min(MOST, fewest - 1, room / (DOUBLE * count(X))))
     found = expansion_of(kernel, X, most, whole=not all(task.bias for task in tasks))
     if found is None:
         return None, None

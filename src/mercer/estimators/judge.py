@@ -16,8 +16,8 @@ from ..problem import Problem
 from ..solution import Certificate, Status, worst
 from ..solvers.base import repaired
 from ..solvers.ridge import NystromCG
+from ..solvers.ridge.linear_system import Block, System
 from ..solvers.ridge.ridge_certificate import of_targets
-from ..solvers.ridge.system import Block, System
 from ..types import Array, Points
 from .base import Machine
 from .foreign import as_machine, ridge_kernel

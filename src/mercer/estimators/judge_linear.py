@@ -23,7 +23,7 @@ from ..problem import Problem
 from ..solution import Certificate, worst
 from ..solvers import CoordinateDescent
 from ..types import Array, Points
-from .labels import classes_of, name_of
+from .checks import classes_of, name_of
 
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
 _BOUND = 1e-6  # the relative gap of the dual value

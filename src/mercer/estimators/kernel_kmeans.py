@@ -10,6 +10,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arithmetic import DefaultArithmetic
+from ..columns import pieces
 from ..features.base import double, random_generator
 from ..features.leading import leading
 from ..kernels import Gaussian, Kernel
@@ -124,8 +125,7 @@ class KernelKMeans(ClusterMixin, RebuildsParameters, DefaultArithmetic, BaseEsti
         check_is_fitted(self)
         X = double(self._admit(X, self.kernel_, reset=False))
         labels = np.empty(count(X), np.int32)
-        for start in range(0, count(X), _ROWS):
-            rows = slice(start, start + _ROWS)
+        for rows in pieces(count(X), _ROWS):
             labels[rows] = (self._lengths - 2.0 * (self.kernel_(X[rows], self.X_fit_) @ self._shares)).argmin(axis=1)
         return labels
 

@@ -12,7 +12,7 @@ from ..features.leading import leading
 from ..gram import DenseGram
 from ..kernels import Gaussian
 from ..kernels.points import common_dtype, count, is_sparse
-from ..memory import BudgetError, format_bytes, parse_bytes
+from ..memory import DOUBLE, BudgetError, format_bytes, parse_bytes
 from ..params import require_integer
 from ..types import Array, Points
 from .checks import require_choice, require_positive
@@ -143,7 +143,7 @@ class KernelPCA(KernelMap):
 
 def square_matrix(owner: Any, points: Points) -> Array:
     """K in float64, where it fits into the memory of the estimator."""
-    size, budget = 8 * count(points) ** 2, parse_bytes(owner.memory)
+    size, budget = DOUBLE * count(points) ** 2, parse_bytes(owner.memory)
     if size > budget:
         raise BudgetError(
             f"{type(owner).__name__} needs the whole Gram matrix: {format_bytes(size)}, and memory={owner.memory!r} is "

@@ -9,27 +9,24 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from .._core.core import CHOICE
-from ..columns import block_between, product_between
+from ..columns import block_between, pieces, product_between
 from ..gram import unformed
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
-from ..kernels.evaluate import admit_both, diagonal
-from ..kernels.points import Domain, common_dtype, count, stack, take
+from ..kernels.points import Domain, admit_both, common_dtype, count, diagonal, stack, take
 from ..limits import NEVER, Deadline, ctrl_c_held
 from ..losses import HardMargin
 from ..online import Dual, Held, MarginCertificate, margin_certificate, one_pass
 from ..online.rows import rows_of
 from ..params import require_integer
+from ..problem import Task
 from ..solution import Inseparable, Status
 from ..types import Array, Index, Points
 from .base import Machine
 from .callbacks import Hooks, with_callbacks
-from .checks import require_choice
+from .checks import classes_of, classes_of_stream, keeping, predicted, require_choice
 from .functions import Functions
-from .keeping import keeping
-from .labels import classes_of, classes_of_stream, predicted
 from .online import Online, Seen, confirmed, weighted_rows
-from .tasks import Task
 
 _SAMPLE = 256  # rows on which the rounding of float32 kernel values is measured
 _STRIP = 2_000_000  # kernel values for votes that are computed at a time
@@ -146,7 +143,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         training = self._training(X, y, sample_weight)
         seen = Seen(training.rows, training.tasks[0].C, training.n)
         Y = np.stack([task.y for task in training.tasks])
-        hooks = Hooks(self, len(Y), X, y, sample_weight)
+        hooks = Hooks(self, len(Y), X, y, sample_weight) if getattr(self, "_skl_callbacks", None) else None
         learner = self._learner(training.kernel, None, training.points, Y * seen.weight, None, deadline)
         with keeping(self) as interrupt:
             outcome = self._learn(learner, hooks, deadline)
@@ -281,10 +278,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         """f(x) of each machine, and by how much it may be wrong: float32 values are compared with float64 ones."""
         if len(self.support_) == 0:
             return np.zeros((len(self.dual_coef_), count(X))), np.zeros(len(self.dual_coef_))
-        if known is None:
-            (sums,) = self._sums(X, self._blocks())
-        else:
-            sums = (known - self.intercept_[:, None]).T
+        sums = self._sums(X) if known is None else (known - self.intercept_[:, None]).T
         errors = np.zeros(sums.shape[1])
         single = known is not None or common_dtype(X, self.support_vectors_) == np.float32
         if not self._values_given() and single:
@@ -325,8 +319,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         X = self._admit(X)
         out = np.zeros((count(X), len(self.dual_coef_)))
         step = max(1, _STRIP // max(1, len(self.support_)))
-        for start in range(0, count(X), step):
-            rows = slice(start, start + step)
+        for rows in pieces(count(X), step):
             if len(self.support_) == 0:
                 break
             K = self._values(X[rows])

@@ -12,7 +12,7 @@ from ..gram import Gram, LinearGram
 from ..kernels import Kernel, Linear
 from ..limits import ctrl_c_held
 from ..losses import Hinge, Logistic, Loss, SquaredHinge
-from ..problem import Problem
+from ..problem import Problem, Task
 from ..shards.afar import SpreadGram
 from ..solution import Solution
 from ..solvers import Automatic, CoordinateDescent, Solver, StochasticSubgradient
@@ -20,10 +20,21 @@ from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
 from .base import Machine
 from .centring import centre_of
-from .checks import require_choice, require_limits, require_positive, sample_weights, seed_of
+from .checks import (
+    class_weights,
+    classes_of,
+    classes_of_stream,
+    name_of,
+    predicted,
+    require_choice,
+    require_limits,
+    require_positive,
+    sample_weights,
+    seed_of,
+    weights_with_classes,
+)
 from .elsewhere import NO_PROBABILITIES, Absent
-from .labels import class_weights, classes_of, classes_of_stream, name_of, predicted, weights_with_classes
-from .tasks import Task, Training
+from .tasks import Training
 
 _SMALL = 4_000_000  # bytes of points that may be copied
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "logistic": Logistic()}
@@ -102,6 +113,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     _parsers: ClassVar[dict[str, Any]] = {"solver": as_solver}
     _targets: ClassVar[str] = "labels"
     _looks: ClassVar[bool] = True
+    _own_w: ClassVar[bool] = True
 
     predict_proba = Absent(NO_PROBABILITIES)
     predict_log_proba = Absent(NO_PROBABILITIES)
@@ -222,10 +234,6 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         self._coef = np.stack([weights(beta) for beta in betas])
         if self.bias == "penalised":
             self.intercept_ = betas.sum(axis=1)
-
-    def _as_predicted(self, training: Training, solutions: list[Solution], centre: Array | None) -> list[Solution]:
-        """Where no mean was taken from the points, w is what the certificate was made with."""
-        return solutions if centre is None else super()._as_predicted(training, solutions, centre)
 
     def _solver(self) -> Solver | None:
         if self.solver is None and self.loss != "logistic":

@@ -12,12 +12,20 @@ from ..gram.linear import constant_beside_linear
 from ..kernels import Gaussian
 from ..losses import Logistic
 from ..parallel import thread_count
+from ..problem import Task
 from ..types import Array, Index, Points
 from .base import Machine
-from .checks import require_choice, require_limits, require_positive
-from .labels import classes_of, name_of, predicted, weights_with_classes
+from .checks import (
+    classes_of,
+    name_of,
+    predicted,
+    require_choice,
+    require_limits,
+    require_positive,
+    weights_with_classes,
+)
 from .repeated import Merged
-from .tasks import Task, Training
+from .tasks import Training
 
 
 class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -16,18 +16,17 @@ from ..driver import solve
 from ..examination import examine
 from ..gram import DenseGram, Gram, LinearGram, PointsGram, unformed
 from ..kernels import Kernel, Linear
-from ..kernels.pairwise import squared_norms
-from ..kernels.points import Domain, count, nbytes, squares_fit_in_single, take, width
-from ..limits import Deadline, Interrupt, interruptible, now
+from ..kernels.points import Domain, count, nbytes, squared_norms, squares_fit_in_single, take, width
+from ..limits import Deadline, Interrupt, interruptible
 from ..losses import HardMargin
 from ..memory import format_bytes, parse_bytes
 from ..parallel import for_each, helpers_kept, thread_count
+from ..problem import Task, feasible_start
 from ..progress import Watch
 from ..solution import Solution, Status, Step
-from ..solvers import Solver
-from ..solvers.base import WHOLE, feasible_start
+from ..solvers import CoordinateDescent, Solver
+from ..solvers.base import WHOLE
 from ..types import Array, Points
-from .tasks import Task
 from .together import settle
 
 _PRECISE = 1500  # up to so many points of one problem, kernel values are float64 from the start
@@ -36,24 +35,28 @@ _WORTH_THREADS_LINEAR = 200_000  # the same for linear machines, in entries of a
 _SMALL_ENOUGH = 6000  # problems of so many points are solved several at a time
 COPY = 0.125  # of the memory that the points may take, for copies of them to be made
 _EASY = 100.0  # C |x|^2, up to which a problem of one working set is soon solved by steps of pairs
-_READ = 0.2  # of the time, at most, is kept for what linear machines do with their answer
 _LEAST_SHARE = 0.02  # seconds for each of many problems, at least
 _SHARE = 0.5  # of the memory that a dense matrix may take: the problems need some too
 
 
-def training_gram(kernel: Kernel, X: Points, memory: int | float | str, tasks: Sequence[Task] = ()) -> Gram:
+def training_gram(
+    kernel: Kernel, X: Points, tasks: Sequence[Task], memory: int | float | str, solver: Solver | None
+) -> Gram:
     """The Gram matrix to train on: dense for few points, else by rows.
 
-    For `tasks` with few coordinates it is the points alone, where that is worth it: then columns of very different
-    sizes, as in data that was not scaled, are no trouble. Else values are float64 for few points and float32 for many:
-    solvers refine their answer in float64 in either case.
+    With few coordinates it is the points alone, where that is worth it: then columns of very different sizes, as in
+    data that was not scaled, are no trouble. Else values are float64 for few points and float32 for many: solvers
+    refine their answer in float64 in either case.
     """
     if kernel.domain is Domain.VALUES:
         return DenseGram.of_matrix(X, checked=True)
     n, budget = count(X), parse_bytes(memory)
-    if isinstance(kernel, Linear) and tasks and nbytes(X) <= COPY * budget and _worth_features(X, tasks):
-        return LinearGram(X)
-    precise = n <= (_PRECISE if len(tasks) < 2 else WHOLE) or not squares_fit_in_single(X)
+    if isinstance(kernel, Linear):
+        worth = solver is None and nbytes(X) <= COPY * budget and _worth_features(X, tasks)
+        if worth or isinstance(solver, CoordinateDescent):  # which needs the points themselves
+            return LinearGram(X)
+    several = solver is None and len(tasks) > 1
+    precise = n <= (WHOLE if several else _PRECISE) or not squares_fit_in_single(X)
     dtype = np.dtype(np.float64 if precise else np.float32)
     size = n * n * dtype.itemsize
     if n <= WHOLE and size + SCRATCH <= _SHARE * budget:
@@ -73,12 +76,6 @@ def _worth_features(X: Points, tasks: Sequence[Task]) -> bool:
     return any(len(task.y) > WHOLE or float(task.C.mean()) * size > _EASY for task in tasks)
 
 
-def for_solvers(deadline: Deadline, kernel: Kernel) -> Deadline:
-    """Earlier by what came before, where the kernel is linear: to keep an answer, points are read as often again."""
-    read = deadline.limited and isinstance(kernel, Linear)
-    return deadline.earlier(min(now() - deadline.began, _READ * deadline.seconds)) if read else deadline
-
-
 def fit_machines(
     gram: Gram,
     tasks: Sequence[Task],
@@ -87,7 +84,7 @@ def fit_machines(
     tol: float,
     max_iter: int | None,
     deadline: Deadline,
-    watch: Watch,
+    watch: Watch | None = None,
     starts: Sequence[Array] | None = None,
     kept: Any = None,
 ) -> list[Solution]:
@@ -99,11 +96,11 @@ def fit_machines(
     with interruptible() as interrupt:
         fitting = _Fitting(gram, tasks, solver, tol, max_iter, deadline, watch, interrupt, kept)
         starts = starts if kept is None else kept.betas
-        small = min(len(task.y) for task in tasks) <= WHOLE
+        small = min([len(task.y) for task in tasks]) <= WHOLE
         if small and solver is None and max_iter is None and starts is None:
             fitting.at_once()
         fitting.one_by_one(starts)
-    found = [solution for solution in fitting.solutions if solution is not None]
+    found = [fitting.solutions[number] for number in range(len(tasks))]
     if kept is not None:
         kept.write([solution.beta for solution in found])
     return found
@@ -111,7 +108,7 @@ def fit_machines(
 
 @dataclass(eq=False)
 class _Fitting:
-    """Several problems on one matrix, and the answers so far."""
+    """Several problems on one matrix, and the answers so far, by their numbers."""
 
     gram: Gram
     tasks: Sequence[Task]
@@ -119,15 +116,13 @@ class _Fitting:
     tol: float
     max_iter: int | None
     deadline: Deadline
-    watch: Watch
+    watch: Watch | None
     interrupt: Interrupt
     kept: Any = None
-
-    def __post_init__(self) -> None:
-        self.solutions: list[Solution | None] = [None] * len(self.tasks)
-        self.stop: list[Status] = []
-        self.lock = threading.Lock()
-        self.done, self.constants = 0, _Constants()
+    solutions: dict[int, Solution] = field(default_factory=dict)
+    stop: list[Status] = field(default_factory=list)
+    constants: dict[Any, Solution] = field(default_factory=dict)
+    lock: Any = field(default_factory=threading.Lock)
 
     def at_once(self) -> None:
         """Those that are settled by one native call for many."""
@@ -142,29 +137,27 @@ class _Fitting:
 
     def _told(self, number: int, step: Step) -> bool:
         """Tell of a round; whether we are told to stop."""
-        if self.watch.idle:
+        if self.watch is None:
             return False
         with self.lock:
             return self.watch.round(number, step)
 
     def one_by_one(self, starts: Sequence[Array] | None) -> None:
         """The others: large ones on all cores, small ones several at a time, each on one core."""
-        left = [number for number, solution in enumerate(self.solutions) if solution is None]
+        left = [number for number in range(len(self.tasks)) if number not in self.solutions]
         if not left:
             return
-        small, threads = _side_by_side(self.gram, self.tasks)
+        small, threads = _side_by_side(self.gram, self.tasks) if len(self.tasks) > 1 else (set(), 1)
         blas = isinstance(self.gram, LinearGram) or (self.solver is not None and self.solver.factors)  # its threads
-
-        def work(number: int) -> None:
-            self._solve(number, None if starts is None else starts[number], threads if number in small else 1)
-
         with nullcontext() if blas else helpers_kept():
             for number in left:
                 if number not in small:
-                    work(number)
-            for_each([number for number in left if number in small], work, threads)
+                    self._solve(number, starts, 1)
+            if small:
+                several = partial(self._solve, starts=starts, threads=threads)
+                for_each([number for number in left if number in small], several, threads)
 
-    def _solve(self, number: int, start: Array | None, threads: int) -> None:
+    def _solve(self, number: int, starts: Sequence[Array] | None, threads: int) -> None:
         """One problem, where there is time for it."""
         task, deadline = self.tasks[number], self.deadline
         left = deadline.left() if deadline.limited else None
@@ -173,25 +166,33 @@ class _Fitting:
         if self.interrupt.asked and not task.mass:  # else zeros are no answer: `solve` raises
             self.stop.append(Status.INTERRUPTED)
         if self.stop:
-            self.solutions[number] = self.constants.of(task, self.gram, self.stop[0])
+            self.solutions[number] = self._constant(task, self.stop[0])
             return
         if left is not None:
-            share = left / -(-(len(self.tasks) - self.done) // threads)
+            share = left / -(-(len(self.tasks) - len(self.solutions)) // threads)
             left = min(left, max(share, _LEAST_SHARE))  # with less, none of them would have an answer
-
         solution = solve(
-            task.problem(self.gram), self.solver, tol=self.tol, max_iter=self.max_iter, time_limit=left, start=start,
-            callback=None if self.watch.idle else partial(self._told, number),
+            task.problem(self.gram), self.solver, tol=self.tol, max_iter=self.max_iter, time_limit=left,
+            start=None if starts is None else starts[number],
+            callback=None if self.watch is None else partial(self._told, number),
             keep=None if self.kept is None else partial(self.kept.keep, number),
         )  # fmt: skip
         self._keep(number, solution, solution.status is Status.INTERRUPTED)
 
+    def _constant(self, task: Task, status: Status) -> Solution:
+        """The answer of a problem that was not begun: one for all that have the same labels and weights."""
+        if task.mass:
+            return not_begun(task, self.gram, status)
+        key = status, task.loss, task.bias, task.y.tobytes(), task.C.tobytes()
+        if key not in self.constants:
+            self.constants[key] = not_begun(task, self.gram, status)
+        return self.constants[key]
+
     def _keep(self, number: int, solution: Solution, told: bool) -> None:
         """Take an answer; whoever has `told` us to stop, or tells us now, ends the rest."""
-        self.solutions[number] = solution
         with self.lock:
-            self.done += 1
-            if (not self.watch.idle and self.watch.done(number, solution)) or self.interrupt.asked or told:
+            self.solutions[number] = solution
+            if (self.watch is not None and self.watch.done(number, solution)) or self.interrupt.asked or told:
                 self.stop.append(Status.INTERRUPTED)
             elif solution.status is Status.WORKERS_LOST:
                 self.stop.append(Status.WORKERS_LOST)
@@ -203,28 +204,12 @@ def _side_by_side(gram: Gram, tasks: Sequence[Task]) -> tuple[set[int], int]:
         return set(), 1
     linear = isinstance(gram, LinearGram)  # problems on it share nothing but the points
     shared = [task.rows is None and not gram.given for task in tasks]  # rows kept for all in turn
-    small = {i for i, task in enumerate(tasks) if linear or (len(task.y) <= _SMALL_ENOUGH and not shared[i])}
+    small = {i for i, task in enumerate(tasks) if linear or (task.n <= _SMALL_ENOUGH and not shared[i])}
     if linear:
         busy = gram.design.work > _WORTH_THREADS_LINEAR
     else:
-        busy = sum(len(tasks[number].y) for number in small) > _WORTH_THREADS * len(small)
+        busy = sum(tasks[number].n for number in small) > _WORTH_THREADS * len(small)
     return small, thread_count() if busy and len(small) > 1 else 1
-
-
-class _Constants:
-    """Answers of problems that were not begun: one for all that have the same labels and weights."""
-
-    def __init__(self) -> None:
-        self.known: dict[Any, Solution] = {}
-
-    def of(self, task: Task, gram: Gram, status: Status) -> Solution:
-        """The answer of one of them."""
-        if task.mass:
-            return not_begun(task, gram, status)
-        key = status, task.loss, task.bias, task.y.tobytes(), task.C.tobytes()
-        if key not in self.known:
-            self.known[key] = not_begun(task, gram, status)
-        return self.known[key]
 
 
 def not_begun(task: Task, gram: Gram, status: Status) -> Solution:

@@ -12,6 +12,7 @@ from itertools import accumulate, combinations
 import numpy as np
 
 from .._core.core import CHOICE
+from ..columns import pieces
 from ..types import Array, Index
 
 core = CHOICE.functions
@@ -77,8 +78,7 @@ def cast(sums: Callable[[slice], Array], n: int, k: int, biases: Array, ties: bo
     """
     won, margin = np.empty((2, n, k))
     step = max(1, _ENTRIES // (k * (k - 1)))
-    for start in range(0, n, step):
-        at = slice(start, start + step)
+    for at in pieces(n, step):
         core.votes(np.ascontiguousarray(sums(at)), biases, ties, won[at], margin[at])
     return won, margin
 

@@ -25,19 +25,16 @@ from ..solvers.newton import NystromNewton
 from ..solvers.spread_decomposition import SpreadDecomposition
 from ..types import Array
 from .base import Machine
-from .checks import sample_weights, warn_of
-from .keeping import keeping
+from .checks import SAMPLE, advise, keeping, sample_weights, warn_of, warn_of_gaps
 from .logistic import KernelLogistic
 from .machines import fit_machines
 from .repeated import numbers_of
 from .resumed import Checkpoint
 from .ridge import KernelRidge
 from .ridge_blocks import SpreadRows
-from .scales import advise
 from .tasks import Training
 
 _HOW_LONG = ("time_limit", "max_iter", "verbose", "tol")  # settings that may change from one run to the next
-SAMPLE = 10_000  # rows, evenly spaced, from which "median" and the like are found where there are more
 
 
 @by_default
@@ -59,19 +56,22 @@ def fit_on_blocks(
     kept = None if checkpoint is None else Checkpoint(checkpoint, training, _fingerprint(engine, machine))
     with keeping(machine) as interrupt, ExitStack() as stack:
         name, total = type(machine).__name__, len(training.tasks)
-        line = [stack.enter_context(Line(name, total))] if machine.verbose else []
+        watches: list[Watch] = [] if watch is None else [watch]
+        if machine.verbose:
+            watches.append(stack.enter_context(Line(name, total)))
         solutions = fit_machines(
             gram, training.tasks, _solver(machine), tol=machine.tol, max_iter=machine.max_iter, deadline=deadline,
-            watch=Watches([*([] if watch is None else [watch]), *line]), kept=kept,
+            watch=Watches(watches) if watches else None, kept=kept,
         )  # fmt: skip
         reason = f"{len(gram.points)} rows are {gram.reason}"
         used = _solver(machine)  # as others know it, and as files hold it
         solver = Decomposition(used.working_set) if isinstance(used, SpreadDecomposition) else used
         solutions = [replace(s, solver=solver, reason="; ".join(filter(None, [reason, s.reason]))) for s in solutions]
-        warn_of(gram.doubt)
+        if gram.doubt is not None:
+            warn_of(gram.doubt)
         machine._keep(training, solutions, gram)
         if not interrupt.asked:
-            machine._warn()
+            warn_of_gaps(machine)
     return machine
 
 

@@ -9,10 +9,10 @@ from sklearn.base import OutlierMixin
 
 from ..kernels import Gaussian
 from ..losses import OneClass
+from ..problem import Task
 from ..types import Array, Index, Points
 from .base import Machine
 from .checks import require, require_limits
-from .tasks import Task
 
 ROUNDING = 1e-9  # of f, in parts of rho
 

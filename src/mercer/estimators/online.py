@@ -18,15 +18,13 @@ from ..kernels import Kernel
 from ..kernels.points import take
 from ..limits import Deadline
 from ..online import INSEPARABLE, Learner, MarginCertificate, Outcome, Update, train
-from ..progress import Line, Watches
+from ..progress import Line, Watch, Watches
 from ..shown import Described
 from ..solution import Inseparable, Solution, Status, one_or_all
 from ..ties import first_largest
 from ..types import Array, Index, Points
 from .callbacks import Hooks
-from .checks import level_of_caller, require, require_choice, sample_weights
-from .keeping import Keeps
-from .labels import classes_of_stream, name_of
+from .checks import Keeps, classes_of_stream, level_of_caller, name_of, require, require_choice, sample_weights
 from .proofs import told
 
 LEAST_PRODUCTS = 1e-145  # where all points are smaller, their inner products are not told from zero
@@ -101,12 +99,14 @@ class Online(Keeps, Described, DefaultArithmetic):
         while True:
             yield np.arange(n) if generator is None else generator.permutation(n)
 
-    def _learn(self, learner: Learner, hooks: Hooks, deadline: Deadline) -> Outcome:
+    def _learn(self, learner: Learner, hooks: Hooks | None, deadline: Deadline) -> Outcome:
         """Pass after pass, with whoever watches."""
         machines, n = learner.Y.shape
         with ExitStack() as stack:
-            line = [stack.enter_context(Line(type(self).__name__, machines))] if self.verbose else []
-            watch = Watches([hooks, *line])
+            watches: list[Watch] = [] if hooks is None else [hooks]
+            if self.verbose:
+                watches.append(stack.enter_context(Line(type(self).__name__, machines)))
+            watch = Watches(watches)
             return train(learner, self._orders(n), max_epochs=int(self.max_epochs), deadline=deadline, watch=watch)
 
     def _certificates(
@@ -136,7 +136,7 @@ class Online(Keeps, Described, DefaultArithmetic):
         betas: Array,
         b: Array,
         certificates: list[MarginCertificate],
-        hooks: Hooks,
+        hooks: Hooks | None,
         seen: Seen,
     ) -> None:
         """The attributes that tell of a fit, and the end of it."""
@@ -151,9 +151,10 @@ class Online(Keeps, Described, DefaultArithmetic):
         self.certificate_ = _worst(certificates)
         self.n_iter_ = outcome.epochs
         self._count(learner, seen)
-        for number, solution in enumerate(solutions):
-            hooks.done(number, solution)
-        hooks.close()
+        if hooks is not None:
+            for number, solution in enumerate(solutions):
+                hooks.done(number, solution)
+            hooks.close()
 
     def _count(self, learner: Learner, seen: Seen) -> None:
         """alpha, of each machine where there are several, and the updates."""

@@ -12,17 +12,14 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..kernels import Linear
-from ..kernels.pairwise import squared_norms
-from ..kernels.points import is_sparse
+from ..kernels.points import is_sparse, squared_norms
 from ..limits import Deadline, ctrl_c_held
 from ..online import MarginCertificate, Primal, margin_certificate, one_pass
 from ..solution import Inseparable, Status
 from ..types import Array, Points
 from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
-from .checks import require_positive
+from .checks import classes_of, classes_of_stream, keeping, require_positive
 from .functions import Functions, linear_functions
-from .keeping import keeping
-from .labels import classes_of, classes_of_stream
 from .online import Online, confirmed, weighted_rows
 
 _CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
@@ -117,7 +114,7 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
         self.classes_, group = classes_of(self, seen.of(y))
         sides = self._sides(group)
         learner = self._learner(points, sides * seen.weight)
-        hooks = Hooks(self, len(sides), X, y, sample_weight)
+        hooks = Hooks(self, len(sides), X, y, sample_weight) if getattr(self, "_skl_callbacks", None) else None
         with keeping(self) as interrupt:
             outcome = self._learn(learner, hooks, deadline)
             self._keep(learner)

@@ -14,43 +14,47 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.pairwise import squared_norms
-from ..kernels.points import common_dtype, count, take
+from ..examination import at_most, drawn
+from ..kernels.points import common_dtype, count, squared_norms, take
 from ..losses import HardMargin, Squared
-from ..problem import objective
-from ..rounding import at_most, drawn
+from ..problem import Task, objective
 from ..solution import Certificate, Solution, Status
-from ..solvers.ridge.streams import Piece
-from ..types import Array, Index, Points
-from .tasks import Task
+from ..solvers.ridge.row_sums import Piece
+from ..types import Index, Points
+from .tasks import Training
 
 _SAMPLE, _LEAST = 256, 16  # rows on which float32 values are tried: of all problems, and of each
 _FEW = 256  # support vectors, whose float64 values cost little; and few of float32 are not computed as many are
-_SHARE = 0.05  # of the tolerance, that their rounding may take; the certificate itself may take as much
+_SHARE = 0.1  # of the tolerance, that their rounding may take, where the gap leaves it
 _NOTHING = 1e-15  # values below this part of the terms that they are sums of are rounding
 _SAME = 1e-12  # objectives that differ by less, relative to their size, differ by ordinary rounding
 
 
-def as_predicted(machine: Any, points: Points, tasks: Sequence[Task], solutions: list[Solution]) -> list[Solution]:
-    """The solutions of a fitted machine, with certificates of what it predicts at the points of its training."""
+def as_predicted(machine: Any, training: Training, solutions: list[Solution], moved: bool) -> list[Solution]:
+    """The solutions of a fitted machine, with certificates of what it predicts at the points of its training, which may
+    have been moved to their mean.
+    """
+    points, tasks = training.points, training.tasks
     if any(solution.status is Status.WORKERS_LOST for solution in solutions):
         machine._single = False
         return solutions
     if machine._coef is not None:
-        return _linear(machine, points, tasks, solutions)
+        return _linear(machine, points, tasks, solutions) if moved or not machine._own_w else solutions
     machine._single = False
     if len(machine.support_) <= _FEW or common_dtype(points, machine.support_vectors_) != np.float32:
         return solutions
     if len(tasks) > _SAMPLE:  # rows of each, with scores of all: to try float32 values would take more than they save
         return solutions
     bounds = _rounding_of_single(machine, points, tasks, solutions)
-    changed = [_rounded(s, bound, machine.tol) for s, bound in zip(solutions, bounds, strict=True)]
-    enough = all(
-        after.status is before.status and bound <= _SHARE * machine.tol * abs(before.certificate.primal)
-        for before, after, bound in zip(solutions, changed, bounds, strict=True)
-    )
-    machine._single = enough
-    return changed if enough else solutions
+    changed = []
+    for solution, bound in zip(solutions, bounds, strict=True):
+        before = solution.certificate
+        after = _judged(replace(before, rounding=before.rounding + bound), machine.tol)
+        if after.status is not before.status or not bound <= _SHARE * machine.tol * abs(before.primal):
+            return solutions
+        changed.append(replace(solution, certificate=after))
+    machine._single = True
+    return changed
 
 
 def _linear(machine: Any, points: Points, tasks: Sequence[Task], solutions: list[Solution]) -> list[Solution]:
@@ -105,11 +109,6 @@ def _with_primal(certificate: Certificate, primal: float) -> Certificate:
     return replace(certificate, primal=primal, dual=min(dual, primal), rounding=rounding)
 
 
-def _rounded(solution: Solution, rounding: float, tol: float) -> Solution:
-    certificate = solution.certificate
-    return replace(solution, certificate=_judged(replace(certificate, rounding=certificate.rounding + rounding), tol))
-
-
 def _judged(certificate: Certificate, tol: float) -> Certificate:
     """Rounding that takes the gap beyond the tolerance is no success."""
     return certificate.ended(Status.STALLED, tol) if certificate.converged else certificate
@@ -122,8 +121,11 @@ def _rounding_of_single(machine: Any, points: Points, tasks: Sequence[Task], sol
     samples = [drawn(np.abs(pull), min(size, pull.size)) for pull in pulls]
     at = [rows if task.rows is None else task.rows[rows] for task, rows in zip(tasks, samples, strict=True)]
     chosen, place = np.unique(np.concatenate(at), return_inverse=True)
-    errors = _single_minus_double(machine, take(points, chosen))
-    start = 0
+    some, start = take(points, chosen), 0
+    machine._single = True
+    single = machine._f(some)
+    machine._single = False
+    errors = single - machine._f(some)
     for number, (task, pull, rows) in enumerate(zip(tasks, pulls, samples, strict=True)):
         error, total = errors[place[start : start + rows.size], number], float(np.abs(pull).sum())
         start += rows.size
@@ -132,11 +134,3 @@ def _rounding_of_single(machine: Any, points: Points, tasks: Sequence[Task], sol
         else:
             bounds.append(at_most(total, np.sign(pull[rows]) * error))
     return bounds
-
-
-def _single_minus_double(machine: Any, points: Points) -> Array:
-    """The errors of f from float32 kernel values."""
-    machine._single = True
-    single = machine._f(points)
-    machine._single = False
-    return np.asarray(single - machine._f(points))

@@ -8,9 +8,10 @@ import numpy as np
 
 from ..kernels import Kernel, Linear
 from ..kernels.points import take
+from ..problem import Task
 from ..solution import Inseparable, Solution
 from ..types import Array, Index, Points
-from .tasks import Task, Training
+from .tasks import Training
 
 
 def told(

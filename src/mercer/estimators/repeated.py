@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from ..columns import pieces
 from ..kernels.points import Domain, count, is_sparse, nbytes, take
 from ..losses import EpsilonInsensitive, Hinge, OneClass
 from ..memory import parse_bytes
+from ..problem import Task
 from ..solution import Solution
 from ..types import Array, Index, Points
-from .tasks import Task
 
 _LINEAR = (Hinge, EpsilonInsensitive, OneClass)  # between bounds of -C, 0 and C
 _FEWEST = 4000  # points; with fewer, there is little to gain
@@ -68,23 +69,28 @@ def merged(points: Points, tasks: tuple[Task, ...], domain: Domain, memory: Any)
     if len(tasks) != 1 or domain is not Domain.VECTORS or count(points) < _FEWEST:
         return None
     (task,) = tasks
-    first, place = distinct(points, task.y)
+    numbers = numbers_of(points, task.y)
+    if np.unique(numbers).size > _WORTH * numbers.size:
+        return None
+    first, place = distinct(points, task.y, numbers)
     if first.size > _WORTH * place.size or nbytes(points) > _COPY * parse_bytes(memory):
         return None
     C = np.bincount(place, task.C)
     return Merged(take(points, first), replace(task, y=task.y[first], C=C), task, place)
 
 
-def distinct(X: Points, y: Array) -> tuple[Index, Index]:
-    """The first of each set of equal rows with equal y, in order; and for each row, which of those it equals."""
-    numbers = numbers_of(X, y)
+def distinct(X: Points, y: Array, numbers: Array) -> tuple[Index, Index]:
+    """The first of each set of equal rows with equal y, in order; and for each row, which of those it equals.
+
+    Rows with different numbers are not equal.
+    """
     order = np.argsort(numbers, kind="stable")
     new = np.concatenate([[True], np.diff(numbers[order]) != 0])
     source = np.empty_like(order)  # of each row, the first row with its number
     source[order] = order[new][np.cumsum(new) - 1]
     repeats = np.flatnonzero(source != np.arange(source.size))
-    for start in range(0, repeats.size, _STRIP):  # rows that have their number by chance are not repeats
-        rows = repeats[start : start + _STRIP]
+    for part in pieces(repeats.size, _STRIP):  # rows that have their number by chance are not repeats
+        rows = repeats[part]
         differ = _differ(X[rows], X[source[rows]]) | (y[rows] != y[source[rows]])
         source[rows[differ]] = rows[differ]
     first = np.flatnonzero(source == np.arange(source.size))
@@ -103,8 +109,7 @@ def numbers_of(X: Points, y: Array) -> Array:
         total = np.concatenate([[np.uint64(0)], np.cumsum(X.data.view(kind) * factors[X.indices], dtype=np.uint64)])
         out += np.diff(total[X.indptr])
         return out
-    for start in range(0, len(X), _STRIP):
-        strip = slice(start, start + _STRIP)
+    for strip in pieces(len(X), _STRIP):
         out[strip] += (np.ascontiguousarray(X[strip]).view(kind) * factors[:-1]).sum(axis=1, dtype=np.uint64)
     return out
 

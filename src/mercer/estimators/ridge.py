@@ -25,14 +25,14 @@ from ..progress import Watch
 from ..solution import Joint, Solutions
 from ..solvers import ConjugateGradient, NystromCG
 from ..solvers.ridge import Ridge
+from ..solvers.ridge.linear_system import Block, RidgeSolver
 from ..solvers.ridge.posed import is_chunks, of_arrays, of_chunks
 from ..solvers.ridge.ridge_auto import choose_ridge, landmarks_within
 from ..solvers.ridge.ridge_certificate import of_targets
-from ..solvers.ridge.system import RidgeSolver
 from ..types import Array, Index, Points
-from .callbacks import with_callbacks
 from .centring import far_centre
 from .checks import (
+    advise,
     level_of_caller,
     require_choice,
     require_here,
@@ -46,7 +46,6 @@ from .ridge_answer import Answer, answered, moved_back
 from .ridge_blocks import SpreadRows
 from .ridge_path import RidgePath, grid_of, path_of
 from .ridge_predict import RidgePredictions
-from .scales import advise
 
 _PATH_SHARE = 0.5  # of the time is for the choice of alpha
 _LARGEST = 1e150  # target: sums of squares of larger ones are no numbers
@@ -158,17 +157,16 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks
     def fit(self, X: Points, y: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Find f from points X, targets y and weights (>= 0) of the points; see `certificate_` for how good it is.
 
         With landmarks, X may also stand for pieces of data that are read several times: a function that gives an
         iterator of (X, y) or (X, y, sample_weight), or a list of them; y is then left out.
         """
-        return self._fit(X, y, sample_weight)
+        return super().fit(X, y, sample_weight)
 
     def _learn(  # type: ignore[override]
-        self, training: _Training, deadline: Deadline, interrupt: Interrupt, watch: Watch, checkpoint: Any
+        self, training: _Training, deadline: Deadline, interrupt: Interrupt, watch: Watch | None, checkpoint: Any
     ) -> None:
         for earlier in ("path_", "loo_residuals_"):  # are there only where this fit finds them
             self.__dict__.pop(earlier, None)
@@ -182,11 +180,14 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         solutions: Joint = solve(
             problem, training.solver, tol=self.tol, max_iter=self.max_iter,
             time_limit=deadline.left() if deadline.limited else None,
-            callback=None if watch.idle else partial(watch.round, 0),
+            callback=None if watch is None else partial(watch.round, 0),
         )  # fmt: skip
-        warn_of(solutions.found.doubt)
-        with looking(interrupt.look), until(deadline):
-            answer = answered(problem, solutions)
+        if solutions.found.doubt is not None:
+            warn_of(solutions.found.doubt)
+        answer = Answer(list(solutions))
+        if problem.loo or not isinstance(solutions.found, Block):  # there is more to find
+            with looking(interrupt.look), until(deadline):
+                answer = answered(problem, solutions)
         self._keep_answer(training, answer)
 
     def path(self, X: Points, y: Any, alphas: Any = None, sample_weight: Any = None) -> RidgePath:
@@ -279,7 +280,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
 
     def _admit_both(self, X: Points, y: Any, kernel: Kernel, reset: bool = True) -> tuple[Any, Any]:
         """Points and targets, checked; there may be a column for each target."""
-        require_here(self, X)
+        if not isinstance(X, np.ndarray):
+            require_here(self, X)
         if kernel.domain in (Domain.VECTORS, Domain.VALUES):
             checks = self._vector_checks(kernel)
             X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, reset=reset, **checks)

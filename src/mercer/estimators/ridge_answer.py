@@ -15,11 +15,11 @@ from ..limits import STOPPED, deadline, look
 from ..solution import Joint, Solution
 from ..solvers.conjugate_gradients import norms
 from ..solvers.ridge import Ridge
+from ..solvers.ridge.in_features import FeatureProblem, Weights, measured
+from ..solvers.ridge.linear_system import Block
 from ..solvers.ridge.nystrom_cg import root
 from ..solvers.ridge.ridge_certificate import RidgeCertificate
-from ..solvers.ridge.streams import Features, Piece
-from ..solvers.ridge.system import Block
-from ..solvers.ridge.weights import FeatureProblem, Weights, measured
+from ..solvers.ridge.row_sums import Features, Piece
 from ..types import Array, Points
 from .ridge_interval import MOST
 from .ridge_path import residuals_from_factor, residuals_from_weights

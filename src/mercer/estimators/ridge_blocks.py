@@ -6,6 +6,7 @@ Targets and weights of a block's rows are sent once and held there; where they w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Any
 from uuid import uuid4
 
@@ -21,7 +22,7 @@ from ..shards.engine import WorkersLostError
 from ..shards.messages import Lost
 from ..solvers.ridge import Ridge
 from ..solvers.ridge.posed import of_arrays
-from ..solvers.ridge.streams import Features, Moments, Piece, Stream, Sums, moments, sums, values_within
+from ..solvers.ridge.row_sums import Features, Moments, Piece, Stream, Sums, moments, sums, values_within
 from ..types import Array, Index, Points
 
 _TRIES = 10  # as often targets may be lost in one pass
@@ -70,8 +71,9 @@ class SpreadRows:
         return [reply[0] for reply in found.values()]
 
     def moments(self, features: Features, centre: Array, L: Array | None) -> Iterator[Moments]:
-        """What each block adds to the normal equations."""
-        yield from self._pass(moments_of_rows, (_given(features), centre, L)).values()
+        """The normal equations: the sum of those of all blocks."""
+        first, *others = self._pass(moments_of_rows, (_given(features), centre, L)).values()
+        yield reduce(Moments.plus, others, first)
 
     def scores(self, kernel: Kernel, points: Points, errors: Array) -> Array:
         """sum_i w_i e_i k(x_i, .) at some points."""
@@ -121,7 +123,7 @@ def _stream(piece: Piece, targets: int) -> Stream:
 
 @by_default
 def sums_of_rows(block: Block, name: str, told: Any) -> tuple[Sums, Array | None] | Lost:
-    """See `solvers.ridge.streams.sums`; one more target than there are is 1 everywhere."""
+    """See `solvers.ridge.row_sums.sums`; one more target than there are is 1 everywhere."""
     piece = _piece(block, name)
     if piece is None:
         return Lost()
@@ -135,14 +137,12 @@ def sums_of_rows(block: Block, name: str, told: Any) -> tuple[Sums, Array | None
 
 @by_default
 def moments_of_rows(block: Block, name: str, told: Any) -> Moments | Lost:
-    """See `solvers.ridge.streams.moments`."""
+    """See `solvers.ridge.row_sums.moments`."""
     piece = _piece(block, name)
     if piece is None:
         return Lost()
     features, centre, L = told
-    total: Moments | None = None
-    for part in moments(_stream(piece, piece.T.shape[1]), Features(*features), centre, L):
-        total = part if total is None else total.plus(part)
+    *_, total = moments(_stream(piece, piece.T.shape[1]), Features(*features), centre, L)
     assert total is not None
     return total
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..columns import pieces
 from ..gram import DenseGram
 from ..kernels import Precomputed
 from ..kernels.points import Domain, count
@@ -24,11 +25,11 @@ from ..shown import table
 from ..solvers.base import Work
 from ..solvers.landmarks import FIRST, growing
 from ..solvers.ridge import NormalEquations, NystromCG, Ridge
+from ..solvers.ridge.in_features import FeatureProblem, Weights, normal_equations
+from ..solvers.ridge.linear_system import RidgeSolver
 from ..solvers.ridge.posed import of_arrays
 from ..solvers.ridge.ridge_auto import LEAST, landmarks_within, seconds_of
-from ..solvers.ridge.streams import Piece
-from ..solvers.ridge.system import RidgeSolver
-from ..solvers.ridge.weights import FeatureProblem, Weights, normal_equations
+from ..solvers.ridge.row_sums import Piece
 from ..solvers.triangular import Factor, forward
 from ..ties import first_largest
 from ..types import Array
@@ -165,9 +166,9 @@ def exact_path(K: Array, T: Array, weight: Array, alphas: Array, bias: bool) -> 
     diagonal = np.empty((n, alphas.size))
     step = max(1, _STRIP // n)
     squares = np.empty((step, n))
-    for start in range(0, n, step):
-        rows = Q[start : start + step]
-        diagonal[start : start + step] = np.square(rows, out=squares[: len(rows)]) @ inverse
+    for part in pieces(n, step):
+        rows = Q[part]
+        diagonal[part] = np.square(rows, out=squares[: len(rows)]) @ inverse
     diagonal *= weight[:, None]
     u = root * (Q @ (inverse * ones)) if bias else np.zeros((n, alphas.size))
     if bias:
@@ -212,9 +213,9 @@ def _rows_of_features(problem: FeatureProblem, mean: Array) -> Iterator[tuple[sl
     """z(x) less its mean, of some rows at a time."""
     seen, step = 0, max(256, problem.stream.values // 2 // problem.features.size)
     for whole in problem.stream.pieces():
-        for start in range(0, count(whole.X), step):
+        for part in pieces(count(whole.X), step):
             look()
-            piece = whole.rows(slice(start, start + step))
+            piece = whole.rows(part)
             G = problem.features.block(piece.X)
             Z = problem.projected((G.toarray() if hasattr(G, "toarray") else G).T).T
             yield slice(seen, seen + len(Z)), piece, Z - mean[:, 0]

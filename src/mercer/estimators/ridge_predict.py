@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..columns import sums_between
-from ..kernels.evaluate import admit_both, cut
 from ..kernels.pairwise import linear_scores
-from ..kernels.points import Domain, count, is_sparse, take
+from ..kernels.points import Domain, admit_both, count, cut, is_sparse, take
 from ..memory import parse_bytes
 from ..types import Array, Points
 from .base import Machine

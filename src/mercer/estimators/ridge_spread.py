@@ -24,12 +24,11 @@ import numpy as np
 from ..columns import block_between, pieces
 from ..gram import unformed
 from ..kernels import Kernel
-from ..kernels.evaluate import cut, diagonal
-from ..kernels.points import Domain, count
+from ..kernels.points import Domain, count, cut, diagonal
 from ..memory import BudgetError, format_bytes
 from ..solvers.ridge.cholesky import fill_columns
-from ..solvers.ridge.streams import Features
-from ..solvers.ridge.weights import FeatureProblem, Inverse, Weights
+from ..solvers.ridge.in_features import FeatureProblem, Inverse, Weights
+from ..solvers.ridge.row_sums import Features
 from ..solvers.triangular import (
     Factor,
     NotDefiniteError,

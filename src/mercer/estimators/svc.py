@@ -11,14 +11,21 @@ from sklearn.base import ClassifierMixin
 from ..kernels import Gaussian
 from ..kernels.points import count
 from ..losses import HardMargin, Hinge
+from ..problem import Task
 from ..types import Array, Index, Points
 from .base import Machine
-from .checks import require_choice, require_limits, require_positive
+from .checks import (
+    classes_of,
+    name_of,
+    predicted,
+    require_choice,
+    require_limits,
+    require_positive,
+    weights_with_classes,
+)
 from .contributions import Contributions, contributions
 from .elsewhere import NO_PROBABILITIES, Absent
-from .labels import classes_of, name_of, predicted, weights_with_classes
-from .multiclass import apart, cast, class_slices, decision, join, pack, pairs, unpack
-from .tasks import Task
+from .multiclass import apart, cast, class_slices, decision, pack, pairs, unpack
 
 
 class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
@@ -131,21 +138,23 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
     def decision_function(self, X: Points) -> Array:
         """f(x), positive for classes_[1]; of more classes, a column for each (with "ovo": votes and their margins)."""
         X = self._admit(X)
-        if self._paired():
-            return self._votes(X)
-        scores = self._f(X)
-        return np.asarray(scores[:, 0]) if self.classes_.size == 2 else scores
+        by_kernel = self._coef is None and self._expanded is None
+        return self._votes(X) if by_kernel and self._paired() else self._decided(self._f(X))
+
+    def _decided(self, scores: Array) -> Array:
+        """The same, from f(x) of each problem."""
+        if not self._paired():
+            return np.asarray(scores[:, 0]) if self.classes_.size == 2 else scores
+        none = np.zeros(scores.shape[1])
+        return decision(*cast(lambda at: apart(scores[at], self.classes_.size), len(scores), self.classes_.size, none))
 
     def _votes(self, X: Points) -> Array:
         """What the pairs of classes say, some points at a time: for many classes there are very many pairs."""
-        k, joined = self.classes_.size, self._coef is not None or self._expanded is not None
-        biases = np.zeros(k * (k - 1) // 2) if joined else self.intercept_
 
         def sums(at: slice) -> Array:
-            own = X[at]
-            return apart(self._f(own), k) if joined else np.stack([part.T for part in self._sums(own, self._blocks())])
+            return np.stack([part.T for part in self._parts(X[at])])
 
-        return decision(*cast(sums, count(X), k, biases))
+        return decision(*cast(sums, count(X), self.classes_.size, self.intercept_))
 
     def pairwise_decision_function(self, X: Points) -> Array:
         """f(x) of each pair of classes (0, 1), (0, 2), ..., (1, 2), ..., positive for the first class of the pair."""
@@ -180,12 +189,12 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         hard = float("inf") == self.C
         loss = HardMargin() if hard else Hinge()
         C = np.ones(weight.size) if hard else self.C * weights_with_classes(self, self.classes_, group, weight)
+        if k == 2:
+            return None, group, [Task(np.where(group == 1, 1.0, -1.0), loss, C, bool(self.bias))]
 
         def task(y: Array, rows: Any, name: str) -> Task:
             return Task(y, loss, C if rows is None else C[rows], bool(self.bias), rows=rows, name=name)
 
-        if k == 2:
-            return None, group, [task(np.where(group == 1, 1.0, -1.0), None, "")]
         order = np.argsort(group, kind="stable")
         group, C = group[order], C[order]
         if self.multiclass == "ovr":
@@ -215,6 +224,3 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def _blocks(self) -> list[slice]:
         return class_slices(self.n_support_.tolist()) if self._paired() else super()._blocks()
-
-    def _join(self, parts: list[Array]) -> Array:
-        return join(parts) if self._paired() else parts[0]

@@ -9,10 +9,10 @@ from sklearn.base import RegressorMixin
 
 from ..kernels import Gaussian
 from ..losses import EpsilonInsensitive
+from ..problem import Task
 from ..types import Array, Index, Points
 from .base import Machine
 from .checks import require, require_choice, require_limits, require_positive
-from .tasks import Task
 
 
 class SVR(RegressorMixin, Machine):  # type: ignore[misc]

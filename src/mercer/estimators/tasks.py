@@ -1,37 +1,12 @@
-"""What a machine is trained on: points, and one or several problems on them."""
+"""Training: what a machine is trained on, points and one or several problems on them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..gram import Gram
 from ..kernels import Kernel
-from ..losses import Loss
-from ..problem import Problem
-from ..types import Array, Index, Points
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """A problem on some of the points of a shared Gram matrix; on all of them where rows is None."""
-
-    y: Array
-    loss: Loss
-    C: Array
-    bias: bool = True
-    mass: float = 0.0
-    rows: Index | None = None
-    name: str = ""
-
-    @property
-    def n(self) -> int:
-        """The number of points."""
-        return len(self.y)
-
-    def problem(self, gram: Gram) -> Problem:
-        """The problem itself."""
-        own = gram if self.rows is None else gram.subset(self.rows)
-        return Problem(own, self.y, self.loss, self.C, self.bias, self.mass)
+from ..problem import Task
+from ..types import Index, Points
 
 
 @dataclass(frozen=True, eq=False)

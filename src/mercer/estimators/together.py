@@ -17,17 +17,15 @@ import numpy as np
 from ..examination import accounts_from, excess
 from ..gram import Gram
 from ..gram.base import Aim, Parts
-from ..gram.evidence import known_definite
 from ..limits import now
 from ..losses import HardMargin, Loss
 from ..parallel import for_each, thread_count
-from ..problem import require_in_range
+from ..problem import Task, require_in_range
 from ..rounds import FINE, SMALL
 from ..solution import Certificate, Solution, Status, Step
 from ..solvers import Decomposition
 from ..solvers.base import WHOLE
 from ..types import Array, Index
-from .tasks import Task
 
 _STEPS = 50  # pairs for each point, at most
 _GOAL = 0.5  # of the tolerance is what is to be reached
@@ -57,7 +55,7 @@ def settle(
     loss = tasks[0].loss
     small = [number for number, task in enumerate(tasks) if task.n <= WHOLE]
     quadratic = loss.quadratic and not isinstance(loss, HardMargin)
-    if not small or not quadratic or not known_definite(gram.kernel):  # `solve` looks at who is in doubt
+    if not small or not quadratic or not gram.kernel.known_definite():  # `solve` looks at who is in doubt, in time
         return
     require_in_range(np.concatenate([tasks[number].C for number in small]), gram.diag())
     size = np.cumsum([tasks[number].n ** 2 for number in small]) // _PIECE

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import eigh as dense_eigh
 from scipy.linalg import qr
 
+from ..columns import pieces
 from ..parallel import apart, one_blas_thread
 from ..ties import signed
 from ..types import Array
@@ -50,8 +51,7 @@ def _dense(K: Array, wanted: int, u: Array) -> Spectrum:
     """By LAPACK."""
     n, Ku = len(K), K @ u
     half = Ku - 0.5 * (u @ Ku) * u
-    for start in range(0, n, _ROWS):
-        rows = slice(start, start + _ROWS)
+    for rows in pieces(n, _ROWS):
         K[rows] -= np.outer(u[rows], half) + np.outer(half[rows], u)
     if wanted == n:
         values, vectors = apart(lambda: np.linalg.eigh(K))  # all threads of BLAS

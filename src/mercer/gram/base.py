@@ -11,8 +11,8 @@ import numpy as np
 from ..columns import SCRATCH, Columns
 from ..kernels import Kernel, Linear
 from ..kernels import kernel as as_kernel
-from ..kernels.pairwise import linear_scores, linear_weights, require_no_overflow
-from ..kernels.points import Chosen, Domain, admit, common_dtype, count, nbytes, take
+from ..kernels.pairwise import linear_scores, linear_weights
+from ..kernels.points import Chosen, Domain, admit, common_dtype, count, nbytes, require_no_overflow, take
 from ..memory import format_bytes, parse_bytes
 from ..parallel import thread_count
 from ..types import Array, Index, Points
@@ -93,9 +93,13 @@ class Gram(ABC):
     @cached_property
     def doubt(self) -> str | None:
         """Why K is not positive definite, where no rule says that it is and some of the points show it."""
+        if self.whole is not None:  # one look is enough
+            return str(self.whole.doubt) if self.whole.doubt else None
+        if self.kernel is None or self.kernel.known_definite():
+            return None
         from .evidence import doubt_about
 
-        return doubt_about(self) if self.whole is None else self.whole.doubt  # one look is enough
+        return doubt_about(self)
 
     @cached_property
     def value_seconds(self) -> float:
@@ -124,7 +128,7 @@ class Gram(ABC):
 
     def product64(self, v: Array) -> Array:
         """K v recomputed from the points in float64, whatever is held."""
-        return self.recompute(v)
+        return self.recompute(as_factor(v, self.n))
 
     def from_points(self) -> Columns:
         """The points made ready, whatever is held of K."""
@@ -132,8 +136,8 @@ class Gram(ABC):
 
     def recompute(self, v: Array, rows: Any = None, dtype: Any = np.float64) -> Array:
         """K v, or some rows of it, from the points and not from what is held; zeros in v cost nothing."""
-        v = np.asarray(as_factor(v, self.n), np.float64)
-        at = np.arange(self.n) if rows is None else as_index(rows, self.n)
+        v = np.asarray(v, np.float64)
+        at = np.arange(self.n) if rows is None else np.asarray(rows)
         used = np.flatnonzero(v if v.ndim == 1 else v.any(axis=1))
         if used.size == 0:
             return np.zeros((at.size, *v.shape[1:]))

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._core.core import CHOICE
-from ..columns import FEW, Columns, GivenColumns, block_between, padded, square_of
+from ..columns import FEW, Columns, GivenColumns, block_between, padded, pieces, square_of
 from ..kernels import Kernel, Precomputed
-from ..kernels.evaluate import admit_both
 from ..kernels.pairwise import dense
-from ..kernels.points import Domain, common_dtype, count, take
+from ..kernels.points import Domain, admit_both, common_dtype, count, take
 from ..limits import deadline, require
 from ..parallel import thread_count
 from ..types import Array, Index, Points
@@ -89,8 +88,8 @@ class DenseGram(Gram):
         if self.matrix.dtype == np.float64:
             return np.asarray(self.matrix @ v)
         out = np.empty(v.shape)
-        for start in range(0, self.n, _STRIP):  # sums in float64 without a copy of the matrix
-            out[start : start + _STRIP] = self.matrix[start : start + _STRIP] @ v
+        for part in pieces(self.n, _STRIP):  # sums in float64 without a copy of the matrix
+            out[part] = self.matrix[part] @ v
         return out
 
     @property
@@ -108,8 +107,8 @@ class DenseGram(Gram):
     def _some_rows(self, rows: Index, v: Array) -> Array:
         """Rows of K v; a few are copied at a time."""
         out = np.empty((rows.size, *v.shape[1:]))
-        for start in range(0, rows.size, _STRIP):
-            out[start : start + _STRIP] = self.matrix[rows[start : start + _STRIP]] @ v
+        for part in pieces(rows.size, _STRIP):
+            out[part] = self.matrix[rows[part]] @ v
         return out
 
     def stands(self, dtype: Any) -> bool:

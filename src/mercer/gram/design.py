@@ -11,8 +11,7 @@ import numpy as np
 
 from .._core.core import CHOICE
 from ..columns import pieces
-from ..kernels.pairwise import require_no_overflow
-from ..kernels.points import is_sparse
+from ..kernels.points import is_sparse, require_no_overflow
 from ..limits import look
 from ..parallel import in_order, shares, thread_count
 from ..types import Array, Index

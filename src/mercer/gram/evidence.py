@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..columns import pieces
 from ..kernels import Kernel
 from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import dense
@@ -23,6 +24,7 @@ from .moved import invariance
 
 FULL = 2000  # up to so many points, all eigenvalues are computed
 STEPS = 100  # of Lanczos, beyond
+_STRIP = 512  # rows that are compared with columns at a time
 _LOOK = 300  # points on which a doubtful kernel is tried,
 _LEAST_LOOK, _LOOK_SHARE = 16, 0.05  # or as many, and at least so many, as take this part of the time that is left
 _POWERS = 10  # steps towards the largest eigenvalue
@@ -173,12 +175,12 @@ def _asymmetry(gram: Gram) -> tuple[float, tuple[int, int], float]:
     if not isinstance(gram, DenseGram) or gram.kernel.symmetric:
         return 0.0, (0, 0), 0.0
     worst, pair, largest = 0.0, (0, 0), 0.0
-    for start in range(0, gram.n, 512):
-        difference = np.abs(gram.matrix[start : start + 512] - gram.matrix[:, start : start + 512].T)
-        largest = max(largest, float(np.abs(gram.matrix[start : start + 512]).max()))
+    for rows in pieces(gram.n, _STRIP):
+        difference = np.abs(gram.matrix[rows] - gram.matrix[:, rows].T)
+        largest = max(largest, float(np.abs(gram.matrix[rows]).max()))
         i, j = np.unravel_index(int(difference.argmax()), difference.shape)
         if difference[i, j] > worst:
-            worst, pair = float(difference[i, j]), (start + int(i), int(j))
+            worst, pair = float(difference[i, j]), (rows.start + int(i), int(j))
     return worst, (min(pair), max(pair)), largest
 
 
@@ -221,13 +223,11 @@ def _lanczos(gram: Gram) -> tuple[Array, Array, str]:
 
 
 def doubt_about(gram: Gram) -> str | None:
-    """What is wrong with K on some of the points, where no rule says that it is positive definite; or None.
+    """What is wrong with K on some of the points; or None.
 
     A Cholesky factor of K with a little more on its diagonal is the proof that nothing is; where there is none, Lanczos
     finds the witness.
     """
-    if gram.kernel is None or known_definite(gram.kernel):
-        return None
     index = np.unique(np.linspace(0, gram.n - 1, min(gram.n, _affordable(gram))).astype(int))
     where = f"on {index.size} of the points"
     with until(NEVER), one_blas_thread():  # several would take longer to agree than the work takes
@@ -271,8 +271,3 @@ def _affordable(gram: Gram) -> int:
         return _LOOK
     with until(NEVER):
         return int(max(_LEAST_LOOK, min(_LOOK, sqrt(_LOOK_SHARE * left / gram.value_seconds))))
-
-
-def known_definite(kernel: Kernel) -> bool:
-    """Whether the closure rules say that it is positive definite."""
-    return kernel.reason() is not None and all(known_definite(part) for part in kernel.parts())

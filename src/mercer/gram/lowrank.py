@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import Columns
+from ..columns import Columns, pieces
 from ..kernels import Kernel, Linear
-from ..kernels.evaluate import cut
-from ..kernels.pairwise import dot, require_no_overflow, squared_norms
-from ..kernels.points import nbytes, take, vectors
+from ..kernels.pairwise import dot
+from ..kernels.points import cut, nbytes, require_no_overflow, squared_norms, take, vectors
 from ..parallel import thread_count
 from ..types import Array, Points
 from .base import Gram, as_factor, as_index
 from .design import Design
+
+_STRIP = 1024  # rows of Z at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,7 +88,7 @@ class LowRankGram(Gram):
     def _product(self, v: Array, features: Callable[[slice], Any]) -> Array:
         """Z Z'v in float64, by strips: Z is not copied whole."""
         v = np.asarray(as_factor(v, self.n), np.float64)
-        strips = [slice(start, start + 1024) for start in range(0, self.n, 1024)]
+        strips = pieces(self.n, _STRIP)
         inner = sum(features(strip).astype(np.float64, copy=False).T @ v[strip] for strip in strips)
         return np.concatenate([features(strip).astype(np.float64, copy=False) @ inner for strip in strips])
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from ..columns import Columns
 from ..kernels import Kernel
-from ..kernels.evaluate import diagonal
-from ..kernels.points import count
+from ..kernels.points import count, diagonal
 from ..limits import look
 from ..parallel import thread_count
 from ..types import Array, Points

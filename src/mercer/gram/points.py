@@ -10,12 +10,12 @@ import numpy as np
 
 from ..columns import SCRATCH, Columns, Kept
 from ..columns.choose import way_of
-from ..kernels import Kernel
-from ..kernels.points import Domain, admit, common_dtype, count
+from ..kernels import Kernel, Linear, Sum
+from ..kernels.points import Domain, admit, common_dtype, count, diagonal
 from ..memory import BudgetError, format_bytes, parse_bytes
 from ..parallel import cores, thread_count
 from ..types import Array, Points
-from .base import Aim, Gram, Part, Parts, as_index
+from .base import Aim, Gram, Part, Parts, as_factor, as_index
 from .dense import DenseGram
 from .linear import LinearGram, constant_beside_linear
 
@@ -44,6 +44,8 @@ class PointsGram(Gram):
         Of how many equal parts the budget is one.
     """
 
+    n = 0
+    dtype: Any = None
     exact = False
     """Whether float64 values are to have all digits of small distances."""
 
@@ -61,8 +63,8 @@ class PointsGram(Gram):
         self.points = admit(X, kernel.domain)
         kernel.check(self.points, "X")
         kernel.require_resolved()
-        self._dtype = np.dtype(dtype or common_dtype(self.points))
-        row, books = self.n * self._dtype.itemsize, _BOOKS * self.n
+        self.n, self.dtype = count(self.points), np.dtype(dtype or common_dtype(self.points))
+        row, books = self.n * self.dtype.itemsize, _BOOKS * self.n
         least = books + _LEAST_ROWS * row
         if self.budget < least:
             raise BudgetError(
@@ -71,6 +73,7 @@ class PointsGram(Gram):
             )
         self.room = int(min(Gram.room, _BLOCKS * self.budget))
         self.scratch = int(min(SCRATCH, _BLOCKS * self.budget))
+        self._diag: Array | None = None
         self._columns: dict[Any, Columns] = {}
         self._lock = threading.Lock()  # several machines may share the rows that are kept
 
@@ -110,26 +113,16 @@ class PointsGram(Gram):
     @property
     def values(self) -> int:  # type: ignore[override]
         """See Gram.values."""
-        return sum(columns.counted.values for columns in self._columns.values())
-
-    @property
-    def n(self) -> int:
-        return count(self.points)
+        return sum([columns.counted.values for columns in self._columns.values()])
 
     @property
     def nbytes(self) -> int:
         kept = self.__dict__.get("_kept")
         return 0 if kept is None else int(kept.values.nbytes)
 
-    @property
-    def dtype(self) -> Any:
-        return self._dtype
-
-    @cached_property
-    def _diag(self) -> Array:
-        return np.asarray(self.kernel.diag(self.points))
-
     def diag(self) -> Array:
+        if self._diag is None:
+            self._diag = diagonal(self.kernel, self.points)
         return self._diag.copy()
 
     @cached_property
@@ -150,7 +143,7 @@ class PointsGram(Gram):
             with self._lock_of_rows:
                 np.take(self._kept.values, self._kept.get(index[part]), axis=0, out=out[part], mode="clip")
         if self.kernel.symmetric:
-            out[np.arange(index.size), index] = self._diag[index]
+            out[np.arange(index.size), index] = self.diag()[index]
         return out
 
     @cached_property
@@ -161,7 +154,7 @@ class PointsGram(Gram):
         return self.columns(self.dtype)
 
     def __matmul__(self, v: Array) -> Array:
-        return self.recompute(v, dtype=self.dtype)
+        return self.recompute(as_factor(v, self.n), dtype=self.dtype)
 
     def astype(self, dtype: Any) -> PointsGram:
         if self.dtype == dtype:
@@ -203,7 +196,7 @@ class PointsPart(Part):
     @property
     def values(self) -> int:  # type: ignore[override]
         """See Gram.values."""
-        return sum(columns.counted.values for columns in self._columns.values())
+        return sum([columns.counted.values for columns in self._columns.values()])
 
     def diag(self) -> Array:
         return np.asarray(self.whole.diag()[self.index])
@@ -217,7 +210,7 @@ class PointsPart(Part):
         return self.columns(self.dtype)
 
     def __matmul__(self, v: Array) -> Array:
-        return self.recompute(v, dtype=self.dtype)
+        return self.recompute(as_factor(v, self.n), dtype=self.dtype)
 
     def astype(self, dtype: Any) -> PointsPart:
         return PointsPart(self.whole.astype(dtype), self.index)
@@ -227,8 +220,7 @@ def unformed(kernel: Kernel, X: Points, budget: float = np.inf) -> Gram:
     """A Gram matrix of which nobody will ask more than products from the points: it holds next to nothing."""
     if kernel.domain is Domain.VALUES:
         return DenseGram.compute(kernel, X)
-    constant = constant_beside_linear(kernel)
+    constant = constant_beside_linear(kernel) if isinstance(kernel, Linear | Sum) else None
     if constant is not None:
         return LinearGram(X, constant)
-    X = admit(X, kernel.domain)
     return PointsGram(kernel, X, min(budget, 100_000_000 + 100 * 8 * count(X)))

@@ -78,7 +78,7 @@ VALUES = {
     "Expanded": "mercer.estimators.expanded",
     "RidgePath": "mercer.estimators.ridge_path",
     "WeightsSpread": "mercer.estimators.ridge_spread",
-    "Inverse": "mercer.solvers.ridge.weights",
+    "Inverse": "mercer.solvers.ridge.in_features",
 }
 """Frozen dataclasses that fitted estimators hold."""
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..kernels import Kernel, Polynomial
 from ..kernels.expansion import Expansion
 from ..solution import Certificate, Inseparable, Status, Step
-from ..solvers.ridge.weights import Inverse
+from ..solvers.ridge.in_features import Inverse
 from ..types import Array
 
 _KINDS = {"int": "iu", "float": "f"}

@@ -14,8 +14,7 @@ import numpy as np
 from ..params import Parameters, require_integer, require_number
 from ..parse import plain_name
 from ..types import Array, Points
-from . import evaluate
-from .points import Domain, admit, common_dtype, count, held_width, is_sparse
+from .points import Domain, admit, common_dtype, count, diagonal, held_width, is_sparse
 
 REGISTRY: dict[str, type[Kernel]] = {}
 """Every kernel that can be written as text, by its names."""
@@ -60,6 +59,10 @@ class Kernel(Parameters):
         """Why it is positive definite, in one line; None if nobody knows."""
         return None
 
+    def known_definite(self) -> bool:
+        """Whether the closure rules say that it is positive definite."""
+        return self.reason() is not None and all(map(Kernel.known_definite, self.parts()))
+
     def scratch_width(self, X: Points) -> int:
         """How many numbers stand for a point while a block is filled, for the memory to be planned."""
         return max((part.scratch_width(X) for part in self.parts()), default=held_width(X))
@@ -86,7 +89,7 @@ class Kernel(Parameters):
         self.require_resolved()
         X = admit(X, self.domain)
         self.check(X, "X")
-        return evaluate.diagonal(self, X)
+        return diagonal(self, X)
 
     def product(self, X: Points, Z: Points, v: Array) -> Array:
         """sum_j k(x_i, z_j) v_j, without forming the block."""

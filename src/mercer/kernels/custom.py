@@ -12,8 +12,8 @@ import numpy as np
 from ..limits import look
 from ..types import Array, Points
 from .base import Kernel
-from .pairwise import dense, dot, squared_norms
-from .points import Domain, count, held_width, vectors
+from .pairwise import dense, dot
+from .points import Domain, count, held_width, squared_norms, vectors
 
 
 @dataclass(frozen=True, eq=False, repr=False)

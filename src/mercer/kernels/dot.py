@@ -10,12 +10,11 @@ import numpy as np
 
 from ..params import require_integer, require_number
 from ..types import Array, Points
-from .adaptive import Adaptive
+from .adaptive import Adaptive, median_norm, variance
 from .base import Kernel, raise_to
 from .monomials import polynomial_features
-from .pairwise import dot, squared_norms
-from .points import is_sparse, width
-from .spread import median_norm, variance
+from .pairwise import dot
+from .points import is_sparse, squared_norms, width
 
 _MOST_FEATURES, _HIGHEST = 5000, 50  # monomials, and the degree: with more, the kernel itself is the better way
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..types import Array, Points
-from .adaptive import Adaptive
+from .adaptive import Adaptive, mean_distance, median_distance
 from .base import Kernel
 from .pairwise import add_over_coordinates
 from .points import common_dtype, count, is_sparse
-from .spread import mean_distance, median_distance
 
 
 class Histogram(Kernel, names=()):

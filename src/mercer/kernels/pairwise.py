@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..arithmetic import inner
 from ..parallel import for_each, thread_count
-from ..types import Array, Points, inner
-from .points import COORDINATES, is_sparse
+from ..types import Array, Points
+from .points import COORDINATES, is_sparse, overflow_checked_later, require_no_overflow, squared_norms
 
 _DENSE_GAIN = 50  # a multiplication of dense float32 products is so much faster than one of sparse products
 _FLOAT64_AT_A_TIME = 1_000_000  # entries of points that are copied
@@ -24,13 +25,6 @@ _TERMS = 200_000  # of sums over coordinates at a time
 def dense(A: Points) -> Any:
     """A as a plain array."""
     return A.toarray() if is_sparse(A) else A
-
-
-def squared_norms(A: Points) -> Array:
-    """|x|^2 of each point."""
-    if is_sparse(A):
-        return np.asarray(A.multiply(A).sum(axis=1)).reshape(-1)
-    return np.asarray(np.einsum("ij,ij->i", A, A))
 
 
 def dot(A: Points, B: Points, out: Array) -> None:
@@ -139,17 +133,6 @@ def _centred_dot(A: Points, B: Points, out: Array) -> tuple[Array, Array]:
 def _differences(A: Points, B: Points) -> Any:
     """x - z of pairs of points."""
     return A - B if is_sparse(A) and is_sparse(B) else dense(A) - dense(B)
-
-
-def overflow_checked_later() -> Any:
-    """A context in which NumPy does not warn of overflow; `require_no_overflow` says more about it."""
-    return np.errstate(over="ignore", under="ignore", invalid="ignore")
-
-
-def require_no_overflow(*values: Array) -> None:
-    """Raise if any value has overflowed."""
-    if not all(np.isfinite(value).all() for value in values):
-        raise ValueError("The kernel's values overflow on these points: scale the data first (divide by its largest).")
 
 
 def add_over_coordinates(term: Callable[[Array, Array], Array], A: Points, B: Points, out: Array) -> None:

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from enum import Enum
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..types import Array, Points
 
+if TYPE_CHECKING:
+    from .base import Kernel
+
+_DIAGONAL = 1024  # points whose diagonal is computed at a time
 COORDINATES = 1024  # at most so many coordinates of sparse points are made dense at a time
 
 
@@ -39,6 +43,8 @@ def admit(X: Points, domain: Domain, name: str = "X") -> Any:
 
 def vectors(X: Points, name: str = "X") -> Any:
     """A finite float32 or float64 matrix, dense or CSR, with at least one row and one column."""
+    if type(X) is np.ndarray and X.dtype in (np.float32, np.float64) and X.ndim == 2 and _is_finite(X):
+        return X  # as nearly always
     if X is None:
         raise ValueError(f"{name} must hold numbers, not None.")
     X = _floats(_csr(X), name) if is_sparse(X) else _floats(_array(X, name), name)
@@ -76,6 +82,13 @@ def objects(X: Points, name: str = "X") -> Any:
 
 def _is_text(X: Array) -> bool:
     return X.dtype.kind == "U" or (X.dtype == object and all(isinstance(value, str) for value in X.flat))
+
+
+def squared_norms(A: Points) -> Array:
+    """|x|^2 of each point."""
+    if is_sparse(A):
+        return np.asarray(A.multiply(A).sum(axis=1)).reshape(-1)
+    return np.asarray(np.einsum("ij,ij->i", A, A))
 
 
 def count(X: Points) -> int:
@@ -202,11 +215,16 @@ def _floats(X: Points, name: str) -> Any:
         ) from None
 
 
+def _is_finite(values: Array) -> bool:
+    """Whether all numbers are finite, and there are some; perhaps no, where they are very large."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(values.size and np.isfinite(values.sum()))  # one pass and no copy: any NaN or infinity would show
+
+
 def _require_finite(X: Points, name: str) -> None:
     values = X.data if is_sparse(X) else X
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):  # one pass and no copy: any NaN or infinity would show
-            return
+    if _is_finite(values):
+        return
     bad = ~np.isfinite(values)
     if not bad.any():
         return
@@ -219,3 +237,75 @@ def _require_finite(X: Points, name: str) -> None:
         f"{name} contains {kind} (row {first[0]}, column {first[1]}; {int(bad.sum())} such entries): "
         "impute or leave out missing and infinite values first."
     )
+
+
+# What a kernel makes of sets of points.
+
+
+def overflow_checked_later() -> Any:
+    """A context in which NumPy does not warn of overflow; `require_no_overflow` says more about it."""
+    return np.errstate(over="ignore", under="ignore", invalid="ignore")
+
+
+def require_no_overflow(*values: Array) -> None:
+    """Raise if any value has overflowed."""
+    if not np.all([np.isfinite(value).all() for value in values]):
+        raise ValueError("The kernel's values overflow on these points: scale the data first (divide by its largest).")
+
+
+def diagonal(kernel: Kernel, X: Points, dtype: Any = None) -> Array:
+    """k(x_i, x_i) for admitted points, by pieces, so that its temporaries are small."""
+    out = np.empty(count(X), dtype or common_dtype(X))
+    with overflow_checked_later():
+        for start in range(0, out.size, _DIAGONAL):
+            rows = slice(start, start + _DIAGONAL)
+            out[rows] = kernel.diagonal(cut(X, rows, out.dtype))
+    if not kernel.bounded:
+        require_no_overflow(out)
+    return out
+
+
+def admit_both(kernel: Kernel, X: Points, Z: Points) -> tuple[Any, Any, bool]:
+    """Both sets as the kernel uses them, and whether they are one; every check that can fail comes here."""
+    kernel.require_resolved()
+    domain = kernel.domain
+    same = Z is None or Z is X
+    _require_same_columns(X, Z)
+    X = admit(X, domain, "X")
+    kernel.check(X, "X")
+    if domain is Domain.VALUES:  # X is the block already: its columns stand for the points of Z
+        columns = X.shape[0] if same else count(Z)
+        require_columns(X, columns)
+        return X, np.arange(columns), same
+    if same:
+        return X, X, same
+    Z = admit(Z, domain, "Z")
+    kernel.check(Z, "Z")
+    if domain is Domain.VECTORS and X.shape[1] != Z.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} columns, but Z has {Z.shape[1]}: they must describe the same features.")
+    return X, Z, same
+
+
+def require_columns(X: Array, columns: int) -> None:
+    """Raise where a block of values has not so many columns."""
+    if X.shape[1] != columns:
+        raise ValueError(
+            f"A precomputed X has one column per training point: {columns} are expected, but X is "
+            f"{X.shape[0]} x {X.shape[1]}."
+        )
+
+
+def _require_same_columns(X: Any, Z: Any) -> None:
+    """Two data frames are compared by position, so their columns must have one order."""
+    if hasattr(X, "columns") and hasattr(Z, "columns") and list(X.columns) != list(Z.columns):
+        raise ValueError("The columns of X and Z differ in name or order: select them alike, as in Z[X.columns].")
+
+
+def cut(X: Points, rows: slice, dtype: Any) -> Any:
+    """A slice of the points, in the precision asked for where they are numbers."""
+    part = X[rows]
+    if not hasattr(part, "dtype") or part.dtype.kind != "f":
+        return part
+    if is_sparse(part):
+        return part.astype(dtype, copy=False)
+    return np.ascontiguousarray(part, dtype)

@@ -10,11 +10,10 @@ import numpy as np
 
 from ..params import require_number
 from ..types import Array, Points
-from .adaptive import Adaptive
+from .adaptive import Adaptive, mean_absolute, mean_square, median_distance, variance
 from .base import Kernel
 from .pairwise import add_over_coordinates, dense, squared_distances
 from .points import common_dtype, count, held_width, width
-from .spread import mean_absolute, mean_square, median_distance, variance
 
 
 class Stationary(Kernel, names=()):

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..types import Array, Points
-from . import evaluate
 from .base import Kernel, _Composite
-from .points import Domain, admit, copied, count, row_weights
+from .points import Domain, admit, copied, count, diagonal, row_weights
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,8 @@ class Normalized(_Composite, names=("Normalized", "Normalised")):
 
     def scale(self, A: Points, dtype: DTypeLike) -> Array:
         """1 / sqrt(k(x, x)), and 0 where that is not defined."""
-        diagonal = evaluate.diagonal(self.kernel, A, dtype)
-        return np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0).astype(dtype)
+        own = diagonal(self.kernel, A, dtype)
+        return np.where(own > 0, 1.0 / np.sqrt(np.where(own > 0, own, 1.0)), 0.0).astype(dtype)
 
 
 @dataclass(frozen=True, eq=False)

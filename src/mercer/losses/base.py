@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ class Box(NamedTuple):
 
     def nearest(self, beta: Array) -> Array:
         """Each coefficient, or the bound that it has passed."""
-        return np.clip(beta, self.lo, self.hi)
+        return np.minimum(np.maximum(beta, self.lo), self.hi)
 
     def free(self, beta: Array) -> Array:
         """Which coefficients are between their bounds."""
@@ -67,7 +68,12 @@ class Terms:
     lo: Array
     hi: Array
 
-    @property
+    @cached_property
+    def curved(self) -> bool:
+        """Whether r > 0 for all."""
+        return bool((self.r > 0.0).all())
+
+    @cached_property
     def box(self) -> Box:
         """The bounds."""
         return Box(self.lo, self.hi)
@@ -88,7 +94,9 @@ class Terms:
     def best(self, f: Array) -> Array:
         """The s with the least h_i(s) + f_i s: minus C_i times a slope of the loss at f_i."""
         g = self.q - f
-        pull = np.maximum(g - self.eps, 0.0) + np.minimum(g + self.eps, 0.0)
+        pull = g - np.minimum(np.maximum(g, -self.eps), self.eps)
+        if self.curved:
+            return self.box.nearest(pull / self.r)
         s = np.divide(pull, self.r, out=np.copysign(np.inf, pull), where=self.r > 0.0)
         return self.box.nearest(np.where(pull == 0.0, 0.0, s))
 

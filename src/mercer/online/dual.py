@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .._core.core import CHOICE
+from ..columns import pieces
 from ..types import Array, Index
 from .passes import Learner, Update
 from .rows import Rows
@@ -89,8 +90,8 @@ class Dual(Learner):
             self._add(np.arange(self.before), held.beta)
 
     def pieces(self, order: Index, active: Array, epoch: int) -> Iterator[None]:
-        for start in range(0, len(order), self.rows.block):
-            block = order[start : start + self.rows.block]
+        for part in pieces(len(order), self.rows.block):
+            block = order[part]
             if ((self.Y[:, block] * self.F[:, block] <= 0.0) & active[:, None]).any():
                 self._learn(block, active, epoch)
             self.seen += len(block)

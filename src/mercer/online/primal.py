@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from .._core.core import CHOICE
+from ..columns import pieces
 from ..gram.design import arrays_of
-from ..kernels.pairwise import squared_norms
-from ..kernels.points import is_sparse
+from ..kernels.points import is_sparse, squared_norms
 from ..types import Array, Index
 from .passes import Learner, Update
 
@@ -34,8 +34,8 @@ class Primal(Learner):
     def pieces(self, order: Index, active: Array, epoch: int) -> Iterator[None]:
         entries = self.X.nnz if is_sparse(self.X) else self.X.size
         step = max(1, _ENTRIES // max(1, len(self.Y) * entries // len(order)))
-        for start in range(0, len(order), step):
-            rows = order[start : start + step]
+        for part in pieces(len(order), step):
+            rows = order[part]
             made, scores = np.zeros((len(self.Y), len(rows)), np.bool_), np.zeros((len(self.Y), len(rows)))
             core.learn(self.arrays, rows, self.Y, self.W, self.b, self.eta, self.bias, active, made, scores)
             self.note(epoch, rows, made, scores)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from .._core.core import CHOICE
-from ..columns import SCRATCH, Columns, value_seconds
+from ..columns import SCRATCH, Columns, pieces, value_seconds
 from ..kernels import Kernel
-from ..kernels.evaluate import diagonal
-from ..kernels.points import Domain, common_dtype, count, stack
+from ..kernels.points import Domain, common_dtype, count, diagonal, stack
 from ..limits import NEVER, Deadline
-from ..parallel import for_each, thread_count
+from ..parallel import for_each, shares, thread_count
 from ..types import Array, Index, Points
 
 core = CHOICE.functions
@@ -138,25 +136,23 @@ class _Streamed(Rows):
         step = max(1, _BUFFER // (self.columns.n * self.columns.dtype.itemsize))
         if len(self.buffer) < min(step, index.size):
             self.buffer = np.empty((min(step, index.size), self.columns.n), self.columns.dtype)
-        for start in range(0, index.size, step):
-            some = index[start : start + step]
+        for rows in pieces(index.size, step):
+            some = index[rows]
             places = np.arange(some.size)
             self.columns.fill(some, self.buffer, places)
-            for part, weights in zip(F, v[:, start : start + step], strict=True):
+            for part, weights in zip(F, v[:, rows], strict=True):
                 self._add_held(part, places, weights)
 
     def _add_held(self, F: Array, places: Index, weights: Array) -> None:
         """By all cores, where it is worth it."""
         used = np.flatnonzero(weights)
-        pieces = thread_count() if F.size * used.size >= _WORTH_THREADS else 1
-        spans = list(pairwise(np.linspace(0, F.size, pieces + 1).astype(int).tolist()))
+        threads = thread_count() if F.size * used.size >= _WORTH_THREADS else 1
         v, rows = np.ascontiguousarray(weights[used], np.float64), places[used]
 
-        def add(span: tuple[int, int]) -> None:
-            part = slice(*span)
+        def add(part: slice) -> None:
             core.add_rows(self.buffer[:, part], rows, v, F[part])
 
-        for_each(spans, add, pieces)
+        for_each(shares(F.size, threads), add, threads)
 
     def squares(self) -> Array:
         return self.columns.diag

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from ..kernels import Kernel
 from ..kernels import kernel as as_kernel
 from ..ties import first_largest
-from .sheet import last_step, prefix_of
+from .settings import last_step, prefix_of
 
 SCALES = ("gamma", "length_scale")
 _STEP = 4.0  # between neighbouring values, of the start

@@ -5,8 +5,9 @@ padded, for steps of pairs. Gaussians of the same points share their distances.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from itertools import pairwise
+from collections import Counter, OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import log2
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from .._core.core import CHOICE
 from .._core.forms import Form, Map
 from .._core.forms import Way as Sums
 from .._core.reference import PANEL
-from ..columns import Columns, padded
+from ..columns import Columns, padded, pieces
 from ..columns.dense import Tiles
 from ..kernels import Gaussian, Kernel
 from ..kernels.points import count, is_sparse, width
@@ -25,7 +26,6 @@ from ..types import Array, Points
 
 core = CHOICE.functions
 _LOG2E = log2(np.e)
-_NOTHING = 1e-20  # of the largest value: less is zero in float32, where it would be slow (denormal numbers)
 _STRIP = 256  # rows that are made at a time
 BYTES = 12  # for each pair of points: float64 and float32
 
@@ -43,28 +43,40 @@ class Matrices:
     def __init__(self, X: Points, keep: int, threads: int) -> None:
         self.X, self.n, self.keep, self.threads = X, count(X), keep, threads
         self.held: OrderedDict[Kernel, Matrix] = OrderedDict()
+        self.users: Counter[Kernel] = Counter()
         self.distances: Array | None = None
         self.lock = threading.Lock()
 
-    def of(self, kernel: Kernel) -> Matrix:
-        """K of a kernel whose parameters are numbers."""
+    @contextmanager
+    def lent(self, kernel: Kernel) -> Iterator[Matrix]:
+        """K of a kernel whose parameters are numbers, for as long as it is needed."""
         with self.lock:
             if kernel not in self.held:
-                while len(self.held) >= self.keep:
-                    self.held.popitem(last=False)
-                self.held[kernel] = self._made(kernel)
+                self.held[kernel] = self._made(kernel, self._room())
             self.held.move_to_end(kernel)
-            return self.held[kernel]
+            self.users[kernel] += 1
+        try:
+            yield self.held[kernel]
+        finally:
+            with self.lock:
+                self.users[kernel] -= 1
 
-    def _made(self, kernel: Kernel) -> Matrix:
+    def _room(self) -> Matrix:
+        """Memory for one more: that of the oldest which nobody uses, where there are enough; fresh memory is slow."""
+        idle = next((kernel for kernel in self.held if not self.users[kernel]), None)
+        if len(self.held) >= self.keep and idle is not None:
+            return self.held.pop(idle)
+        return Matrix(np.empty((self.n, self.n)), np.zeros((padded(self.n),) * 2, np.float32))
+
+    def _made(self, kernel: Kernel, room: Matrix) -> Matrix:
         if isinstance(kernel, Gaussian) and not is_sparse(self.X):
-            precise = self._gaussian(float(kernel.gamma))
+            self._gaussian(float(kernel.gamma), room.precise)
         else:
-            precise = np.empty((self.n, self.n))
-            Columns(kernel, self.X, np.float64, self.threads).square(np.arange(self.n), precise)
-        return Matrix(precise, self._rounded(precise))
+            Columns(kernel, self.X, np.float64, self.threads).square(np.arange(self.n), room.precise)
+        core.rounded(room.precise, room.single)
+        return room
 
-    def _gaussian(self, gamma: float) -> Array:
+    def _gaussian(self, gamma: float, K: Array) -> None:
         """2^(-gamma log2(e) |x - z|^2), the distances taken once for all gammas."""
         if self.distances is None:
             way = Tiles(Form(Sums.SQUARES), np.zeros(width(self.X)), 0.0, np.float64)
@@ -72,35 +84,15 @@ class Matrices:
             columns = Columns(Gaussian(gamma), self.X, np.float64, self.threads, way=way)
             columns.square(np.arange(self.n), self.distances)
         form = Form(Sums.SQUARES, Map.EXPONENTIAL, -gamma * _LOG2E)
-        K, levels = np.empty((self.n, self.n)), np.zeros(padded(self.n) + PANEL)  # whole panels
+        levels = np.zeros(padded(self.n) + PANEL)  # whole panels
 
-        def strip(edge: tuple[int, int]) -> None:
-            part = slice(*edge)
-            K[part, edge[0] :] = self.distances[part, edge[0] :]  # type: ignore[index]
-            slots = np.arange(edge[1] - edge[0])
-            core.finish_rows(form, np.zeros(slots.size), levels, slots, K[part, edge[0] :])
+        def strip(part: slice) -> None:
+            K[part, part.start :] = self.distances[part, part.start :]  # type: ignore[index]
+            slots = np.arange(part.stop - part.start)
+            core.finish_rows(form, np.zeros(slots.size), levels, slots, K[part, part.start :])
 
-        for_each(_strips(self.n), strip, self.threads)
+        for_each(pieces(self.n, _STRIP), strip, self.threads)
         core.mirror(K, 0, self.n)  # the other half
-        return K
-
-    def _rounded(self, K: Array) -> Array:
-        size = padded(self.n)
-        single = np.zeros((size, size), np.float32)
-        nothing = _NOTHING * float(np.abs(K.diagonal()).max(initial=0.0))
-
-        def strip(edge: tuple[int, int]) -> None:
-            part = slice(*edge)
-            own = K[part].astype(np.float32)
-            own[np.abs(own) < nothing] = 0.0
-            single[part, : self.n] = own
-
-        for_each(_strips(self.n), strip, self.threads)
-        return single
-
-
-def _strips(n: int) -> list[tuple[int, int]]:
-    return list(pairwise([*range(0, n, _STRIP), n]))
 
 
 def part_of(single: Array, parts: list[tuple[slice, slice]]) -> Array:

@@ -2,8 +2,8 @@
 
 Every problem stands on all points of its classes; those that a fold leaves out have lo = hi = 0, so that their scores
 come for nothing. A cell is a problem in one fold for one C. The first fold goes from C to C, the others from the fold
-before at the same C. Values of K are float32 in the solver. Then all scores K beta are recomputed in float64, and what
-is not good enough by them is solved further, from there.
+before at the same C. Values of K are float32 in the solver. Then all scores K beta are recomputed from float64 values,
+as if with twice the digits, and what is not good enough by them is solved further, from there.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import numpy as np
 from .._core.core import CHOICE
 from ..types import Array, Index
 from .matrices import Matrix, part_of
-from .sums import Product, exact_times, times
 
 core = CHOICE.functions
 GOAL = 1e-5
 """The relative gap of each problem, with a float64 kernel."""
 _FIRST_GOAL = 1e-4  # and with a float32 kernel, before
 _STEPS = 4_000_000  # of pairs, for one problem
-_MOST_ROUNDS = 6  # of scores that are recomputed, and answers that are solved further; the last two without the latter
+_MOST_ROUNDS = 6  # of scores that are recomputed, and answers that are solved further
 _HEADWAY = 0.5  # of the gap: who makes less is left alone
 _FOUND = 11  # numbers that the solver gives for each cell
+_NEARLY_ALL = 0.98  # of the points: with so many in each fold, all of them are a start for each
 
 
 class Fold(NamedTuple):
@@ -51,6 +51,12 @@ class Posed:
     """q, r, eps, lo and hi: (5, cells, points)."""
     bias: bool
 
+    def places(self) -> Index:
+        """Where its points stand among all."""
+        if not self.parts:
+            return np.arange(self.y.shape[1])
+        return np.concatenate([np.arange(points.start, points.stop) for _, points in self.parts])
+
 
 @dataclass(eq=False)
 class Solved:
@@ -64,7 +70,7 @@ class Solved:
     scale: Array
     """The gap is that of w times this."""
     exact: Array
-    """Whether scores were summed up nearly without rounding."""
+    """Whether the scores that are asked for have no more rounding than those of the problem."""
     asked: list[Array] = field(default_factory=list)
     """For each fold, the scores of the points that are asked for: (C, points)."""
     steps: int = 0
@@ -90,9 +96,10 @@ def _posed(n: int, Cs: Array, tasks: list[tuple[Index, Any]], group: Index) -> P
     for number, (own, (_, task)) in enumerate(zip(rows, tasks, strict=True)):
         place = np.searchsorted(at, own)
         y[number, place] = task.y
-        for c, C in enumerate(Cs):
-            weights[number, c, place] = C * task.C
-            terms[:, number, c, place] = task.loss.terms(task.y, C * task.C).rows
+        weight = np.outer(Cs, task.C)
+        weights[number][:, place] = weight
+        found = task.loss.terms(np.tile(task.y, len(Cs)), weight.ravel()).rows
+        terms[:, number][:, :, place] = found.reshape(5, *weight.shape)
     return Posed(parts, y, weights, terms.reshape(5, -1, at.size), first.bias)
 
 
@@ -107,30 +114,26 @@ def _parts(group: Index, classes: Index) -> list[tuple[slice, slice]]:
 
 
 Wanted = Callable[[list[Solved], Array], tuple[Array, Array]]
-"""From answers, and in which folds they are new: which gap each problem should have, and where labels are open; both by
+"""From answers, and which are new (problems, folds): which gap each should have, and where labels are open; both by
 problems, folds and C."""
 
 
 def solve_all(matrix: Matrix, posed: list[Posed], asked: list[Index], wanted: Wanted) -> list[Solved]:
     """The answers to all problems of some folds, and the scores of the points that each fold asks for.
 
-    What has moved is scored again; where the gap is good, or cannot be better, and labels are open all the same, nearly
-    without rounding.
+    What has moved is scored again; and so is, with less rounding, what leaves labels open though the gap is small.
     """
     solved = [_along(_own(matrix, problem), problem) for problem in posed]
-    shape = solved[0].gap.shape
-    moved, rough = np.ones((len(posed), *shape), bool), np.zeros((len(posed), *shape), bool)
-    before = np.full(moved.shape, np.inf)  # gaps, when a cell was solved last
+    new = np.ones((len(posed), *solved[0].gap.shape), bool)
+    before = np.full(new.shape, np.inf)  # gaps, when a cell was solved last
     for number in range(_MOST_ROUNDS):
-        _score(matrix.precise, posed, solved, moved, asked, times)
-        _score(matrix.precise, posed, solved, rough, asked, exact_times)
-        gaps, unsure = wanted(solved, np.asarray((moved | rough).any(axis=(0, 2))))
+        _score(matrix.precise, posed, solved, new, asked, number > 0)
+        gaps, unsure = wanted(solved, np.asarray(new.any(axis=2)))
         gap, exact = np.stack([one.gap for one in solved]), np.stack([one.exact for one in solved])
-        bad = (gap > gaps) & (gap < _HEADWAY * before) & (number < _MOST_ROUNDS - 2)
+        bad = (gap > gaps) & (gap < _HEADWAY * before) & (number < _MOST_ROUNDS - 1)
         before = np.where(bad, gap, before)
-        moved = _go_on(matrix, posed, solved, gaps, bad)
-        rough = unsure & ~exact & ~bad
-        if not (moved | rough).any():
+        new = _go_on(matrix, posed, solved, gaps, bad) | (unsure & ~exact & ~bad)
+        if not new.any():
             break
     return solved
 
@@ -152,22 +155,32 @@ def _own(matrix: Matrix, problem: Posed) -> Array:
 
 def _along(K: Array, problem: Posed) -> Solved:
     """All cells in turn, C by C: the first fold from the answer for the C before, others from that of the fold before,
-    or for the C before, where that is nearly the answer.
+    or for the C before, where that is nearly the answer. Where folds leave out next to nothing, the first is one that
+    leaves out nothing, and all others start from it: a point whose beta is 0 changes nothing by leaving.
     """
     folds, many, size = problem.weights.shape
-    order = np.arange(folds * many).reshape(folds, many).T.ravel()
-    smaller = np.maximum(np.arange(order.size) - folds, 0)
-    other = np.where(order >= many, np.arange(order.size) - 1, smaller)
-    smaller[:folds] = np.arange(order.size)[:folds]  # has none
-    start = np.stack([smaller, other], axis=1)
-    terms = np.ascontiguousarray(problem.terms[:, order])
+    given = problem.terms.reshape(5, folds, many, size)
+    used = problem.weights[:, 0] > 0.0
+    seeded = folds > 2 and int(used.sum(axis=1).min()) >= _NEARLY_ALL * size
+    if seeded:
+        all_points = np.take_along_axis(given, used.argmax(axis=0)[None, None, None], axis=1)
+        given = np.concatenate([all_points, given], axis=1)
+    width = folds + seeded
+    order = np.arange(width * many).reshape(width, many).T.ravel()
+    own = np.arange(order.size)
+    fold, smaller = own % width, np.maximum(own - width, 0)
+    other = np.where(fold > 0, own - (fold if seeded else 1), smaller)
+    if seeded:
+        smaller = np.where(fold > 0, own, smaller)
+    smaller[:width] = own[:width]  # has none
+    terms = np.ascontiguousarray(given.reshape(5, -1, size)[:, order])
     beta, F = np.zeros((order.size, size)), terms[0].copy()
     goals, found = np.tile([_FIRST_GOAL, 0.0], (order.size, 1)), np.empty((order.size, _FOUND))
-    core.settle_cells(K, terms, start, goals, beta, F, found, problem.bias, _STEPS)
-    own = beta[np.argsort(order)].reshape(folds, many, size)
+    core.settle_cells(K, terms, np.stack([smaller, other], axis=1), goals, beta, F, found, problem.bias, _STEPS)
+    answers = beta[np.argsort(order)].reshape(width, many, size)[seeded:]
     b, gap, dual, scale = np.zeros((4, folds, many))
-    exact, steps = np.zeros((folds, many), bool), int(found[:, 1].sum())
-    return Solved(own, np.zeros_like(own), b, gap, dual, scale, exact, steps=steps)
+    exact = np.full((folds, many), not problem.parts)  # then they are among those of the problem
+    return Solved(answers, np.zeros_like(answers), b, gap, dual, scale, exact, steps=int(found[:, 1].sum()))
 
 
 def _slopes(problem: Posed, answer: Solved, cells: Index) -> tuple[Array, Array, Array]:
@@ -214,45 +227,31 @@ def _smaller(cells: Index, many: int) -> Index:
 
 
 def _score(
-    K: Array, posed: list[Posed], solved: list[Solved], which: Array, asked: list[Index], product: Product
-) -> None:
-    """The scores of some cells in float64, of the points of their problem and of those asked for; and gaps by them."""
-    if not which.any():
-        return
-    top = float(K.diagonal().max())  # of a kernel, no value is larger
-    for k, (problem, answer) in enumerate(zip(posed, solved, strict=True)):
-        cells, size = np.flatnonzero(which[k]), problem.y.shape[1]
-        if cells.size == 0:
+    K: Array, posed: list[Posed], solved: list[Solved], which: Array, asked: list[Index], twice: bool
+) -> None:  # fmt: skip
+    """The scores of some cells, of the points of their problem and of those asked for; and gaps by them.
+
+    Those of the problem are summed up with twice the digits, since the gap is a difference of them; the others only if
+    `twice`, because they seldom need it, or if they are among those of the problem.
+    """
+    for problem, answer, cells in zip(posed, solved, which, strict=True):
+        folds, size = np.flatnonzero(cells.any(axis=1)), problem.y.shape[1]
+        if folds.size == 0:
             continue
-        beta, scores = answer.beta.reshape(-1, size)[cells], answer.scores.reshape(-1, size)
-        parts = problem.parts or [(slice(0, size), slice(0, size))]
-        answer.exact.reshape(-1)[cells] = product is exact_times
-        for place, columns in parts:
-            scores[cells, place] = sum(product(beta[:, own], K[rows, columns], top) for own, rows in parts)
-        _look(problem, answer, cells)
-        if not problem.parts:
-            answer.asked = [own[:, points] for own, points in zip(answer.scores, asked, strict=True)]
-    if posed[0].parts:
-        for fold, points in enumerate(asked):
-            new = np.asarray(which[:, fold].any(axis=1))
-            _score_asked(K, posed, solved, new, fold, points, lambda beta, rows: product(beta, rows, top))
+        at, new = problem.places(), np.flatnonzero(cells)
+        answer.scores.reshape(-1, size)[new] = _sums(K, at, at, answer.beta.reshape(-1, size)[new], True)
+        _look(problem, answer, new)
+        answer.exact |= cells & twice
+        answer.asked = answer.asked or [np.zeros((cells.shape[1], points.size)) for points in asked]
+        for fold in folds.tolist():
+            own = np.flatnonzero(cells[fold])
+            if problem.parts:
+                answer.asked[fold][own] = _sums(K, at, asked[fold], answer.beta[fold, own], twice)
+            else:
+                answer.asked[fold][own] = answer.scores[fold, own][:, asked[fold]]
 
 
-def _score_asked(
-    K: Array, posed: list[Posed], solved: list[Solved], new: Array, fold: int, points: Index, product: Any
-) -> None:
-    """The scores of the points that a fold asks for; problems on the same class share its rows of K."""
-    many = posed[0].weights.shape[1]
-    classes: dict[tuple[int, int], list[tuple[int, slice]]] = {}
-    for k in np.flatnonzero(new).tolist():
-        problem, answer = posed[k], solved[k]
-        if len(answer.asked) <= fold:
-            answer.asked.append(np.zeros((many, points.size)))
-        answer.asked[fold][:] = 0.0
-        for place, rows in problem.parts:
-            classes.setdefault((rows.start, rows.stop), []).append((k, place))
-    for (first, last), users in classes.items():
-        beta = np.concatenate([solved[k].beta[fold][:, place] for k, place in users])
-        found = product(beta, K[first:last, points])
-        for number, (k, _) in enumerate(users):
-            solved[k].asked[fold] += found[number * many : (number + 1) * many]
+def _sums(K: Array, rows: Index, columns: Index, beta: Array, twice: bool) -> Array:
+    out = np.empty((len(beta), columns.size))
+    core.sum_rows(K, rows, columns, beta, twice, out)
+    return out

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
+from sklearn.model_selection import GridSearchCV, LeaveOneOut, ParameterGrid, check_cv
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import indexable
 
@@ -25,7 +25,8 @@ from ..parallel import thread_count
 from .auto import AutoGrid
 from .choose import at_edge, decided
 from .rows import Cell, Splits
-from .sheet import KNOWN, Answer, Sheet, key_of, last_step, prefix_of
+from .settings import key_of, last_step, prefix_of
+from .sheet import KNOWN, Answer, Sheet
 from .spread import SpreadSheet
 
 _LOG = logging.getLogger("mercer")
@@ -55,8 +56,9 @@ class Search(GridSearchCV):  # type: ignore[misc]
     grid : dict, list of dict, or "auto"
         The settings, as GridSearchCV's param_grid. "auto" starts around C = 1 and the scale of the data, grows wherever
         the best setting is at an edge, and is refined around the best at the end.
-    cv : int, splitter or iterable, default=5
-        How folds are cut, as in GridSearchCV.
+    cv : int, splitter, iterable or "loo", default=5
+        How folds are cut, as in GridSearchCV. "loo" leaves out one row at a time; a row whose beta is 0 in the fit to
+        all rows costs nothing then.
     scoring : str, callable, list, tuple or dict, default=None
         As in GridSearchCV; None is the score of the estimator.
     refit : bool, str or callable, default=True
@@ -67,6 +69,10 @@ class Search(GridSearchCV):  # type: ignore[misc]
         Seconds after which no further setting is begun; at least one is scored.
     memory : int, float or str, default="2GB"
         What Gram matrices may take.
+    prune : bool, default=True
+        Whether a setting is left unfinished as soon as it is proven that another value of C, with all else equal, is
+        better: it keeps its bounds, and ranks last. This needs accuracy as the only score, no weights, no train scores,
+        no client, and refit that is no function; answers do not depend on it otherwise.
     checkpoint : str or path, default=None
         A file that keeps what is finished (of shared work). Whoever is interrupted goes on from it by the same call,
         with a larger grid too; with other data, folds or settings of the estimator it is refused.
@@ -105,8 +111,10 @@ class Search(GridSearchCV):  # type: ignore[misc]
         The names of the settings whose best value is the smallest or the largest of several.
     gaps_ : ndarray of shape (n_settings, n_splits)
         The largest relative gap of each setting and fold; NaN where fits were plain.
+    pruned_ : ndarray of shape (n_settings,)
+        Which settings were left unfinished, since they cannot be the best.
     how_ : str
-        What was done, in a sentence.
+        What was done, in a sentence or two.
     """
 
     def __init__(
@@ -120,6 +128,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
         n_jobs: int | None = None,
         time_limit: float | None = None,
         memory: int | float | str = "2GB",
+        prune: bool = True,
         checkpoint: Any = None,
         client: Any = None,
         error_score: Any = np.nan,
@@ -135,6 +144,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.time_limit = time_limit
         self.memory = memory
+        self.prune = prune
         self.checkpoint = checkpoint
         self.client = client
         self.error_score = error_score
@@ -157,8 +167,14 @@ class Search(GridSearchCV):  # type: ignore[misc]
             raise ValueError(f"Search: client is for work that is shared: leave it out. {reason}")
         if reason:
             _LOG.info("Search: %s", reason)
-            super().fit(X, y, **params)
+            cut = self._cut()
+            inner = self if cut is self.cv else copy(self)
+            inner.cv = cut
+            GridSearchCV.fit(inner, X, y, **params)
+            for name in set(vars(inner)) - {"cv"}:
+                setattr(self, name, getattr(inner, name))
             self.how_ = reason
+            self.pruned_ = np.zeros(len(self.cv_results_["params"]), bool)
             self._prove([], None)
             return self
         X, y = indexable(X, y)
@@ -199,6 +215,10 @@ class Search(GridSearchCV):  # type: ignore[misc]
         if limit is not None and not (isinstance(limit, Real) and not isinstance(limit, bool) and limit > 0):
             raise ValueError(f"Search: time_limit must be None or a number of seconds greater than 0, not {limit!r}.")
 
+    def _cut(self) -> Any:
+        """How folds are cut, in scikit-learn's terms."""
+        return LeaveOneOut() if isinstance(self.cv, str) and self.cv == "loo" else self.cv
+
     def _against_sharing(self, X: Any, y: Any, params: dict[str, Any]) -> str:
         """Why settings are fitted one by one; empty where their work is shared."""
         machine = last_step(self.estimator)
@@ -231,15 +251,20 @@ class Search(GridSearchCV):  # type: ignore[misc]
             cut, weight = routed.splitter.split, routed.estimator.fit.get("sample_weight")
         else:
             cut, weight = {"groups": params.get("groups")}, params.get("sample_weight")
-        splits = Splits(check_cv(self.cv, y, classifier=is_classifier(self.estimator)), X, y, cut)
+        splits = Splits(check_cv(self._cut(), y, classifier=is_classifier(self.estimator)), X, y, cut)
         asked = thread_count() if self.n_jobs is None else self.n_jobs
         threads = max(1, thread_count() + 1 + asked if asked < 0 else asked)
         kind: Any = Sheet if self.client is None else partial(SpreadSheet, client=self.client)
         sheet: Sheet = kind(
             self.estimator, X, y, splits, self.memory, threads, self.return_train_score,
-            Deadline.after(self.time_limit), weight=weight, checkpoint=self.checkpoint,
+            Deadline.after(self.time_limit), prune=self._may_prune(weight), weight=weight, checkpoint=self.checkpoint,
         )  # fmt: skip
         return sheet
+
+    def _may_prune(self, weight: Any) -> bool:
+        """Whether accuracy alone decides."""
+        plain = weight is None and not self.return_train_score and not callable(self.refit) and self.client is None
+        return bool(self.prune) and plain and (self.scoring is None or self.scoring == "accuracy")
 
     def _scores(self, sheet: Sheet, candidates: list[dict[str, Any]]) -> list[float]:
         """Score settings; NaN for those for which there was no time."""
@@ -289,6 +314,11 @@ class Search(GridSearchCV):  # type: ignore[misc]
         self.cv_results_["mean_fit_time"], self.cv_results_["std_fit_time"] = seconds.mean(axis=1), seconds.std(axis=1)
         shared = sum(np.isfinite(one.gap) for row in answers for one in row if isinstance(one, Answer))
         self.how_ = f"{shared} of {len(answers) * self.n_splits_} fits shared their Gram matrices."
+        self.pruned_ = np.array([any(getattr(one, "ended", False) for one in row) for row in answers], bool)
+        if self.pruned_.any():
+            many = np.count_nonzero(self.pruned_)
+            self.cv_results_["rank_test_score"][self.pruned_] = len(answers) - many + 1
+            self.how_ += f" {many} of {len(answers)} settings were left early: they cannot be the best."
         self._prove(answers, sheet)
 
     def _prove(self, answers: list[list[Answer | Exception]], sheet: Sheet | None) -> None:

@@ -27,20 +27,22 @@ from ..limits import Deadline, now
 from ..memory import parse_bytes
 from ..parallel import for_each
 from ..types import Array, Index
-from .bounds import between, right, wanted
+from .aims import Aims
 from .matrices import BYTES, Matrices, Matrix
-from .paths import Fold, Posed, Solved, good_enough, objective, pose, solve_all
+from .paths import Fold, Posed, good_enough, objective, pose, solve_all
 from .placed import Placed, stacked
 from .rows import Splits, rows_of
+from .settings import key_of, last_step, prefix_of
 
 KNOWN = (SVC, SVR)
 _LOG = logging.getLogger("mercer")
 _SHARE = 0.8  # of the memory, for Gram matrices and distances
 _LEAST = 0.05  # seconds for a plain fit, when time is up and there is nothing else yet
 _OFTEN = 2.0  # seconds between two checkpoints, at least
-_KEPT = ("seconds", "tested", "trained", "gap", "surely", "maybe")  # of an answer, in a checkpoint
+_KEPT = ("seconds", "tested", "trained", "gap", "surely", "maybe", "ended")  # of an answer, in a checkpoint
 _DISTANCES = 8  # bytes for each pair of points
 _TINY = 1e-300
+_CELLS = 5_000_000  # coefficients of all cells that are solved together: of leave-one-out there are many folds
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,8 @@ class Answer:
     """Which labels of the rows to test on are right, whatever exact solver had been used;"""
     maybe: Array | None = None
     """and which may be."""
+    ended: bool = False
+    """Whether it was left early, because the setting cannot be the best."""
     plain: Any = None
     """The machine itself, where it was fitted by itself."""
 
@@ -93,6 +97,8 @@ class Sheet:
     """Settings that differ in C alone, by growing C."""
     answers: dict[tuple[str, int], Answer | Exception] = field(default_factory=dict)
 
+    prune: bool = False
+    """Whether settings that cannot be the best any more are left as they are."""
     weight: Any = None
     """The weights of all rows, where the machines are given some."""
     weighed: bool = False
@@ -140,7 +146,8 @@ class Sheet:
     def _reader(self, settings: dict[str, Any], folds: list[int]) -> Any:
         """The machine of a setting, with scores that are looked up by row numbers; folds may train on the same rows."""
         machine = last_step(clone(self.estimator).set_params(**settings))
-        if isinstance(machine, SVC):
+        labels = isinstance(machine, SVC)
+        if labels:
             machine.classes_ = np.unique(np.asarray(self.y))
 
         def scores(rows: Any) -> Array:
@@ -152,19 +159,15 @@ class Sheet:
             raise ValueError("These rows were not scored.")
 
         machine._scores = scores
+        if labels:
+            machine.decision_function = lambda rows: machine._decided(scores(rows))
         return machine
 
     # How answers are found.
 
     def solve(self) -> None:
-        """Answer all settings, path by path, some folds at a time; those of the first path, whatever the time."""
-        full = sample_weights(self.weight, len(self.y))
-        jobs = [
-            (number, path, left)
-            for number, path in enumerate(self.paths)
-            for folds in self._chains()
-            if (left := [fold for fold in folds if (key_of(path[-1]), fold) not in self.answers])
-        ]
+        """Answer all settings, path by path; those of the first path, whatever the time."""
+        full, jobs = sample_weights(self.weight, len(self.y)), self._jobs()
         if self.steps is not None:  # the steps are fitted once for each fold
             jobs.sort(key=lambda job: job[2])
 
@@ -180,13 +183,30 @@ class Sheet:
         finally:
             self.keep()
 
-    def _chains(self) -> list[list[int]]:
-        """Folds that are solved one from the other: half of them, so that two threads are busy with one kernel."""
+    def _jobs(self) -> list[tuple[int, list[dict[str, Any]], list[int]]]:
+        """What is solved one from the other: a path in all folds. Of the last path, if no other is left for a second
+        thread, every other C.
+        """
+        jobs = []
+        for number, path in enumerate(self.paths):
+            alone = number == len(self.paths) - 1 and number % 2 == 0 and self.steps is None
+            for part in (path[::2], path[1::2]) if alone else (path,):
+                for folds in self._chains(len(part)):
+                    left = [fold for fold in folds if self.open(part, fold)]
+                    if left:
+                        jobs.append((number, part, left))
+        return jobs
+
+    def open(self, path: list[dict[str, Any]], fold: int) -> bool:
+        """Whether some setting of a path has no answer in a fold."""
+        return any((key_of(settings), fold) not in self.answers for settings in path)
+
+    def _chains(self, many: int) -> list[list[int]]:
+        """Folds that are solved one from the other for so many C: all, or as many as there is room for."""
         folds = list(range(len(self.splits.made)))
-        if self.steps is not None:  # each has points of its own
-            return [[fold] for fold in folds]
-        half = (len(folds) + 1) // 2
-        return [part for part in (folds[:half], folds[half:]) if part]
+        room = _CELLS // max(1, many * len(self.y))
+        size = 1 if self.steps is not None else max(1, room)  # after steps, each has points of its own
+        return [folds[start : start + size] for start in range(0, len(folds), size)]
 
     def keep(self) -> None:
         """Write what is known to the checkpoint, where there is one; plain fits are not kept."""
@@ -300,7 +320,8 @@ class Sheet:
         known = {kernel.resolve(take(matrices.X, own.train), weight[own.rows]) for own in points if own is not None}
         if len(known) > 1:  # each fold has a kernel of its own
             return False
-        answers = self._read(first, posed, matrices.of(known.pop()), [own for own in points if own], folds)
+        with matrices.lent(known.pop()) as matrix:
+            answers = self._read(first, posed, matrix, [own for own in points if own], folds)
         seconds = (now() - began) / (len(path) * len(folds))
         for fold, row in zip(folds, answers, strict=True):
             for settings, answer in zip(path, row, strict=True):
@@ -333,30 +354,19 @@ class Sheet:
         truths = [np.asarray(self.y)[self.splits.made[fold][1]] for fold in folds]
         truths = [np.searchsorted(first.classes_, truth) if labels else truth for truth in truths]
         paired = labels and (len(posed) == 1 or first.multiclass == "ovo")
-        known: dict[int, tuple[Array, Array, Array]] = {}
-        aims: dict[int, tuple[Array, Array]] = {}
-
-        def aim(solved: list[Solved], new: Array) -> tuple[Array, Array]:
-            for number in np.flatnonzero(new).tolist():
-                truth = truths[number]
-                found = between(posed, solved, number, diag, asked[number])
-                found = replace(found, low=found.low[:, :, : truth.size], high=found.high[:, :, : truth.size])
-                sure, may = right(found, truth, first.classes_.size, paired)
-                known[number] = sure, may, found.b
-                aims[number] = wanted(found, solved, number, sure != may, paired)
-            gaps, unsure = (np.stack([aims[number][k] for number in range(len(truths))], axis=1) for k in (0, 1))
-            return gaps, unsure
-
-        solved = solve_all(matrix, posed, asked, aim if labels else good_enough)
+        whole = len(folds) == len(self.splits.made)
+        aims = Aims(posed, diag, asked, truths, np.size(first.classes_), paired, self.prune and whole)
+        solved = solve_all(matrix, posed, asked, aims if labels else good_enough)
         out = []
         for number, truth in enumerate(truths):
-            sure, may, b = known[number] if known else (None, None, np.stack([one.b[number] for one in solved]))
+            sure, may = aims.known[number] if labels else (None, None)
+            b = aims.b(number) if labels else np.stack([one.b[number] for one in solved])
             f = np.stack([one.scale[number][:, None] * one.asked[number] for one in solved], axis=2) + b.T[:, None, :]
             gap = np.max([one.gap[number] / np.maximum(objective(one)[number], _TINY) for one in solved], axis=0)
             out.append([
                 Answer(
                     0.0, f[c, : truth.size], f[c, truth.size :] if self.train_too else None, float(gap[c]),
-                    None if sure is None else sure[c], None if may is None else may[c],
+                    None if sure is None else sure[c], None if may is None else may[c], bool(labels and aims.ended[c]),
                 )
                 for c in range(len(gap))
             ])  # fmt: skip
@@ -379,18 +389,3 @@ class _ByRows:
 
     def score(self, rows: Index, y: Any, **params: Any) -> float:
         return float(self.machine.score(rows_of(self.X, rows), y, **params))
-
-
-def key_of(settings: dict[str, Any]) -> str:
-    """A text that tells settings from others."""
-    return repr(sorted((name, repr(value)) for name, value in settings.items()))
-
-
-def last_step(estimator: Any) -> Any:
-    """The machine itself, of a pipeline too."""
-    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
-
-
-def prefix_of(estimator: Any) -> str:
-    """What stands before the names of the machine's parameters."""
-    return f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..limits import Deadline
 from ..parallel import thread_count
-from .sheet import Answer, Sheet, key_of
+from .sheet import Answer, Sheet
 
 
 @dataclass(eq=False)
@@ -20,9 +20,11 @@ class SpreadSheet(Sheet):
         from ..shards.dask import DaskEngine
 
         folds = range(len(self.splits.made))
-        left = [path for path in self.paths if any((key_of(path[-1]), fold) not in self.answers for fold in folds)]
+        left = [path for path in self.paths if any(self.open(path, fold) for fold in folds)]
         engine = DaskEngine(self.client, [])
-        data = engine.share((self.estimator, self.X, self.y, self.splits, self.memory, self.train_too, self.weight))
+        data = engine.share(
+            (self.estimator, self.X, self.y, self.splits, self.memory, self.train_too, self.prune, self.weight)
+        )
         haste = self.deadline.limited or self.checkpoint is not None
         step = engine.workers if haste else max(1, len(left))  # at a time: then there is a look at the clock
         try:
@@ -46,9 +48,10 @@ class SpreadSheet(Sheet):
 
 def answered(path: list[dict[str, Any]], seconds: float | None, data: Any) -> dict[Any, Answer | Exception]:
     """The answers of a path in all folds, by all threads of a worker."""
-    estimator, X, y, splits, memory, train_too, weight = data
+    estimator, X, y, splits, memory, train_too, prune, weight = data
     sheet = Sheet(
-        estimator, X, y, splits, memory, thread_count(), train_too, Deadline.after(seconds or None), weight=weight
+        estimator, X, y, splits, memory, thread_count(), train_too, Deadline.after(seconds or None), prune,
+        weight=weight,
     )  # fmt: skip
     sheet.paths = [path]
     sheet.solve()

@@ -12,8 +12,7 @@ from ..columns import Columns
 from ..columns.columns import BLOCK
 from ..gram import Gram
 from ..kernels import Kernel, Linear
-from ..kernels.pairwise import require_no_overflow
-from ..kernels.points import is_sparse, take
+from ..kernels.points import is_sparse, require_no_overflow, take
 from ..limits import now
 from ..types import Array, DType, Index, Points
 from .block import diagonal_at, moments, points_at, scores_at, sums_at, weights_at

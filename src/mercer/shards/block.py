@@ -15,9 +15,9 @@ from ..arithmetic import by_default
 from ..columns import Columns, sums_between
 from ..columns.choose import way_of
 from ..kernels import Kernel
-from ..kernels.pairwise import linear_scores, linear_weights, squared_norms
-from ..kernels.points import Chosen, is_sparse, nbytes, take, vectors
-from ..kernels.spread import variance
+from ..kernels.adaptive import variance
+from ..kernels.pairwise import linear_scores, linear_weights
+from ..kernels.points import Chosen, is_sparse, nbytes, squared_norms, take, vectors
 from ..parallel import thread_count
 from ..types import Array, Index, Points
 from .messages import Ask, Begin, Candidates, Facts, Lost, Moved, Refresh, Rescaled, Slopes, Summary, Support

@@ -7,7 +7,7 @@ from typing import Any
 from ..gram import LinearGram
 from ..losses import HardMargin
 from ..problem import Problem
-from .base import Solver
+from .base import LANDMARK_BYTES, MOST_LANDMARKS, Solver
 from .coordinate import CoordinateDescent
 from .decomposition import Decomposition
 from .landmarks import Growing, InFeatures
@@ -15,11 +15,11 @@ from .newton import Newton, NystromNewton
 from .ridge import Ridge
 from .ridge.ridge_auto import choose_ridge
 
+_DECOMPOSITION = Decomposition()
 _EXACT = 6000  # points, up to which a matrix of all of them is factored
 _MANY = 5000  # points, from which on explicit features are worth more than rows of K
 _LANDMARKS, _POINTS, _POWER = 1000, 20_000, 0.5  # so many for so many points; of more, by this power of their number
 _SQUARES = 80  # bytes of each pair of landmarks: some m x m matrices
-_MOST_LANDMARKS = 2000  # and where time decides how many;
 _ROOM = 500_000_000  # bytes for what they need, where nobody says how many there are
 
 
@@ -32,7 +32,7 @@ def choose(problem: Any) -> tuple[Solver, str]:
         served = not isinstance(problem.loss, HardMargin) and not problem.mass
         if served and gram.design is not None and (isinstance(gram, LinearGram) or problem.n > _MANY):
             return CoordinateDescent(feasible=True), f"{gram.design.width} features describe K exactly"
-        return Decomposition(), "it is exact and fast for every loss with a quadratic dual, at every size"
+        return _DECOMPOSITION, "it is exact and fast for every loss with a quadratic dual, at every size"
     if gram.design is not None:
         return Newton(), f"{gram.design.width} features describe K exactly"
     if gram.given and problem.n <= _EXACT:
@@ -60,5 +60,5 @@ def cheaper(problem: Problem, solver: Solver) -> Solver:
     features = gram.kernel.features(gram.points[0:1]) if gram.kernel.serial else None
     if features is not None and problem.n * features.shape[1] * 8 <= room:
         return InFeatures()
-    most = solver.landmarks if isinstance(solver, NystromNewton) else _MOST_LANDMARKS
-    return Growing(int(min(most, max(1, room // (32 * problem.n)))))
+    most = solver.landmarks if isinstance(solver, NystromNewton) else MOST_LANDMARKS
+    return Growing(int(min(most, max(1, room // (LANDMARK_BYTES * problem.n)))))

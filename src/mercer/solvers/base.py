@@ -13,13 +13,13 @@ import numpy as np
 
 from ..params import Parameters
 from ..parse import parse, plain_name
-from ..problem import Problem
+from ..problem import Problem, feasible_start
 from ..solution import Status
 from ..types import Array
 
 WHOLE = 2048  # points of a full working set
-_READ = 5  # times n: so many rows of K are read in the pair steps of a full round,
-_MOST_READ = 10_000  # at most
+MOST_LANDMARKS = 2000  # where nobody names a number
+LANDMARK_BYTES = 32  # of each value that landmarks have with all points, where these are held
 _ROUNDING = 1e-14  # of a sum, in parts of the sum of sizes
 _SPREADS = 50  # rounds of spreading what is lacking over the free coefficients
 
@@ -39,14 +39,15 @@ class Raw(NamedTuple):
 class Iterate:
     """Where a solver stands: coefficients, K beta as the solver believes it to be (None: not known), b, the dual value.
 
-    gap: primal minus dual, where the solver knows it. partial: too much of K beta is out of date for a certificate to
-    be worth its while. done: the solver can do no more until it is sent K beta, recomputed. dual_beta: a feasible dual
-    point, where beta is none; the dual value is then that of this point. work: values of K that were computed or read
-    until now, where the solver counts them. weights: w with f = Z w + b for explicit features Z, where that is the
-    answer, and sum beta_i z_i is w only up to rounding; beta is a dual point then. error: by how much the scores may be
-    wrong at most, proved. note: what users should know of how the solver came here. raw: where a method stands whose
-    answer is another machine. fetch: gets K beta and its error from afar, where they are too many to come with every
-    iterate; None, once the solver has gone on. An iterate is valid until the next one.
+    gap: primal minus dual, where the solver knows it. partial: too much of K beta is out of date for a certificate
+    to be worth its while. behind: some of it is out of date, and nobody knows by how much. done: the solver can do
+    no more until it is sent K beta, recomputed. dual_beta: a feasible dual point, where beta is none; the dual
+    value is then that of this point. work: values of K that were computed or read until now, where the solver
+    counts them. weights: w with f = Z w + b for explicit features Z, where that is the answer, and sum beta_i z_i
+    is w only up to rounding; beta is a dual point then. error: by how much the scores may be wrong at most, proved.
+    note: what users should know of how the solver came here. raw: where a method stands whose answer is another
+    machine. fetch: gets K beta and its error from afar, where they are too many to come with every iterate; None,
+    once the solver has gone on. An iterate is valid until the next one.
     """
 
     beta: Array
@@ -54,6 +55,7 @@ class Iterate:
     b: float | None = None
     dual: float | None = None
     partial: bool = False
+    behind: bool = False
     done: bool = False
     dual_beta: Array | None = None
     gap: float | None = None
@@ -107,11 +109,6 @@ class Several:
         return None
 
 
-def full_round(n: int) -> float:
-    """The work of a round with a full working set: its rows of K are computed, and read in some steps of pairs."""
-    return float(WHOLE * (n + min(_READ * n, _MOST_READ)))
-
-
 class Work(NamedTuple):
     """Kernel values, and multiplications of matrices."""
 
@@ -156,24 +153,6 @@ class Solver(Parameters):
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         """Iterates; the dual value does not fall, the primal may rise now and then."""
         raise NotImplementedError
-
-
-def feasible_start(problem: Problem, start: Array | None) -> Array:
-    """Coefficients within their bounds and with the right sum: those of `start` as far as they are, else zeros."""
-    box = problem.bounds
-    if start is None:
-        beta = box.nearest(np.zeros(problem.n))
-    else:
-        beta = np.array(start, np.float64)
-        if beta.shape != (problem.n,) or not np.isfinite(beta).all():
-            raise ValueError(f"A start must be {problem.n} finite coefficients, one per point.")
-        beta = box.nearest(beta)
-    lack = problem.mass - float(beta.sum())
-    if problem.bias and lack != 0.0:
-        room = np.maximum(box.hi - beta, 0.0) if lack > 0 else np.maximum(beta - box.lo, 0.0)
-        taken = np.minimum(np.cumsum(room), abs(lack))
-        beta = box.nearest(beta + np.copysign(np.diff(taken, prepend=0.0), lack))
-    return beta
 
 
 def repaired(problem: Problem, beta: Array) -> Array:

@@ -106,7 +106,7 @@ def _worth_newton(descent: Descent) -> bool:
     problem, design = descent.problem, _design(descent)
     if not problem.loss.quadratic:
         return False
-    if descent.rounds < (1 if problem.terms.r.all() else _BEFORE):
+    if descent.rounds < (1 if problem.terms.curved else _BEFORE):
         return False
     if descent.rounds >= _ENOUGH and design.width <= _NARROW:  # however cheap passes are
         return True
@@ -120,7 +120,7 @@ def _worth_newton(descent: Descent) -> bool:
 def _worth_newton_at_once(descent: Descent) -> bool:
     """Whether Newton steps are so cheap that no pass is needed before them."""
     problem, design = descent.problem, _design(descent)
-    if not problem.loss.quadratic or not problem.terms.r.all() or _part(design) > design.n // 5:
+    if not problem.loss.quadratic or not problem.terms.curved or _part(design) > design.n // 5:
         return False
     if _STEPS * _newton_step(design, design.n // 2) >= descent.passes_per_digit * 3.0 * _read(design):
         return False

@@ -30,22 +30,23 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from .._core.core import CHOICE
-from .._core.reference import CHUNK
+from .._core.reference import CHUNK, FOUND
 from ..limits import look
 from ..losses import HardMargin
 from ..params import require_integer
-from ..problem import Problem
+from ..problem import Problem, feasible_start
 from ..shards import Shard
 from ..types import Array, Index
-from .base import WHOLE, Iterate, Solver, Work, feasible_start
+from .base import WHOLE, Iterate, Solver, Work
 from .newton.free_coefficients import newton_steps
-from .rank import BY_LAPACK, WIDE, features_up_to_rounding, steps_in_features
+from .rank import BY_LAPACK, LINEAR, WIDE, features_up_to_rounding, steps_in_features
 
 core = CHOICE.functions
 _MOSTLY_FREE = 1.5  # WHOLE points are one working set; so are those in play, if no more than so many times the free,
 _MOST_SETS = 3  # and no more than so many working sets
 _DEAR = 2  # working sets are so many times smaller, where values are dear
 _STEPS = 50_000  # pair steps per round: a fraction of a second
+_NEARLY = 0.05  # once the violation is this part of the first, it is mostly known who is free: blocks with Newton steps
 _MANY = 5  # the same for few points, for each of them;
 _TURNS = 16  # where that does not suffice, Newton steps and fewer pair steps take turns,
 _NEWTON_WORK = 5e9  # until about so many multiplications are done
@@ -64,7 +65,6 @@ _STILL = 3  # and no fit is stalled without so many
 _COARSE = 10.0  # what rounding to float32 may do to f, about, from where on it is not worth beginning with
 _DRAGS = 1000.0, 5000.0  # times n^2: after so much work on few points, features are tried; then any number of them
 _FEW = 6000  # points
-_LINEAR = 16.0  # multiplications of dense linear algebra count as one value
 _ROWS_THAT_MOVE = 0.25  # of a working set, in a first round
 
 
@@ -219,17 +219,25 @@ class Descent:
         """Coefficients and K beta of all points."""
         shard = self.shard
         done, work = not shard.stale and self._at_floor(), self.work
+        partial = shard.stale and not self._nearly_solved()
         gap, scores = None if self.hard else shard.gap(), shard.scores()
         return Iterate(
-            shard.all_beta, scores, shard.middle, self.dual, partial=shard.stale, done=done, gap=gap, work=work,
-            error=np.inf if shard.stale else shard.error, note=self.note,
+            shard.all_beta, scores, shard.middle, self.dual, partial=partial, behind=shard.stale, done=done, gap=gap,
+            work=work, error=np.inf if shard.stale else shard.error, note=self.note,
         )  # fmt: skip
 
     # One round.
 
     def round(self) -> None:
-        """Choose a working set, solve for it, and take its coefficients."""
+        """Choose a working set, solve for it, and take its coefficients.
+
+        Those left out come back when the others are nearly solved: with the K beta of a certificate, where the gap
+        seemed small enough for one, else at the beginning of the next round.
+        """
         shard = self.shard
+        if shard.stale and self._nearly_solved():
+            shard.restore()
+            self.rejoin_at = -1.0
         if self.plain and shard.held is not None and shard.n <= max(WHOLE, self.working_set):
             self._settle()
             return
@@ -241,14 +249,16 @@ class Descent:
         small = self._small(W, len(K))
         small.diag[: W.size] += K.diagonal()[: W.size]
         tol = max((_INNER_WHOLE if W.size == shard.n else _INNER) * shard.violation, self.floor)
-        self._descend(K, small, tol)
+        nearly = shard.violation <= _NEARLY * self.first
+        if nearly and K.dtype == np.float32 and not self.hard:
+            self._descend_by_blocks(W, K, small, tol)
+        else:
+            self._descend(K, small, tol)
         self._rise(*shard.move(W, small.beta[: W.size]))
         if self.hard:
             self._scale()
-        if shard.stale and self._nearly_solved():
-            shard.restore()
-            self.rejoin_at = -1.0
-        self._shrink()
+        if not (shard.stale and self._nearly_solved()):
+            self._shrink()
 
     def _settle(self) -> None:
         """A problem of one working set, as far as steps of pairs alone are fast."""
@@ -276,7 +286,7 @@ class Descent:
         shard, size = self.shard, W.size
         t = shard.terms
         diag, F = np.zeros(width, shard.dtype), np.zeros(width, shard.dtype)
-        beta, lo, hi, eps = (np.zeros(width) for _ in range(4))
+        beta, lo, hi, eps = np.zeros((4, width))
         diag[:size], beta[:size], lo[:size], hi[:size], eps[:size] = t.r[W], shard.beta[W], t.lo[W], t.hi[W], t.eps[W]
         F[:size] = shard.F[W] - shard.middle  # near zero where it matters: float32 then has digits to spare
         if not self.problem.bias:
@@ -296,7 +306,36 @@ class Descent:
                 return
             if left > 0.0:
                 before, left = left, newton_steps(K, *small, self.problem.bias, most, left)
-                self.shard.work += (before - left) / _LINEAR
+                self.shard.work += (before - left) / LINEAR
+
+    def _descend_by_blocks(self, W: Index, K: Array, small: _Small, tol: float) -> None:
+        """Solve for the working set: some steps of pairs, and where they do not suffice, blocks of it that stay in
+        cache. In these, steps of pairs and Newton steps take turns (_core/blocks.hpp), until the gap is as small a part
+        of what it was as the violation is to be.
+        """
+        shard, n = self.shard, W.size
+        beta, F, zeros = small.beta[:n].copy(), small.F[:n].astype(np.float64), np.zeros(n)
+        look()  # nothing has moved yet
+        taken, violation = core.pair_descent(K, *small, tol, 2 * _MANY * len(K))
+        shard.work += 2.0 * taken * len(K)
+        if violation <= tol:
+            return
+        r, eps, lo, hi = shard.terms.r[W], small.eps[:n], small.lo[:n], small.hi[:n]
+        least = core.shares(F, beta, r, eps, lo, hi, 0.0) * tol / shard.violation
+        delta = beta - small.beta[:n]
+        moved = np.flatnonzero(delta)
+        F += r * delta
+        core.add_rows(K[:, :n], moved, delta[moved], F)
+        terms, found = np.stack([zeros, r, eps, lo, hi])[:, None], np.zeros((1, FOUND))
+        beta, goals, itself = small.beta[:n].copy(), np.array([[0.0, least]]), np.zeros((1, 2), np.int64)
+        for _ in range(_TURNS):
+            look()
+            core.settle_cells(K, terms, itself, goals, beta[None], F[None], found, self.problem.bias, _STEPS)
+            done, steps, newton, _, free, *_ = found[0].tolist()
+            shard.work += 2.0 * steps * len(K) + newton * free**3 / LINEAR
+            if done or steps < _STEPS:
+                break
+        small.beta[:n] = beta
 
     def _rise(self, risen: float, moved: float) -> None:
         """Take note of a gain by a move of this squared length; and whether it was more than rounding.

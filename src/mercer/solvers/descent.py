@@ -13,9 +13,10 @@ import numpy as np
 
 from .._core.core import CHOICE
 from .._core.descent import CONSTANT, MARGIN, SHIFT, SUM
+from ..arithmetic import inner
 from ..limits import now
 from ..problem import Problem
-from ..types import Array, inner
+from ..types import Array
 from .base import Iterate
 from .rows import Features, Kernels, random_words, table_of
 

@@ -20,10 +20,10 @@ from ..gram import Gram, LowRankGram
 from ..gram.pivoted import pivoted_cholesky
 from ..limits import deadline, now
 from ..losses import HardMargin
-from ..problem import Problem
+from ..problem import Problem, feasible_start
 from ..solution import Status, relative
 from ..types import Array
-from .base import Iterate, Solver, feasible_start
+from .base import MOST_LANDMARKS, Iterate, Solver
 
 FIRST = 8  # landmarks to begin with, where time is short
 _SHARE = 0.6  # of the time that is left is what the next, larger number of them may take,
@@ -108,7 +108,7 @@ class Growing(Solver):
     so far that is a sum over landmarks.
     """
 
-    most: int = 2000
+    most: int = MOST_LANDMARKS
     random_state: int | None = 0
     exhausted: ClassVar[Status] = Status.OUT_OF_TIME
 

@@ -3,7 +3,7 @@
 A smooth kernel on points of few coordinates has a rank, as far as float64 can tell, of some dozens or hundreds, however
 many points there are. With a large C steps of pairs then crawl: what two neighbours can do together is next to nothing,
 and Newton steps of all free coefficients meet a singular matrix. In terms of w = F'beta the problem is small, and
-Newton steps in w (coordinate.py, proximal.py) solve it. K - F F' is positive semidefinite and of the size of rounding,
+Newton steps in w (coordinate.py, newton/) solve it. K - F F' is positive semidefinite and of the size of rounding,
 so that the answer is one of the problem itself; the certificate is, as always, that of K. Where even rounding is too
 much for it (C times the number of points times 1e-13), what K beta and F F'beta differ by moves the targets, and the
 steps are taken once more.
@@ -32,7 +32,7 @@ _TURNS = 3  # times, at most, that targets are moved
 _PATIENCE = 50  # rounds whose gap is not below
 _BETTER = 0.9  # of the least until then: steps do not help
 _READ = 32.0  # times, about, that a round reads F
-_LINEAR = 16.0  # multiplications of dense linear algebra count as one value
+LINEAR = 16.0  # multiplications of dense linear algebra count as one value
 BY_LAPACK = "some steps were taken in features, by LAPACK: last digits may differ on another CPU"
 _PART = 3  # and no more than one for so many points: else steps in w are no easier;
 WIDE = 500  # of so few points as many as there are, where nothing else has helped
@@ -64,7 +64,7 @@ def steps_in_features(
     movable = isinstance(problem.loss, EpsilonInsensitive | Squared)  # losses of y - f
     found: list[Array] = []
     offset, start = np.zeros(problem.n), None
-    work = problem.n * low.design.width * (_READ + low.design.width / _LINEAR)
+    work = problem.n * low.design.width * (_READ + low.design.width / LINEAR)
     for turn in range(_TURNS if movable else 1):
         moved = replace(problem, gram=low, y=problem.y - offset)
         inside = CoordinateDescent(random_state=0, feasible=True).iterates(moved, start)

@@ -12,9 +12,11 @@ import numpy as np
 
 from .._core.core import CHOICE
 from .._core.descent import COLUMNS, LOGISTIC
+from ..arithmetic import inner
+from ..columns import pieces
 from ..gram import Design, Gram
 from ..problem import Problem
-from ..types import Array, Index, inner
+from ..types import Array, Index
 
 core = CHOICE.functions
 _BLOCK = 2**22  # values of rows of K at a time
@@ -76,15 +78,14 @@ class Kernels:
     def descend(self, points: Array, beta: Array, image: Array, order: Index, numbers: Array) -> float:
         """One pass of coordinate descent, a block of rows at a time, and its largest gain."""
         worst = 0.0
-        for start in range(0, order.size, self.block):
-            part = order[start : start + self.block]
+        for own in pieces(order.size, self.block):
+            part = order[own]
             worst = max(worst, core.descend_kernel(self._rows(part), points, beta, image, part, numbers))
         return worst
 
     def draw(self, points: Array, order: Index, steps: Array, sums: Array, image: Array, numbers: Array) -> None:
         """Stochastic steps, a block of rows at a time."""
-        for start in range(0, order.size, self.block):
-            part = slice(start, start + self.block)
+        for part in pieces(order.size, self.block):
             core.draws_kernel(self._rows(order[part]), points, order[part], steps[part], sums, image, numbers)
 
     def _rows(self, index: Index) -> Array:

@@ -24,11 +24,12 @@ import numpy as np
 
 from .._core.core import CHOICE
 from .._core.descent import BIAS, LATE, PASSED, SCALE, SLOPES, STEPS, SUM, SUMS, VISITS, U
+from ..arithmetic import inner
 from ..parallel import for_each, thread_count
 from ..params import require_integer
 from ..problem import Problem
 from ..solution import Status
-from ..types import Array, Index, inner
+from ..types import Array, Index
 from .base import Iterate, Raw, Solver, Work
 from .coordinate import require_no_mass
 from .descent import Descent, balanced, nothing

@@ -25,10 +25,10 @@ import numpy as np
 from .._core.core import CHOICE
 from ..columns import padded
 from ..losses import HardMargin
-from ..problem import Problem
+from ..problem import Problem, feasible_start
 from ..solution import Status
 from ..types import Array
-from .base import Iterate, Raw, Solver, Work, feasible_start
+from .base import Iterate, Raw, Solver, Work
 from .steps import FAR, Automatic, StepRule, require_rule
 
 _PAIRS = 5_000  # steps of the small quadratic program

@@ -38,6 +38,11 @@ def panel_starts(n: int) -> list[int]:
     return [*range(0, n, _PANEL), n]
 
 
+def factor_work(n: int) -> float:
+    """The multiplications of a factor."""
+    return n**3 / 3
+
+
 def factor_bytes(n: int, dtype: Any) -> int:
     """The memory of a factor."""
     starts = panel_starts(n)

@@ -4,6 +4,7 @@ It runs where the package was built without a compiler, or where MERCER_CORE=ref
 loop is tested against it. Sums may be taken in another order here, so that last digits differ.
 """
 
+from .blocks import FOUND as FOUND
 from .blocks import judge_cells as judge_cells
 from .blocks import settle_cells as settle_cells
 from .descent import descend as descend
@@ -33,7 +34,6 @@ from .points import shares as shares
 from .proximal import add_sparse_squares as add_sparse_squares
 from .proximal import proximal_point as proximal_point
 from .proximal import proximal_slope as proximal_slope
-from .proximal import weighted_rows as weighted_rows
 from .rows import add_rows as add_rows
 from .rows import gather as gather
 from .rows import mirror as mirror
@@ -44,6 +44,8 @@ from .stochastic import approach as approach
 from .stochastic import draws as draws
 from .stochastic import draws_kernel as draws_kernel
 from .stochastic import losses_and_conjugates as losses_and_conjugates
+from .sums import rounded as rounded
+from .sums import sum_rows as sum_rows
 from .tiles import GROUP as GROUP
 from .tiles import HEAVY as HEAVY
 from .tiles import PANEL as PANEL

@@ -14,10 +14,11 @@ from .pairs import CHUNK, pair_descent
 from .points import choose, extremes, shares
 from .rows import add_rows
 
+FOUND = 11  # facts about each cell
 _OTHERS, _LARGEST, _WORTH_BLOCKS, _SMALL = 384, 2000, 0.4, 768
 _BLOCK_PART, _ALL_PART = 0.1, 0.01
 _LEAST_BURST, _MOST_BURST, _NEWTON_COST = 4.0, 64.0, 0.1
-_MOST_NEWTON, _SINGLE_NEWTON, _CHEAP_NEWTON, _WORTH_NEWTON = 1600, 300, 200, 0.1
+_MOST_NEWTON, _SINGLE_NEWTON, _CHEAP_NEWTON, _FAIR_NEWTON, _WORTH_NEWTON = 1600, 300, 200, 1200, 0.1
 _MOST_BLOCKS, _MOST_CYCLES, _MOST_HALVINGS = 400, 30, 8
 _LEAST_VIOLATION, _RIDGE, _SINGLE_RIDGE = 1e-13, 1e-7, 1e-5
 _FEW_AT_BOUNDS = 0.05
@@ -82,8 +83,8 @@ class _Problem:
                 break
             slow, old = violation > 0.5 * old and violation < _WORTH_NEWTON, violation
             block = _Block(self, *self.chosen(found[1], top, bottom), 0.5 * (top + bottom) if self.bias else 0.0)
-            first = (again or found[1] <= _CHEAP_NEWTON) and violation < _WORTH_NEWTON
-            taken, tried = block.descend(violation, slow, first)
+            first = found[1] <= (_FAIR_NEWTON if again else _CHEAP_NEWTON) and violation < _WORTH_NEWTON
+            taken, tried = block.descend(violation, slow, first, again)
             moved = self.move(block)
             steps, newton, travel = steps + taken, newton + tried, travel + moved
             if moved == 0.0:
@@ -183,14 +184,15 @@ class _Block:
             self.lo[at.size], self.hi[at.size] = -np.inf, np.inf
         self.before, self.start = self.beta.copy(), self.F.copy()
 
-    def descend(self, violation: float, slow: bool, newton_first: bool) -> tuple[int, int]:
+    def descend(self, violation: float, slow: bool, newton_first: bool, again: bool) -> tuple[int, int]:
         """Solve for the block: steps of pairs, and of Newton's."""
         tol, left = (_ALL_PART if self.everything else _BLOCK_PART) * violation, violation
         steps = newton = 0
         for cycle in range(_MOST_CYCLES):
             skip, taken = newton_first and cycle == 0, 0
             if not skip:
-                F, most = self.F.astype(self.K.dtype), int(_LEAST_BURST * self.q) if newton_first else self.burst()
+                F = self.F.astype(self.K.dtype)
+                most = int(_LEAST_BURST * self.q) if newton_first or again else self.burst()
                 taken, left = pair_descent(self.K, self.diag, F, self.beta, self.lo, self.hi, self.eps, tol, most)
                 steps += taken
                 if left <= tol and not slow:

@@ -38,13 +38,6 @@ def proximal_slope(f: Array, df: Array, step: float, terms: Array, centre: Array
     return float((np.clip(s, lo, hi) * df).sum())
 
 
-def weighted_rows(X: Array, rows: Index, weight: Array, Z: Array, weighted: Array, ones: Array) -> None:
-    """Z <- these rows, weighted <- each times its weight; ones += their sum."""
-    some, factor = X[rows].astype(np.float64), weight[rows, None]
-    Z[: rows.size], weighted[: rows.size] = some, factor * some
-    ones += (factor * some).sum(axis=0)
-
-
 def add_sparse_squares(
     begin: Array, column: Array, value: Array, rows: Index, weight: Array, out: Array, ones: Array
 ) -> None:

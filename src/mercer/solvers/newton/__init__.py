@@ -1,5 +1,7 @@
-"""Newton's method: for smooth losses (method.py) in three forms of the Hessian (systems.py) or in w (smooth.py), with
-landmarks in place of all points; after other methods, with proximal terms (proximal.py) or between bounds (free.py).
+"""Newton's method, one design: a Hessian I + Z'DZ in three forms (hessian.py), one line search (line_search.py).
+
+Smooth losses are minimised as they are (IRLS: method.py by K or landmarks, irls.py in features), losses with kinks by
+the proximal point method with semismooth steps; free_coefficients.py is for those between their bounds.
 """
 
 from .method import Newton as Newton

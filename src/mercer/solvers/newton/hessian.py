@@ -15,15 +15,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arithmetic import inner
 from ...gram import Design
 from ...limits import deadline, flop_seconds, require
-from ...types import Array, Index, inner
-from ..triangular import inverse_of
+from ...types import Array, Index
+from ..triangular import factor_work, inverse_of
 
 _WIDE = 128  # with so many dense float32 features or more, products are float32,
 _SINGLE = 2e6  # up to this trace: what is rounded is small beside the I then
 _CANCELS = 1e8  # D |z|^2: from here on half of the digits of the form in points are lost,
 _STEADY = 500  # and with no more features than this, the other form is taken
+
+TINY = 1e-300  # a size that is above 0, and below all others
 
 Solve = Callable[[Array], Array]
 
@@ -108,7 +111,7 @@ class Hessian:
 
     def _in_features(self, D: Array, unit: float) -> Bordered:
         if deadline().limited:
-            require(self.design.width**3 / 3 * flop_seconds())
+            require(factor_work(self.design.width) * flop_seconds())
         self._update(unit * D, unit)
         H = self.squares / unit
         H.flat[:: len(H) + 1] += 1.0
@@ -121,7 +124,7 @@ class Hessian:
             zeros = np.zeros(self.design.width)
             return Bordered(np.copy, self.bias, zeros, zeros, 0.0)
         if deadline().limited:
-            require((self.design.width + free.size / 3) * free.size**2 * flop_seconds())
+            require((self.design.width * free.size**2 + factor_work(free.size)) * flop_seconds())
         Z = self.design.Z[free].astype(np.float64)
         solve = in_points((Z @ Z.T).toarray() if self.design.sparse else Z @ Z.T, D)
         ones = solve(np.ones(free.size))

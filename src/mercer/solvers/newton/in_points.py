@@ -22,7 +22,7 @@ from ...types import Array
 from ..base import Work
 from ..conjugate_gradients import Standing, conjugate_gradients, norms, nystrom
 from ..landmarks import landmark_factor
-from ..triangular import NotDefiniteError, larger, with_larger_diagonal
+from ..triangular import NotDefiniteError, factor_work, larger, with_larger_diagonal
 from .hessian import in_points
 
 _SHIFTS = 40  # a matrix that is not positive definite gets so many larger and larger multiples of I added
@@ -100,7 +100,7 @@ def first_step(gram: Gram) -> Work:
     """The work of one step."""
     n = gram.n
     if gram.given and n <= _FACTOR:
-        return Work(flops=n**3 / 3 * _SLOWER)
+        return Work(flops=factor_work(n) * _SLOWER)
     if gram.given:
         return Work(flops=n * _rank(gram) ** 2 + _FIRST_PRODUCTS * n * n)
     return Work(values=_FIRST_PRODUCTS * n * n)

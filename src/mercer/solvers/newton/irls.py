@@ -24,16 +24,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...arithmetic import inner
 from ...gram import Design
 from ...limits import look
 from ...losses import Logistic, Loss
 from ...problem import Problem
-from ...types import Array, inner
+from ...types import Array
 from ..base import Iterate
 from ..conjugate_gradients import Standing, conjugate_gradients
 from ..descent import Descent
 from ..rows import Features
-from .hessian import Bias
+from .hessian import TINY, Bias
 from .line_search import FLAT, flat_step
 from .preconditioner import Preconditioner
 
@@ -165,7 +166,7 @@ class Reweighted:
 
     def step(self) -> bool:
         """A Newton step; False where there is none to take."""
-        if not self.size > _ROUNDING * (np.sqrt(inner(self.w, self.w)) + abs(self.e) + 1e-300):
+        if not self.size > _ROUNDING * (np.sqrt(inner(self.w, self.w)) + abs(self.e) + TINY):
             return False
         whole = self._direction()
         first = -inner(self.right, whole.w) - self.right_e * whole.e

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...columns import Between, block_between, pieces
+from ...columns import Between, block_between, pieces, rows_in_cache
 from ...gram.design import one_of_each
 from ...kernels import Kernel
 from ...kernels.points import count, take
@@ -21,9 +21,7 @@ from ...parallel import in_order, thread_count
 from ...types import Array, Index, Points
 from ..triangular import backward, forward
 
-_LEAST = 96  # rows of kernel values at a time,
 _STRIP = 1024  # rows whose squares are added up at a time
-_CACHE = 2**18  # or as many as take so many bytes
 _PIECE = 8192  # rows with a sum of their own, whatever the number of threads: the same bits
 
 
@@ -121,7 +119,7 @@ class LandmarkRows:
 
     def _pass(self, work: Callable[[slice, Array, Array], None]) -> Array:
         """`work` on some rows of k(x, l) at a time, by all cores; the sum of what it adds up, in order."""
-        step = max(_LEAST, _CACHE // (self.width * self.dtype.itemsize))
+        step = rows_in_cache(self.width, self.dtype)
 
         def own(piece: slice) -> Array:
             G, total = np.empty((step, self.width), self.dtype), np.zeros(self.width)

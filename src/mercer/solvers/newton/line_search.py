@@ -14,8 +14,8 @@ _WITHIN = 0.1, 0.9  # of the interval is where the next look is
 
 
 def flat_step(slope: Callable[[float], float], first: float, rise: float = FLAT) -> float:
-    """The whole step, where the objective still falls there, or hardly rises; else a part of it, found by regula falsi;
-    where rounding hides the slopes, the last part that was looked at.
+    """The whole step, where the objective still falls there, or hardly rises; else a part of it, found by regula falsi
+    (the Illinois algorithm); where rounding hides the slopes, the last part that was looked at.
 
     `slope(part)` is the slope after this part of the step, `first` < 0 that at its beginning. A slope of up to `rise`
     in parts of that may be above 0; with 0, the objective has surely fallen.
@@ -27,11 +27,12 @@ def flat_step(slope: Callable[[float], float], first: float, rise: float = FLAT)
     at_high, (least, most) = now, _WITHIN
     for _ in range(_LOOKS):
         part = low + min(max(at_low / (at_low - at_high), least), most) * (high - low)
-        now = slope(part)
+        before, now = now, slope(part)
         if FLAT * first <= now <= -rise * first:
             return part
+        again = (now > 0.0) == (before > 0.0)  # the same end has moved twice: half of the slope at the other one
         if now > 0.0:
-            high, at_high = part, now
+            high, at_high, at_low = part, now, 0.5 * at_low if again else at_low
         else:
-            low, at_low = part, now
+            low, at_low, at_high = part, now, 0.5 * at_high if again else at_high
     return low or part

@@ -20,11 +20,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ...arithmetic import inner
 from ...params import require_integer
-from ...problem import Problem
+from ...problem import Problem, feasible_start
 from ...solution import Status, relative
-from ...types import Array, inner
-from ..base import Iterate, Solver, Work, feasible_start
+from ...types import Array
+from ..base import LANDMARK_BYTES, Iterate, Solver, Work
 from ..landmarks import landmark_factor, of_full_problem, seen_problem
 from .in_points import InPoints, first_step, points_of
 from .irls import irls_steps
@@ -33,7 +34,6 @@ from .spread_landmarks import landmark_rows
 
 _FLAT = 1e-15  # promises below this part of the objective are rounding
 _ROUNDING = 1e-12
-_BYTES = 32  # of each value that landmarks have with all points, where these are held
 _LANDMARK_ROUNDS = 4  # times n m^2 multiplications: the landmarks, and a round
 
 
@@ -117,7 +117,7 @@ class NystromNewton(Newton):
         """Whether there is no room for rows of landmarks: then they are computed in each pass anew."""
         gram = problem.gram
         room = np.inf if gram.budget is None else gram.budget
-        tight = gram.afar or _BYTES * problem.n * min(self.landmarks, problem.n) > room
+        tight = gram.afar or LANDMARK_BYTES * problem.n * min(self.landmarks, problem.n) > room
         return tight and not problem.mass and gram.kernel is not None
 
     def _in_passes(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ...arithmetic import inner
 from ...limits import deadline, flop_seconds
-from ...types import Array, inner
-from ..triangular import NotDefiniteError, inverse_of
+from ...types import Array
+from ..triangular import NotDefiniteError, factor_work, inverse_of
 from .hessian import Bias, Bordered
 
 _ROWS = 4  # points, at least, for each feature,
@@ -44,7 +45,7 @@ class Preconditioner:
             return
         if deadline().limited:
             d = self.design.width
-            if (self.size * d * d + d**3 / 3) * flop_seconds() > _SHARE * deadline().left():
+            if (self.size * d * d + factor_work(d)) * flop_seconds() > _SHARE * deadline().left():
                 return
         self.spent, self.weight = 0.0, _drawn(rate, self.size)
         rows = np.flatnonzero(self.weight)

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...arithmetic import inner
 from ...gram import Design
 from ...losses import Terms
-from ...types import Array, inner
+from ...types import Array
 from .hessian import Bias, Hessian
 from .semismooth import Proximal, Semismooth
 
@@ -37,8 +38,7 @@ class ProximalPoint:
 
     def __init__(self, design: Design, terms: Terms, beta: Array, w: Array, b: float, free_bias: bool) -> None:
         self.terms, bias = terms, Bias.of(design.constant, free_bias)
-        smooth = bool(terms.r.all())
-        sigma = 0.0 if smooth else _FIRST / (float(np.abs(beta).max()) or 1.0)
+        sigma = 0.0 if terms.curved else _FIRST / (float(np.abs(beta).max()) or 1.0)
         self.least, self.margin, self.stuck = _LEAST * sigma, np.inf, False
         self.place = Semismooth(design, terms.rows, bias, Proximal(sigma, beta.copy()), beta.copy())
         self.place.stand(w.copy(), b if free_bias else bias.column * float(beta.sum()))

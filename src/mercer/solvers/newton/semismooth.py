@@ -20,10 +20,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._core.core import CHOICE
+from ...arithmetic import inner
 from ...gram import Design
-from ...types import Array, Index, inner
+from ...types import Array, Index
 from ..triangular import NotDefiniteError
-from .hessian import Bias, Hessian
+from .hessian import TINY, Bias, Hessian
 from .line_search import flat_step
 
 core = CHOICE.functions
@@ -31,7 +32,6 @@ core = CHOICE.functions
 _ENOUGH = 0.1  # steps end when the gradient is this small beside what it was,
 _INNER = 2.0  # or no larger than so many times sqrt(sigma) |beta - centre|: near enough for the next centre
 _ROUNDING = 1e-14  # a gradient below this part of |w| is rounding
-_TINY = 1e-300
 
 
 class Proximal(NamedTuple):
@@ -78,7 +78,7 @@ class Semismooth:
     @property
     def rounding(self) -> float:
         """A gradient of this size cannot be told from 0."""
-        return _ROUNDING * (float(np.sqrt(inner(self.w, self.w))) + abs(self.e) + _TINY)
+        return _ROUNDING * (float(np.sqrt(inner(self.w, self.w))) + abs(self.e) + TINY)
 
     @property
     def found(self) -> bool:

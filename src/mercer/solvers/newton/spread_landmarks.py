@@ -21,7 +21,7 @@ from ..triangular import factored
 from .landmark_rows import LandmarkRows
 
 _POOL = 8  # times as many points as landmarks are looked at
-_JITTER = {4: 1e-6, 8: 1e-13}  # of the largest k(x, x): what rounding to so many bytes may take from K_landmarks
+_JITTER = {"float32": 1e-6, "float64": 1e-13}  # of the largest k(x, x): what rounding may take from K_landmarks
 
 
 class SpreadLandmarkRows(LandmarkRows):
@@ -104,7 +104,7 @@ def landmark_rows(gram: Gram, landmarks: int, seed: int | None) -> tuple[Landmar
         pivots = pivoted_cholesky(gram.kernel, looked_at, landmarks, generator, np.float32)[1]
         pivots = pivots if pivots.size else np.arange(1)
         chosen, points = pool[pivots], take(looked_at, pivots)
-        jitter = _JITTER[dtype.itemsize] * float(np.abs(gram.diag()).max())
+        jitter = _JITTER[dtype.name] * float(np.abs(gram.diag()).max())
         L = factored(block_between(gram.kernel, points, points), jitter)
         kind = SpreadLandmarkRows if gram.afar else LandmarkRows
         X = gram.points if gram.afar else gram.points[0 : gram.n]

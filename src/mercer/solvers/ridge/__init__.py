@@ -1,7 +1,7 @@
 """Kernel ridge regression: a linear system, or normal equations in features, of all targets at once."""
 
 from .cholesky import Cholesky
-from .conjugate_gradient import ConjugateGradient
+from .full_cg import ConjugateGradient
 from .normal_equations import NormalEquations
 from .nystrom_cg import NystromCG
 from .posed import Ridge

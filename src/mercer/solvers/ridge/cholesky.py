@@ -17,9 +17,9 @@ from ...params import suggestion
 from ...types import Array
 from ..base import Several, Work
 from ..conjugate_gradients import Standing, conjugate_gradients, norms
-from ..triangular import SHIFTS, Factor, NotDefiniteError, factor_bytes, larger
+from ..triangular import SHIFTS, Factor, NotDefiniteError, factor_bytes, factor_work, larger
+from .linear_system import PRECISE, Block, Blocks, RidgeSolver, System, held, working
 from .posed import Ridge
-from .system import PRECISE, Block, Blocks, RidgeSolver, System, held, working
 
 _SAFE = 1e15  # float32 is not for values that are larger or smaller than this
 _STEPS = {"float32": 10, "float64": 40}  # of refinement, at most
@@ -65,7 +65,7 @@ class Cholesky(RidgeSolver):
         n, given = problem.stream.n, problem.kernel.domain is Domain.VALUES
         single = 0.5 if n > PRECISE and self.precision != "float64" else 1.0
         times = _INVERSE if problem.loo else single
-        return Work(values=0 if given else _PANELS * n * n, flops=n**3 / 3 * times)
+        return Work(values=0 if given else _PANELS * n * n, flops=factor_work(n) * times)
 
     def blocks(self, system: System, tol: float) -> Blocks:
         """See RidgeSolver: the answer, and a better one where a more precise factor is still to be had."""

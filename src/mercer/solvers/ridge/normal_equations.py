@@ -14,10 +14,10 @@ from ...params import require_integer
 from ...problem import Problem
 from ...types import Array, Points
 from ..base import Work
+from .in_features import FeatureProblem, Weights, all_answers, by_products
+from .linear_system import Block, Blocks, RidgeSolver, System
 from .posed import Ridge, of_arrays
-from .streams import Features, Piece
-from .system import Block, Blocks, RidgeSolver, System
-from .weights import FeatureProblem, Weights, all_answers, by_products
+from .row_sums import Features, Piece
 
 _SIZES = 1000  # rows from which the sizes of features are seen
 

@@ -11,21 +11,21 @@ import numpy as np
 from ...columns import block_between
 from ...gram.pivoted import pivoted_cholesky
 from ...kernels import Kernel
-from ...kernels.evaluate import diagonal
-from ...kernels.points import Chosen, Domain, count, take
+from ...kernels.points import Chosen, Domain, count, diagonal, take
 from ...limits import NEVER, looking, until
 from ...params import require_integer, suggestion
 from ...types import Array, Index, Points
-from ..base import Work
+from ..base import MOST_LANDMARKS, Work
 from ..triangular import factored
+from .in_features import FeatureProblem, Weights, all_answers, answers
+from .linear_system import PRECISE, Block, Blocks, RidgeSolver, System, working
 from .posed import Ridge, of_arrays, weighted_mean
-from .streams import Features, Piece, Stream
-from .system import PRECISE, Block, Blocks, RidgeSolver, System, working
-from .weights import FeatureProblem, Weights, all_answers, answers
+from .row_sums import Features, Piece, Stream
 
 _POOL = {"errors": 5, "rpcholesky": 3, "uniform": 1}  # times as many rows as landmarks are looked at
 _SAMPLE = 10, 50, 100  # rows of the preconditioner, per landmark: at least, at most; and times rows per landmark
 _PASSES, _POOLED = 8, 4  # passes over all rows with landmarks; and rows for each, to choose them
+_JITTER = 1e-14  # of the largest k(x, x), for each landmark
 _SINGLE = 1e-6  # of the largest k(x, x): a jitter of K_landmarks that float32 values may need, at most
 
 
@@ -49,7 +49,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         The seed of the draws.
     """
 
-    landmarks: int = 2000
+    landmarks: int = MOST_LANDMARKS
     selection: str = "errors"
     sample: int | None = None
     random_state: int | None = None
@@ -125,7 +125,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         largest = float(diagonal(kernel, landmarks).max())
         noise = 10.0 * float(np.finfo(np.float32).eps) ** 2 * ridge.mass * largest / ridge.penalty
         single = stream.n > PRECISE and noise <= _SINGLE
-        L = root(kernel, landmarks, largest * max(1e-14 * count(landmarks), noise if single else 0.0))
+        L = root(kernel, landmarks, largest * max(_JITTER * count(landmarks), noise if single else 0.0))
         problem = FeatureProblem(
             stream, Features(kernel, landmarks, len(L)), L, ridge.penalty, ridge.bias, ridge.centre, drawn,
             dtype=np.float32 if single else np.float64,
@@ -165,7 +165,7 @@ def by_errors(
     half = -(-wanted // 2)
     landmarks = pool.X[0:half]
     centre = weighted_mean(pool.T, pool.weight) if bias else np.zeros(k)
-    L = root(kernel, landmarks, 1e-14 * half * float(diagonal(kernel, landmarks).max()))
+    L = root(kernel, landmarks, _JITTER * half * float(diagonal(kernel, landmarks).max()))
     problem = FeatureProblem(stream, Features(kernel, landmarks, half), L, penalty, bias, centre)
     found = next(answer for answer in answers(problem, stream, 1.0, np.float64, 1.0) if not answer.working)
     assert found.measured is not None

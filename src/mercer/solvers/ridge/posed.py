@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ...columns import pieces
 from ...kernels.points import count, is_sparse, stack, take
 from ...memory import BudgetError, format_bytes
 from ...types import Array, Points
-from .streams import Piece, Stream, values_within
+from .row_sums import Piece, Stream, values_within
 
 _SQUARES = 4  # matrices of the normal equations that are held at a time
 _ROWS = 2**17  # of a piece of an array
@@ -82,7 +83,7 @@ def of_arrays(X: Points, T: Array, weight: Array, bias: bool, budget: int) -> Ri
     whole, n = Piece(X, T, weight), count(X)
 
     def read() -> Iterator[Piece]:
-        return (whole.rows(slice(start, start + _ROWS)) for start in range(0, n, _ROWS))
+        return map(whole.rows, pieces(n, _ROWS))
 
     centre = weighted_mean(T, weight) if bias else np.zeros(T.shape[1])
     return Ridge(Stream(read, n, T.shape[1], values_within(budget)), float(weight.sum()), centre, bias, budget, whole)

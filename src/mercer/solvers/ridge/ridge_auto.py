@@ -16,16 +16,16 @@ from ...memory import format_bytes
 from ...parallel import one_blas_thread, thread_count
 from ...solution import Status
 from ...types import Points
-from ..base import Work
+from ..base import MOST_LANDMARKS, Work
 from ..landmarks import FIRST, growing
 from ..triangular import factor_bytes
 from .cholesky import Cholesky
-from .conjugate_gradient import ConjugateGradient
+from .full_cg import ConjugateGradient
+from .in_features import Weights
+from .linear_system import PRECISE, RidgeSolver
 from .normal_equations import NormalEquations, width_of_features
 from .nystrom_cg import NystromCG
 from .posed import Ridge
-from .system import PRECISE, RidgeSolver
-from .weights import Weights
 
 _FACTOR = 20_000  # points, up to which a factor is a matter of seconds
 _FULL = 60_000  # points, up to which the full problem is a matter of minutes
@@ -61,7 +61,7 @@ def choose_ridge(kernel: Kernel, X: Points, budget: int, *, factor: bool = False
 
 def landmarks_within(budget: int) -> int:
     """How many landmarks to take, where nobody names a number."""
-    return min(2000, max(100, int((budget / 64) ** 0.5)))
+    return min(MOST_LANDMARKS, max(100, int((budget / 64) ** 0.5)))
 
 
 # Where time is short.

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...columns import Between, block_between
+from ...columns import Between, block_between, pieces, rows_in_cache
 from ...kernels import Kernel
-from ...kernels.evaluate import cut
-from ...kernels.points import count, is_sparse, take
+from ...kernels.points import count, cut, is_sparse, take
 from ...limits import look
 from ...parallel import for_each, thread_count
 from ...types import Array, Points
@@ -25,8 +24,7 @@ _BLOCK = 8_000_000  # values that are multiplied with each other at a time, at m
 _TILE = 0.25  # of these are what one thread works on at a time
 _FEW = 4  # columns; so few are multiplied one by one, which is faster
 _FLOPS = 4_000_000_000  # of normal equations at a time: a fraction of a second
-_LEAST = 96  # rows at a time,
-_CACHE = 2**18  # bytes of kernel values that one thread uses while they are in its cache
+_LEAST_ROWS = 256  # of them, however many features there are
 
 
 class Piece(NamedTuple):
@@ -142,7 +140,7 @@ def sums(
         return _added(stream.afar.sums(features, coefficients, dtype, centre, errors))
     step = max(8, int(_TILE * stream.values) // features.size)
     if features.landmarks is not None:
-        step = min(step, max(_LEAST, _CACHE // (features.size * np.dtype(dtype).itemsize)))
+        step = min(step, rows_in_cache(features.size, dtype))
     seen = 0
     parts = []
     for piece in stream.pieces():
@@ -158,24 +156,23 @@ def _sums_of_piece(
     errors: Array | None,
 ) -> Sums:  # fmt: skip
     n = count(piece.X)
-    starts, block = range(0, n, step), features.of(piece.X, dtype)
-    threads = max(1, min(1 if features.kernel.serial else thread_count(), len(starts)))
+    parts, block = pieces(n, step), features.of(piece.X, dtype)
+    threads = max(1, min(1 if features.kernel.serial else thread_count(), len(parts)))
     found: list[Any] = [None] * threads
 
     def work(thread: int) -> None:
         buffer = None if features.landmarks is None else np.empty((step, features.size), dtype)
-        parts = []
-        for start in starts[thread::threads]:
+        own = []
+        for rows in parts[thread::threads]:
             look()
-            rows = slice(start, min(start + step, n))
             weight, G = piece.weight[rows], block(rows, buffer)
             e = (0.0 if centre is None else piece.T[rows] - centre) - _product(G, coefficients)
             weighted = weight[:, None] * e
             squares = np.einsum("ij,ij->j", weighted, e)
-            parts.append(Sums(_product(G.T, weighted), squares, weighted.sum(axis=0), float(weight.sum())))
+            own.append(Sums(_product(G.T, weighted), squares, weighted.sum(axis=0), float(weight.sum())))
             if errors is not None:
                 errors[rows] = e
-        found[thread] = _added(parts)
+        found[thread] = _added(own)
 
     for_each(range(threads), work, threads)
     return _added(found)
@@ -210,27 +207,35 @@ class Moments(NamedTuple):
         return Moments(*_both(self, other))
 
 
-def moments(stream: Stream, features: Features, centre: Array, L: Array | None = None) -> Iterator[Moments]:
-    """What each block of rows adds to the normal equations; of L^-1 g(x), where L is given."""
+def moments(stream: Stream, features: Features, centre: Array, L: Array | None = None) -> Iterator[Moments | None]:
+    """The normal equations of the rows; of L^-1 g(x), where L is given. None while it works, and at last all of it.
+
+    BLAS adds half of each G'CG to what is there: new memory would take longer than some of the products.
+    """
+    from scipy.linalg.blas import dsyrk
+
     if stream.afar is not None:
         yield from stream.afar.moments(features, centre, L)
         return
     step = min(stream.values // features.size // (1 if L is None else 2), _FLOPS // features.size**2)  # a copy
-    step = max(256, step)
+    second = np.zeros((features.size, features.size), order="F")  # what is on and above the diagonal
+    pulled, totals, mass = np.zeros((features.size, 1 + centre.size)), np.zeros(centre.size), 0.0
     for piece in stream.pieces():
-        for start in range(0, count(piece.X), step):
+        for part in pieces(count(piece.X), max(_LEAST_ROWS, step)):
             look()
-            rows = piece.rows(slice(start, start + step))
+            rows = piece.rows(part)
             T, weight = rows.T - centre, rows.weight
-            root = np.sqrt(weight)[:, None]
-            G = features.block(rows.X)
+            root, G = np.sqrt(weight)[:, None], features.block(rows.X)
             if L is not None:
                 G = forward(L, G.T).T
             if is_sparse(G):
                 G = G.multiply(root).tocsr()
-                second = (G.T @ G).toarray()
+                second += (G.T @ G).toarray()
             else:
-                G = G * root
-                second = G.T @ G
-            pulled = np.asarray(G.T @ (root * np.column_stack([np.ones(len(root)), T])))
-            yield Moments(second, pulled[:, 0], pulled[:, 1:], weight @ T, float(weight.sum()))
+                G = np.ascontiguousarray(G * root)
+                second = dsyrk(1.0, G.T, 1.0, second, overwrite_c=1)
+            pulled += np.asarray(G.T @ (root * np.column_stack([np.ones(len(root)), T])))
+            totals, mass = totals + weight @ T, mass + float(weight.sum())
+            yield None
+    whole = np.triu(second) + np.triu(second, 1).T
+    yield Moments(whole, pulled[:, 0], pulled[:, 1:], totals, mass)

@@ -20,8 +20,8 @@ from ..base import Work
 from ..conjugate_gradients import Standing, conjugate_gradients, norms, nystrom
 from ..newton.spread_landmarks import landmark_rows
 from ..triangular import inverse_of
+from .linear_system import PRECISE, Blocks, RidgeSolver, System, working
 from .posed import Ridge
-from .system import PRECISE, Blocks, RidgeSolver, System, working
 
 _PRODUCTS = 10  # K v, about
 _RANK = 1000  # of the preconditioner, where there are so many points

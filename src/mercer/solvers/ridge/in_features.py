@@ -22,7 +22,7 @@ from ..base import Several
 from ..conjugate_gradients import Standing, conjugate_gradients, inner_products, norms
 from ..triangular import backward, factored, forward
 from .ridge_certificate import RidgeCertificate
-from .streams import Features, Moments, Piece, Stream, moments, sums
+from .row_sums import Features, Moments, Piece, Stream, moments, sums
 
 _LESS = 0.999  # of an objective is clearly less, whatever the gaps
 _INNER = 2e-4  # the least part to which values in float32 can bring a residual
@@ -216,8 +216,7 @@ def normal_equations(problem: FeatureProblem, stream: Stream, precise: bool = Fa
     """
     total: Moments | None = None
     first, last = (problem.L, np.asarray) if precise else (None, problem.projected)
-    for part in moments(stream, problem.features, problem.centre, first):
-        total = part if total is None else total.plus(part)
+    for total in moments(stream, problem.features, problem.centre, first):  # noqa: B007 (the last one is the sum)
         yield None
     assert total is not None
     second, right, mean = total.second, total.right, np.zeros((len(total.first), 1))
