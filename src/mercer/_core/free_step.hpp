@@ -31,7 +31,9 @@ template <class Real> inline bool free_system(const Loops &loops, const WorkingS
       H[i * m + i] = double(set.diag[free[i]]) * (1.0 + ridge);
       both[2 * i] = g[i], both[2 * i + 1] = 1.0;
     }
-    if (loops.solve_definite(H.data(), m, both.data(), 2)) return true;
+    if (!loops.precise.factor(H.data(), m)) continue;
+    loops.precise.substitute(H.data(), m, both.data(), 2);
+    return true;
   }
   return false;
 }
