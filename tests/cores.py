@@ -21,9 +21,8 @@ FUNCTIONS = (
     "descend", "descend_kernel", "descend_passes", "dots", "draw", "draws", "draws_kernel", "extremes", "fill",
     "finish_rows", "free_step", "gather", "in_play", "judge_cells", "learn", "learn_block", "losses_and_conjugates",
     "mirror", "pack", "pair_descent", "proximal_point", "proximal_slope", "rounded", "settle", "settle_cells",
-    "settle_parts",
-    "settle_points", "shares", "shuffle", "solve_definite", "sparse_sums", "square", "square_points", "squares",
-    "sum_points", "sum_rows", "votes", "weighted",
+    "settle_parts", "settle_points", "shares", "shuffle", "solve_definite", "sparse_sums", "square", "square_points",
+    "squares", "sum_points", "sum_rows", "votes", "weighted",
 )  # fmt: skip
 
 
