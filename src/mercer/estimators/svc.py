@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,14 +11,19 @@ from sklearn.base import ClassifierMixin
 
 from ..kernels import Gaussian
 from ..losses import HardMargin, Hinge
+from ..memory import parse_bytes
 from ..types import Array, Index, Points
 from .base import Machine
 from .checks import require_choice, require_limits, require_positive
 from .contributions import Contributions, contributions
 from .elsewhere import NO_PROBABILITIES, Absent
 from .labels import classes_of, name_of, predicted, weights_with_classes
+from .machines import COPY
 from .multiclass import class_slices, join, pack, pairs, unpack, votes
 from .tasks import Task
+
+_HELD = 24  # bytes for each class and each other one, of a point on its way to votes
+_LEAST = 10_000  # points at a time
 
 
 class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
@@ -129,10 +135,26 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def decision_function(self, X: Points) -> Array:
         """f(x), positive for classes_[1]; of more classes, a column for each (with "ovo": votes and their margins)."""
-        scores = self._scores(X)
-        if self.classes_.size == 2:
-            return np.asarray(scores[:, 0])
-        return votes(scores, self.classes_.size) if self._paired() else scores
+        return self._made_of(X, np.asarray)
+
+    def _made_of(self, X: Points, what: Callable[[Array], Array]) -> Array:
+        """What is made of the values of decision_function: of a matrix of many points, some at a time, where the scores
+        of all pairs of classes would take more than a part of the memory.
+        """
+        paired = hasattr(self, "classes_") and self._paired()
+        k, n = self.classes_.size if paired else 0, X.shape[0] if paired and getattr(X, "ndim", 0) == 2 else 0
+        size = max(_LEAST, int(COPY * parse_bytes(self.memory) / (_HELD * k * k))) if n else 0
+        if n <= size:
+            scores = self._scores(X)  # it says so where nothing is fitted yet
+            if self.classes_.size == 2:
+                return what(scores[:, 0])
+            return what(votes(scores, self.classes_.size) if self._paired() else scores)
+        points, out = self._admit(X), None
+        for start, stop in pairwise(np.linspace(0, n, -(-n // size) + 1).astype(int).tolist()):
+            found = what(votes(self._f(points[start:stop]), k))
+            out = np.empty((n, *found.shape[1:]), found.dtype) if out is None else out
+            out[start:stop] = found
+        return np.asarray(out)
 
     def pairwise_decision_function(self, X: Points) -> Array:
         """f(x) of each pair of classes (0, 1), (0, 2), ..., (1, 2), ..., positive for the first class of the pair."""
@@ -143,8 +165,7 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def predict(self, X: Points) -> Array:
         """The class of each point: of the sign of f(x), or the one with the largest value of decision_function."""
-        values = self.decision_function(X)  # first: it says so where nothing is fitted yet
-        return predicted(self.classes_, values)
+        return self._made_of(X, lambda values: predicted(self.classes_, values))
 
     def contributions(self, X: Points, top: int = 5) -> Contributions:
         """The support vectors that carry each prediction: row numbers of the training set, and beta_i k(x_i, x).

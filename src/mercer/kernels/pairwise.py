@@ -27,9 +27,10 @@ def dense(A: Points) -> Any:
 
 
 def squared_norms(A: Points) -> Array:
-    """|x|^2 of each point."""
+    """|x|^2 of each point; of sparse ones, squares of some rows at a time."""
     if is_sparse(A):
-        return np.asarray(A.multiply(A).sum(axis=1)).reshape(-1)
+        parts = (A[rows] for rows in _some_rows(A)) if _entries(A) > _FLOAT64_AT_A_TIME else (A,)
+        return np.concatenate([np.asarray(part.multiply(part).sum(axis=1)).reshape(-1) for part in parts])
     return np.asarray(np.einsum("ij,ij->i", A, A))
 
 

@@ -265,6 +265,8 @@ class Shard:
     def _play(self, active: Index, columns: Columns) -> None:
         t, self.n, self.everyone = self.all_terms, int(active.size), active.size == self.all_beta.size
         self.active, self.columns, self.stale = active, columns, False
+        if columns.matrix is None:
+            columns.ready()
         self.terms, self.beta, self.F = t, self.all_beta, self.all_F
         if not self.everyone:
             self.terms = Terms(t.q[active], t.r[active], t.eps[active], t.lo[active], t.hi[active])
