@@ -32,7 +32,7 @@ LAYERS = (
     "params parallel _core",
     "parse",
     "kernels",
-    "columns",
+    "columns archives",
     "gram function",
     "losses inseparable solution",
     "progress",
@@ -57,11 +57,10 @@ ORDER = {name: place for place, line in enumerate(LAYERS) for name in line.split
 NUMERICAL = ("columns", "gram", "shards", "solvers", "estimators")
 
 UPWARD = {
-    ("estimators", "io"): "a fit writes its checkpoints in the form of model files",
     ("kernels", "columns"): "kernel(X, Z) is computed by the columns",
     ("report", ""): "the version",
     ("cli", ""): "the version",
-    ("io", ""): "the version that a model file names",
+    ("archives", ""): "the version that a model file names",
 }
 CIRCLES = {
     frozenset({

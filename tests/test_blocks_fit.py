@@ -8,8 +8,8 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from mercer import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, OneClassSVM, certify, load, save
+from mercer.archives.checkpoint import CheckpointError
 from mercer.estimators.on_blocks import fit_on_blocks, fit_ridge_on_blocks
-from mercer.io.checkpoint import CheckpointError
 from mercer.kernels import Gaussian
 from mercer.losses import Hinge
 from mercer.problem import Problem

@@ -8,8 +8,9 @@ import pytest
 from scipy import sparse
 
 import mercer
-from mercer.io.checkpoint import CheckpointError, identity_of, read, write
-from mercer.io.models import ModelError, dumps
+from mercer.archives.checkpoint import CheckpointError, identity_of, read, write
+from mercer.io import ModelError
+from mercer.io.models import dumps
 
 from .test_models import entries, forged, is_one_sentence
 

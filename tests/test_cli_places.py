@@ -7,9 +7,9 @@ import os
 import numpy as np
 import pytest
 
+from mercer.archives import atomic
 from mercer.cli import main
 from mercer.cli.places import KINDS
-from mercer.io import atomic
 
 XOR = "x,z,class\n" + "".join(f"{i % 2}.{i},{i // 2 % 2}.{i},{'ab'[(i + i // 2) % 2]}\n" for i in range(12))
 POINTS = "1,3:+ 2,1:+ 0,1:-"

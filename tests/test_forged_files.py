@@ -32,11 +32,12 @@ from mercer import (
     OneClassSVM,
     Perceptron,
 )
+from mercer.archives.archive import _from_npy
 from mercer.features import GaussianSeries, Nystrom, PolarMap, PolynomialMap, PrototypeMap, RandomFourier, SpectralMap
 from mercer.io import Encoder
 from mercer.io.codec import Reader
 from mercer.io.consistent import RULES
-from mercer.io.models import _from_npy, dumps
+from mercer.io.models import dumps
 from mercer.io.registry import ESTIMATORS, VALUES, class_of
 from mercer.io.values import TYPES
 from mercer.kernels import FromFeatures, Precomputed

@@ -32,9 +32,10 @@ from mercer import (
     OneClassSVM,
     Perceptron,
 )  # fmt: skip
+from mercer.archives.archive import _digest, _from_npy
 from mercer.features import Nystrom, PolynomialMap, PrototypeMap, RandomFourier, SpectralMap
 from mercer.io import ModelError, StorageError
-from mercer.io.models import _digest, _from_npy, dumps, loads, read_manifest
+from mercer.io.models import dumps, loads, read_manifest
 from mercer.io.registry import ESTIMATORS, FORGOTTEN, RECORDS, VALUES, class_of
 from mercer.kernels import FromFeatures, FromFunction, Precomputed
 

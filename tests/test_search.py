@@ -339,7 +339,7 @@ Search(SVC(), {{"C": [0.1, 10.0], "kernel__gamma": [0.1, 1.0]}}, cv=3, n_jobs=1,
 
 
 def test_a_checkpoint_goes_on_where_it_was_and_refuses_other_data(tmp_path, monkeypatch):
-    from mercer.io.checkpoint import CheckpointError
+    from mercer.archives.checkpoint import CheckpointError
     from mercer.search import sheet
 
     X, y = data("iris")

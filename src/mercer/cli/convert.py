@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ..archives.atomic import write_whole
 from ..io import Encoder, ModelError, save
-from ..io.atomic import write_whole
 from ..io.codec import Writer
 from ..io.libsvm import from_libsvm, to_libsvm
 from ..io.onnx import to_onnx

@@ -8,8 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ..archives.atomic import write_whole
 from ..io import DataError
-from ..io.atomic import write_whole
 from ..kernels import kernel as parse
 from . import lecture
 from .exits import Exit, UsageError

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import plot
-from ..io.atomic import write_whole
+from ..archives.atomic import write_whole
 from .exits import UsageError
 from .places import require_place
 

@@ -8,8 +8,8 @@ import webbrowser
 from pathlib import Path
 from typing import Any
 
+from ..archives.atomic import write_whole
 from ..io import DataError
-from ..io.atomic import write_whole
 from ..play.export import document
 from ..play.link import from_link
 from ..play.server import PlayServer

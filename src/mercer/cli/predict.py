@@ -10,7 +10,7 @@ from inspect import signature
 from io import StringIO
 from typing import Any
 
-from ..io.atomic import write_whole
+from ..archives.atomic import write_whole
 from .data import last_step, points_for, read
 from .exits import Exit, UsageError
 from .output import note, plain, show

@@ -102,8 +102,13 @@ class Columns:
         self.at, self.n = at, at.size
         self.batch, piece = sizes(self.way, self.scratch / self.threads)
         self.parts = pieces(at.size, shared(piece, at.size, self.threads))
-        held = at.size * self.way.bytes_a_point <= self.room
-        self._ready = [self.way.columns(self._own, at[part]) for part in self.parts] if held else None
+        self._held: list[Ready] | None = None
+
+    def ready(self) -> list[Ready] | None:
+        """The pieces made ready, when that is first asked for; None, where there is no room to keep them."""
+        if self._held is None and self.n * self.way.bytes_a_point <= self.room:
+            self._held = [self.way.columns(self._own, self.at[part]) for part in self.parts]
+        return self._held
 
     @cached_property
     def diag(self) -> Array:
@@ -118,7 +123,8 @@ class Columns:
     @cached_property
     def error(self) -> float:
         """By how much a value may differ from k."""
-        return inf if self._ready is None else self.way.error(self._ready)
+        held = self.ready()
+        return inf if held is None else self.way.error(held)
 
     @property
     def precise(self) -> AnyWay:
@@ -133,6 +139,7 @@ class Columns:
         """Seconds of a value, measured on more and more rows until that takes long enough."""
         serial = self.kernel.serial
         narrow = self.narrow(self.at[: _PROBE_COLUMNS[serial]], self.threads)
+        narrow.ready()
         for most in _PROBE_ROWS[serial]:
             rows = self.at[:most]
             out = np.empty((rows.size, narrow.n), self.dtype)
@@ -165,10 +172,10 @@ class Columns:
         outs: list[Array],
     ) -> None:  # fmt: skip
         """A verb of the way on each piece of the columns, which are made ready first where they are not."""
-        ready = self.way.rows(points, rows)
+        held, ready = self.ready(), self.way.rows(points, rows)
         self.counted.values += rows.size * self.n
-        if self._ready is not None:
-            for_each(list(map(verb, repeat(ready), self._ready, repeat(what), outs)), call, self.threads)
+        if held is not None:
+            for_each(list(map(verb, repeat(ready), held, repeat(what), outs)), call, self.threads)
             return
 
         def first_ready(number: int) -> None:

@@ -18,6 +18,7 @@ from ..kernels.points import is_sparse
 from ..types import Array, Index, Points
 from .way import Task, Way, core
 
+_ENTRIES = 100_000  # of zeros and ones that are packed at a time
 _CURVED = 4.0  # multiply-adds that an exponential or a root costs beside the sum
 
 
@@ -111,10 +112,11 @@ class Bits(Tiles):
         self.cost = 2.0 * words + _CURVED
 
     def prepared(self, X: Points) -> Array:
-        size = self.dtype.itemsize
-        octets = np.packbits(dense(X) != 0, axis=1)
-        words = np.zeros((len(octets), -(-octets.shape[1] // size) * size), np.uint8)
-        words[:, : octets.shape[1]] = octets
+        size, octets = self.dtype.itemsize, -(-X.shape[1] // 8)
+        words = np.zeros((X.shape[0], -(-octets // size) * size), np.uint8)
+        step = max(1, _ENTRIES // max(X.shape[1], 1))
+        for start in range(0, X.shape[0], step):  # sparse points are dense here, a few at a time
+            words[start : start + step, :octets] = np.packbits(dense(X[start : start + step]) != 0, axis=1)
         return words.view(f"u{size}")
 
     def _pack(self, X: Points, index: Index, size: int) -> Packed:

@@ -42,7 +42,9 @@ class Inverted(Way[Entries]):
         self.bytes_a_point = X.nnz / X.shape[0] * (4.0 + self.dtype.itemsize) + self.dtype.itemsize
 
     def prepared(self, X: Points) -> Points:
-        return X.astype(self.dtype, copy=False)
+        if X.dtype == self.dtype:
+            return X
+        return type(X)((X.data.astype(self.dtype), X.indices, X.indptr), shape=X.shape)  # the indices are not copied
 
     def rows(self, X: Points, index: Index) -> Entries:
         part = X[index]

@@ -84,5 +84,10 @@ def cast(sums: Callable[[slice], Array], n: int, k: int, biases: Array, ties: bo
 
 
 def decision(won: Array, margin: Array) -> Array:
-    """For each class the pairs that it wins, and less than 1/3 for by how much."""
-    return np.asarray(won + margin / (3.0 * (np.abs(margin) + 1.0)))
+    """For each class the pairs that it wins, and less than 1/3 for by how much; `won` and `margin` are overwritten."""
+    size = np.abs(margin)
+    size += 1.0
+    size *= 3.0
+    margin /= size
+    won += margin
+    return won

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..archives.checkpoint import identity_of, read, write
 from ..types import Array
 from .tasks import Training
 
@@ -19,8 +20,6 @@ class Checkpoint:
     """The coefficients of each problem so far, and the file that they are in; `data` tells the points from others."""
 
     def __init__(self, path: Any, training: Training, data: Any) -> None:
-        from ..io.checkpoint import identity_of, read
-
         self.path, self.rounds, self.lock = path, 0, threading.Lock()
         posed = [(task.y, task.C, task.bias, task.mass, repr(task.loss)) for task in training.tasks]
         self.identity = identity_of(repr(training.kernel), training.rows, posed, data)
@@ -36,6 +35,4 @@ class Checkpoint:
 
     def write(self, betas: Sequence[Array]) -> None:
         """Write them all."""
-        from ..io.checkpoint import write
-
         write(self.path, KIND, self.identity, list(betas))

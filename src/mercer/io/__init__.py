@@ -1,9 +1,10 @@
 """Files: tables in, models in and out (`save`, `load`); LIBSVM models and ONNX (`libsvm`, `onnx`)."""
 
-from .atomic import place_for
-from .codec import StorageError
+from ..archives.archive import ModelError
+from ..archives.atomic import place_for
+from ..archives.values import StorageError
 from .encode import Encoder, UnseenCategoryWarning
-from .models import ModelError, load, read_manifest, save
+from .models import load, read_manifest, save
 from .read import read_table
 from .tables import DataError, Table
 

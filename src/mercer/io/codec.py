@@ -1,10 +1,8 @@
 """Estimators as JSON and arrays, and back. Reading builds known classes from plain values: it runs no code of the file.
 
-A value is itself where JSON has it (null, true, 3, 0.1, "text", a list), or an object with one telling key:
+Plain values are written as in `archives.values`, and others as objects with one telling key too:
 
-    {"float": "inf"}  {"scalar": [dtype, value]}  {"tuple": [...]}  {"dict": [[key, value], ...]}  {"labels": [...]}
-    {"solutions": [...]}
-    {"few": [dtype, [...]]}  {"array": "03-dual_coef_.npy"}  {"sparse": [size, mask, values]}  {"csr": [...]}
+    {"solutions": [...]}  {"csr": [...]}
     {"kernel": "rbf(gamma=0.5)"}  {"features": estimator}  {"solver": "qp()"}  {"status": "CONVERGED"}
     {"value": "Certificate", "fields": {...}}  {"same": 0}  {"records": "Step", "columns": {...}}
     {"estimator": "SVC", "parameters": {...}, "fitted": {...}}
@@ -13,7 +11,6 @@ A value is itself where JSON has it (null, true, 3, 0.1, "text", a list), or an 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import fields
 from inspect import signature
@@ -21,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..archives.values import PlainReader, PlainWriter, StorageError, a, parts_of
 from ..kernels import FromFeatures, Kernel
 from ..kernels import kernel as as_kernel
 from ..kernels.points import is_sparse
@@ -34,51 +32,25 @@ from .plain import as_dtype, as_function, as_slice, as_type, is_plain, plain
 from .registry import ESTIMATORS, FORGOTTEN, RECORDS, VALUES, class_of, name_of
 from .values import require_column, require_typed
 
-_KINDS = "biufU"  # of arrays: true and false, whole numbers, numbers, text
-_DEEPEST = 50
-_FEW = 32  # entries of a vector that is written into the manifest, where people can read it
-_WIDEST = 1000  # characters for which there is room in such a vector, whatever it holds
-_WORTH_PACKING = 64  # entries; longer vectors of mostly zeros are stored as a mask and the rest
 _SEARCHES = {"BaseSearchCV"}  # of which the best estimator is kept; by name: to import it takes a while
 _TRANSIENT = (  # of scikit-learn: not learned, or made anew
     "_skl_callbacks", "_parent_callback_ctx", "_stop_words_id", "f_",
 )  # fmt: skip
 
 
-class StorageError(ValueError):
-    """Something that a model file cannot hold."""
-
-
-class Writer:
+class Writer(PlainWriter):
     """Turns values into JSON; the arrays are collected in `arrays`, by name."""
 
     def __init__(self) -> None:
-        self.arrays: dict[str, Array] = {}
+        super().__init__()
         self.seen: dict[int, int] = {}
         self.kept: list[Any] = []  # so that no id is used twice
 
-    def encode(self, value: Any, name: str = "") -> Any:
-        """The value as JSON; its name is for the names of arrays and for errors."""
-        if value is None or isinstance(value, bool | str) or type(value) is int:
-            return value
-        if type(value) is float:
-            return value if math.isfinite(value) else {"float": repr(value)}
-        if isinstance(value, np.generic):
-            return {"scalar": [value.dtype.str, self.encode(value.item(), name)]}
-        if isinstance(value, np.ndarray):
-            return self.array(value, name)
-        if is_sparse(value):
-            return self.csr(value, name)
-        if isinstance(value, list):
-            return [self.encode(item, name) for item in value]
-        if isinstance(value, tuple):
-            if len({type(item) for item in value}) == 1 and name_of(value[0], RECORDS):
-                return self.records(value, name)
-            kind = "solutions" if isinstance(value, Solutions) else "tuple"
-            return {kind: [self.encode(item, name) for item in value]}
-        if isinstance(value, dict):
-            return {"dict": [[self.encode(key, name), self.encode(item, name)] for key, item in value.items()]}
-        return self.object(value, name)
+    def several(self, value: tuple[Any, ...], name: str) -> Any:
+        if len({type(item) for item in value}) == 1 and name_of(value[0], RECORDS):
+            return self.records(value, name)
+        encoded = super().several(value, name)
+        return {"solutions": encoded["tuple"]} if isinstance(value, Solutions) else encoded
 
     def records(self, value: tuple[Any, ...], name: str) -> Any:
         """A tuple of equals, as columns."""
@@ -89,6 +61,8 @@ class Writer:
 
     def object(self, value: Any, name: str) -> Any:
         """Kernels, solvers, certificates, estimators."""
+        if is_sparse(value):
+            return self.csr(value, name)
         if isinstance(value, Kernel):
             return _kernel(self, value)
         if name == "kernel" and callable(value):  # a function, or a kernel of scikit-learn's: as_kernel says which
@@ -161,28 +135,6 @@ class Writer:
         except ValueError as error:
             raise StorageError(f"A model file cannot hold this {type(value).__name__}: {error}.") from None
 
-    def array(self, value: Array, name: str) -> Any:
-        if value.dtype == object:
-            if value.ndim != 1:
-                raise StorageError(f"A model file cannot hold {name}, a table of objects.")
-            return {"labels": [self.encode(item, name) for item in value]}
-        if value.dtype.kind not in _KINDS:
-            raise StorageError(f"A model file cannot hold {name}, an array of {value.dtype}.")
-        if value.ndim == 1 and value.size <= _FEW:
-            return {"few": [value.dtype.str, [self.encode(item, name) for item in value.tolist()]]}
-        if value.ndim == 1 and value.size > _WORTH_PACKING and value.dtype.kind in "if":
-            mask = np.ascontiguousarray(value).view(np.uint8).reshape(value.size, -1).any(axis=1)  # also keeps -0.0
-            if 2 * np.count_nonzero(mask) < value.size:
-                parts = (np.packbits(mask), value[mask])
-                return {"sparse": [value.size, *(self.array(p, name) for p in parts)]}
-        return {"array": self.store(value, name)}
-
-    def store(self, value: Array, name: str) -> str:
-        plain = "".join(c for c in name if c.isascii() and (c.isalnum() or c == "_")) or "array"
-        file = f"{len(self.arrays):02d}-{plain}.npy"
-        self.arrays[file] = value
-        return file
-
     def csr(self, value: Any, name: str) -> Any:
         if getattr(value, "format", "") != "csr":
             raise StorageError(f"A model file cannot hold {name}, a {type(value).__name__}: make it a CSR matrix.")
@@ -213,64 +165,19 @@ def _text(kind: str, value: Any, parse: Callable[[str], Any]) -> Any:
     return {kind: text}
 
 
-class Reader:
+class Reader(PlainReader):
     """Turns JSON into values; `fetch(name)` gives an array that belongs to it."""
 
     def __init__(self, fetch: Callable[[str], Array]) -> None:
-        self.fetch = fetch
+        super().__init__(fetch)
         self.values: list[Any] = []
-        self.depth = 0
-
-    def decode(self, node: Any) -> Any:
-        """The value; raises ValueError, KeyError or TypeError where the JSON is none that a Writer makes."""
-        if node is None or isinstance(node, bool | int | float | str):
-            return node
-        self.depth += 1
-        if self.depth > _DEEPEST:
-            raise ValueError("it is nested too deeply")
-        value = [self.decode(item) for item in node] if isinstance(node, list) else self.object(node)
-        self.depth -= 1
-        return value
-
-    def object(self, node: Any) -> Any:
-        if not isinstance(node, dict) or not node:
-            raise ValueError("it holds an empty object")
-        kind = next(iter(node))
-        rule = _RULES.get(kind)
-        if rule is None:
-            raise ValueError(f"it holds a value of the unknown kind {kind!r:.40}")
-        wanted, build = rule
-        if set(node) != {kind, *wanted}:
-            raise ValueError(f"its value of kind {kind!r} has other parts than expected")
-        try:
-            return build(self, *node.values())
-        except (TypeError, AttributeError, OverflowError) as error:
-            raise ValueError(f"its value of kind {kind!r} is not one that save writes") from error
-
-    def labels(self, items: list[Any]) -> Array:
-        out = np.empty(len(items), dtype=object)
-        for place, item in enumerate(items):
-            out[place] = self.decode(item)
-        return out
-
-    def array(self, name: str) -> Array:
-        return self.fetch(_a(str, name))
-
-    def sparse(self, parts: list[Any]) -> Array:
-        size, packed, values = (self.decode(part) for part in _parts(parts, 3))
-        mask = np.unpackbits(_a(np.ndarray, packed))
-        if not 0 <= mask.size - _a(int, size) < 8 or mask[size:].any() or mask.sum() != len(values):
-            raise ValueError("a vector of mostly zeros does not add up")
-        out = np.zeros(size, values.dtype)
-        out[mask[:size].astype(bool)] = values
-        return out
 
     def csr(self, parts: list[Any]) -> Any:
         from scipy import sparse
 
-        data, indices, indptr, shape, name = (self.decode(part) for part in _parts(parts, 5))
+        data, indices, indptr, shape, name = (self.decode(part) for part in parts_of(parts, 5))
         build = {"csr_matrix": sparse.csr_matrix, "csr_array": sparse.csr_array}[name]
-        rows, columns = (_a(int, length) for length in _parts(shape, 2))
+        rows, columns = (a(int, length) for length in parts_of(shape, 2))
         if indices.dtype.kind != "i" or indptr.dtype.kind != "i" or len(indptr) != rows + 1 or columns < 0:
             raise ValueError("a sparse matrix does not add up")
         matrix = build((data, indices, indptr), shape=(rows, columns), copy=False)
@@ -288,7 +195,7 @@ class Reader:
         return tuple(cls(**dict(zip(lists, row, strict=True))) for row in zip(*lists.values(), strict=True))
 
     def same(self, number: Any) -> Any:
-        if not 0 <= _a(int, number) < len(self.values):
+        if not 0 <= a(int, number) < len(self.values):
             raise ValueError("it refers to a value that there is not")
         return self.values[number]
 
@@ -330,63 +237,12 @@ def _defaults(cls: type) -> dict[str, Any]:
     return {each.name: each.default for each in given if each.name in names and each.default is not each.empty}
 
 
-def _a(kind: type, value: Any) -> Any:
-    if type(value) is not kind:
-        raise ValueError(f"it holds a {type(value).__name__} in place of a {kind.__name__}")
-    return value
-
-
-def _parts(value: Any, count: int) -> list[Any]:
-    if not isinstance(value, list) or len(value) != count:
-        raise ValueError(f"it holds a value that does not have {count} parts")
-    return value
-
-
-def _dict(reader: Reader, pairs: list[Any]) -> dict[Any, Any]:
-    return {reader.decode(key): reader.decode(item) for key, item in (_parts(pair, 2) for pair in _a(list, pairs))}
-
-
-def _dtype(text: Any) -> np.dtype[Any]:
-    dtype: np.dtype[Any] = np.dtype(_a(str, text))
-    if dtype.kind not in _KINDS or dtype.str != text:  # older versions of NumPy let the width of a text overflow
-        raise ValueError(f"it holds values of the unknown kind {text!r:.40}")
-    return dtype
-
-
-def _scalar(reader: Reader, parts: list[Any]) -> Any:
-    kind, value = _parts(parts, 2)
-    return _dtype(kind).type(reader.decode(value))
-
-
-def _few(reader: Reader, parts: list[Any]) -> Array:
-    kind, items = _parts(parts, 2)
-    dtype, decoded = _dtype(kind), reader.decode(_a(list, items))
-    if dtype.kind == "U" and dtype.itemsize > 4 * max(_WIDEST, *(len(str(item)) for item in decoded)):
-        raise ValueError("its texts are shorter than it says")
-    values = np.array(decoded, dtype)
-    if values.ndim != 1 or values.size > _FEW:
-        raise ValueError("a short vector is not one")
-    return values
-
-
-def _float(reader: Reader, text: str) -> float:
-    return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[text]
-
-
-_RULES: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
-    "float": ((), _float),
-    "scalar": ((), _scalar),
-    "tuple": ((), lambda reader, items: tuple(reader.decode(_a(list, items)))),
-    "solutions": ((), lambda reader, items: Solutions(_a(Solution, one) for one in reader.decode(_a(list, items)))),
-    "dict": ((), _dict),
-    "labels": ((), Reader.labels),
-    "few": ((), _few),
-    "array": ((), Reader.array),
-    "sparse": ((), Reader.sparse),
+Reader.rules = PlainReader.rules | {
+    "solutions": ((), lambda reader, items: Solutions(a(Solution, one) for one in reader.decode(a(list, items)))),
     "csr": ((), Reader.csr),
-    "kernel": ((), lambda reader, text: as_kernel(_a(str, text))),
+    "kernel": ((), lambda reader, text: as_kernel(a(str, text))),
     "features": ((), lambda reader, node: FromFeatures(reader.decode(node))),
-    "solver": ((), lambda reader, text: as_solver(_a(str, text))),
+    "solver": ((), lambda reader, text: as_solver(a(str, text))),
     "status": ((), lambda reader, name: Status[name]),
     "records": (("columns",), Reader.records),
     "same": ((), Reader.same),
@@ -397,4 +253,3 @@ _RULES: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "slice": ((), lambda reader, parts: as_slice(parts)),
     "function": ((), lambda reader, name: as_function(name)),
 }
-"""How each kind of value is read: the further keys of its object, and what builds it."""

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
+from ..archives.atomic import write_whole
 from ..estimators import SVC, SVR, OneClassSVM
 from ..estimators.base import Machine
 from ..estimators.multiclass import class_slices, pack, pairs, unpack
@@ -29,7 +30,6 @@ from ..kernels.base import Scaled
 from ..kernels.points import Domain
 from ..solution import Certificate, Solution, one_or_all, worst
 from ..types import Array, Points
-from .atomic import write_whole
 from .consistent import require_consistent
 from .scaling import affine, svm_scale_text
 

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..archives.atomic import write_whole
 from ..estimators import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, LinearSVC, OneClassSVM, Perceptron
 from ..estimators.base import Machine
 from ..estimators.multiclass import class_slices, pairs
 from ..estimators.one_class import ROUNDING
 from ..kernels.points import Domain, is_sparse
 from ..types import Array
-from .atomic import write_whole
 from .onnx_check import tried
 from .onnx_kernels import Operators, block
 from .onnx_steps import DOUBLE, INT64, STEPS, WRAPPERS, convert_step, step_shape

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .base import Kernel
 
 _DIAGONAL = 1024  # points whose diagonal is computed at a time
+_SQUARES = 1_000_000  # entries of sparse points that are squared at a time
 COORDINATES = 1024  # at most so many coordinates of sparse points are made dense at a time
 
 
@@ -85,10 +86,12 @@ def _is_text(X: Array) -> bool:
 
 
 def squared_norms(A: Points) -> Array:
-    """|x|^2 of each point."""
-    if is_sparse(A):
-        return np.asarray(A.multiply(A).sum(axis=1)).reshape(-1)
-    return np.asarray(np.einsum("ij,ij->i", A, A))
+    """|x|^2 of each point; of sparse ones, squares of some rows at a time."""
+    if not is_sparse(A):
+        return np.asarray(np.einsum("ij,ij->i", A, A))
+    step = max(1, _SQUARES * A.shape[0] // max(1, A.nnz))
+    parts = (A[start : start + step] for start in range(0, A.shape[0], step)) if step < A.shape[0] else (A,)
+    return np.concatenate([np.asarray(part.multiply(part).sum(axis=1)).reshape(-1) for part in parts])
 
 
 def count(X: Points) -> int:

@@ -18,9 +18,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from ..archives import checkpoint
 from ..estimators import SVC, SVR
 from ..estimators.checks import sample_weights
-from ..io import checkpoint
 from ..kernels import kernel as as_kernel
 from ..kernels.points import Domain, take
 from ..limits import Deadline, now

@@ -263,6 +263,8 @@ class Shard:
     def _play(self, active: Index, columns: Columns) -> None:
         t, self.n, self.everyone = self.all_terms, int(active.size), active.size == self.all_beta.size
         self.active, self.columns, self.stale = active, columns, False
+        if columns.matrix is None:
+            columns.ready()
         self.terms, self.beta, self.F = t, self.all_beta, self.all_F
         if not self.everyone:
             self.terms = t.at(active)

@@ -56,7 +56,8 @@ def cheaper(problem: Problem, solver: Solver) -> Solver:
         served = not isinstance(problem.loss, HardMargin) and not problem.mass
         return CoordinateDescent(newton=False) if served else Decomposition()
     gram = problem.gram
-    room = _ROOM if gram.budget is None else gram.budget
+    budget = gram.budget if gram.whole is None else gram.whole.budget
+    room = _ROOM if budget is None else budget
     features = gram.kernel.features(gram.points[0:1]) if gram.kernel.serial else None
     if features is not None and problem.n * features.shape[1] * 8 <= room:
         return InFeatures()

@@ -1,7 +1,7 @@
 """Checkpoints: what is finished so far of a long work, in a file from which a new process can go on.
 
-It is an archive like that of a model (see `models`): a manifest and arrays, read without running anything, and written
-whole or not at all. The manifest says what kind of work it is, and the identity of its data and settings, a SHA-256:
+It is an archive like that of a model: a manifest and arrays, read without running anything, and written whole or not
+at all. The manifest says what kind of work it is, and the identity of its data and settings, a SHA-256:
 nobody goes on with other data by mistake.
 """
 
@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..kernels.points import is_sparse
+from .archive import CHECKPOINT, ModelError, guarded, pack
 from .atomic import write_whole
-from .codec import Writer
-from .models import CHECKPOINT, ModelError, guarded, pack
+from .values import PlainWriter
 
 
 class CheckpointError(ModelError):
@@ -25,8 +25,8 @@ class CheckpointError(ModelError):
 
 
 def write(path: str | os.PathLike[str], kind: str, identity: str, content: Any) -> None:
-    """Put content (what a model file may hold; lists and dicts too) in place of what the file holds now."""
-    writer = Writer()
+    """Put content (plain values and arrays) in place of what the file holds now."""
+    writer = PlainWriter()
     encoded = writer.encode(content, kind)
     told = {"format": CHECKPOINT, "kind": kind, "identity": identity, "content": encoded}
     write_whole(path, pack(told, writer.arrays))

@@ -1,0 +1,1 @@
+"""Files that are written whole, of plain values and arrays; checkpoints. Estimators in files are the affair of `io`."""
