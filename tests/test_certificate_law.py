@@ -26,7 +26,7 @@ from mercer import (
     Perceptron,
     certify,
 )
-from mercer.estimators.judge import _coefficients
+from mercer.estimators.certifying import _coefficients
 from mercer.features import Nystrom
 from mercer.gram import DenseGram
 from mercer.kernels import Linear

@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV
 from mercer import KernelPerceptron, LinearSVC, Perceptron, Problem, certify, solve
 from mercer.kernels import FromFunction, Gaussian, Linear, Polynomial, Precomputed
 from mercer.losses import HardMargin
-from mercer.online import Update, rows
+from mercer.online import Update, kernel_values
 from mercer.solution import Status
 
 from .heard import hear
@@ -122,12 +122,12 @@ def test_eta_scales_the_weights_and_nothing_else():
 @pytest.fixture(params=["held", "streamed", "streamed in small pieces"])
 def way(request, monkeypatch):
     """Kernel values held at once, or rows computed when they are needed; small blocks, so that there are many."""
-    monkeypatch.setattr(rows, "_BLOCK", 7)
-    monkeypatch.setattr(rows, "_CHEAP_BLOCK", 7)
+    monkeypatch.setattr(kernel_values, "_BLOCK", 7)
+    monkeypatch.setattr(kernel_values, "_CHEAP_BLOCK", 7)
     if request.param != "held":
-        monkeypatch.setattr(rows, "_HELD", 0)
+        monkeypatch.setattr(kernel_values, "_HELD", 0)
     if request.param == "streamed in small pieces":
-        monkeypatch.setattr(rows, "_BUFFER", 1000)
+        monkeypatch.setattr(kernel_values, "_BUFFER", 1000)
     return request.param
 
 
@@ -406,9 +406,9 @@ def test_limits_and_watchers(capsys, way):
 
 
 def test_ctrl_c_ends_with_what_there_is(monkeypatch):
-    monkeypatch.setattr(rows, "_BLOCK", 7)
-    monkeypatch.setattr(rows, "_CHEAP_BLOCK", 7)
-    monkeypatch.setattr(rows, "_HELD", 0)
+    monkeypatch.setattr(kernel_values, "_BLOCK", 7)
+    monkeypatch.setattr(kernel_values, "_CHEAP_BLOCK", 7)
+    monkeypatch.setattr(kernel_values, "_HELD", 0)
     X, y = two_classes(60)
     calls = []
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mercer import KernelRidge, certify, solve
-from mercer.estimators import judge
+from mercer.estimators import certifying
 from mercer.features.base import random_generator
 from mercer.kernels import Gaussian, Linear
 from mercer.shards.engine import WorkersLostError
@@ -91,5 +91,5 @@ def test_certify_asks_what_fit_has_made(monkeypatch):
     """The same checks, weights, kernel and centre: `_training` of the machine."""
     machine, calls = KernelRidge("linear", 0.1, bias=True).fit(X + 1e6, T), []
     training = KernelRidge._training
-    monkeypatch.setattr(judge.KernelRidge, "_training", lambda *given: calls.append(1) or training(*given))
+    monkeypatch.setattr(certifying.KernelRidge, "_training", lambda *given: calls.append(1) or training(*given))
     assert certify(machine, X + 1e6, T).relative_gap <= 1e-6 and len(calls) == 1

@@ -143,7 +143,7 @@ def test_the_mean_of_stochastic_steps_by_hand():
     method = StochasticSubgradient(rule, "random", average_from=1, random_state=5)
     found = solve(problem, method, tol=0.0, max_iter=4)
     from mercer._core.reference import draw
-    from mercer.solvers.rows import random_words
+    from mercer.solvers.features_or_kernels import random_words
 
     words, order, w, t, seen = random_words(5), np.arange(12), np.zeros(4), 0, []
     for number in range(3):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         OneClassSVM,
         Perceptron,
     )
-    from .estimators.judge import certify
+    from .estimators.certifying import certify
     from .function import RKHSFunction
     from .gram import evidence, gram_of
     from .io import load, save
@@ -75,7 +75,7 @@ _HOME = {
     "SVC": "estimators", "SVR": "estimators", "OneClassSVM": "estimators", "KernelLogistic": "estimators",
     "KernelRidge": "estimators", "LinearSVC": "estimators", "Perceptron": "estimators",
     "KernelPerceptron": "estimators", "KernelPCA": "estimators",
-    "KernelKMeans": "estimators", "certify": "estimators.judge",
+    "KernelKMeans": "estimators", "certify": "estimators.certifying",
     "Problem": "problem", "RKHSFunction": "function", "evidence": "gram", "gram_of": "gram", "kernel": "kernels",
     "solve": "driver", "save": "io", "load": "io", "show": "report",
     "Search": "search", "one_standard_error": "search", "tune": "search",

@@ -239,6 +239,8 @@ def worst(certificates: Sequence[Certificate], names: Sequence[str], tol: float)
     worse = [i for i in everyone if not certificates[i].converged] or everyone
     number = worse[first_largest([certificates[i].relative_gap for i in worse], tol)]
     found = certificates[number]
+    if isinstance(found, WorstCertificate):  # as those of ridge regression are
+        return replace(found, name=names[number], parts=tuple(certificates))
     own = {f.name: getattr(found, f.name) for f in fields(Certificate)}
     return WorstCertificate(**own, name=names[number], parts=tuple(certificates))
 

@@ -19,7 +19,7 @@ from ..kernels import kernel as as_kernel
 from ..limits import Deadline
 from ..parallel import thread_count
 from ..search.auto import scale_path
-from ..search.rows import Splits
+from ..search.row_numbers import Splits
 from ..search.sheet import Sheet
 from ..ties import first_largest
 from ..types import Array

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from .. import estimators
 from .._core.core import CHOICE
 from ..columns import sums_between
-from ..estimators.foreign import ridge_kernel
+from ..estimators.from_sklearn import ridge_kernel
 from ..estimators.together import Stated, certified, rounded
 from ..kernels import FromBlocks, Kernel, Linear, Precomputed
 from ..kernels.pairwise import linear_scores

@@ -49,9 +49,9 @@ from .checks import (
     warn_of,
     warn_of_gaps,
 )
-from .elsewhere import tells_where
 from .expanded import SOLVER, Expanded, better, expanded_points, worth_another
 from .functions import Functions, functions_of
+from .hints import tells_where
 from .machines import COPY, fit_machines, training_gram
 from .multiclass import join
 from .predicted import as_predicted

@@ -17,7 +17,7 @@ from ..kernels.points import Domain, admit_both, common_dtype, count, diagonal, 
 from ..limits import NEVER, Deadline, ctrl_c_held
 from ..losses import HardMargin
 from ..online import Dual, Held, MarginCertificate, margin_certificate, one_pass
-from ..online.rows import rows_of
+from ..online.kernel_values import rows_of
 from ..params import require_integer
 from ..problem import Task
 from ..solution import Inseparable, Status

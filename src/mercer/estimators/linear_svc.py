@@ -33,7 +33,7 @@ from .checks import (
     seed_of,
     weights_with_classes,
 )
-from .elsewhere import NO_PROBABILITIES, Absent
+from .hints import NO_PROBABILITIES, Absent
 from .tasks import Training
 
 _SMALL = 4_000_000  # bytes of points that may be copied

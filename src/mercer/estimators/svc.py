@@ -24,7 +24,7 @@ from .checks import (
     weights_with_classes,
 )
 from .contributions import Contributions, contributions
-from .elsewhere import NO_PROBABILITIES, Absent
+from .hints import NO_PROBABILITIES, Absent
 from .multiclass import apart, cast, class_slices, decision, pack, pairs, unpack
 
 

@@ -26,7 +26,15 @@ _PIECES = 500
 
 
 class Box(NamedTuple):
-    """Where the dual terms are finite: lo <= beta <= hi."""
+    """Where the dual terms are finite: lo <= beta <= hi.
+
+    Parameters
+    ----------
+    lo : ndarray of shape (n,)
+        The least coefficients.
+    hi : ndarray of shape (n,)
+        The largest ones.
+    """
 
     lo: Array
     hi: Array

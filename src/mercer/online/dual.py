@@ -19,8 +19,8 @@ import numpy as np
 from .._core.core import CHOICE
 from ..columns import pieces
 from ..types import Array, Index
+from .kernel_values import Rows
 from .passes import Learner, Update
-from .rows import Rows
 
 _UNLIMITED = 2**62
 

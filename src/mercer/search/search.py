@@ -24,7 +24,7 @@ from ..memory import parse_bytes
 from ..parallel import thread_count
 from .auto import AutoGrid
 from .choose import at_edge, decided
-from .rows import Cell, Splits
+from .row_numbers import Cell, Splits
 from .settings import key_of, last_step, prefix_of
 from .sheet import KNOWN, Answer, Sheet
 from .spread import SpreadSheet

@@ -31,7 +31,7 @@ from .aims import Aims
 from .matrices import BYTES, Matrices, Matrix
 from .paths import Fold, Posed, good_enough, objective, pose, solve_all
 from .placed import Placed, stacked
-from .rows import Splits, rows_of
+from .row_numbers import Splits, rows_of
 from .settings import key_of, last_step, prefix_of
 
 KNOWN = (SVC, SVR)

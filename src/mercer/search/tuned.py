@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from ..estimators import SVC, SVR
 from ..kernels.points import count, is_sparse
-from .rows import rows_of
+from .row_numbers import rows_of
 from .search import Search
 
 _MOST = 5_000  # rows on which settings are compared; the best is then trained on all

@@ -27,8 +27,8 @@ from ..problem import Problem
 from ..types import Array
 from .base import Iterate, Solver, repaired
 from .descent import Descent, balanced, nothing
+from .features_or_kernels import Features
 from .newton.proximal_point import ProximalPoint
-from .rows import Features
 
 _BEFORE = 3  # rounds of passes before Newton steps, where r is 0: a good start saves many of them
 _ENOUGH, _NARROW = 30, 500  # after so many rounds with no more features than this, passes have had their chance

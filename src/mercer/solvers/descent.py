@@ -18,7 +18,7 @@ from ..limits import now
 from ..problem import Problem
 from ..types import Array
 from .base import Iterate
-from .rows import Features, Kernels, random_words, table_of
+from .features_or_kernels import Features, Kernels, random_words, table_of
 
 core = CHOICE.functions
 _CONSTANT = 0.03  # what is added to K for a free bias, in parts of the mean K_ii
@@ -32,7 +32,7 @@ _IDLE = 1e-13  # gains below this part of the first are rounding
 
 
 class Descent:
-    """Where the descent stands: beta, its image (see rows.py), the bias, and who is left in play.
+    """Where the descent stands: beta, its image (see features_or_kernels.py), the bias, and who is left in play.
 
     A round, which needs explicit features, is several passes, and points that are optimal by a wide margin are left out
     of all but the first. With `draws`, `one_pass` draws points at random, instead of a new order.

@@ -33,7 +33,7 @@ from ..types import Array, Index
 from .base import Iterate, Raw, Solver, Work
 from .coordinate import require_no_mass
 from .descent import Descent, balanced, nothing
-from .rows import Features, random_words, rows_of, table_of
+from .features_or_kernels import Features, random_words, rows_of, table_of
 from .steps import FAR, Automatic, StepRule, require_rule
 from .subgradient import Path, followed, whole_products
 

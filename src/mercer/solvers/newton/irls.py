@@ -33,7 +33,7 @@ from ...types import Array
 from ..base import Iterate
 from ..conjugate_gradients import Standing, conjugate_gradients
 from ..descent import Descent
-from ..rows import Features
+from ..features_or_kernels import Features
 from .hessian import TINY, Bias
 from .line_search import FLAT, flat_step
 from .preconditioner import Preconditioner

@@ -20,8 +20,8 @@ from ..solvers.ridge.linear_system import Block, System
 from ..solvers.ridge.ridge_certificate import of_targets
 from ..types import Array, Points
 from .base import Machine
-from .foreign import as_machine, ridge_kernel
-from .judge_linear import certify_linear
+from .certifying_linear import certify_linear
+from .from_sklearn import as_machine, ridge_kernel
 from .online import Online
 from .predicted import linear_as_predicted
 from .ridge import KernelRidge

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import mercer
 from mercer import SVC, SVR, KernelRidge, LinearSVC
-from mercer.estimators.elsewhere import ELSEWHERE
+from mercer.estimators.hints import ELSEWHERE
 
 from .zoo import two_classes
 
