@@ -181,7 +181,9 @@ def draw(fits: list[Fit], path: Path) -> None:
         for case, colour in zip(CASES, COLOURS, strict=False):
             for name, line in (("mercer", "o-"), ("intelex", "s:")):
                 own = [fit for fit in fits if fit.case == case.name and fit.machine == name]
-                if own and not np.isnan(getattr(own[0], quantity)):
+                if quantity == "values":  # not counted by other machines, nor where all was settled by one native call
+                    own = [fit for fit in own if fit.values > 0]
+                if own:
                     power = exponent(own, quantity)
                     told = "" if np.isnan(power) or quantity == "memory" else f", n^{power:.1f}"
                     ax.loglog(
