@@ -254,7 +254,7 @@ class OnMercer:
             return sums_between(self._mercer_kernel(), X, model.support_vectors_, dual, edges, np.float64)
         pieces = [slice(start, stop) for start, stop in pairwise(edges)]
         if callable(self.kernel) or self.kernel == "precomputed":
-            values = X[:, model.support_]
+            values = X.take(model.support_, axis=1)  # by rows, as below: the same sums, to the last digit
         elif (X.shape[0] + columns) * max(X.shape[1], columns) <= _FEW_VALUES:
             values = _dense(X) @ _dense(model.support_vectors_).T
         else:
