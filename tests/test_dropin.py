@@ -153,6 +153,40 @@ def test_predictions_follow_the_attributes():
     assert set(ours.predict(X)) == {0}
 
 
+def test_the_same_values_of_a_kernel_give_the_same_predictions_to_the_last_digit():
+    points = np.random.default_rng(0).integers(-3, 4, (40, 3)).astype(float)
+    targets, K = points[:, 0] + np.abs(points[:, 1]), points @ points.T  # whole numbers: every K is exact
+    linear = dropin.SVR(kernel="linear").fit(points, targets).predict(points)
+    assert np.array_equal(linear, dropin.SVR(kernel="precomputed").fit(K, targets).predict(K))
+    assert np.array_equal(linear, dropin.SVR(kernel=lambda A, B: A @ B.T).fit(points, targets).predict(points))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [[3, 1, 3, 7], np.array([True, False, True, True]), np.array([0.0, -2.0, 5.0, 0.0]), np.array(list("abca"))],
+    ids=lambda labels: np.asarray(labels).dtype.kind,
+)
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_targets_are_read_as_scikit_learn_reads_them(labels, class_weight):
+    ours, theirs = dropin.SVC(class_weight=class_weight), sklearn.svm.SVC(class_weight=class_weight)
+    for of_ours, of_theirs in zip(
+        [ours._validate_targets(labels), ours.classes_, ours.class_weight_],
+        [theirs._validate_targets(labels), theirs.classes_, theirs.class_weight_],
+        strict=True,
+    ):
+        assert of_ours.dtype == of_theirs.dtype and np.array_equal(of_ours, of_theirs)
+
+
+def test_targets_that_are_not_plain_raise_what_scikit_learn_raises():
+    points = np.eye(4)
+    with pytest.raises(ValueError, match="number of classes has to be greater than one"):
+        dropin.SVC().fit(points, np.ones(4, int))
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        dropin.SVC().fit(points, np.array([0.5, 1.5, 2.5, 0.25]))
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        dropin.SVR().fit(points, np.array(list("abca")))
+
+
 def test_weights_of_zero_are_no_points():
     weight = np.arange(len(y)) % 4 > 0
     ours = dropin.SVC().fit(X, y, weight.astype(float))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from html import escape
+from math import isfinite
 from textwrap import indent
 from typing import Any, Self
 
@@ -366,4 +367,4 @@ def relative(gap: float, primal: float, dual: float) -> float:
     scale = max(abs(primal), abs(dual))
     if gap == 0.0:
         return 0.0
-    return gap / scale if scale > 0.0 and np.isfinite(gap) else float("inf")
+    return gap / scale if scale > 0.0 and isfinite(gap) else float("inf")

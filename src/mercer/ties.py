@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,8 @@ def signed(vectors: Any) -> Any:
 
 def first_largest(values: Any, within: float | None = None) -> int:
     """The number of the first value that is no more than `within` below the largest; NaN is the least of all."""
-    values = np.where(np.isnan(values), -np.inf, values)
-    largest = float(values.max())
+    values = np.asarray(values)
+    largest = float(np.fmax.reduce(values))  # NaN only where all are, and then nothing is as large
     if within is None:
-        within = ROUNDING * abs(largest) if np.isfinite(largest) else 0.0
-    return int(np.argmax(values >= largest - within))
+        within = ROUNDING * abs(largest) if isfinite(largest) else 0.0
+    return int((values >= largest - within).argmax())

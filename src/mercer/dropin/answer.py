@@ -27,6 +27,7 @@ from ..solution import Certificate, Status, worst
 from ..types import Array, Index
 
 core = CHOICE.functions
+_NO_CLASSES = np.zeros(0, np.intp)
 log = logging.getLogger("mercer.dropin")
 _FINE = (Status.CONVERGED, Status.STALLED)
 _GAP = 1e-5  # the relative gap to reach
@@ -58,7 +59,9 @@ class RefusedError(Exception):
 
 
 class Answer(NamedTuple):
-    """Support vectors sorted by class, coefficients of each problem as rows, and what is proved of them."""
+    """Support vectors sorted by class (and how many there are of each, where there are classes), coefficients of each
+    problem as rows, and what is proved of them.
+    """
 
     support: Index
     per_class: Array
@@ -103,8 +106,8 @@ def of_few(
     if found is None:
         return None
     if len(found) == 1:
-        layout, certificate, sizes = found[0].beta[None], found[0].certificate, [0, 0]
-        used = np.flatnonzero(found[0].beta)
+        layout, certificate = found[0].beta[None], found[0].certificate
+        used = found[0].beta.nonzero()[0]
     else:
         assert group is not None
         sizes = np.bincount(group).tolist()
@@ -112,12 +115,12 @@ def of_few(
         used = np.flatnonzero(layout.any(axis=0))
         names = [f"{i} against {j}" for i, j in pairs(len(sizes))]
         certificate = worst([one.certificate for one in found], names, _GAP)
-    per_class = np.array([used.size, 0])
+    per_class = _NO_CLASSES
     if group is not None:
         used = used[group[used].argsort(kind="stable")]
-        per_class = np.bincount(group[used], minlength=len(sizes))
+        per_class = np.bincount(group[used], minlength=layout.shape[0] + 1)
     return Answer(
-        used if rows is None else rows[used], per_class, layout[:, used], np.array([one.b for one in found]),
+        used if rows is None else rows[used], per_class, layout.take(used, axis=1), np.array([one.b for one in found]),
         certificate, [1] * len(found),
     )  # fmt: skip
 

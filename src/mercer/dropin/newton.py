@@ -9,13 +9,12 @@ any number of points, without a copy of them; it takes some milliseconds more.)
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 
 import numpy as np
 
-from ..arithmetic import inner
 from ..losses import Terms
-from ..solution import Certificate, Status
+from ..solution import Certificate, Status, relative
 from ..solvers.newton.line_search import flat_step
 from ..solvers.triangular import inverse_of
 from ..types import Array
@@ -27,42 +26,55 @@ def newton(Z: Array, t: Terms, tol: float) -> tuple[Array, Certificate, int]:
     """w, its certificate, and the number of steps; the status is "converged" where the relative gap is below `tol`."""
     w, f, rounds = np.zeros(Z.shape[1]), np.zeros(len(Z)), 0
     beta, free = t.best(f), np.ones(len(Z), bool)
+    objective = _objective(t, w, beta)
     while rounds < _ROUNDS:
         step = _towards_least(Z[free], t.q[free], t.r[free]) - w
-        along = Z @ step
-        own, square = w @ step, step @ step
-        first = float(own - beta @ along)
+        along, seen = Z @ step, dict[float, Array]()
+        own = float(w @ step)
+        first = own - float(beta @ along)
         if not first < 0.0:
             break  # rounding hides what is left
-        part = flat_step(lambda part: float(own + part * square - t.best(f + part * along) @ along), first)  # noqa: B023
-        before, objective = free, _objective(t, w, beta)
-        after, moved = t.best(f + part * along), w + part * step
-        if not _objective(t, moved, after) < objective:
+        part = flat_step(_slopes(t, f, along, (own, float(step @ step)), seen), first)
+        beta, moved, before = seen[part], w + part * step, objective
+        objective = _objective(t, moved, beta)
+        if not objective < before:
             break
-        w, f, beta, free, rounds = moved, f + part * along, after, after != 0.0, rounds + 1
-        if part == 1.0 and np.array_equal(before, free):
+        w, f, rounds, past, free = moved, f + part * along, rounds + 1, free, beta != 0.0
+        if part == 1.0 and np.array_equal(past, free):
             break  # this is the least value of the quadratic that J is here
-    certificate = _certified(Z, t, w)
-    status = Status.CONVERGED if certificate.relative_gap <= tol else Status.STALLED
-    return w, replace(certificate, status=status), max(1, rounds)
+    return w, _certified(Z, t, w, tol), max(1, rounds)
 
 
 def _towards_least(Z: Array, q: Array, r: Array) -> Array:
     """The least value of J, were these coefficients free and all others 0."""
-    scaled = Z / r[:, None]
-    H = scaled.T @ Z
-    H.flat[:: len(H) + 1] += 1.0
-    return inverse_of(H)(scaled.T @ q)
+    scaled = (Z / r[:, None]).T
+    H = scaled @ Z
+    H.reshape(-1)[:: len(H) + 1] += 1.0
+    return inverse_of(H)(scaled @ q)
+
+
+def _slopes(
+    t: Terms, f: Array, along: Array, squares: tuple[float, float], seen: dict[float, Array]
+) -> Callable[[float], float]:
+    """The slope of J after a part of the step, from w'step and |step|^2; `seen` keeps beta at each part."""
+    own, square = squares
+
+    def slope(part: float) -> float:
+        beta = seen[part] = t.best(f + part * along)
+        return own + part * square - float(beta @ along)
+
+    return slope
 
 
 def _objective(t: Terms, w: Array, beta: Array) -> float:
     return 0.5 * float(w @ w + (t.r * beta) @ beta)
 
 
-def _certified(Z: Array, t: Terms, w: Array) -> Certificate:
+def _certified(Z: Array, t: Terms, w: Array, tol: float) -> Certificate:
     """Primal value of w, dual value of the point that its losses make."""
-    f = Z @ w
-    beta = t.best(f)
-    u = beta @ Z
-    primal, dual = _objective(t, w, beta), inner(t.q, beta) - 0.5 * inner(u, u) - 0.5 * inner(t.r * beta, beta)
-    return Certificate(primal, min(dual, primal), kkt_violation=float(np.abs(Z @ (u - w)).max()))
+    beta = t.best(Z @ w)
+    u, curved = beta @ Z, 0.5 * float((t.r * beta) @ beta)
+    primal, dual = 0.5 * float(w @ w) + curved, float(t.q @ beta) - 0.5 * float(u @ u) - curved
+    dual = min(dual, primal)
+    status = Status.CONVERGED if relative(primal - dual, primal, dual) <= tol else Status.STALLED
+    return Certificate(primal, dual, kkt_violation=float(np.abs(Z @ (u - w)).max()), status=status)

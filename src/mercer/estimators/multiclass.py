@@ -36,7 +36,7 @@ def paired(sizes: Sequence[int]) -> tuple[Index, Index, Array]:
     every, classes = np.arange(sum(sizes)), [c for pair in pairs(len(sizes)) for c in pair]
     own = [every[place] for place in class_slices(sizes)]
     counts = np.array([sizes[c] for c in classes])
-    labels = np.tile([1.0, -1.0], counts.size // 2).repeat(counts)
+    labels = np.array([1.0, -1.0] * (counts.size // 2)).repeat(counts)
     return np.concatenate([own[c] for c in classes]), np.ascontiguousarray(counts.cumsum()[1::2]), labels
 
 

@@ -26,8 +26,8 @@ class Hinge(Loss):
         return _inside(y * v, (y * v >= -1.0) & (y * v <= 0.0))
 
     def terms(self, y: Array, C: Array) -> Terms:
-        zero = full(y, 0)
-        return Terms(y, zero, zero, np.minimum(0.0, C * y), np.maximum(0.0, C * y))
+        zero, bound = np.zeros(y.shape), C * y
+        return Terms(y, zero, zero, np.minimum(0.0, bound), np.maximum(0.0, bound))
 
     def check(self, y: Array) -> None:
         require_labels(self, y)

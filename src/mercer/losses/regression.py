@@ -38,7 +38,7 @@ class EpsilonInsensitive(Loss):
         return np.where(np.abs(v) <= 1.0, y * v + self.epsilon * np.abs(v), np.inf)
 
     def terms(self, y: Array, C: Array) -> Terms:
-        return Terms(y, full(y, 0), full(y, self.epsilon), -C, C)
+        return Terms(y, np.zeros(y.shape), full(y, self.epsilon), -C, C)
 
     def best_bias(self, y: Array, scores: Array, C: Array, mass: float) -> tuple[float, float]:
         room = y - scores
