@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from time import sleep
 
 import numpy as np
 import pytest
@@ -259,6 +261,26 @@ def _threads(block):
 def test_a_worker_with_two_threads_uses_two(nannies):
     replies = placed(nannies).ask(_threads, {0: (), 1: ()})
     assert list(replies.values()) == [(2, "1"), (2, "1")]  # the nanny holds BLAS to one
+
+
+def test_workers_keep_no_messages_and_no_replies(nannies):
+    """They are given up when they have been used, not when the client collects its garbage."""
+    kept = ["nobody has looked"]
+
+    def look():
+        for _ in range(100):
+            held = nannies.run(lambda dask_worker: list(dask_worker.data))
+            kept[:] = [key for keys in held.values() for key in keys if not key.startswith("admitted")]
+            if not kept:
+                return
+            sleep(0.1)
+
+    gc.disable()
+    try:
+        fit_on_blocks(clone(ROUNDS), placed(nannies), Y, watch=At(8, look))
+    finally:
+        gc.enable()
+    assert not kept
 
 
 DYING = """
