@@ -30,8 +30,10 @@ import mercer.distributed
 from mercer import SVC, SVR, KernelLogistic, KernelPCA, KernelRidge, LinearSVC, OneClassSVM, Search
 from mercer.cli import main
 from mercer.estimators.on_blocks import fit_on_blocks
+from mercer.kernels import Gaussian
 from mercer.parallel import thread_count
 from mercer.progress import Watch
+from mercer.shards import afar
 from mercer.shards import dask as engine_of_dask
 from mercer.shards.block import admitted
 from mercer.shards.dask import DaskEngine
@@ -281,6 +283,33 @@ def test_workers_keep_no_messages_and_no_replies(nannies):
     finally:
         gc.enable()
     assert not kept
+
+
+def test_workers_do_not_remember_all_parts_of_a_sum(nannies, monkeypatch):
+    """What a link of a chain needs stays until no link can be asked for again: chains are cut, and the sums stay."""
+    monkeypatch.setattr(afar, "_PART", 1)
+    v, seen = np.sin(np.arange(len(X))), []
+
+    def links():
+        held = nannies.run(lambda dask_worker: sum("sums-at" in key for key in dask_worker.state.tasks))
+        return max(held.values())
+
+    class Looked(afar.SpreadGram):
+        def _support(self, *arguments):
+            for part in super()._support(*arguments):
+                yield part
+                for _ in range(100):  # workers hear of it a little later
+                    seen.append(links())
+                    if seen[-1] <= most:
+                        break
+                    sleep(0.1)
+
+    here = afar.SpreadGram(Gaussian(0.5), afar.SpreadPoints(LocalEngine(np.array_split(X, 2)))).recompute(v)
+    for share, most in ((0.0, 0), (1.0, 4)):
+        monkeypatch.setattr(engine_of_dask, "_REMEMBERED", share)
+        there = Looked(Gaussian(0.5), afar.SpreadPoints(placed(nannies))).recompute(v)
+        np.testing.assert_array_equal(here, there)
+        assert seen[-1] == most
 
 
 DYING = """

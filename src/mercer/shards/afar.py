@@ -19,7 +19,7 @@ from .block import diagonal_at, moments, points_at, scores_at, sums_at, weights_
 from .engine import Engine
 from .messages import Support
 
-_PART = 2_000_000  # bytes of support vectors that are sent at a time: a worker holds two such parts, and one packed
+_PART = 1_000_000  # bytes of support vectors that are sent at a time: a worker holds some, and one packed
 _PRECISE = 1500  # up to so many points, kernel values are float64 from the start
 _PROBE = 64  # points whose values are timed
 _SPARE = 4096  # points that are remembered beyond those in use

@@ -41,7 +41,7 @@ _SENT = 2_000_000_000  # bytes of NumPy data that go to workers through the sche
 _BLOCKS, _BLOCK, _LEAST = 8, 16_000_000, 32  # of which blocks are made: at least so many, of so many bytes, or rows
 _SMALL = 100_000_000  # bytes of data of a worker, up to which packed copies of them do not matter;
 _PACKED = 0.2  # of its data are they else, at most,
-_REMEMBERED = 0.03  # and the parts of a sum that it need not be told again
+_REMEMBERED = 0.02  # and the parts of a sum that it need not be told again
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # terms of many rows are sent once
 
 
