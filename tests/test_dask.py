@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from time import sleep
 
 import numpy as np
 import pytest
@@ -28,8 +30,10 @@ import mercer.distributed
 from mercer import SVC, SVR, KernelLogistic, KernelPCA, KernelRidge, LinearSVC, OneClassSVM, Search
 from mercer.cli import main
 from mercer.estimators.on_blocks import fit_on_blocks
+from mercer.kernels import Gaussian
 from mercer.parallel import thread_count
 from mercer.progress import Watch
+from mercer.shards import afar
 from mercer.shards import dask as engine_of_dask
 from mercer.shards.block import admitted
 from mercer.shards.dask import DaskEngine
@@ -259,6 +263,53 @@ def _threads(block):
 def test_a_worker_with_two_threads_uses_two(nannies):
     replies = placed(nannies).ask(_threads, {0: (), 1: ()})
     assert list(replies.values()) == [(2, "1"), (2, "1")]  # the nanny holds BLAS to one
+
+
+def test_workers_keep_no_messages_and_no_replies(nannies):
+    """They are given up when they have been used, not when the client collects its garbage."""
+    kept = ["nobody has looked"]
+
+    def look():
+        for _ in range(100):
+            held = nannies.run(lambda dask_worker: list(dask_worker.data))
+            kept[:] = [key for keys in held.values() for key in keys if not key.startswith("admitted")]
+            if not kept:
+                return
+            sleep(0.1)
+
+    gc.disable()
+    try:
+        fit_on_blocks(clone(ROUNDS), placed(nannies), Y, watch=At(8, look))
+    finally:
+        gc.enable()
+    assert not kept
+
+
+def test_workers_do_not_remember_all_parts_of_a_sum(nannies, monkeypatch):
+    """What a link of a chain needs stays until no link can be asked for again: chains are cut, and the sums stay."""
+    monkeypatch.setattr(afar, "_PART", 1)
+    v, seen = np.sin(np.arange(len(X))), []
+
+    def links():
+        held = nannies.run(lambda dask_worker: sum("sums-at" in key for key in dask_worker.state.tasks))
+        return max(held.values())
+
+    class Looked(afar.SpreadGram):
+        def _support(self, *arguments):
+            for part in super()._support(*arguments):
+                yield part
+                for _ in range(100):  # workers hear of it a little later
+                    seen.append(links())
+                    if seen[-1] <= most:
+                        break
+                    sleep(0.1)
+
+    here = afar.SpreadGram(Gaussian(0.5), afar.SpreadPoints(LocalEngine(np.array_split(X, 2)))).recompute(v)
+    for share, most in ((0.0, 0), (1.0, 4)):
+        monkeypatch.setattr(engine_of_dask, "_REMEMBERED", share)
+        there = Looked(Gaussian(0.5), afar.SpreadPoints(placed(nannies))).recompute(v)
+        np.testing.assert_array_equal(here, there)
+        assert seen[-1] == most
 
 
 DYING = """

@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike
 
 from ..kernels import Kernel
 from ..kernels.points import (
+    Chosen,
     Domain,
     admit_both,
     common_dtype,
@@ -135,10 +136,11 @@ def _precision(X: Points, Z: Points) -> DType:
 def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence[int], dtype: DTypeLike) -> Array:
     """sum_j k(x_i, z_j) V_jc in float64 over each part of the z_j, from one edge to the next: (parts, columns c, i).
 
-    Kernel values are of this dtype. Sums over the z_j keep their order, whatever the number of threads.
+    Kernel values are of this dtype. Sums over the z_j keep their order, whatever the number of threads. The x_i may be
+    chosen ones: they are copied piece by piece, and their values computed in a way that suits all.
     """
     few = count(X) * len(V) <= _FEW and np.dtype(dtype) == np.float64  # to find a faster way would take longer
-    way = way_of(kernel, (Z, X), dtype, exact=few)
+    way = way_of(kernel, (Z, X.points if isinstance(X, Chosen) else X), dtype, exact=few)
     V = np.ascontiguousarray(V, np.float64)
     if few and type(way) is Tiles and isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and X.dtype == Z.dtype:
         out = np.zeros((len(edges) - 1, V.shape[1], len(X)))

@@ -33,13 +33,11 @@ class Blocks(Way[Some]):
         self.tiles = 2 + kernel.tiles
         self.bytes_a_point = 4.0 * kernel.scratch_width(X) * self.dtype.itemsize
 
-    def prepared(self, X: Points) -> Points:
-        if getattr(getattr(X, "dtype", None), "kind", "") != "f":
-            return X
-        return X.astype(self.dtype, copy=False) if is_sparse(X) else np.ascontiguousarray(X, self.dtype)
-
     def rows(self, X: Points, index: Index) -> Some:
-        return Some(take(X, index), index.size)
+        some = take(X, index)
+        if getattr(getattr(some, "dtype", None), "kind", "") == "f":
+            some = some.astype(self.dtype, copy=False) if is_sparse(some) else np.ascontiguousarray(some, self.dtype)
+        return Some(some, index.size)
 
     columns = rows
 

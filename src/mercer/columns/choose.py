@@ -27,6 +27,7 @@ from ..kernels import (
     Scaled,
     Sum,
 )
+from ..kernels.pairwise import rows_at_a_time
 from ..kernels.points import is_sparse, overflow_checked_later, require_no_overflow, squared_norms, width
 from ..types import Array, Points
 from .algebra import Added, Changed, Cosines, Multiplied, Rounded
@@ -108,7 +109,9 @@ def _is_far(form: Form, sets: Sequence[Points], dtype: DTypeLike) -> bool:
 
 
 def _absolute_sums(X: Points) -> Array:
-    return np.asarray(abs(X).sum(axis=1)).reshape(-1)
+    step = rows_at_a_time(X)
+    parts = (abs(X[start : start + step]).sum(axis=1) for start in range(0, X.shape[0], step))
+    return np.concatenate([np.asarray(part).reshape(-1) for part in parts])
 
 
 def _form(kernel: Kernel) -> Form | None:

@@ -13,6 +13,8 @@ from .._core.reference import PANEL
 from ..types import Array, Index, Points
 from .way import Way, core
 
+_COUNTED = 1_000_000  # coordinates that are counted at a time: NumPy copies them
+
 
 @dataclass(frozen=True, eq=False)
 class Entries:
@@ -35,23 +37,20 @@ class Inverted(Way[Entries]):
     def __init__(self, form: Form, factor: float, X: Points, dtype: DTypeLike) -> None:
         self.form, self.factor, self.dtype = form, float(factor), np.dtype(dtype)
         self.symmetric = form.way != Sums.CHI2
-        frequency = np.bincount(X.indices, minlength=X.shape[1]) / X.shape[0]
+        starts = range(0, max(X.indices.size, 1), _COUNTED)
+        counts = [np.bincount(X.indices[start : start + _COUNTED], minlength=X.shape[1]) for start in starts]
+        frequency = np.sum(counts, axis=0) / X.shape[0]
         self.cost = (
             20.0 * float((frequency * frequency).sum()) + 4.0
         )  # an addition somewhere costs as much as 20 in order
         self.bytes_a_point = X.nnz / X.shape[0] * (4.0 + self.dtype.itemsize) + self.dtype.itemsize
 
-    def prepared(self, X: Points) -> Points:
-        if X.dtype == self.dtype:
-            return X
-        return type(X)((X.data.astype(self.dtype), X.indices, X.indptr), shape=X.shape)  # the indices are not copied
-
     def rows(self, X: Points, index: Index) -> Entries:
-        part = X[index]
+        part = X[index].astype(self.dtype, copy=False)
         return self._entries(part, part, index.size)
 
     def columns(self, X: Points, index: Index) -> Entries:
-        part = X[index]
+        part = X[index].astype(self.dtype, copy=False)
         return self._entries(part, part.tocsc(), index.size)
 
     def _entries(self, points: Points, by: Points, count: int) -> Entries:

@@ -74,8 +74,13 @@ def _threads(X: Points) -> int:
 
 
 def _some_rows(X: Points) -> list[slice]:
-    step = max(1, _FLOAT64_AT_A_TIME * X.shape[0] // max(1, _entries(X)))
+    step = rows_at_a_time(X)
     return [slice(start, start + step) for start in range(0, X.shape[0], step)]
+
+
+def rows_at_a_time(X: Points) -> int:
+    """How many rows, on average, have so many entries as may be copied."""
+    return int(max(1, _FLOAT64_AT_A_TIME * X.shape[0] // max(1, _entries(X))))
 
 
 def _entries(X: Points) -> int:

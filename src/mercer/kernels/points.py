@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .base import Kernel
 
 _DIAGONAL = 1024  # points whose diagonal is computed at a time
-_SQUARES = 1_000_000  # entries of sparse points that are squared at a time
+_SQUARES = 250_000  # entries of sparse points that are squared at a time
 COORDINATES = 1024  # at most so many coordinates of sparse points are made dense at a time
 
 

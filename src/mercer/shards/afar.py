@@ -19,7 +19,7 @@ from .block import diagonal_at, moments, points_at, scores_at, sums_at, weights_
 from .engine import Engine
 from .messages import Support
 
-_PART = 16_000_000  # bytes of support vectors that are sent at a time
+_PART = 1_000_000  # bytes of support vectors that are sent at a time: a worker holds some, and one packed
 _PRECISE = 1500  # up to so many points, kernel values are float64 from the start
 _PROBE = 64  # points whose values are timed
 _SPARE = 4096  # points that are remembered beyond those in use
@@ -113,7 +113,7 @@ class SpreadPoints:
     def variance(self, weight: Array) -> float:
         """The variance of all entries."""
         parts = {b: (part.rows, weight[part.places]) for b, part in self.parts.items()}
-        total, means, variances = np.array(list(self.engine.ask(moments, parts).values())).T
+        total, means, variances = np.concatenate(list(self.engine.ask(moments, parts).values())).T
         mean = float(total @ means) / float(total.sum())
         return float(total @ (variances + (means - mean) ** 2)) / float(total.sum())
 

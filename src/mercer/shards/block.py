@@ -7,6 +7,7 @@ not copied with the block, and who misses it is told `Lost`, and tells the block
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +17,14 @@ from ..columns import Columns, sums_between
 from ..columns.choose import way_of
 from ..kernels import Kernel
 from ..kernels.adaptive import variance
-from ..kernels.pairwise import linear_scores, linear_weights
+from ..kernels.pairwise import linear_scores, linear_weights, rows_at_a_time
 from ..kernels.points import Chosen, is_sparse, nbytes, squared_norms, take, vectors
 from ..parallel import thread_count
 from ..types import Array, Index, Points
 from .messages import Ask, Begin, Candidates, Facts, Lost, Moved, Refresh, Rescaled, Slopes, Summary, Support
 from .piece import Piece
 
-_STRIP = 4096  # rows that are looked at together
+_STRIPS = 4  # sums of sparse strips take copies of several kinds: strips are so many times smaller
 
 
 class Block:
@@ -76,8 +77,8 @@ def facts(block: Block) -> Facts:
 def _witnesses(X: Points) -> Index:
     """The longest row, by squares and by absolute values; and one that is not of zeros and ones, if any is."""
     longest, widest, other = (-1.0, 0), (-1.0, 0), -1
-    for start in range(0, X.shape[0], _STRIP):  # copies of a few rows only
-        some = X[start : start + _STRIP]
+    for part, some in _strips(X, np.arange(X.shape[0])):
+        start = part.start
         squares, sizes = squared_norms(some), np.asarray(abs(some).sum(axis=1)).reshape(-1)
         longest = max(longest, (float(squares.max()), start + int(squares.argmax())))
         widest = max(widest, (float(sizes.max()), start + int(sizes.argmax())))
@@ -182,19 +183,22 @@ def forget(block: Block, problem: str) -> None:
 
 def points_at(block: Block, rows: Index) -> Points:
     """Some points."""
-    return _some(block.X, rows)
+    return block.X if _all(block.X, rows) else take(block.X, rows)
 
 
 @by_default
 def diagonal_at(block: Block, rows: Index, kernel: Kernel) -> Array:
     """k(x, x) of some points."""
-    return np.asarray(kernel.diag(_some(block.X, rows)), np.float64)
+    out = np.empty(rows.size)
+    for part, some in _strips(block.X, rows):
+        out[part] = kernel.diag(some)
+    return out
 
 
 @by_default
 def sums_at(block: Block, rows: Index, sums: Array | None, support: Support) -> Array:
     """sums + sum_j weights_j k(z_j, x) at some points, a row for each problem, of values of the support's precision."""
-    X, edges = _some(block.X, rows), [0, len(support.weights)]
+    X, edges = block.X if _all(block.X, rows) else Chosen(block.X, rows), [0, len(support.weights)]
     found = sums_between(support.kernel, X, support.points, support.weights, edges, support.dtype)[0]
     return np.asarray(found) if sums is None else sums + found
 
@@ -213,12 +217,23 @@ def scores_at(block: Block, rows: Index, W: Array) -> Array:
 
 @by_default
 def moments(block: Block, rows: Index, weight: Array) -> Array:
-    """The sum of the weights, and the mean and the variance of all entries of some points."""
-    X = _some(block.X, rows)
-    mean = float(weight @ np.asarray(X.sum(axis=1, dtype=np.float64)).reshape(-1)) / float(weight.sum() * X.shape[1])
-    return np.array([float(weight.sum()), mean, variance(X, weight)])
+    """The sum of the weights, and the mean and the variance of all entries: a row for every strip of some points."""
+    found = []
+    for part, X in _strips(block.X, rows):
+        w, sums = weight[part], np.asarray(X.sum(axis=1, dtype=np.float64)).reshape(-1)
+        if w.any():
+            found.append((float(w.sum()), float(w @ sums) / float(w.sum() * X.shape[1]), variance(X, w)))
+    return np.array(found).reshape(-1, 3)
 
 
-def _some(X: Points, rows: Index) -> Points:
-    """These rows, copied only where they are not all."""
-    return X if np.array_equal(rows, np.arange(X.shape[0])) else take(X, rows)
+def _all(X: Points, rows: Index) -> bool:
+    """Whether these rows are all, in order."""
+    return np.array_equal(rows, np.arange(X.shape[0]))
+
+
+def _strips(X: Points, rows: Index) -> Iterator[tuple[slice, Points]]:
+    """These rows, as many at a time as a worker has room for beside the block."""
+    step, every = max(1, rows_at_a_time(X) // _STRIPS), _all(X, rows)
+    for start in range(0, rows.size, step):
+        part = slice(start, start + step)
+        yield part, X[part] if every else take(X, rows[part])

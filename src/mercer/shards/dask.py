@@ -30,6 +30,7 @@ from ..types import Array, Points
 from .block import Block, admitted
 from .engine import Engine, Verb, WorkersLostError
 from .local import args_of
+from .messages import bytes_of
 
 _CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
 PATIENCE = 20.0  # seconds without any worker, after which all are lost
@@ -39,7 +40,8 @@ _TRIES = 4  # to gather, each with twice the time
 _SENT = 2_000_000_000  # bytes of NumPy data that go to workers through the scheduler, at most
 _BLOCKS, _BLOCK, _LEAST = 8, 16_000_000, 32  # of which blocks are made: at least so many, of so many bytes, or rows
 _SMALL = 100_000_000  # bytes of data of a worker, up to which packed copies of them do not matter;
-_PACKED = 0.2  # of its data are they else, at most
+_PACKED = 0.2  # of its data are they else, at most,
+_REMEMBERED = 0.02  # and the parts of a sum that it need not be told again
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # terms of many rows are sent once
 
 
@@ -108,7 +110,9 @@ class DaskEngine(Engine):
             home: self._submit(verb, home, numbers, [messages[number] for number in numbers], whole)
             for home, numbers in self._bundles(messages)
         }
-        return self._collect(tasks)
+        replies = self._collect(tasks)
+        _release(whole)
+        return replies
 
     def tell(self, verb: Verb, messages: dict[int, Any]) -> None:
         if self.client.status == "running":  # and only who is known to be there
@@ -116,18 +120,35 @@ class DaskEngine(Engine):
                 fire_and_forget(self._submit(verb, home, numbers, [messages[number] for number in numbers], [])[1])
 
     def chain(self, verb: Verb, rows: dict[int, Any], parts: Iterable[Any]) -> dict[int, Any]:
+        bundles, room, sent = self._bundles(rows), self._room(), 0
+        told = {home: self.share([rows[number] for number in numbers]) for home, numbers in bundles}
+        replies: dict[int, Any] = dict.fromkeys(rows)
         tasks: dict[str, tuple[list[int], Future]] = {}
         for part in parts:
             whole, before = [self.share(part)], tasks
             tasks = {
                 home: self._submit(
-                    verb, home, numbers, [rows[number] for number in numbers], whole,
-                    before[home][1] if before else None, link=True,
+                    verb, home, numbers, told[home], whole,
+                    before[home][1] if before else Letter([replies[number] for number in numbers]), link=True,
                 )
-                for home, numbers in self._bundles(rows)
+                for home, numbers in bundles
             }  # fmt: skip
             self._wait([future for _, future in tasks.values()])  # parts are made when they are needed
-        return self._collect(tasks)
+            _release([*whole, *(future for _, future in before.values())])
+            sent += bytes_of(part)
+            if sent >= room:  # workers remember every part, until no link can be asked for again
+                replies, tasks, sent = self._collect(tasks), {}, 0
+        if tasks:
+            replies = self._collect(tasks)
+        _release(told.values())
+        return replies
+
+    def _room(self) -> float:
+        """Bytes of messages that the worker with the fewest data may remember."""
+        held = Counter[str]()
+        for number, fact in enumerate(self.facts):
+            held[self.homes.get(number, "")] += fact.nbytes_held
+        return _REMEMBERED * max(_SMALL, min(held.values()))
 
     def _bundles(self, numbers: Iterable[int]) -> list[tuple[str, list[int]]]:
         """The blocks by their homes, which are looked up where they are not known."""
@@ -149,14 +170,15 @@ class DaskEngine(Engine):
                 self.homes[number] = places[0] if places else ""
 
     def _submit(
-        self, verb: Verb, home: str, numbers: list[int], messages: list[Any], shared: list[Future],
+        self, verb: Verb, home: str, numbers: list[int], messages: list[Any] | Future, shared: list[Future],
         before: Any = None, link: bool = False,
     ) -> tuple[list[int], Future]:  # fmt: skip
         """One task for some blocks of a worker: the numbers of the blocks, and the task."""
         place: dict[str, Any] = {"workers": [home], "allow_other_workers": True} if home else {}
+        letter = messages if isinstance(messages, Future) else Letter(messages)
         with dask.config.set(_QUIET):
             task = self.client.submit(
-                _linked if link else _done, verb, [self.blocks[number] for number in numbers], Letter(messages), shared,
+                _linked if link else _done, verb, [self.blocks[number] for number in numbers], letter, shared,
                 before, key=f"mercer-{verb.__name__.replace('_', '-')}-{uuid4().hex}", pure=False, **place,
             )  # fmt: skip
         return numbers, task
@@ -203,7 +225,9 @@ class DaskEngine(Engine):
 
     def _collect(self, tasks: dict[str, tuple[list[int], Future]]) -> dict[int, Any]:
         """The replies, by block."""
-        found = self.gather([future for _, future in tasks.values()])
+        futures = [future for _, future in tasks.values()]
+        found = self.gather(futures)
+        _release(futures)
         replies: dict[int, Any] = {}
         for (numbers, _), some in zip(tasks.values(), found, strict=True):
             replies |= dict(zip(numbers, some, strict=True))
@@ -258,6 +282,12 @@ def _answer(client: Client, question: Callable[..., Any], **more: Any) -> Any:
         return None
 
 
+def _release(futures: Iterable[Future]) -> None:
+    """Workers need not keep these results: futures are in cycles, and live until the client collects its garbage."""
+    for future in futures:
+        future.release()
+
+
 def _workers(client: Client) -> dict[str, int]:
     """The threads of each worker that is there."""
     return _answer(client, client.scheduler.ncores) or {}
@@ -273,8 +303,6 @@ class Letter:
         self.content = content
 
     def __sizeof__(self) -> int:
-        from .messages import bytes_of
-
         return object.__sizeof__(self) + bytes_of(self.content)
 
 
@@ -301,11 +329,11 @@ def _done(verb: Verb, blocks: list[Block], letter: Letter, shared: list[Letter],
 
 
 def _linked(
-    verb: Verb, blocks: list[Block], letter: Letter, shared: list[Letter], before: list[Any] | None
+    verb: Verb, blocks: list[Block], letter: Letter, shared: list[Letter], before: Letter | list[Any]
 ) -> list[Any]:
-    """The same for a link of a chain, whose replies take the place of those before."""
+    """The same for a link of a chain, whose replies take the place of those before: of a link, or of the client."""
     with threads_given(get_worker().state.nthreads):
-        so_far = [None] * len(blocks) if before is None else before
+        so_far = before.content if isinstance(before, Letter) else before
         both = zip(blocks, letter.content, so_far, strict=True)
         return [verb(block, rows, sums, shared[0].content) for block, rows, sums in both]
 
