@@ -63,6 +63,7 @@ def linear_weights(X: Points, V: Array, centre: Array | None = None) -> Array:
         for rows in strips[part::_PARTS]:
             some = X[rows].astype(np.float64, copy=False)
             parts[part] += ((some if centre is None else some - centre).T @ V[:, rows].T).T
+            del some  # before the next ones are copied
 
     for_each(range(_PARTS), work, _threads(X))
     return np.asarray(parts.sum(axis=0))
