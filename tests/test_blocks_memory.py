@@ -7,7 +7,6 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
 
 from mercer.kernels import Gaussian, Laplacian, Matern, Normalized
 from mercer.losses import Hinge
@@ -21,13 +20,6 @@ DATA = 32_000_000  # bytes of a block
 MOST = 24_000_000  # 0.12 of 200 MB
 N, D = 4000, 2000
 USED = 1200  # support vectors: 10 MB of them
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Each thread has a strip of its own; a worker of one thread is what the figures are of."""
-    with threadpool_limits(1):
-        yield
 
 
 @pytest.fixture(scope="module")

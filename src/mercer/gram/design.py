@@ -20,7 +20,7 @@ core = CHOICE.functions
 _WORTH_A_THREAD = 600_000  # entries; with fewer, more time goes into waking it up than into the work
 _SPARSE = 3  # times as long takes an entry of a sparse row
 _WORTH_TWO_COLUMNS = 200_000  # the same, for products with several vectors
-_STRIP, _STRIP_ROWS = 2**15, 512  # entries whose squares are added at a time, of no fewer rows
+_STRIP, _STRIP_ROWS = 2**14, 256  # entries whose squares are added at a time, of no fewer rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,8 @@ class Design:
                 look()
                 own = some[part]
                 root = np.sqrt(np.abs(weight[own])).astype(dtype)
-                Z = self.arrays[0][rows[own]] * root[:, None]
+                Z = self.arrays[0][rows[own]].astype(dtype, copy=False)
+                Z *= root[:, None]
                 out += sign * (Z.T @ Z)
                 ones += sign * (root @ Z)
         return out, ones

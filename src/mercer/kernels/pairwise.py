@@ -15,7 +15,8 @@ from ..types import Array, Points
 from .points import COORDINATES, is_sparse, overflow_checked_later, require_no_overflow, squared_norms
 
 _DENSE_GAIN = 50  # a multiplication of dense float32 products is so much faster than one of sparse products
-_FLOAT64_AT_A_TIME = 1_000_000  # entries of points that are copied
+_FLOAT64_AT_A_TIME = 250_000  # entries of points that a thread copies
+_WORTH_THREADS = 1_000_000  # entries
 _PARTS = 4  # of a sum over rows, whatever the number of threads
 _CANCELLED = 1e-4  # a distance of which so little is left is computed anew: 12 digits stay
 _PAIRS = 100_000  # entries of pairs of points at a time
@@ -71,7 +72,7 @@ def linear_weights(X: Points, V: Array, centre: Array | None = None) -> Array:
 
 def _threads(X: Points) -> int:
     """One, where there is little to do; else Mercer's own, since those of BLAS go on spinning after a call."""
-    return thread_count() if _entries(X) > _FLOAT64_AT_A_TIME else 1
+    return thread_count() if _entries(X) > _WORTH_THREADS else 1
 
 
 def _some_rows(X: Points) -> list[slice]:
