@@ -6,6 +6,9 @@ OLDEST_PYTHON ?= $(or $(shell command -v python3.11),$(PYTHON))
 OLDEST := .venv-oldest/bin
 BUILDERS := 'scikit-build-core>=0.10' 'nanobind>=2.5' cmake ninja
 PIP := -m pip install --quiet --disable-pip-version-check
+# Packages are compiled by the first process that imports them. Where Python is told to keep no bytecode, each of the many
+# processes that the tests start would compile them anew, for five seconds.
+unexport PYTHONDONTWRITEBYTECODE
 
 # A browser for the tests of the page, tsc and axe-core: installed where that may be done, else named in one line.
 .venv/tools: .venv/ready package.json tests/tools.py
