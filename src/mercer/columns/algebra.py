@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..kernels import Normalized
-from ..kernels.base import raise_to
+from ..kernels.pairwise import raise_to
 from ..types import Array, Index, Points
 from .way import AnyWay, Ready, Way
 

@@ -5,7 +5,7 @@ A machine of your own writes `_plan`, which turns targets and weights into probl
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
 from ..arithmetic import DefaultArithmetic
 from ..columns import sums_between
 from ..gram import Gram, PointsGram, unformed
+from ..gram.linear import constant_beside_linear
 from ..kernels import Kernel, Linear, Polynomial
 from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import linear_scores, linear_weights
@@ -38,12 +39,15 @@ from ..types import Array, Index, Points
 from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
 from .centring import centre_of
 from .checks import (
+    CHECKS,
+    LIMITS,
     Keeps,
+    Settings,
     advise,
     keeping,
     require_answer,
     require_here,
-    require_limits,
+    require_settings,
     sample_weights,
     seed_of,
     warn_of,
@@ -56,7 +60,7 @@ from .machines import COPY, fit_machines, training_gram
 from .multiclass import join
 from .predicted import as_predicted
 from .proofs import in_rows_of_the_user, with_proof
-from .repeated import Merged, merged
+from .repeated import merged
 from .resumed import Checkpoint
 from .tasks import Training
 
@@ -71,6 +75,8 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     _parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel, "solver": as_solver}
     _targets: ClassVar[str] = "numbers"  # what y holds: "numbers", "labels" or "nothing"
     _own_w: ClassVar[bool] = False  # whether w is that of the certificate, where no mean was taken from the points
+    _in_features: ClassVar[bool] = False  # whether a linear kernel means features: then nobody looks for equal points
+    _settings: ClassVar[Settings] = LIMITS
     _looks: ClassVar[bool] = False  # whether its Gram matrix looks for NaN and infinity: once is enough
     kernel: Any
     solver: Any
@@ -103,7 +109,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             if self.verbose:
                 watches.append(stack.enter_context(Line(type(self).__name__, training.problems)))
             self._learn(training, deadline, interrupt, Watches(watches) if watches else None, checkpoint)
-            if not interrupt.asked:
+            if not (interrupt.asked or self.certificate_.converged):  # the worst of all
                 warn_of_gaps(self)
             if hooks is not None:
                 hooks.close()
@@ -113,7 +119,9 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         self, training: Training, deadline: Deadline, interrupt: Interrupt, watch: Watch | None, checkpoint: Any
     ) -> None:
         """Solve, on points as they are best solved on, and keep the answer."""
-        once = self._merged(training)
+        in_features = self._in_features and constant_beside_linear(training.kernel) is not None
+        as_given = self.solver is not None or in_features  # who names a solver gets the points as given
+        once = None if as_given else merged(training.points, training.tasks, training.kernel.domain, self.memory)
         posed = training if once is None else replace(training, points=once.points, tasks=(once.task,))
         centre = self._centre(posed) if isinstance(posed.kernel, Linear) else None
         if centre is not None:
@@ -137,9 +145,27 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         self, posed: Training, solver: Solver | None, deadline: Deadline, interrupt: Interrupt, watch: Watch | None,
         kept: Checkpoint | None = None,
     ) -> tuple[Gram, list[Solution]]:  # fmt: skip
-        """The Gram matrix, and the answers to all problems on it."""
-        gram = self._formed(posed, deadline, interrupt)
-        if deadline.limited and isinstance(posed.kernel, Linear):  # to keep an answer, points are read as often again
+        """The Gram matrix, and the answers to all problems on it.
+
+        To compute it, and to see whether the kernel is in doubt, may take long. Where there is no time for that, it is
+        one of which nothing is held. Where Ctrl-C comes before, nobody needs it: f is a constant then, whose gap holds
+        with any kernel.
+        """
+        kernel, points = posed.kernel, posed.points
+        within_time: AbstractContextManager[Any] = nullcontext()
+        if deadline.limited:
+            within_time = until(NEVER if kernel.domain is Domain.VALUES else deadline.part(_FORMED))
+        try:
+            with looking(interrupt.look), within_time:
+                gram = self._gram(posed)
+                if not deadline.limited:
+                    _ = gram.doubt
+        except OutOfTimeError:
+            gram = PointsGram(kernel, points, self.memory, "by rows: no time to compute them all")
+        except StoppedError:
+            gram = unformed(kernel, points)
+            gram.__dict__["doubt"] = None
+        if deadline.limited and isinstance(kernel, Linear):  # to keep an answer, points are read as often again
             deadline = deadline.earlier(min(now() - deadline.began, _READ * deadline.seconds))
         solutions = fit_machines(
             gram, posed.tasks, solver, tol=self.tol, max_iter=self.max_iter, deadline=deadline, watch=watch, kept=kept,
@@ -152,17 +178,11 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
 
     def _check(self) -> None:
         """Raise for settings that make no sense."""
-        require_limits(self)
+        require_settings(self, self._settings)
 
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         """The order of the points (None: as they are), the class of each, and the problems on the ordered points."""
         raise NotImplementedError
-
-    def _merged(self, training: Training) -> Merged | None:
-        """The problem with equal points as one, where that is worth it; who names a solver gets the points as given."""
-        if self.solver is not None:
-            return None
-        return merged(training.points, training.tasks, training.kernel.domain, self.memory)
 
     def _centre(self, training: Training) -> Array | None:
         """What to subtract from the points of a linear machine, where the answer is the same."""
@@ -179,27 +199,6 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     def _gram(self, training: Training) -> Gram:
         """The Gram matrix to train on."""
         return training_gram(training.kernel, training.points, training.tasks, self.memory, self._solver())
-
-    def _formed(self, training: Training, deadline: Deadline, interrupt: Interrupt) -> Gram:
-        """The Gram matrix, and whether the kernel is in doubt, which may take long too.
-
-        Where there is no time to compute it, one of which nothing is held. Where Ctrl-C comes before, nobody needs it:
-        f is a constant then, whose gap holds with any kernel.
-        """
-        kernel, points = training.kernel, training.points
-        hurried = deadline.limited and kernel.domain is not Domain.VALUES
-        try:
-            with looking(interrupt.look), until(deadline.part(_FORMED) if hurried else NEVER):
-                gram = self._gram(training)
-                if not deadline.limited:
-                    _ = gram.doubt
-                return gram
-        except OutOfTimeError:
-            return PointsGram(kernel, points, self.memory, "by rows: no time to compute them all")
-        except StoppedError:
-            gram = unformed(kernel, points)
-            gram.__dict__["doubt"] = None
-            return gram
 
     def _pack(self, betas: list[Array], sizes: list[int]) -> Array:
         """The coefficients of all problems as rows over the points; classes of these sizes follow one another."""
@@ -244,15 +243,15 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         if rows.size < n or order is not None:
             points = X[np.ix_(rows, rows)] if given else take(X, rows)
         advise(self, kernel, points)
-        resolved = kernel.resolve(points, weight)
+        resolved = kernel.resolve(points, None if sample_weight is None else weight)
         return Training(resolved, points, rows, n, group, tuple(tasks))
 
     def _admit_both(self, X: Points, y: Any, kernel: Kernel, reset: bool = True) -> tuple[Any, Any]:
         """Points and targets, checked."""
         if not isinstance(X, np.ndarray):
             require_here(self, X)
-        if kernel.domain in (Domain.VECTORS, Domain.VALUES):
-            checks = self._vector_checks(kernel) | {"reset": reset, "ensure_all_finite": not self._looks}
+        if kernel.domain in CHECKS:
+            checks = CHECKS[kernel.domain] | {"reset": reset, "ensure_all_finite": not self._looks}
             if self._targets == "nothing":
                 return validate_data(self, X, **checks), None
             X, y = validate_data(self, X, y, y_numeric=self._targets == "numbers", **checks)
@@ -266,10 +265,6 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         check_consistent_length(range(count(X)), y)
         assert_all_finite(y, input_name="y")
         return X, np.asarray(y, np.float64) if self._targets == "numbers" else y
-
-    def _vector_checks(self, kernel: Kernel) -> dict[str, Any]:
-        sparse = False if kernel.domain is Domain.VALUES else "csr"
-        return {"dtype": [np.float64, np.float32], "accept_sparse": sparse}
 
     def _solver(self) -> Solver | None:
         """The solver, with the seed of the machine where it wants one and has none."""
@@ -300,7 +295,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         if len(solutions) == 1 and training.rows.size < training.n:
             solutions = [in_rows_of_the_user(solutions[0], training)]
         self.solution_ = one_or_all(solutions)
-        self.certificates_ = tuple(solution.certificate for solution in solutions)
+        self.certificates_ = tuple([solution.certificate for solution in solutions])
         self.certificate_ = worst(self.certificates_, [task.name for task in training.tasks], self.tol)
 
     def _moved_back(self, solutions: list[Solution], centre: Array | None, expanded: Expanded | None) -> list[Solution]:
@@ -383,9 +378,8 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         """Points to predict for, once there is something to predict with."""
         check_is_fitted(self)
         require_answer(self)
-        if self.kernel_.domain in (Domain.VECTORS, Domain.VALUES):
-            return validate_data(self, X, reset=False, **self._vector_checks(self.kernel_))
-        return objects(X)
+        checks = CHECKS.get(self.kernel_.domain)
+        return objects(X) if checks is None else validate_data(self, X, reset=False, **checks)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from math import inf
 from numbers import Integral, Real
-from typing import Any
+from sys import float_info
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -20,7 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..kernels import Kernel
 from ..kernels.adaptive import Adaptive
-from ..kernels.points import count, is_sparse, row_weights, take
+from ..kernels.points import Domain, count, is_sparse, row_weights, take
 from ..limits import Interrupt, StoppedError, interruptible
 from ..solution import Certificate, Status, worst
 from ..types import Array, Index, Points
@@ -34,20 +36,52 @@ _FINE = (Status.CONVERGED, Status.INDEFINITE, Status.INFEASIBLE)
 # Settings.
 
 
-def require(owner: Any, name: str, meaning: str, good: Any) -> None:
-    """Raise unless the setting is a number for which `good` holds."""
-    value = getattr(owner, name)
-    if not isinstance(value, Real) or isinstance(value, bool) or not good(value):
-        raise ValueError(f"{type(owner).__name__}: {name} must be {meaning}, not {value!r}.")
+class Range(NamedTuple):
+    """The numbers that a setting may be: greater than `above`, `least` or greater, `most` or smaller."""
+
+    meaning: str
+    above: float = -inf
+    least: float = -inf
+    most: float = inf
+    whole: bool = False
+    optional: bool = False
 
 
-def require_positive(owner: Any, name: str, *, infinite: str = "") -> None:
-    """Raise unless the setting is a number > 0; it may be infinite where there is a meaning for that."""
-    value = getattr(owner, name)
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not (0 < value < float("inf") or (infinite and value == float("inf"))):
-        meaning = f"a finite number greater than 0{infinite and f', or infinite ({infinite})'}"
-        raise ValueError(f"{type(owner).__name__}: {name} must be {meaning}, not {value!r}.")
+POSITIVE = Range("a finite number greater than 0", above=0.0, most=float_info.max)
+SECONDS = Range("None or a number of seconds greater than 0", above=0.0, optional=True)
+COUNT = Range("a whole number, 1 or more", least=1, whole=True)
+BOTH = (True, False)
+Settings: TypeAlias = Mapping[str, Range | tuple[Any, ...]]
+"""Of settings by their names, what each may be: a number in a range, or one of some values."""
+LIMITS: dict[str, Range | tuple[Any, ...]] = {
+    "tol": POSITIVE,
+    "max_iter": COUNT._replace(meaning=f"None or {COUNT.meaning}", optional=True),
+    "time_limit": SECONDS,
+}
+"""What all machines share."""
+
+
+def require_settings(owner: Any, table: Settings) -> None:
+    """Raise unless each setting in the table is in its range, or one of the values that it may have."""
+    for name, allowed in table.items():
+        value = getattr(owner, name)
+        if isinstance(allowed, Range):
+            number = isinstance(value, Integral if allowed.whole else Real) and not isinstance(value, bool)
+            good = number and allowed.above < value and allowed.least <= value <= allowed.most
+            good, meaning = good or (allowed.optional and value is None), allowed.meaning
+        else:
+            same = [choice for choice in allowed if choice is value]  # 1 is not True
+            good = value in allowed if isinstance(value, str) else same != []
+            meaning = " or ".join(map(repr, allowed))
+        if not good:
+            raise ValueError(f"{type(owner).__name__}: {name} must be {meaning}, not {value!r}.")
+
+
+CHECKS: dict[Domain, dict[str, Any]] = {
+    Domain.VECTORS: {"dtype": [np.float64, np.float32], "accept_sparse": "csr"},
+    Domain.VALUES: {"dtype": [np.float64, np.float32], "accept_sparse": False},
+}
+"""What scikit-learn's `validate_data` is to look at, where points are rows of numbers."""
 
 
 def require_here(owner: Any, X: Any) -> None:
@@ -59,24 +93,6 @@ def require_here(owner: Any, X: Any) -> None:
             f"{name}.fit takes points that are here, not a {type(one).__name__} of Dask: call "
             f"mercer.distributed.fit({name}(...), X, y) instead."
         )
-
-
-def require_limits(owner: Any) -> None:
-    """The settings that all machines share."""
-    require_positive(owner, "tol")
-    if owner.max_iter is not None:
-        meaning = "None or a whole number, 1 or more"
-        require(owner, "max_iter", meaning, lambda value: isinstance(value, Integral) and int(value) >= 1)
-    if owner.time_limit is not None:
-        require(owner, "time_limit", "None or a number of seconds greater than 0", lambda value: value > 0)
-
-
-def require_choice(owner: Any, name: str, choices: tuple[Any, ...]) -> None:
-    """Raise unless the setting is one of these."""
-    value = getattr(owner, name)
-    known = choices if isinstance(value, str) else [choice for choice in choices if value is choice]  # 1 is not True
-    if value not in known:
-        raise ValueError(f"{type(owner).__name__}: {name} must be {' or '.join(map(repr, choices))}, not {value!r}.")
 
 
 def seed_of(random_state: Any) -> int | None:
@@ -100,11 +116,21 @@ def sample_weights(sample_weight: Any, n: int) -> Array:
 
 
 def classes_of(owner: Any, y: Any) -> tuple[Array, Index]:
-    """The classes in y, in order, and the number of the class of each point; raises where there is only one."""
+    """The classes in y, in order, and the number of the class of each point; raises where there is only one.
+
+    Two whole numbers are soon found, without sorting; and nobody need look whether several whole numbers are classes,
+    where each comes twice or more on average.
+    """
     if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iuf" and y.size:
-        found = _two_of(y) or _some_of(y)
-        if found is not None:
-            return found
+        classes = np.array([y.min(), y.max()])
+        low, high = classes.tolist()
+        upper = y == high
+        if low < high and low % 1 == high % 1 == 0 and (upper | (y == low)).all():
+            return classes, upper.astype(np.intp)
+        if y.dtype.kind != "f" or (np.isfinite(y) & (y % 1 == 0)).all():
+            classes, group = np.unique(y, return_inverse=True)
+            if 2 <= classes.size <= 0.5 * y.size:
+                return classes, group
     check_classification_targets(y)
     classes, group = np.unique(y, return_inverse=True)
     if classes.size < 2:
@@ -129,24 +155,6 @@ def classes_of_stream(owner: Any, y: Any, classes: Any) -> tuple[Array, Index]:
     if unknown.size:
         raise ValueError(f"y holds {name_of(unknown[0])}, which is none of the classes {known}.")
     return known, np.searchsorted(known, y)
-
-
-def _two_of(y: Array) -> tuple[Array, Index] | None:
-    """The same without sorting, where y holds two whole numbers; None where it holds anything else."""
-    classes = np.array([y.min(), y.max()])
-    low, high = classes.tolist()
-    upper = y == high
-    if not (low < high and low % 1 == high % 1 == 0 and (upper | (y == low)).all()):
-        return None
-    return classes, upper.astype(np.intp)
-
-
-def _some_of(y: Array) -> tuple[Array, Index] | None:
-    """The same of several whole numbers, each twice or more on average: nobody need look whether these are classes."""
-    if y.dtype.kind == "f" and not (np.isfinite(y) & (y % 1 == 0)).all():
-        return None
-    classes, group = np.unique(y, return_inverse=True)
-    return (classes, group) if 2 <= classes.size <= 0.5 * y.size else None
 
 
 def class_weights(owner: Any, classes: Array, group: Index, weight: Array) -> Array:
@@ -198,7 +206,7 @@ class ScaleWarning(UserWarning):
 
 def advise(machine: Any, kernel: Kernel, X: Points) -> None:
     """Warn where the scales of columns differ by more than 1,000 times and the kernel has one scale for all."""
-    adaptive = _adaptive(kernel)
+    adaptive = kernel if isinstance(kernel, Adaptive) else _adaptive(kernel)
     if adaptive is None:
         return
     pair = _far_apart(X)
@@ -219,9 +227,11 @@ def advise(machine: Any, kernel: Kernel, X: Points) -> None:
 
 def _adaptive(kernel: Kernel) -> Adaptive | None:
     """The first part with one scale for all columns."""
-    if isinstance(kernel, Adaptive):
-        return kernel
-    return next((found for part in kernel.parts() if (found := _adaptive(part)) is not None), None)
+    for part in kernel.parts():
+        found = part if isinstance(part, Adaptive) else _adaptive(part)
+        if found is not None:
+            return found
+    return None
 
 
 def _far_apart(X: Points) -> tuple[tuple[int, float], tuple[int, float]] | None:

@@ -15,7 +15,7 @@ from ..kernels.points import common_dtype, count, is_sparse
 from ..memory import DOUBLE, BudgetError, format_bytes, parse_bytes
 from ..params import require_integer
 from ..types import Array, Points
-from .checks import require_choice, require_positive
+from .checks import BOTH, POSITIVE, require_settings
 from .ridge import KernelRidge
 
 _ROUNDING = float(np.finfo(np.float64).eps)
@@ -105,8 +105,7 @@ class KernelPCA(KernelMap):
     def _check(self) -> None:
         if self.n_components is not None:
             require_integer(self, "n_components", at_least=1)
-        require_positive(self, "alpha")
-        require_choice(self, "fit_inverse_transform", (True, False))
+        require_settings(self, {"alpha": POSITIVE, "fit_inverse_transform": BOTH})
 
     def _inverse_roots(self) -> Array:
         """lambda^(-1/2); 0 of what has no length."""

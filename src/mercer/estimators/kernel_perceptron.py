@@ -24,7 +24,7 @@ from ..solution import Inseparable, Status
 from ..types import Array, Index, Points
 from .base import Machine
 from .callbacks import Hooks, with_callbacks
-from .checks import classes_of, classes_of_stream, keeping, predicted, require_choice
+from .checks import classes_of, classes_of_stream, keeping, predicted, require_settings
 from .functions import Functions
 from .online import Online, Seen, confirmed, weighted_rows
 
@@ -206,7 +206,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
 
     def _check(self) -> None:
         super()._check()
-        require_choice(self, "variant", ("plain", "averaged", "voted"))
+        require_settings(self, {"variant": ("plain", "averaged", "voted")})
         if self.budget is not None:
             require_integer(self, "budget", at_least=1)
             if self.variant != "plain":

@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from ..gram import Gram, LinearGram
 from ..kernels import Kernel, Linear
+from ..kernels.points import Domain
 from ..limits import ctrl_c_held
 from ..losses import Hinge, Logistic, Loss, SquaredHinge
 from ..problem import Problem, Task
@@ -21,14 +22,15 @@ from ..types import Array, Index, Points
 from .base import Machine
 from .centring import centre_of
 from .checks import (
+    CHECKS,
+    LIMITS,
+    POSITIVE,
+    Settings,
     class_weights,
     classes_of,
     classes_of_stream,
     name_of,
     predicted,
-    require_choice,
-    require_limits,
-    require_positive,
     sample_weights,
     seed_of,
     weights_with_classes,
@@ -114,6 +116,10 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     _targets: ClassVar[str] = "labels"
     _looks: ClassVar[bool] = True
     _own_w: ClassVar[bool] = True
+    _in_features: ClassVar[bool] = True
+    _settings: ClassVar[Settings] = LIMITS | {
+        "C": POSITIVE, "loss": tuple(_LOSSES), "bias": (True, "penalised", False),
+    }  # fmt: skip
 
     predict_proba = Absent(NO_PROBABILITIES)
     predict_log_proba = Absent(NO_PROBABILITIES)
@@ -174,7 +180,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         if self.class_weight == "balanced":
             raise ValueError("partial_fit does not see all points, so classes cannot be balanced: give their weights.")
         first = not hasattr(self, "classes_")
-        X, y = validate_data(self, X, y, reset=first, **self._vector_checks(Linear()))
+        X, y = validate_data(self, X, y, reset=first, **CHECKS[Domain.VECTORS])
         named, group = classes_of_stream(self, y, classes)
         weight = sample_weights(sample_weight, len(group))
         C = self.C * weight * class_weights(self, named, np.arange(named.size), np.ones(named.size))[group]
@@ -198,12 +204,6 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
             self.certificates_ = ()
         return self
 
-    def _check(self) -> None:
-        require_limits(self)
-        require_positive(self, "C")
-        require_choice(self, "loss", tuple(_LOSSES))
-        require_choice(self, "bias", (True, "penalised", False))
-
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         self.classes_, group = classes_of(self, y)
         C = self.C * weights_with_classes(self, self.classes_, group, weight)
@@ -215,9 +215,6 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
             return None, group, [task(1, "")]
         names = [f"{name_of(c)} against the rest" for c in self.classes_]
         return None, group, [task(c, name) for c, name in enumerate(names)]
-
-    def _merged(self, training: Training) -> None:
-        """A pass over the points is no dearer than to look for equal ones."""
 
     def _centre(self, training: Training) -> Array | None:
         """A large X is not copied."""

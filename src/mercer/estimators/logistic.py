@@ -16,15 +16,15 @@ from ..problem import Task
 from ..types import Array, Index, Points
 from .base import Machine
 from .checks import (
+    BOTH,
+    LIMITS,
+    POSITIVE,
+    Settings,
     classes_of,
     name_of,
     predicted,
-    require_choice,
-    require_limits,
-    require_positive,
     weights_with_classes,
 )
-from .repeated import Merged
 from .tasks import Training
 
 
@@ -104,6 +104,8 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
     """
 
     _targets: ClassVar[str] = "labels"
+    _settings: ClassVar[Settings] = LIMITS | {"C": POSITIVE, "bias": BOTH}
+    _in_features: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -153,11 +155,6 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
         values = self.decision_function(X)  # first: it says so where nothing is fitted yet
         return predicted(self.classes_, values)
 
-    def _check(self) -> None:
-        require_limits(self)
-        require_positive(self, "C")
-        require_choice(self, "bias", (True, False))
-
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         self.classes_, group = classes_of(self, y)
         k = self.classes_.size
@@ -169,10 +166,6 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
         if k == 2:
             return None, group, [task(1, "")]
         return None, group, [task(c, f"{name_of(self.classes_[c])} against the rest") for c in range(k)]
-
-    def _merged(self, training: Training) -> Merged | None:
-        """With a linear kernel, points cost too little to look for equal ones."""
-        return super()._merged(training) if constant_beside_linear(training.kernel) is None else None
 
     def _gram(self, training: Training) -> Gram:
         """The points, where the kernel is linear; features, where there are few; else K, where there is room for it and

@@ -12,7 +12,7 @@ from ..losses import OneClass
 from ..problem import Task
 from ..types import Array, Index, Points
 from .base import Machine
-from .checks import require, require_limits
+from .checks import LIMITS, Range, Settings
 
 ROUNDING = 1e-9  # of f, in parts of rho
 
@@ -83,6 +83,7 @@ class OneClassSVM(OutlierMixin, Machine):  # type: ignore[misc]
     """
 
     _targets: ClassVar[str] = "nothing"
+    _settings: ClassVar[Settings] = LIMITS | {"nu": Range("a number with 0 < nu <= 1", above=0.0, most=1.0)}
 
     def __init__(
         self,
@@ -123,10 +124,6 @@ class OneClassSVM(OutlierMixin, Machine):  # type: ignore[misc]
     def predict(self, X: Points) -> Array:
         """+1 where f(x) >= 0, -1 for outliers."""
         return np.where(self.decision_function(X) >= 0, 1, -1)
-
-    def _check(self) -> None:
-        require_limits(self)
-        require(self, "nu", "a number with 0 < nu <= 1", lambda value: 0 < value <= 1)
 
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         n = weight.size

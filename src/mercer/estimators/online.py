@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,17 @@ from ..solution import Inseparable, Solution, Status, one_or_all
 from ..ties import first_largest
 from ..types import Array, Index, Points
 from .callbacks import Hooks
-from .checks import Keeps, classes_of_stream, level_of_caller, name_of, require, require_choice, sample_weights
+from .checks import (
+    BOTH,
+    COUNT,
+    SECONDS,
+    Keeps,
+    classes_of_stream,
+    level_of_caller,
+    name_of,
+    require_settings,
+    sample_weights,
+)
 from .proofs import told
 
 LEAST_PRODUCTS = 1e-145  # where all points are smaller, their inner products are not told from zero
@@ -77,12 +86,9 @@ class Online(Keeps, Described, DefaultArithmetic):
     verbose: bool
 
     def _check(self) -> None:
-        for name in ("bias", "shuffle", "trace"):
-            require_choice(self, name, (True, False))
-        whole = "a whole number, 1 or more"
-        require(self, "max_epochs", whole, lambda value: isinstance(value, Integral) and int(value) >= 1)
-        if self.time_limit is not None:
-            require(self, "time_limit", "None or a number of seconds greater than 0", lambda value: value > 0)
+        require_settings(
+            self, {"bias": BOTH, "shuffle": BOTH, "trace": BOTH, "max_epochs": COUNT, "time_limit": SECONDS}
+        )
 
     def _sides(self, group: Index) -> Array:
         """The labels for each machine: +1 for classes_[1] of two, or for the machine's own class among more."""

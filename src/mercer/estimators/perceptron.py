@@ -18,7 +18,7 @@ from ..online import MarginCertificate, Primal, margin_certificate, one_pass
 from ..solution import Inseparable, Status
 from ..types import Array, Points
 from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
-from .checks import classes_of, classes_of_stream, keeping, require_positive
+from .checks import POSITIVE, classes_of, classes_of_stream, keeping, require_settings
 from .functions import Functions, linear_functions
 from .online import Online, confirmed, weighted_rows
 
@@ -158,7 +158,7 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
 
     def _admit(self, X: Points, y: Any, reset: bool) -> tuple[Any, Any]:
         self._check()
-        require_positive(self, "eta")
+        require_settings(self, {"eta": POSITIVE})
         X, y = validate_data(self, X, y, reset=reset, **_CHECKS)
         _require_products(X)
         return X, y

@@ -35,13 +35,12 @@ def as_predicted(machine: Any, training: Training, solutions: list[Solution], mo
     have been moved to their mean.
     """
     points, tasks = training.points, training.tasks
-    if any(solution.status is Status.WORKERS_LOST for solution in solutions):
-        machine._single = False
-        return solutions
-    if machine._coef is not None:
+    lost = Status.WORKERS_LOST in [solution.certificate.status for solution in solutions]
+    if machine._coef is not None and not lost:
         return _linear(machine, points, tasks, solutions) if moved or not machine._own_w else solutions
     machine._single = False
-    if len(machine.support_) <= _FEW or common_dtype(points, machine.support_vectors_) != np.float32:
+    few = len(machine.support_) <= _FEW or common_dtype(points, machine.support_vectors_) != np.float32
+    if lost or few or machine._expanded is not None:
         return solutions
     if len(tasks) > _SAMPLE:  # rows of each, with scores of all: to try float32 values would take more than they save
         return solutions
@@ -49,8 +48,9 @@ def as_predicted(machine: Any, training: Training, solutions: list[Solution], mo
     changed = []
     for solution, bound in zip(solutions, bounds, strict=True):
         before = solution.certificate
-        after = _judged(replace(before, rounding=before.rounding + bound), machine.tol)
-        if after.status is not before.status or not bound <= _SHARE * machine.tol * abs(before.primal):
+        after = replace(before, rounding=before.rounding + bound)
+        worse = before.status is Status.CONVERGED and after.relative_gap > machine.tol
+        if worse or not bound <= _SHARE * machine.tol * abs(before.primal):
             return solutions
         changed.append(replace(solution, certificate=after))
     machine._single = True
@@ -123,9 +123,9 @@ def _rounding_of_single(machine: Any, points: Points, tasks: Sequence[Task], sol
     chosen, place = np.unique(np.concatenate(at), return_inverse=True)
     some, start = take(points, chosen), 0
     machine._single = True
-    single = machine._f(some)
+    single = machine._sums(some)
     machine._single = False
-    errors = single - machine._f(some)
+    errors = single - machine._sums(some)
     for number, (task, pull, rows) in enumerate(zip(tasks, pulls, samples, strict=True)):
         error, total = errors[place[start : start + rows.size], number], float(np.abs(pull).sum())
         start += rows.size

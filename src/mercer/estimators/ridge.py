@@ -32,12 +32,15 @@ from ..solvers.ridge.ridge_certificate import of_targets
 from ..types import Array, Index, Points
 from .centring import far_centre
 from .checks import (
+    BOTH,
+    CHECKS,
+    LIMITS,
+    POSITIVE,
+    Settings,
     advise,
     level_of_caller,
-    require_choice,
     require_here,
-    require_limits,
-    require_positive,
+    require_settings,
     sample_weights,
     warn_of,
 )
@@ -129,6 +132,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         t'beta / n, the prior variance under which the targets are most likely.
     """
 
+    _settings: ClassVar[Settings] = LIMITS | {"bias": BOTH, "loo": BOTH}
+
     def __init__(
         self,
         kernel: Any = Gaussian(),  # noqa: B008
@@ -202,14 +207,12 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         )
 
     def _check(self) -> None:
-        require_limits(self)
+        require_settings(self, self._settings)
         if isinstance(self.alpha, str) and self.alpha != "loo":
             near = suggestion(self.alpha, ["loo"])
             raise ValueError(f"KernelRidge: alpha must be a number greater than 0, or 'loo', not {self.alpha!r}.{near}")
         if self.alpha != "loo":
-            require_positive(self, "alpha")
-        require_choice(self, "bias", (True, False))
-        require_choice(self, "loo", (True, False))
+            require_settings(self, {"alpha": POSITIVE})
 
     # Training data.
 
@@ -283,8 +286,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         if not isinstance(X, np.ndarray):
             require_here(self, X)
         if kernel.domain in (Domain.VECTORS, Domain.VALUES):
-            checks = self._vector_checks(kernel)
-            X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, reset=reset, **checks)
+            X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, reset=reset, **CHECKS[kernel.domain])
         else:
             X, y = objects(X), _numbers(y)
             check_consistent_length(range(count(X)), y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,12 +16,13 @@ from ..problem import Task
 from ..types import Array, Index, Points
 from .base import Machine
 from .checks import (
+    BOTH,
+    LIMITS,
+    POSITIVE,
+    Settings,
     classes_of,
     name_of,
     predicted,
-    require_choice,
-    require_limits,
-    require_positive,
     weights_with_classes,
 )
 from .contributions import Contributions, contributions
@@ -103,6 +105,11 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
     """
 
     _targets: ClassVar[str] = "labels"
+    _settings: ClassVar[Settings] = LIMITS | {
+        "C": POSITIVE._replace(meaning=f"{POSITIVE.meaning}, or infinite (the hard margin)", most=inf),
+        "multiclass": ("ovo", "ovr"),
+        "bias": BOTH,
+    }
 
     predict_proba = Absent(NO_PROBABILITIES)
     predict_log_proba = Absent(NO_PROBABILITIES)
@@ -177,12 +184,6 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         """
         return contributions(self, X, top)
 
-    def _check(self) -> None:
-        require_limits(self)
-        require_positive(self, "C", infinite="the hard margin")
-        require_choice(self, "multiclass", ("ovo", "ovr"))
-        require_choice(self, "bias", (True, False))
-
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         self.classes_, group = classes_of(self, y)
         k = self.classes_.size
@@ -223,4 +224,4 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         return unpack(layout, sizes) if self._paired() else list(layout)
 
     def _blocks(self) -> list[slice]:
-        return class_slices(self.n_support_.tolist()) if self._paired() else super()._blocks()
+        return class_slices(self.n_support_.tolist()) if self._paired() else [slice(0, len(self.support_))]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from sys import float_info
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -12,7 +13,7 @@ from ..losses import EpsilonInsensitive
 from ..problem import Task
 from ..types import Array, Index, Points
 from .base import Machine
-from .checks import require, require_choice, require_limits, require_positive
+from .checks import BOTH, LIMITS, POSITIVE, Range, Settings
 
 
 class SVR(RegressorMixin, Machine):  # type: ignore[misc]
@@ -81,6 +82,10 @@ class SVR(RegressorMixin, Machine):  # type: ignore[misc]
         The shape of the training set.
     """
 
+    _settings: ClassVar[Settings] = LIMITS | {
+        "C": POSITIVE, "epsilon": Range("a finite number of at least 0", least=0.0, most=float_info.max), "bias": BOTH,
+    }  # fmt: skip
+
     def __init__(
         self,
         kernel: Any = Gaussian(),  # noqa: B008
@@ -110,12 +115,6 @@ class SVR(RegressorMixin, Machine):  # type: ignore[misc]
     def predict(self, X: Points) -> Array:
         """f(x)."""
         return np.asarray(self._scores(X)[:, 0])
-
-    def _check(self) -> None:
-        require_limits(self)
-        require_positive(self, "C")
-        require(self, "epsilon", "a finite number of at least 0", lambda value: 0 <= value < float("inf"))
-        require_choice(self, "bias", (True, False))
 
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         loss = EpsilonInsensitive(float(self.epsilon))

@@ -65,7 +65,8 @@ class Adaptive(Kernel, names=()):
             return self
         X = vectors(X)
         self.check(X, "X")
-        size = self.size(word, X, row_weights(sample_weight, count(X)))
+        weight = np.ones(count(X)) if sample_weight is None else row_weights(sample_weight, count(X))
+        size = self.size(word, X, weight)
         if size == 0.0:  # all points are one: any number gives the same kernel
             size = 1.0
         if not isfinite(size) or not isfinite(1.0 / size):

@@ -7,17 +7,22 @@ A kernel of your own is a frozen dataclass with a `fill` that writes the values 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from ..params import Parameters, require_integer, require_number
-from ..parse import plain_name
+from ..parse import parse, plain_name
 from ..types import Array, Points
+from .pairwise import raise_to
 from .points import Domain, admit, common_dtype, count, diagonal, held_width, is_sparse
 
 REGISTRY: dict[str, type[Kernel]] = {}
 """Every kernel that can be written as text, by its names."""
+_REFUSED = {
+    "sigmoid": "The sigmoid is not positive definite, so nothing could be proved of a fit: take rbf, or poly.",
+    "cosine": "It is normalized(linear).",
+}
 
 
 class Kernel(Parameters):
@@ -33,12 +38,11 @@ class Kernel(Parameters):
     def __init_subclass__(cls, names: tuple[str, ...] | None = None, **options: Any) -> None:
         """Make the class known to the parser: by its own name, or by these names, or (with none) not at all."""
         super().__init_subclass__(**options)
+        own = f"{cls.__module__}.{cls.__qualname__}"
         for name in (cls.__name__,) if names is None else names:
-            taken = REGISTRY.get(plain_name(name))
-            if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
-                raise ValueError(
-                    f"The name {name!r} belongs to {taken.__module__}.{taken.__qualname__}: choose another."
-                )
+            taken = REGISTRY.get(plain_name(name), cls)
+            if (before := f"{taken.__module__}.{taken.__qualname__}") != own:
+                raise ValueError(f"The name {name!r} belongs to {before}: choose another.")
             REGISTRY[plain_name(name)] = cls
 
     # What a kernel of your own writes.
@@ -152,6 +156,26 @@ class Kernel(Parameters):
 
     def __pow__(self, exponent: Any) -> Kernel:
         return Power(self, exponent) if _is_number(exponent) else NotImplemented
+
+
+def kernel(text: Any) -> Kernel:
+    """The kernel that a text describes: `kernel("2*rbf(gamma=0.5) + linear()")`; a kernel is given back as it is.
+
+    As in scikit-learn, a function is one of two matrices; kernels of its Gaussian processes are taken, too.
+    """
+    if isinstance(text, Kernel):
+        return text
+    if isinstance(text, str):
+        return cast(Kernel, parse(text, REGISTRY, "kernel", _REFUSED))
+    from .blocks import FromBlocks, FromGaussianProcess, is_process
+
+    if is_process(text) or (callable(text) and not isinstance(text, type)):
+        return FromGaussianProcess(text) if is_process(text) else FromBlocks(text)
+    given = f"the class {text.__name__}" if isinstance(text, type) else repr(text)
+    raise TypeError(
+        f"A kernel is an object such as Gaussian(), text such as 'rbf' or a function of two matrices, not {given}. "
+        "A function of two points becomes a kernel by FromFunction(f)."
+    )
 
 
 def _is_number(value: Any) -> bool:
@@ -374,15 +398,3 @@ class Power(_Composite, names=()):
 
     def __repr__(self) -> str:
         return f"{_written(self.kernel, 4)}**{self.exponent}"
-
-
-def raise_to(values: Array, exponent: int) -> None:
-    """values <- values ** exponent in place, by products (pow is slow, and loses sign and digits of small powers)."""
-    base = values if exponent == 1 else values.copy()
-    exponent -= 1
-    while exponent:
-        if exponent & 1:
-            values *= base
-        exponent >>= 1
-        if exponent:
-            base *= base

@@ -11,9 +11,9 @@ import numpy as np
 from ..params import require_integer, require_number
 from ..types import Array, Points
 from .adaptive import Adaptive, median_norm, variance
-from .base import Kernel, raise_to
+from .base import Kernel
 from .monomials import polynomial_features
-from .pairwise import dot
+from .pairwise import dot, raise_to
 from .points import is_sparse, squared_norms, width
 
 _MOST_FEATURES, _HIGHEST = 5000, 50  # monomials, and the degree: with more, the kernel itself is the better way

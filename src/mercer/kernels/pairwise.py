@@ -153,3 +153,15 @@ def add_over_coordinates(term: Callable[[Array, Array], Array], A: Points, B: Po
         for start in range(0, a.shape[1], step):
             some = slice(start, start + step)
             out += term(a[:, None, some], b[None, :, some]).sum(axis=2)
+
+
+def raise_to(values: Array, exponent: int) -> None:
+    """values <- values ** exponent in place, by products (pow is slow, and loses sign and digits of small powers)."""
+    base = values if exponent == 1 else values.copy()
+    exponent -= 1
+    while exponent:
+        if exponent & 1:
+            values *= base
+        exponent >>= 1
+        if exponent:
+            base *= base
