@@ -21,7 +21,8 @@ from mercer.losses import (
     SquaredHinge,
     violation,
 )
-from mercer.losses.base import crossing, finite_interval
+from mercer.losses.base import finite_interval
+from mercer.losses.quadratic import crossing
 
 from .zoo import LOSSES, labels
 

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from numbers import Integral, Real
 from typing import Any
@@ -46,16 +46,16 @@ class Deadline:
 
     began: float = -inf
     at: float = inf
+    limited: bool = field(init=False)
+    """Whether there is a limit."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "limited", self.at < inf)
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
         """So many seconds from now; None: never."""
         return cls() if seconds is None else cls(now(), now() + seconds)
-
-    @property
-    def limited(self) -> bool:
-        """Whether there is a limit."""
-        return self.at < inf
 
     @property
     def seconds(self) -> float:

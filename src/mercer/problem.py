@@ -229,15 +229,16 @@ class Problem:
 
 
 def feasible_start(problem: Problem, start: Array | None) -> Array:
-    """Coefficients within their bounds and with the right sum: those of `start` as far as they are, else zeros."""
+    """Coefficients within their bounds and with the right sum: those of `start` as far as they are, else zeros, which
+    every loss that is finite allows.
+    """
+    beta = np.zeros(problem.n) if start is None else np.array(start, np.float64)
+    if start is None and not problem.mass:
+        return beta
+    if beta.shape != (problem.n,) or not np.isfinite(beta).all():
+        raise ValueError(f"A start must be {problem.n} finite coefficients, one per point.")
     box = problem.bounds
-    if start is None:
-        beta = box.nearest(np.zeros(problem.n))
-    else:
-        beta = np.array(start, np.float64)
-        if beta.shape != (problem.n,) or not np.isfinite(beta).all():
-            raise ValueError(f"A start must be {problem.n} finite coefficients, one per point.")
-        beta = box.nearest(beta)
+    beta = box.nearest(beta)
     lack = problem.mass - float(beta.sum())
     if problem.bias and lack != 0.0:
         room = np.maximum(box.hi - beta, 0.0) if lack > 0 else np.maximum(beta - box.lo, 0.0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -51,23 +51,24 @@ def full_round(n: int) -> float:
     return float(WHOLE * (n + min(_READ * n, _MOST_READ)))
 
 
+@dataclass(eq=False)
 class Run:
     """One solve as it goes: rounds of a solver within limits, and whether to go on (status None)."""
 
-    def __init__(
-        self, problem: Any, tol: float, max_iter: int | None, deadline: Deadline,
-        callback: Callable[[Step], Any] | None, interrupt: Interrupt,
-    ) -> None:  # fmt: skip
-        self.problem, self.tol, self.max_iter, self.callback = problem, tol, max_iter, callback
-        self.interrupt = interrupt
-        self.began, self.deadline, self.limited = now(), deadline, deadline.limited
-        self.followed = 0.0  # since when the solver at hand is followed
-        self.status: Status | None = None
-        self.last: Any = None  # the best answer, should time run out in the middle of a round
-        self.judged = False  # whether there is a certificate
-        self.history: list[Step] = []
-        self.keep: Callable[[Array], Any] | None = None
-        self.polish = 0  # rounds in which the aim is almost that of rounding, for one answer whatever the tolerance
+    problem: Any
+    tol: float
+    max_iter: int | None
+    deadline: Deadline
+    callback: Callable[[Step], Any] | None
+    interrupt: Interrupt
+    began: float = field(default_factory=now)
+    followed: float = 0.0  # since when the solver at hand is followed
+    status: Status | None = None
+    last: Any = None  # the best answer, should time run out in the middle of a round
+    judged: bool = False  # whether there is a certificate
+    history: list[Step] = field(default_factory=list)
+    keep: Callable[[Array], Any] | None = None
+    polish: int = 0  # rounds in which the aim is almost that of rounding, for one answer whatever the tolerance
 
     def take(self, iterate: Any) -> Array | None:
         """Look at an iterate; K beta is given back where it was recomputed."""
@@ -86,7 +87,7 @@ class Run:
         left was too short for a first answer.
         """
         # A pass over features is all that a first answer takes, and no cheaper method takes less.
-        unhurried = not self.limited or isinstance(solver, CoordinateDescent)
+        unhurried = not self.deadline.limited or isinstance(solver, CoordinateDescent)
         first = NEVER if unhurried else self.deadline.part(share)
         generator = solver.iterates(self.problem, start)
         scores: Array | None = None
@@ -94,10 +95,11 @@ class Run:
         with nullcontext() if solver.factors else helpers_kept(), looking(self.interrupt.look):
             while self.status is None:
                 try:
-                    with self._in_time(first) if self.limited else _NO_LIMIT:
+                    with self._in_time(first) if self.deadline.limited else _NO_LIMIT:
                         iterate = generator.send(scores)
-                        if not iterate.working:
-                            iterate = self._with_scores(iterate)
+                        unknown = isinstance(iterate, Iterate) and iterate.scores is None
+                        if unknown and (iterate.gap is None or iterate.dual is None):
+                            iterate = replace(iterate, scores=self.problem.gram @ iterate.beta)
                     scores = self.take(iterate)
                 except StopIteration:
                     if self.last is None and not self.judged:  # not one iterate
@@ -120,9 +122,6 @@ class Run:
         """The time that is kept for the certificate."""
         return 0.0
 
-    def _with_scores(self, iterate: Any) -> Any:
-        return iterate
-
     def _told(self, primal: float, dual: float, support: int, raw: Raw | None = None) -> bool:
         """Take note of a round, as the solver sees it; whether somebody wants us to stop."""
         step = Step(len(self.history) + 1, primal, dual, support, limits.clock() - self.began)
@@ -132,13 +131,14 @@ class Run:
         return self.callback is not None and self.callback(step) is True
 
 
+@dataclass(eq=False)
 class OneColumn(Run):
     """A Problem: one beta and b."""
 
     problem: Problem
 
-    def __init__(self, problem: Problem, *rest: Any) -> None:
-        super().__init__(problem, *rest)
+    def __post_init__(self) -> None:
+        problem = self.problem
         require_in_range(problem.C, problem.gram.diag())
         whole = problem.gram if problem.gram.whole is None else problem.gram.whole
         self.polish = _POLISH if self.max_iter is None and whole.n <= SMALL else 0
@@ -156,12 +156,12 @@ class OneColumn(Run):
     def first_share(self, solver: Solver) -> float:
         """As far as one can tell from a small piece of work."""
         try:
-            with until(self.deadline), looking(self.interrupt.look):  # while there is time for it
+            with until(self.deadline) if self.deadline.limited else _NO_LIMIT, looking(self.interrupt.look):
                 self.doubt = self.problem.gram.doubt
         except StoppedError:  # f is a constant now, whose gap holds with any kernel
             self.break_off()
             return 1.0
-        if not self.limited:
+        if not self.deadline.limited:
             return 1.0
         seconds = first_seconds(self.problem, solver)
         if seconds <= _SURELY * self.deadline.left():
@@ -217,18 +217,12 @@ class OneColumn(Run):
         good = seen <= aim and not iterate.partial
         if not (stop or iterate.done or hopeless or good):
             return None
-        if stop is None and self.limited and self.costs.seconds(iterate.beta, iterate.dual_beta) > self.deadline.left():
-            stop = Status.OUT_OF_TIME
+        if stop is None and self.deadline.limited:
+            late = self.costs.seconds(iterate.beta, iterate.dual_beta) > self.deadline.left()
+            stop = Status.OUT_OF_TIME if late else None
         scores = self.judge(iterate, stop)
         self.aim = 0.3 * (min(self.aim, seen) if seen > 0.0 else self.aim)  # below 0, where rounding hides it
         return scores
-
-    def _with_scores(self, iterate: Iterate) -> Iterate:
-        """K beta, where it is needed and the solver does not know it."""
-        known = iterate.gap is not None and iterate.dual is not None
-        if iterate.scores is not None or known:
-            return iterate
-        return replace(iterate, scores=self.problem.gram @ iterate.beta)
 
     def _measured(self, iterate: Iterate) -> tuple[float, float]:
         """Primal and dual value, where the solver does not give both."""
@@ -250,7 +244,7 @@ class OneColumn(Run):
         rounds = self.work / self.full if self.max_iter is None else len(self.history)
         if rounds >= (self.max_iter or ROUNDS):
             return Status.OUT_OF_ITERATIONS
-        if not self.limited:
+        if not self.deadline.limited:
             return None
         if self.last is None:
             return Status.OUT_OF_TIME if self.deadline.passed() else None
@@ -261,7 +255,7 @@ class OneColumn(Run):
 
     def _reserve(self, iterate: Iterate) -> float:
         """The time that is kept for the certificate."""
-        if not self.limited:
+        if not self.deadline.limited:
             return 0.0
         seconds = self.costs.seconds(iterate.beta, iterate.dual_beta)
         if seconds <= _RESERVE * self.deadline.seconds:
@@ -274,7 +268,7 @@ class OneColumn(Run):
         sudden = stop in (Status.INTERRUPTED, Status.OUT_OF_TIME) and self.problem.gram.design is None
         if sudden and iterate.scores is not None:  # with features, a certificate is two passes
             left = _PROMPT
-            if stop is Status.OUT_OF_TIME and self.limited:
+            if stop is Status.OUT_OF_TIME and self.deadline.limited:
                 left = max(self.deadline.left(), _GRACE * self.deadline.seconds)
             if self.costs.seconds(iterate.beta, iterate.dual_beta) > left:
                 held, iterate = cheaply_checked(self.problem, iterate)

@@ -32,7 +32,7 @@ from ..memory import parse_bytes
 from ..params import RebuildsParameters
 from ..problem import Task
 from ..progress import Line, Watch, Watches
-from ..solution import Solution, one_or_all, worst
+from ..solution import Solution, Status, one_or_all, worst
 from ..solvers import Solver
 from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
@@ -109,7 +109,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             if self.verbose:
                 watches.append(stack.enter_context(Line(type(self).__name__, training.problems)))
             self._learn(training, deadline, interrupt, Watches(watches) if watches else None, checkpoint)
-            if not (interrupt.asked or self.certificate_.converged):  # the worst of all
+            if not interrupt.asked and self.certificate_.status is not Status.CONVERGED:  # the worst of all
                 warn_of_gaps(self)
             if hooks is not None:
                 hooks.close()

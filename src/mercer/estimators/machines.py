@@ -177,7 +177,7 @@ class _Fitting:
             callback=None if self.watch is None else partial(self._told, number),
             keep=None if self.kept is None else partial(self.kept.keep, number),
         )  # fmt: skip
-        self._keep(number, solution, solution.status is Status.INTERRUPTED)
+        self._keep(number, solution, solution.certificate.status is Status.INTERRUPTED)
 
     def _constant(self, task: Task, status: Status) -> Solution:
         """The answer of a problem that was not begun: one for all that have the same labels and weights."""
@@ -194,7 +194,7 @@ class _Fitting:
             self.solutions[number] = solution
             if (self.watch is not None and self.watch.done(number, solution)) or self.interrupt.asked or told:
                 self.stop.append(Status.INTERRUPTED)
-            elif solution.status is Status.WORKERS_LOST:
+            elif solution.certificate.status is Status.WORKERS_LOST:
                 self.stop.append(Status.WORKERS_LOST)
 
 

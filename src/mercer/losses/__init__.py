@@ -1,9 +1,18 @@
-"""Losses: what a mistake costs, one file per family. They know neither kernels nor solvers."""
+"""Losses: what a mistake costs. They know neither kernels nor solvers."""
 
-from .base import Box, Loss, Terms, violation
+from .base import Loss
 from .logistic import Logistic
-from .margin import HardMargin, Hinge, OneClass, SquaredHinge
-from .regression import EpsilonInsensitive, Squared
+from .quadratic import (
+    Box,
+    EpsilonInsensitive,
+    HardMargin,
+    Hinge,
+    OneClass,
+    Squared,
+    SquaredHinge,
+    Terms,
+    violation,
+)
 
 __all__ = [
     "Box",

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..types import Array
-from .base import Box, Loss, require_labels
+from .base import Loss
+from .quadratic import Box, require_labels
 
 _STEPS = 50  # of Newton's method for a bias
 _FLAT = 1e-9  # curvatures below this part of the largest possible one are left to others
@@ -51,8 +52,7 @@ class Logistic(Loss):
     def bounds(self, y: Array, C: Array) -> Box:
         return Box(np.minimum(0.0, C * y), np.maximum(0.0, C * y))
 
-    def check(self, y: Array) -> None:
-        require_labels(self, y)
+    check = require_labels
 
     def best_bias(self, y: Array, scores: Array, C: Array, mass: float) -> tuple[float, float]:
         """By Newton's method; where the objective is nearly flat (one label, huge scores), by halving."""

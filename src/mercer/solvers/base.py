@@ -65,7 +65,6 @@ class Iterate:
     note: str = ""
     raw: Raw | None = None
     fetch: Callable[[], tuple[Array, float] | None] | None = None
-    working: ClassVar[bool] = False
 
     def fetched(self) -> Iterate:
         """The same with K beta, where that is elsewhere and still of this iterate."""
