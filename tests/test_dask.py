@@ -287,7 +287,7 @@ def test_workers_keep_no_messages_and_no_replies(nannies):
 
 def test_workers_do_not_remember_all_parts_of_a_sum(nannies, monkeypatch):
     """What a link of a chain needs stays until no link can be asked for again: chains are cut, and the sums stay."""
-    monkeypatch.setattr(afar, "_PART", 1)
+    monkeypatch.setattr(afar, "_PART_BYTES", 1)
     v, seen = np.sin(np.arange(len(X))), []
 
     def links():

@@ -1,9 +1,12 @@
 """Kernel values of few points in one native call: those of the tiles, which pack them one step earlier."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from mercer._core.forms import Form, Map, Way
+from mercer.amounts import FEW
 from mercer.columns import padded, padded_square, sums_between
 from mercer.kernels import Chi2, Gaussian, Linear, Polynomial
 
@@ -53,7 +56,7 @@ def test_few_points_and_many_have_the_same_values(kernel, n, monkeypatch):
     assert few.shape == (padded(n),) * 2
     assert not few[n:].any()
     assert not few[:, n:].any()
-    monkeypatch.setattr("mercer.columns.between._AT_ONCE", 0)
+    monkeypatch.setattr("mercer.columns.between.FEW", replace(FEW, columns=0))
     np.testing.assert_array_equal(padded_square(kernel, X), few)
     V = RNG.normal(size=(n, 2))
     sums = sums_between(kernel, X[:3], X, V, [0, n // 2, n], np.float64)

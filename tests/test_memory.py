@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy.sparse import random_array
 from sklearn.base import clone
 
 from mercer import SVC, SVR, OneClassSVM
+from mercer.amounts import AT_A_TIME
 from mercer.columns import between
 from mercer.estimators import multiclass
 from mercer.gram import PointsGram
@@ -63,7 +65,7 @@ def test_votes_of_many_points_take_no_more_than_some_numbers_for_each_class(meth
     """The scores of all pairs of classes are those of some points at a time."""
     rng = np.random.default_rng(0)
     X, y, many = rng.normal(size=(60, 2)), np.arange(60) % 6, rng.normal(size=(60_000, 2))
-    monkeypatch.setattr(multiclass, "_ENTRIES", 20_000)  # are counted at a time
+    monkeypatch.setattr(multiclass, "AT_A_TIME", replace(AT_A_TIME, temporary_bytes=160_000))  # are counted at a time
     monkeypatch.setattr(between, "SCRATCH", 1_000_000)
     machine = SVC("rbf(gamma=1)").fit(X, y)
     getattr(machine, method)(many[:100])

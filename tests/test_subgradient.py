@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
+from mercer.amounts import AT_A_TIME
 from mercer.driver import solve
 from mercer.gram import DenseGram, LinearGram, LowRankGram, gram_of
 from mercer.kernels import Gaussian, Linear
@@ -74,7 +76,7 @@ def test_passes_while_the_answer_is_looked_at_change_nothing(bias, monkeypatch):
     X, y = two_classes(300)
     problem = Problem(LinearGram(X), y, Hinge(), 0.5, bias=bias)
     alone = solve(problem, StochasticSubgradient(), tol=1e-9, max_iter=12)
-    monkeypatch.setattr(stochastic, "_WORTH_A_THREAD", 0)
+    monkeypatch.setattr(stochastic, "AT_A_TIME", replace(AT_A_TIME, entries_for_a_thread=0))
     monkeypatch.setattr(stochastic, "thread_count", lambda: 2)
     together = solve(problem, StochasticSubgradient(), tol=1e-9, max_iter=12)
     assert [step.primal for step in alone.history] == [step.primal for step in together.history]

@@ -1,10 +1,12 @@
 """Votes of pairs of classes: counted as one counts them, whatever the number of points at a time."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 
+from mercer.amounts import AT_A_TIME
 from mercer.estimators.multiclass import apart, cast, join
 
 from .cores import CORES, FUSED, NATIVE
@@ -52,7 +54,7 @@ def test_scores_are_taken_apart_and_joined_again():
 def test_pieces_of_the_points_give_the_same_votes(monkeypatch):
     sums, biases = RNG.normal(size=(4, 3, 50)), RNG.normal(size=6)
     whole = cast(lambda at: sums[:, :, at], 50, 4, biases)
-    monkeypatch.setattr("mercer.estimators.multiclass._ENTRIES", 100)
+    monkeypatch.setattr("mercer.estimators.multiclass.AT_A_TIME", replace(AT_A_TIME, temporary_bytes=800))
     for a, b in zip(whole, cast(lambda at: sums[:, :, at], 50, 4, biases), strict=True):
         np.testing.assert_array_equal(a, b)
 

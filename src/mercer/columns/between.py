@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ..amounts import AT_A_TIME, FEW
 from ..kernels import Kernel
 from ..kernels.points import (
     Chosen,
@@ -27,10 +28,8 @@ from .columns import BLOCK, SCRATCH, Columns, padded, pieces, shared, sizes
 from .dense import Tiles
 from .way import core
 
-_WORTH_A_THREAD = 100_000  # values
-_FEW = 1000  # values
-_CACHE = 2**18  # bytes of values that one thread uses while they are in its cache
-_AT_ONCE = 500  # points whose values are computed in one native call, by one thread
+_FEW_VALUES = 1000  # To find a faster way of so few would take longer than to compute them.
+_CACHE_BYTES = 2**18  # One thread uses values of so many bytes while they are in its cache.
 _PROBE = {False: 8192, True: 16}  # points of which values are timed; fewer, where the kernel is a user's own function
 
 
@@ -55,7 +54,7 @@ class Between:
 
 def rows_in_cache(columns: int, dtype: DTypeLike) -> int:
     """How many rows of so many values stay in the cache of a core; no fewer than pay for their call."""
-    return max(BLOCK, _CACHE // (columns * np.dtype(dtype).itemsize))
+    return max(BLOCK, _CACHE_BYTES // (columns * np.dtype(dtype).itemsize))
 
 
 def block(kernel: Kernel, X: Points, Z: Points = None) -> Array:
@@ -89,7 +88,7 @@ def padded_square(kernel: Kernel, X: Points, exact: bool = False) -> Array:
     n = count(X)
     out = np.zeros((padded(n),) * 2)
     way = way_of(kernel, (X,), np.float64, exact)
-    if n <= _AT_ONCE and type(way) is Tiles and isinstance(X, np.ndarray):
+    if n <= FEW.columns and type(way) is Tiles and isinstance(X, np.ndarray):
         core.square_points(way.prepared(X), way.tiled, out)
     else:
         columns = Columns(kernel, X, np.float64, 1 if kernel.serial else thread_count(), way=way)
@@ -102,7 +101,7 @@ def padded_square(kernel: Kernel, X: Points, exact: bool = False) -> Array:
 def block_between(kernel: Kernel, X: Points, Z: Points, dtype: DTypeLike = np.float64) -> Array:
     """k(x_i, z_j), a row for each x, on all cores; faster where there are more x than z."""
     out, between = np.empty((count(X), count(Z)), dtype), Between(kernel, X, Z, dtype)
-    threads = thread_count() if out.size >= _WORTH_A_THREAD and not kernel.serial else 1
+    threads = thread_count() if out.size >= AT_A_TIME.entries_for_a_thread and not kernel.serial else 1
     batch, _ = sizes(between.way, SCRATCH / threads)
     for_each(pieces(len(out), shared(batch, len(out), threads)), lambda rows: between.fill(rows, out[rows]), threads)
     return out
@@ -139,7 +138,7 @@ def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence
     Kernel values are of this dtype. Sums over the z_j keep their order, whatever the number of threads. The x_i may be
     chosen ones: they are copied piece by piece, and their values computed in a way that suits all.
     """
-    few = count(X) * len(V) <= _FEW and np.dtype(dtype) == np.float64  # to find a faster way would take longer
+    few = count(X) * len(V) <= _FEW_VALUES and np.dtype(dtype) == np.float64
     way = way_of(kernel, (Z, X.points if isinstance(X, Chosen) else X), dtype, exact=few)
     V = np.ascontiguousarray(V, np.float64)
     if few and type(way) is Tiles and isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and X.dtype == Z.dtype:
@@ -149,7 +148,7 @@ def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence
             require_no_overflow(out)
         return out
     held = way.prepared(Z)
-    threads = thread_count() if count(X) * len(V) >= _WORTH_A_THREAD and not kernel.serial else 1
+    threads = thread_count() if count(X) * len(V) >= AT_A_TIME.entries_for_a_thread and not kernel.serial else 1
     batch, piece = sizes(way, SCRATCH / threads)
     ready = [
         [(way.rows(held, np.arange(rows.start, rows.stop)), V[rows]) for rows in pieces(stop, batch, start)]

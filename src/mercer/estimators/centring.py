@@ -13,14 +13,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..amounts import COPIES_OF_THE_MEMORY
 from ..kernels import Kernel, Linear
 from ..kernels.points import is_sparse
 from ..memory import DOUBLE
 from ..problem import Task
 from ..types import Array, Points
 
-_COPY = 0.25  # of the memory is for a copy of the points of ridge regression, at most
-_FAR = 100.0  # times their variance: a squared mean that is larger takes digits from <x, z>
+_FAR = 100.0  # A squared mean that is larger than so many times the variance takes digits from <x, z>.
 
 
 def centre_of(kernel: Kernel, X: Points, tasks: Sequence[Task], room: float) -> Array | None:
@@ -38,7 +38,7 @@ def centre_of(kernel: Kernel, X: Points, tasks: Sequence[Task], room: float) -> 
 
 def far_centre(X: Points, weight: Array, budget: int) -> Array | None:
     """For ridge regression: the weighted mean, where points are far from the origin and memory has room for a copy."""
-    if is_sparse(X) or DOUBLE * X.size > _COPY * budget:
+    if is_sparse(X) or DOUBLE * X.size > COPIES_OF_THE_MEMORY * budget:
         return None
     mass = weight.sum()
     with np.errstate(all="ignore"):  # of huge values there may be no mean

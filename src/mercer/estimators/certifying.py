@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from ..amounts import ROUNDING
 from ..arithmetic import by_default
 from ..gram import unformed
 from ..kernels import Linear
@@ -20,16 +21,13 @@ from ..solvers.ridge.linear_system import Block, System
 from ..solvers.ridge.ridge_certificate import of_targets
 from ..types import Array, Points
 from .base import Machine
-from .certifying_linear import certify_linear
+from .certifying_linear import BOUND, certify_linear
 from .from_sklearn import as_machine, ridge_kernel
 from .online import Online
 from .predicted import linear_as_predicted
 from .ridge import KernelRidge
 from .ridge_answer import certified_landmarks
 from .tasks import Training
-
-_ROUNDING = 1e-14  # of a coordinate
-_TIE = 1e-6  # between targets of somebody else's ridge regression, whose tolerance is not known
 
 
 @by_default
@@ -106,7 +104,7 @@ def _certify_ridge(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Cer
     for j, penalty in enumerate(np.broadcast_to(penalties, betas.shape[1]).tolist()):
         system = System(gram, T[:, j : j + 1], penalty / weight, training.problem.bias, penalty=penalty)
         found += Block(system, betas[:, j : j + 1], None, biases[j : j + 1]).certificates
-    return of_targets(found, estimator.tol if own else _TIE)
+    return of_targets(found, estimator.tol if own else BOUND)
 
 
 _OTHER_WEIGHTS = "The estimator has coefficients for points of weight 0: sample_weight is not what it was fitted with."
@@ -155,7 +153,7 @@ def _support_rows(estimator: Any, training: Training, X: Points) -> Array:
     vectors = estimator.support_vectors_
     if vectors.shape[0] == support.size:
         found = check_array(X, accept_sparse="csr")[support]
-        if abs(found - vectors).max() <= _ROUNDING * abs(found).max():
+        if abs(found - vectors).max() <= ROUNDING.of_a_sum * abs(found).max():
             return support
     return np.asarray(kept[support])
 

@@ -26,7 +26,8 @@ from ..types import Array, Points
 from .checks import classes_of, name_of
 
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
-_BOUND = 1e-6  # the relative gap of the dual value
+BOUND = 1e-6
+"""The relative gap that is reached for machines of others, whose own tolerance says nothing of it."""
 
 
 def certify_linear(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Certificate:
@@ -61,7 +62,7 @@ def certify_linear(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Cer
         problem = Problem(gram, side[kept], _LOSSES[estimator.loss], C[kept], bias=False)
         found.append(_examined(problem, np.asarray(w, np.float64), float(b)))
         names.append(f"{name_of(classes[own])} against the rest")
-    return worst(found, names, _BOUND)
+    return worst(found, names, BOUND)
 
 
 def _examined(problem: Problem, w: Array, b: float) -> Certificate:
@@ -73,7 +74,7 @@ def _examined(problem: Problem, w: Array, b: float) -> Certificate:
     f = np.asarray(problem.gram.points @ w, np.float64) + b
     losses = problem.C * problem.loss.value(problem.y, f)
     primal = 0.5 * float(w @ w + (b * b / scale if scale else 0.0)) + float(losses.sum())
-    solution = solve(problem, CoordinateDescent(), tol=_BOUND)
+    solution = solve(problem, CoordinateDescent(), tol=BOUND)
     bound, beta = solution.certificate, solution.beta if solution.dual_beta is None else solution.dual_beta
     shares = losses + problem.conjugates(beta) + beta * f
     violation = problem.violation(beta, f)

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..amounts import AT_A_TIME
 from ..columns import pieces
 from ..kernels.points import Domain, count
 from ..shown import table
 from ..types import Array, Points
 
-_AT_A_TIME = 4_000_000  # kernel values
-_SHOWN = 10  # points, in a notebook
+_SHOWN_POINTS = 10  # In a notebook.
 
 
 class Contributions(NamedTuple):
@@ -38,9 +38,9 @@ class Contributions(NamedTuple):
         points, top = self.indices.shape
         rows = [
             (str(point), *(f"x_{row} {value:+.4g}" for row, value in zip(*carried, strict=True)))
-            for point, carried in enumerate(zip(self.indices[:_SHOWN], self.values[:_SHOWN], strict=True))
+            for point, carried in enumerate(zip(self.indices[:_SHOWN_POINTS], self.values[:_SHOWN_POINTS], strict=True))
         ]
-        more = f", the first {_SHOWN} of {points}" if points > _SHOWN else ""
+        more = f", the first {_SHOWN_POINTS} of {points}" if points > _SHOWN_POINTS else ""
         return table(f"Contributions{more}", ("point", *("" for _ in range(top))), rows)
 
 
@@ -52,7 +52,7 @@ def contributions(machine: Any, X: Points, top: int) -> Contributions:
     support = machine.support_
     width = min(int(top), support.size)
     indices, values = np.empty((count(X), width), np.intp), np.empty((count(X), width))
-    step = max(1, _AT_A_TIME // max(1, support.size))
+    step = max(1, AT_A_TIME.values // max(1, support.size))
     for rows in pieces(count(X) if width else 0, step):
         part = X[rows]
         added = _block(machine, part) * _coefficients(machine, part)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..amounts import AT_A_TIME
 from ..columns import pieces
 from ..gram import Gram
 from ..kernels import Kernel, Polynomial
@@ -26,9 +27,8 @@ from ..solvers import CoordinateDescent
 from ..solvers.base import WHOLE
 from ..types import Array, Points
 
-_HARD = 1e6  # C |z|^2 on average; steps of pairs soon solve what is less
+_HARD = 1e6  # The mean of C |z|^2 from which on steps of pairs take long.
 SOLVER = CoordinateDescent(feasible=True, weights=True)
-_VALUES = 2**20  # of features that are held at once for predictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Expanded:
 
     def scores(self, X: Points) -> Array:
         """f(x) of each problem, as columns."""
-        strip = max(1, _VALUES // self.weights.shape[1])
+        strip = max(1, AT_A_TIME.values // self.weights.shape[1])
         out = np.empty((count(X), len(self.weights)))
         for part in pieces(len(out), strip):
             np.matmul(self.expansion(X[part]), self.weights.T, out=out[part])

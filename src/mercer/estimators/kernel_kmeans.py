@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..amounts import AT_A_TIME, ROUNDING
 from ..arithmetic import DefaultArithmetic
 from ..columns import pieces
 from ..features.base import double, random_generator
@@ -20,9 +21,6 @@ from ..params import RebuildsParameters, require_integer
 from ..types import Array, Index, Points
 from .checks import sample_weights
 from .kernel_pca import square_matrix
-
-_ROWS = 10_000  # that are predicted at a time
-_ROUNDING = 100.0 * float(np.finfo(np.float64).eps)
 
 
 class _Clusters(NamedTuple):
@@ -125,7 +123,7 @@ class KernelKMeans(ClusterMixin, RebuildsParameters, DefaultArithmetic, BaseEsti
         check_is_fitted(self)
         X = double(self._admit(X, self.kernel_, reset=False))
         labels = np.empty(count(X), np.int32)
-        for rows in pieces(count(X), _ROWS):
+        for rows in pieces(count(X), AT_A_TIME.rows):
             labels[rows] = (self._lengths - 2.0 * (self.kernel_(X[rows], self.X_fit_) @ self._shares)).argmin(axis=1)
         return labels
 
@@ -146,11 +144,11 @@ class KernelKMeans(ClusterMixin, RebuildsParameters, DefaultArithmetic, BaseEsti
         around = total - float(u @ A @ u)
         few = int(self.n_clusters) - 1
         if few == 0:
-            self.lower_bound_ = max(around - _ROUNDING * total, 0.0)
+            self.lower_bound_ = max(around - ROUNDING.of_a_sum * total, 0.0)
             return np.zeros((len(A), 1))
         values, vectors, residuals = leading(A, few, u)
         most = float(np.sum(np.maximum(values, 0.0) + residuals))
-        self.lower_bound_ = max(around - most - _ROUNDING * total, 0.0)
+        self.lower_bound_ = max(around - most - ROUNDING.of_a_sum * total, 0.0)
         scaled = vectors * np.sqrt(np.maximum(values, 0.0))
         return np.asarray(np.divide(scaled, roots[:, None], where=roots[:, None] > 0, out=np.zeros_like(scaled)))
 
@@ -176,7 +174,7 @@ def _shares_of(labels: Array, weight: Array, k: int) -> Array:
 
 def _begun(K: Array, weight: Array, k: int, generator: np.random.Generator, components: Array | None) -> Index:
     """Labels to begin with: by ordinary k-means of the leading components, or by points far from each other."""
-    seed = int(generator.integers(2**31 - 1))
+    seed = int(generator.integers(np.iinfo(np.int32).max))
     if components is not None:
         ordinary = KMeans(k, n_init=1, random_state=seed)
         return np.asarray(ordinary.fit_predict(components, sample_weight=weight))

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from .._core.core import CHOICE
+from ..amounts import AT_A_TIME, MEASURED
 from ..columns import block_between, pieces, product_between
 from ..gram import unformed
 from ..kernels import Gaussian, Kernel, Linear
@@ -27,9 +28,6 @@ from .callbacks import Hooks, with_callbacks
 from .checks import classes_of, classes_of_stream, keeping, predicted, require_settings
 from .functions import Functions
 from .online import Online, Seen, confirmed, weighted_rows
-
-_SAMPLE = 256  # rows on which the rounding of float32 kernel values is measured
-_STRIP = 2_000_000  # kernel values for votes that are computed at a time
 
 
 class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
@@ -282,9 +280,9 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         errors = np.zeros(sums.shape[1])
         single = known is not None or common_dtype(X, self.support_vectors_) == np.float32
         if not self._values_given() and single:
-            sample = np.linspace(0, count(X) - 1, min(count(X), _SAMPLE)).astype(int)
+            sample = np.linspace(0, count(X) - 1, min(count(X), AT_A_TIME.sampled_rows)).astype(int)
             exact = product_between(self.kernel_, take(X, sample), self.support_vectors_, self.dual_coef_.T, np.float64)
-            errors = 3.0 * np.abs(sums[sample] - exact).max(axis=0)
+            errors = MEASURED * np.abs(sums[sample] - exact).max(axis=0)
         return sums.T + self.intercept_[:, None], errors
 
     def _confirmed(
@@ -318,7 +316,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
     def _votes(self, X: Points) -> Array:
         X = self._admit(X)
         out = np.zeros((count(X), len(self.dual_coef_)))
-        step = max(1, _STRIP // max(1, len(self.support_)))
+        step = max(1, AT_A_TIME.values // max(1, len(self.support_)))
         for rows in pieces(count(X), step):
             if len(self.support_) == 0:
                 break

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import validate_data
 
+from ..amounts import TOLERANCE
 from ..gram import Gram, LinearGram
 from ..kernels import Kernel, Linear
 from ..kernels.points import Domain
@@ -38,7 +39,7 @@ from .checks import (
 from .hints import NO_PROBABILITIES, Absent
 from .tasks import Training
 
-_SMALL = 4_000_000  # bytes of points that may be copied
+_COPIED_BYTES = 4_000_000  # Points of no more than so many bytes may be copied.
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "logistic": Logistic()}
 
 
@@ -130,7 +131,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         loss: str = "squared_hinge",
         bias: bool | str = True,
         solver: Any = None,
-        tol: float = 1e-4,
+        tol: float = TOLERANCE,
         class_weight: Any = None,
         time_limit: float | None = None,
         max_iter: int | None = None,
@@ -218,7 +219,9 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def _centre(self, training: Training) -> Array | None:
         """A large X is not copied."""
-        return None if self.solver is not None else centre_of(training.kernel, training.points, training.tasks, _SMALL)
+        if self.solver is not None:
+            return None
+        return centre_of(training.kernel, training.points, training.tasks, _COPIED_BYTES)
 
     def _gram(self, training: Training) -> Gram:
         return LinearGram(training.points, float(self.bias == "penalised"))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from ..amounts import TOLERANCE
 from ..gram import Gram, LinearGram, gram_of
 from ..gram.linear import constant_beside_linear
 from ..kernels import Gaussian
@@ -113,7 +114,7 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
         C: float = 1.0,
         bias: bool = True,
         solver: Any = None,
-        tol: float = 1e-4,
+        tol: float = TOLERANCE,
         class_weight: Any = None,
         memory: int | float | str = "2GB",
         time_limit: float | None = None,

@@ -12,11 +12,11 @@ from itertools import accumulate, combinations
 import numpy as np
 
 from .._core.core import CHOICE
+from ..amounts import AT_A_TIME
 from ..columns import pieces
 from ..types import Array, Index
 
 core = CHOICE.functions
-_ENTRIES = 4_000_000  # sums over classes that are held at a time
 
 
 def pairs(k: int) -> list[tuple[int, int]]:
@@ -77,7 +77,7 @@ def cast(sums: Callable[[slice], Array], n: int, k: int, biases: Array, ties: bo
     of pairs that the class comes first in, minus the others.
     """
     won, margin = np.empty((2, n, k))
-    step = max(1, _ENTRIES // (k * (k - 1)))
+    step = max(1, AT_A_TIME.values // (k * (k - 1)))
     for at in pieces(n, step):
         core.votes(np.ascontiguousarray(sums(at)), biases, ties, won[at], margin[at])
     return won, margin

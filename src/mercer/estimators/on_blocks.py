@@ -105,7 +105,7 @@ def _fingerprint(engine: Engine, machine: Machine) -> Any:
     starts = {number: int(engine.edges[number]) for number in range(engine.count) if engine.facts[number].rows}
     numbers = [int(number) for number in engine.ask(_number_of, starts).values()]
     settings = {name: value for name, value in machine.get_params(deep=False).items() if name not in _HOW_LONG}
-    return sum(numbers) % 2**64, type(machine).__name__, sorted(settings.items(), key=str)
+    return sum(numbers) & int(np.iinfo(np.uint64).max), type(machine).__name__, sorted(settings.items(), key=str)
 
 
 def _number_of(block: Block, start: int) -> int:

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import OutlierMixin
 
+from ..amounts import TOLERANCE
 from ..kernels import Gaussian
 from ..losses import OneClass
 from ..problem import Task
+from ..ties import ROUNDING
 from ..types import Array, Index, Points
 from .base import Machine
 from .checks import LIMITS, Range, Settings
-
-ROUNDING = 1e-9  # of f, in parts of rho
 
 
 class OneClassSVM(OutlierMixin, Machine):  # type: ignore[misc]
@@ -90,7 +90,7 @@ class OneClassSVM(OutlierMixin, Machine):  # type: ignore[misc]
         kernel: Any = Gaussian(),  # noqa: B008
         nu: float = 0.5,
         solver: Any = None,
-        tol: float = 1e-4,
+        tol: float = TOLERANCE,
         memory: int | float | str = "2GB",
         time_limit: float | None = None,
         max_iter: int | None = None,

@@ -36,7 +36,8 @@ from .checks import (
 )
 from .proofs import told
 
-LEAST_PRODUCTS = 1e-145  # where all points are smaller, their inner products are not told from zero
+LEAST_SIZE = float(np.sqrt(np.finfo(np.float64).tiny / np.finfo(np.float64).eps))
+"""Where all points are smaller, digits of their inner products are lost."""
 
 
 class Seen(NamedTuple):
@@ -198,7 +199,7 @@ def confirmed(
     if proof is None:
         return status, None
     proof = replace(proof, distance=float(np.sqrt(max(square, 0.0))), bound=INSEPARABLE * size)
-    proved = proof.distance <= proof.bound and (nothing or size >= LEAST_PRODUCTS)
+    proved = proof.distance <= proof.bound and (nothing or size >= LEAST_SIZE)
     return (status, proof) if proved else (Status.STALLED, None)
 
 

@@ -23,7 +23,7 @@ from .functions import Functions, linear_functions
 from .online import Online, confirmed, weighted_rows
 
 _CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
-_LEAST = 1e-152  # coordinates that are all smaller have inner products that are not told from zero
+_LEAST = float(np.sqrt(np.finfo(np.float64).tiny))  # Squares of smaller coordinates are not told from zero.
 
 
 class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -208,7 +208,7 @@ def _require_products(X: Any) -> None:
     """Raise where inner products of the points overflow, or are all too small to be told from zero."""
     values = X.data if is_sparse(X) else X
     largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-    if largest and not _LEAST <= largest <= 1.0 / _LEAST:
+    if largest and not _LEAST <= largest <= 1.0 / (_LEAST * X.shape[1]):
         raise ValueError(
             f"Inner products of these points are beyond float64, for the largest coordinate is {largest:.1g}: "
             "scale the data first (divide by its largest)."

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..amounts import AT_A_TIME, COPIES_OF_THE_MEMORY, ROUNDING
 from ..columns import pieces
 from ..kernels.points import Domain, count, is_sparse, nbytes, take
 from ..losses import EpsilonInsensitive, Hinge, OneClass
@@ -21,12 +22,10 @@ from ..problem import Task
 from ..solution import Solution
 from ..types import Array, Index, Points
 
+_LARGEST = int(np.iinfo(np.uint64).max)
 _LINEAR = (Hinge, EpsilonInsensitive, OneClass)  # between bounds of -C, 0 and C
-_FEWEST = 4000  # points; with fewer, there is little to gain
-_WORTH = 0.95  # of the points at most are left, or a copy of them is not worth its while,
-_COPY = 0.05  # nor if it takes more than this part of the memory
-_STRIP = 1024  # rows that are looked at together
-_ROUNDING = 1e-11  # in parts of a bound
+_FEWEST = 4000  # Of fewer points there is little to gain.
+_LEFT = 0.95  # No more than this part of the points may be left, or a copy of them is not worth its while.
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +59,8 @@ class Merged:
         first = np.searchsorted(place, np.arange(beta.size))
         before = total - most - (total - most)[first][place]  # what the equal ones before may have
         left = np.abs(beta)[place] - before
-        out[order] = np.where(left >= most * (1.0 - _ROUNDING), most, np.where(left > _ROUNDING * most, left, 0.0))
+        near = ROUNDING.of_a_difference * most
+        out[order] = np.where(left >= most - near, most, np.where(left > near, left, 0.0))
         return np.copysign(out, beta[self.place])
 
 
@@ -70,10 +70,10 @@ def merged(points: Points, tasks: tuple[Task, ...], domain: Domain, memory: Any)
         return None
     (task,) = tasks
     numbers = numbers_of(points, task.y)
-    if np.unique(numbers).size > _WORTH * numbers.size:
+    if np.unique(numbers).size > _LEFT * numbers.size:
         return None
     first, place = distinct(points, task.y, numbers)
-    if first.size > _WORTH * place.size or nbytes(points) > _COPY * parse_bytes(memory):
+    if first.size > _LEFT * place.size or nbytes(points) > COPIES_OF_THE_MEMORY * parse_bytes(memory):
         return None
     C = np.bincount(place, task.C)
     return Merged(take(points, first), replace(task, y=task.y[first], C=C), task, place)
@@ -89,7 +89,7 @@ def distinct(X: Points, y: Array, numbers: Array) -> tuple[Index, Index]:
     source = np.empty_like(order)  # of each row, the first row with its number
     source[order] = order[new][np.cumsum(new) - 1]
     repeats = np.flatnonzero(source != np.arange(source.size))
-    for part in pieces(repeats.size, _STRIP):  # rows that have their number by chance are not repeats
+    for part in pieces(repeats.size, AT_A_TIME.rows):  # rows that have their number by chance are not repeats
         rows = repeats[part]
         differ = _differ(X[rows], X[source[rows]]) | (y[rows] != y[source[rows]])
         source[rows[differ]] = rows[differ]
@@ -103,13 +103,14 @@ def numbers_of(X: Points, y: Array) -> Array:
     The sums are modulo 2^64, so that their order does not matter, and a dense row has the number of a sparse one.
     """
     kind = np.dtype(f"u{X.dtype.itemsize}")
-    factors = np.random.default_rng(0).integers(2**64, size=X.shape[1] + 1, dtype=np.uint64) | np.uint64(1)
+    factors = np.random.default_rng(0).integers(_LARGEST, size=X.shape[1] + 1, dtype=np.uint64, endpoint=True)
+    factors |= np.uint64(1)
     out: Array = np.ascontiguousarray(y, np.float64).view(np.uint64) * factors[-1]
     if is_sparse(X):
         total = np.concatenate([[np.uint64(0)], np.cumsum(X.data.view(kind) * factors[X.indices], dtype=np.uint64)])
         out += np.diff(total[X.indptr])
         return out
-    for strip in pieces(len(X), _STRIP):
+    for strip in pieces(len(X), AT_A_TIME.rows):
         out[strip] += (np.ascontiguousarray(X[strip]).view(kind) * factors[:-1]).sum(axis=1, dtype=np.uint64)
     return out
 

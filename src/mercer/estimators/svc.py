@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from ..amounts import TOLERANCE
 from ..kernels import Gaussian
 from ..kernels.points import count
 from ..losses import HardMargin, Hinge
@@ -120,7 +121,7 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         C: float = 1.0,
         bias: bool = True,
         solver: Any = None,
-        tol: float = 1e-4,
+        tol: float = TOLERANCE,
         class_weight: Any = None,
         multiclass: str = "ovo",
         memory: int | float | str = "2GB",

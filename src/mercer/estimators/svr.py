@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from ..amounts import TOLERANCE
 from ..kernels import Gaussian
 from ..losses import EpsilonInsensitive
 from ..problem import Task
@@ -93,7 +94,7 @@ class SVR(RegressorMixin, Machine):  # type: ignore[misc]
         epsilon: float = 0.1,
         bias: bool = True,
         solver: Any = None,
-        tol: float = 1e-4,
+        tol: float = TOLERANCE,
         memory: int | float | str = "2GB",
         time_limit: float | None = None,
         max_iter: int | None = None,

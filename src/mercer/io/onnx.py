@@ -22,8 +22,8 @@ from ..archives.atomic import write_whole
 from ..estimators import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, LinearSVC, OneClassSVM, Perceptron
 from ..estimators.base import Machine
 from ..estimators.multiclass import class_slices, pairs
-from ..estimators.one_class import ROUNDING
 from ..kernels.points import Domain, is_sparse
+from ..ties import ROUNDING
 from ..types import Array
 from .onnx_check import tried
 from .onnx_kernels import Operators, block

@@ -8,21 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..amounts import AT_A_TIME, FEW
 from ..columns import Columns
 from ..columns.columns import BLOCK
 from ..gram import Gram
 from ..kernels import Kernel, Linear
-from ..kernels.points import is_sparse, require_no_overflow, take
+from ..kernels.points import is_sparse, require_no_overflow, squares_fit_in_single, take
 from ..limits import now
 from ..types import Array, DType, Index, Points
 from .block import diagonal_at, moments, points_at, scores_at, sums_at, weights_at
 from .engine import Engine
 from .messages import Support
 
-_PART = 1_000_000  # bytes of support vectors that are sent at a time: a worker holds some, and one packed
-_PRECISE = 1500  # up to so many points, kernel values are float64 from the start
-_PROBE = 64  # points whose values are timed
-_SPARE = 4096  # points that are remembered beyond those in use
+_PART_BYTES = 1_000_000  # Support vectors of so many bytes are sent at a time: a worker holds some, and one packed.
 
 
 class Share(NamedTuple):
@@ -151,7 +149,7 @@ class Seen:
 
     def keep(self, rows: Index) -> None:
         """Forget all others, where they are many."""
-        if len(self.slot_of) > 2 * rows.size + _SPARE:
+        if len(self.slot_of) > 2 * rows.size + AT_A_TIME.rows:
             self.sets = [self.get(rows)]
             self.slot_of = {row: k for k, row in enumerate(rows.tolist())}
 
@@ -180,7 +178,7 @@ class SpreadGram(Gram):
     def _precision(self) -> Any:
         """float64 for few points, and where float32 cannot hold squares."""
         largest = max(fact.largest for fact in self.engine.facts)
-        single = self.points.shape[0] > _PRECISE and 1e-16 < largest < 1e16
+        single = self.points.shape[0] > FEW.points_exact and squares_fit_in_single(np.array([largest]))
         return np.float32 if single else np.float64
 
     @property
@@ -202,7 +200,7 @@ class SpreadGram(Gram):
 
     def from_points(self) -> Columns:
         """Of some points."""
-        return Columns(self.kernel, self.points[: min(self.n, _PROBE)], self.dtype)
+        return Columns(self.kernel, self.points[: min(self.n, AT_A_TIME.sampled_rows)], self.dtype)
 
     @cached_property
     def _diag(self) -> Array:
@@ -270,7 +268,7 @@ class SpreadGram(Gram):
 
     def _support(self, used: Index, weights: Array, dtype: DType) -> Iterator[Support]:
         """The points with a coefficient, some at a time: a whole number of what native sums add up together."""
-        step = BLOCK * max(1, _PART // (self.points.shape[1] * self.points.dtype.itemsize) // BLOCK)
+        step = BLOCK * max(1, _PART_BYTES // (self.points.shape[1] * self.points.dtype.itemsize) // BLOCK)
         for start in range(0, used.size, step):
             some = slice(start, start + step)
             yield Support(self.kernel, self.points[used[some]], weights[some], dtype.name)

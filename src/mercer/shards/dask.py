@@ -25,23 +25,22 @@ from distributed.scheduler import KilledWorker
 
 from ..kernels.points import is_sparse, nbytes
 from ..limits import look, now
+from ..memory import format_bytes
 from ..parallel import threads_given
 from ..types import Array, Points
 from .block import Block, admitted
-from .engine import Engine, Verb, WorkersLostError
+from .engine import TRIES, Engine, Verb, WorkersLostError
 from .local import args_of
 from .messages import bytes_of
 
 _CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
-PATIENCE = 20.0  # seconds without any worker, after which all are lost
-_GLANCE = 0.25  # seconds between two looks at the clock
-_ANSWER = 10.0  # seconds that the scheduler has for an answer; and a gathering, at first
-_TRIES = 4  # to gather, each with twice the time
-_SENT = 2_000_000_000  # bytes of NumPy data that go to workers through the scheduler, at most
-_BLOCKS, _BLOCK, _LEAST = 8, 16_000_000, 32  # of which blocks are made: at least so many, of so many bytes, or rows
-_SMALL = 100_000_000  # bytes of data of a worker, up to which packed copies of them do not matter;
-_PACKED = 0.2  # of its data are they else, at most,
-_REMEMBERED = 0.02  # and the parts of a sum that it need not be told again
+PATIENCE = 20.0  # All workers are lost after so many seconds without any; the scheduler has as many for an answer.
+_SECONDS_BETWEEN_LOOKS = 0.25  # At the clock, while workers work.
+_SENT_BYTES = 2_000_000_000  # NumPy data of no more than so many bytes go to workers through the scheduler.
+_BLOCKS, _BLOCK_BYTES, _BLOCK_ROWS = 8, 16_000_000, 32  # They make at least so many blocks, of so many bytes, or rows.
+_SMALL_BYTES = 100_000_000  # Packed copies do not matter, where a worker has no more data than this;
+_PACKED = 0.2  # else they are no more than this part of its data.
+_REMEMBERED = 0.02  # The same for parts of a sum that it need not be told again.
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # terms of many rows are sent once
 
 
@@ -100,7 +99,7 @@ class DaskEngine(Engine):
     def packed(self, number: int) -> float:
         home, facts = self.homes.get(number), self.facts
         held = sum(fact.nbytes_held for k, fact in enumerate(facts) if self.homes.get(k) == home)
-        return np.inf if held <= _SMALL else _PACKED * facts[number].nbytes_held
+        return np.inf if held <= _SMALL_BYTES else _PACKED * facts[number].nbytes_held
 
     # Exchanges.
 
@@ -148,7 +147,7 @@ class DaskEngine(Engine):
         held = Counter[str]()
         for number, fact in enumerate(self.facts):
             held[self.homes.get(number, "")] += fact.nbytes_held
-        return _REMEMBERED * max(_SMALL, min(held.values()))
+        return _REMEMBERED * max(_SMALL_BYTES, min(held.values()))
 
     def _bundles(self, numbers: Iterable[int]) -> list[tuple[str, list[int]]]:
         """The blocks by their homes, which are looked up where they are not known."""
@@ -235,13 +234,12 @@ class DaskEngine(Engine):
 
     def gather(self, futures: list[Future]) -> list[Any]:
         """What these tasks gave."""
-        seconds = _ANSWER
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             self._wait(futures)
             try:
-                found: list[Any] = self.client.sync(self.client._gather, futures, callback_timeout=seconds)
+                found: list[Any] = self.client.sync(self.client._gather, futures, callback_timeout=PATIENCE)
             except TimeoutError:
-                seconds *= 2.0
+                continue
             except (KilledWorker, *_CANCELLED, OSError) as error:
                 raise WorkersLostError(_SAD.format(error)) from error
             else:
@@ -254,7 +252,7 @@ class DaskEngine(Engine):
         while True:
             look()
             try:
-                wait_for(futures, timeout=_GLANCE)
+                wait_for(futures, timeout=_SECONDS_BETWEEN_LOOKS)
             except TimeoutError:
                 if self.client.status == "running" and _workers(self.client):
                     alone = None
@@ -277,7 +275,7 @@ _SAD = "The workers are lost ({}): start some, and fit again."
 def _answer(client: Client, question: Callable[..., Any], **more: Any) -> Any:
     """What the scheduler says, or None."""
     try:
-        return client.sync(question, callback_timeout=_ANSWER, **more)
+        return client.sync(question, callback_timeout=PATIENCE, **more)
     except (TimeoutError, *_CANCELLED, OSError):
         return None
 
@@ -363,13 +361,13 @@ def pieces_of(X: Any) -> list[Points]:
     if len(X.shape) != 2:
         raise ValueError(f"X must have rows and columns, but it has {len(X.shape)} dimension(s).")
     size = int(X.memory_usage(deep=True).sum()) if hasattr(X, "iloc") else nbytes(X)
-    if size > _SENT:
+    if size > _SENT_BYTES:
         raise ValueError(
-            f"X takes {size / 1e9:.1f} GB, too much to send through the scheduler: give a dask array or data frame "
+            f"X takes {format_bytes(size)}, too much to send through the scheduler: give a dask array or data frame "
             "that workers read themselves, such as dask.dataframe.read_parquet(...)."
         )
     n = X.shape[0]
-    count = max(1, min(n // _LEAST, max(_BLOCKS, ceil(size / _BLOCK))))
+    count = max(1, min(n // _BLOCK_ROWS, max(_BLOCKS, ceil(size / _BLOCK_BYTES))))
     edges = np.linspace(0, n, count + 1).astype(int)
     cut = X.iloc if hasattr(X, "iloc") else X
     return [cut[start:stop] for start, stop in pairwise(edges)]

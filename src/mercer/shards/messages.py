@@ -14,9 +14,8 @@ import numpy as np
 from ..kernels import Kernel
 from ..kernels.points import is_sparse
 from ..losses import Terms
+from ..memory import DOUBLE
 from ..types import Array, Index, Points
-
-_NUMBER = 8  # bytes of a number; a name or a kernel counts as one
 
 
 def bytes_of(value: Any) -> int:
@@ -31,7 +30,7 @@ def bytes_of(value: Any) -> int:
         return sum(map(bytes_of, value))
     if is_dataclass(value) and not isinstance(value, Kernel):
         return sum(bytes_of(getattr(value, field.name)) for field in fields(value))
-    return _NUMBER
+    return DOUBLE  # a number; a name or a kernel counts as one
 
 
 @dataclass(frozen=True, eq=False)

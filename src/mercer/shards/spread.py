@@ -25,13 +25,12 @@ from ..parallel import thread_count
 from ..types import Array, DType, Index, Points
 from . import block as verbs
 from .afar import SpreadGram, in_order, joined
-from .engine import WorkersLostError
+from .engine import TRIES, WorkersLostError
 from .messages import Ask, Begin, Candidates, Lost, Moved, Refresh, Rescaled, Slopes, Summary
 
 core = CHOICE.functions
-_FACTOR = 2  # times its fair part of the new points of a working set is what a block names,
-_LEAST = 8  # and at least so many
-_TRIES = 10  # as often a block may be lost in one exchange
+_FACTOR = 2  # A block names so many times its fair part of the new points of a working set,
+_LEAST = 8  # and at least so many.
 
 
 class Spread:
@@ -73,7 +72,7 @@ class Spread:
     def _exchange(self, verb: Callable[..., Any], messages: dict[int, Any], *shared: Any) -> dict[int, Any]:
         """The replies of all; blocks that were lost are told anew. Where the verb changes F, `begin` has done it."""
         replies = self.engine.ask(verb, messages, *shared)
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             lost = [b for b, reply in replies.items() if isinstance(reply, Lost)]
             if not lost:
                 return replies
@@ -81,7 +80,7 @@ class Spread:
             anew = self._rebuild(lost)
             changes = verb in (verbs.move, verbs.rescale, verbs.refresh)
             replies |= anew if changes else self.engine.ask(verb, {b: messages[b] for b in lost}, *shared)
-        raise WorkersLostError(f"Blocks were lost {_TRIES} times in one exchange: the workers do not live long enough.")
+        raise WorkersLostError(f"Blocks were lost {TRIES} times in one exchange: the workers do not live long enough.")
 
     def _rebuild(self, numbers: list[int]) -> dict[int, Summary]:
         scores = np.zeros(self.n)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..amounts import FEW
 from ..gram import LinearGram
 from ..losses import HardMargin
+from ..memory import DOUBLE
 from ..problem import Problem
-from .base import LANDMARK_BYTES, MOST_LANDMARKS, Solver
+from .base import LANDMARK_BYTES, LANDMARKS, MOST_LANDMARKS, Solver
 from .coordinate import CoordinateDescent
 from .decomposition import Decomposition
 from .landmarks import Growing, InFeatures
@@ -16,11 +18,9 @@ from .ridge import Ridge
 from .ridge.ridge_auto import choose_ridge
 
 _DECOMPOSITION = Decomposition()
-_EXACT = 6000  # points, up to which a matrix of all of them is factored
-_MANY = 5000  # points, from which on explicit features are worth more than rows of K
-_LANDMARKS, _POINTS, _POWER = 1000, 20_000, 0.5  # so many for so many points; of more, by this power of their number
-_SQUARES = 80  # bytes of each pair of landmarks: some m x m matrices
-_ROOM = 500_000_000  # bytes for what they need, where nobody says how many there are
+_POINTS = 20_000  # For more points there are more landmarks, in proportion to the square root of their number.
+_BYTES_PER_PAIR = 80  # Of landmarks: some m x m matrices.
+_BYTES = 500_000_000  # For what landmarks need, where nobody says how many bytes there are.
 
 
 def choose(problem: Any) -> tuple[Solver, str]:
@@ -30,15 +30,15 @@ def choose(problem: Any) -> tuple[Solver, str]:
     gram = problem.gram
     if problem.loss.quadratic:
         served = not isinstance(problem.loss, HardMargin) and not problem.mass
-        if served and gram.design is not None and (isinstance(gram, LinearGram) or problem.n > _MANY):
+        if served and gram.design is not None and (isinstance(gram, LinearGram) or problem.n > FEW.points_held):
             return CoordinateDescent(feasible=True), f"{gram.design.width} features describe K exactly"
         return _DECOMPOSITION, "it is exact and fast for every loss with a quadratic dual, at every size"
     if gram.design is not None:
         return Newton(), f"{gram.design.width} features describe K exactly"
-    if gram.given and problem.n <= _EXACT:
-        return Newton(), f"K is held, and {problem.n} points are no more than {_EXACT}"
+    if gram.given and problem.n <= FEW.points_held:
+        return Newton(), f"K is held, and {problem.n} points are no more than {FEW.points_held}"
     room = gram.nbytes if gram.budget is None else gram.budget * getattr(gram, "parts", 1)
-    landmarks = int(min(_landmarks(problem.n), max(1, (room / _SQUARES) ** 0.5)))
+    landmarks = int(min(_landmarks(problem.n), max(1, (room / _BYTES_PER_PAIR) ** 0.5)))
     return NystromNewton(landmarks), f"{problem.n} points are too many for an exact solution: landmarks stand for them"
 
 
@@ -47,7 +47,7 @@ def _landmarks(n: int) -> int:
 
     On cover_286k, the relative gap of the full problem grows as n^1.7 and falls as m^2.4.
     """
-    return int(_LANDMARKS * max(1.0, n / _POINTS) ** _POWER)
+    return int(LANDMARKS * max(1.0, n / _POINTS) ** 0.5)
 
 
 def cheaper(problem: Problem, solver: Solver) -> Solver:
@@ -57,9 +57,9 @@ def cheaper(problem: Problem, solver: Solver) -> Solver:
         return CoordinateDescent(newton=False) if served else Decomposition()
     gram = problem.gram
     budget = gram.budget if gram.whole is None else gram.whole.budget
-    room = _ROOM if budget is None else budget
+    room = _BYTES if budget is None else budget
     features = gram.kernel.features(gram.points[0:1]) if gram.kernel.serial else None
-    if features is not None and problem.n * features.shape[1] * 8 <= room:
+    if features is not None and problem.n * features.shape[1] * DOUBLE <= room:
         return InFeatures()
     most = solver.landmarks if isinstance(solver, NystromNewton) else MOST_LANDMARKS
     return Growing(int(min(most, max(1, room // (LANDMARK_BYTES * problem.n)))))

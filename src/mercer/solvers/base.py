@@ -11,17 +11,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..amounts import ROUNDING
 from ..params import Parameters
 from ..parse import parse, plain_name
 from ..problem import Problem, feasible_start
 from ..solution import Status
 from ..types import Array
 
-WHOLE = 2048  # points of a full working set
-MOST_LANDMARKS = 2000  # where nobody names a number
-LANDMARK_BYTES = 32  # of each value that landmarks have with all points, where these are held
-_ROUNDING = 1e-14  # of a sum, in parts of the sum of sizes
-_SPREADS = 50  # rounds of spreading what is lacking over the free coefficients
+WHOLE = 2048  # Points of a full working set.
+LANDMARKS = 1000  # Where nobody names a number.
+MOST_LANDMARKS = 2 * LANDMARKS  # Where time is short, and nobody names a number.
+LANDMARK_BYTES = 32  # Of each value that landmarks have with all points, where these are held.
+_SPREADS = 50  # Rounds of spreading what is lacking over the free coefficients.
 
 REGISTRY: dict[str, type[Parameters]] = {}
 """Every solver, and every step rule of a solver, that can be written as text, by its names."""
@@ -159,10 +160,10 @@ def repaired(problem: Problem, beta: Array) -> Array:
     box = problem.bounds
     beta = box.nearest(beta)
     for end in box:  # what differs from a bound by rounding is at the bound, and not free
-        beta = np.where(np.abs(beta - end) < _ROUNDING * np.abs(end), end, beta)
+        beta = np.where(np.abs(beta - end) < ROUNDING.of_a_sum * np.abs(end), end, beta)
     for _ in range(_SPREADS if problem.bias else 0):
         lack = problem.mass - float(beta.sum())
-        if abs(lack) <= _ROUNDING * float(np.abs(beta).sum()):
+        if abs(lack) <= ROUNDING.of_a_sum * float(np.abs(beta).sum()):
             return beta
         free = np.flatnonzero(box.free(beta) & (beta != 0.0))
         if free.size == 0:

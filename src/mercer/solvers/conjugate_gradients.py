@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..amounts import A_DIGIT, AT_A_TIME
 from ..columns import pieces
 from ..types import Array
 from .triangular import inverse_of
 
-_NEARLY = 0.1  # a last step so near to 1 is taken as 1
-_ROWS = 4096  # of F that are multiplied at a time
+MOST_STEPS = 1000
+USUAL_STEPS = 20  # This is about what it takes until an answer is of use.
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,7 @@ def conjugate_gradients(
         good = (curvature > 0.0) & (slope > 0.0) & np.isfinite(curvature) & np.isfinite(slope)
         step = np.where(good, slope / np.where(good, curvature, 1.0), 0.0)
         P, AP = (np.where(good, side, 0.0) for side in (P, AP))  # a column that overflowed stays where it is
-        if further is not None and bool((np.abs(step - 1.0) < _NEARLY).all()):
+        if further is not None and bool((np.abs(step - 1.0) < A_DIGIT).all()):
             columns = Standing(V + P, further, B - further)
         else:
             AV = columns.AV + step * AP
@@ -87,7 +88,7 @@ def nystrom(F: Array, D: Array) -> Callable[[Array], Array]:
     Nystrom preconditioner of K + 1/D.
     """
     inner = np.eye(F.shape[1])
-    for rows in pieces(len(F), _ROWS):
+    for rows in pieces(len(F), AT_A_TIME.rows):
         inner += F[rows].T @ (D[rows, None] * F[rows])
     inverse, weight = inverse_of(inner), D[:, None]
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._core.core import CHOICE
+from ..amounts import FEW, SOME_OF_THE_TIME
 from ..gram import Design
 from ..limits import deadline, flop_seconds
 from ..losses import HardMargin
@@ -28,19 +29,14 @@ from ..types import Array
 from .base import Iterate, Solver, repaired
 from .descent import Descent, balanced, nothing
 from .features_or_kernels import Features
-from .newton.proximal_point import ProximalPoint
+from .nanoseconds import of_a_factor, of_a_pass, of_squares
+from .newton.proximal_point import STEPS_IN_VAIN, ProximalPoint
+from .some_points import PART_OF_GRADIENT, STEPS, how_many
 
-_BEFORE = 3  # rounds of passes before Newton steps, where r is 0: a good start saves many of them
-_ENOUGH, _NARROW = 30, 500  # after so many rounds with no more features than this, passes have had their chance
-_PATIENCE = 200  # Newton rounds in a row without a better dual point; after them, none will be found
-_STEPS = 4.0  # Newton steps that gain a digit
-_ANEW = 0.5  # the part of the Hessian that has to be computed for each
-_IN_TIME = 3.0  # such steps must be possible before the deadline, or passes go on
-_AT_ONCE = 0.1  # of the time is what the Hessian of some of the points may take
-_PART = 8  # Newton steps at once begin with one point of so many,
-_ROWS = 40  # and at least so many times as many as there are features:
-_FIRST_STEPS = 8  # at most so many steps,
-_FIRST_SMALLER = 0.02  # or until the gradient is this small beside what it was
+_ROUNDS_BEFORE = 3  # Newton steps come after so many rounds, where r is 0: a good start saves many of them.
+_MOST_ROUNDS = 30  # After so many rounds with few features, passes have had their chance.
+_IN_TIME = 2.0  # So many Newton steps must be possible before the deadline, or passes go on.
+_ROWS_PER_FEATURE = 40  # Newton steps at once begin with so many points for each feature, at least.
 
 
 @dataclass(frozen=True)
@@ -106,36 +102,38 @@ def _worth_newton(descent: Descent) -> bool:
     problem, design = descent.problem, _design(descent)
     if not problem.loss.quadratic:
         return False
-    if descent.rounds < (1 if problem.terms.curved else _BEFORE):
+    if descent.rounds < (1 if problem.terms.curved else _ROUNDS_BEFORE):
         return False
-    if descent.rounds >= _ENOUGH and design.width <= _NARROW:  # however cheap passes are
+    if descent.rounds >= _MOST_ROUNDS and design.width <= FEW.columns:  # however cheap passes are
         return True
     free = int(np.count_nonzero(problem.bounds.free(descent.beta)))
-    if _STEPS * _newton_step(design, free) >= descent.passes_per_digit * 3.0 * _read(design):
+    step, passing = _newton_step(design, free), of_a_pass(design)
+    if step >= descent.passes_per_digit * passing:
         return False
     # By what a pass has taken, there is time for some steps.
-    return _IN_TIME * _newton_step(design, free) * descent.pass_seconds <= _read(design) * deadline().left()
+    return _IN_TIME * step * descent.pass_seconds <= passing * deadline().left()
 
 
 def _worth_newton_at_once(descent: Descent) -> bool:
     """Whether Newton steps are so cheap that no pass is needed before them."""
     problem, design = descent.problem, _design(descent)
-    if not problem.loss.quadratic or not problem.terms.curved or _part(design) > design.n // 5:
+    size = _some(design)
+    if not problem.loss.quadratic or not problem.terms.curved or not size:
         return False
-    if _STEPS * _newton_step(design, design.n // 2) >= descent.passes_per_digit * 3.0 * _read(design):
+    if _newton_step(design, design.n // 2) >= descent.passes_per_digit * of_a_pass(design):
         return False
     left = deadline().left()
-    return left == np.inf or _part(design) * design.width**2 * flop_seconds() <= _AT_ONCE * left
+    return left == np.inf or size * design.width**2 * flop_seconds() <= SOME_OF_THE_TIME * left
 
 
-def _part(design: Design) -> int:
-    """How many points Newton steps begin with."""
-    return max(design.n // _PART, _ROWS * design.width)
+def _some(design: Design) -> int:
+    """How many points Newton steps begin with; 0 for all of them."""
+    return how_many(design.n, _ROWS_PER_FEATURE * design.width)
 
 
 def _start_from_a_part(descent: Descent) -> None:
     """Put the descent where Newton steps with some of the points lead, each of them standing for several."""
-    design, size = _design(descent), _part(_design(descent))
+    design, size = _design(descent), _some(_design(descent))
     order = np.arange(design.n)
     CHOICE.functions.shuffle(order, descent.words)
     rows = np.sort(order[:size])
@@ -143,8 +141,8 @@ def _start_from_a_part(descent: Descent) -> None:
     terms = replace(terms, r=terms.r * (size / design.n))
     none = np.zeros(size), np.zeros(design.width)
     newton = ProximalPoint(Design(design.Z[rows], design.constant), terms, *none, 0.0, descent.problem.bias)
-    enough = _FIRST_SMALLER * newton.place.size
-    for _ in range(_FIRST_STEPS):
+    enough = PART_OF_GRADIENT * newton.place.size
+    for _ in range(STEPS):
         newton.advance()
         if newton.stuck or newton.place.size <= enough:
             break
@@ -177,7 +175,7 @@ def _newton_steps(descent: Descent, solver: CoordinateDescent) -> Generator[Iter
             before = best
             best = min(best, _dual_point(problem, newton.place.v), key=_gap)
             since = since + 1 if best is before else 0
-            last = last or since >= _PATIENCE
+            last = last or since >= STEPS_IN_VAIN
             recomputed = yield replace(best, done=last)
         else:
             recomputed = yield _two_points(problem, newton, last)
@@ -222,17 +220,10 @@ def _gap(iterate: Iterate) -> float:
     return np.inf if iterate.gap is None else iterate.gap
 
 
-def _read(design: Design) -> float:
-    """Nanoseconds, about, to read all rows once."""
-    return design.entries * (1.0 if design.sparse else 0.25) + 10.0 * design.n
-
-
 def _newton_step(design: Design, free: int) -> float:
-    """Nanoseconds, about, of a Newton step with so many free coefficients."""
+    """Nanoseconds, about, of a Newton step with so many free coefficients; half of the Hessian is kept from before."""
     side = min(design.width, free)
-    row = design.entries / design.n
-    if design.sparse:
-        products = row if free > design.width else free / 2
-    else:
-        products = side / (40 if design.Z.dtype == np.float32 else 20)
-    return 2.0 * _read(design) + _ANEW * free * row * products + side**3 / 60
+    squares = of_squares(design, free, side)
+    if design.Z.dtype == np.float32 and not design.sparse:
+        squares *= 0.5
+    return 2.0 * of_a_pass(design) + squares + of_a_factor(side)

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._core.core import CHOICE
 from .._core.descent import CONSTANT, MARGIN, SHIFT, SUM
+from ..amounts import A_DIGIT, ROUNDING
 from ..arithmetic import inner
 from ..limits import now
 from ..problem import Problem
@@ -21,14 +22,12 @@ from .base import Iterate
 from .features_or_kernels import Features, Kernels, random_words, table_of
 
 core = CHOICE.functions
-_CONSTANT = 0.03  # what is added to K for a free bias, in parts of the mean K_ii
-_MOST_PASSES = 4  # over all points, in one round
-_LEAST_VISITS = 0.05  # a pass costs at least this part of one over all points
-_ENOUGH = 0.1  # a round ends when the largest gain has fallen to this part
-_PASSES = 10.0  # that make the gap a tenth, as long as nothing is known
-_MEMORY = 4  # rounds from which that is found
-_MARGIN = 0.25  # of the largest gain of the pass before: points that are optimal by more leave until the round ends
-_IDLE = 1e-13  # gains below this part of the first are rounding
+_PART_OF_DIAGONAL = 0.03  # This part of the mean K_ii is added to K for a free bias.
+_MOST_PASSES = 4  # A round is no more than so many passes over all points.
+_LEAST_PASS = 0.05  # A pass costs at least this part of one over all points.
+_FIRST_PASSES_PER_DIGIT = 10.0  # So many passes make the gap a tenth, as long as nothing is known.
+_ROUNDS_MEASURED = 4  # That is found from so many rounds.
+_SHRINKING = 0.25  # Points that are optimal by this part of the last pass's largest gain leave until the round ends.
 
 
 class Descent:
@@ -46,13 +45,13 @@ class Descent:
         self.beta = problem.bounds.nearest(np.zeros(n) if start is None else np.array(start, np.float64))
         self.image = rows.image(None if start is None else self.beta)
         # A larger constant moves the bias faster and all else more slowly; with this one, tiny C can move it by 1.
-        extra = max(_CONSTANT * float(rows.diag.mean()), 1.0 / float(problem.C.sum())) if problem.bias else 0.0
+        extra = max(_PART_OF_DIAGONAL * float(rows.diag.mean()), 1.0 / float(problem.C.sum())) if problem.bias else 0.0
         self.extra = extra
         self.numbers = np.array([extra or rows.constant, self.beta.sum(), 0.0, np.inf])
         self.order, self.size = np.arange(n), n
         self.words = random_words(seed)
         self.b, self.first, self.rounds = 0.0, 0.0, 0
-        self.best_primal, self.passes, self.passes_per_digit = np.inf, 0.0, _PASSES
+        self.best_primal, self.passes, self.passes_per_digit = np.inf, 0.0, _FIRST_PASSES_PER_DIGIT
         self.seen: list[tuple[float, float]] = []  # passes and gaps of the last rounds
         self.idle, self.pass_seconds = False, np.inf
 
@@ -66,7 +65,7 @@ class Descent:
         assert isinstance(self.rows, Features)
         n, began = self.problem.n, now()
         self.rounds += 1
-        limits = min(self.rounds, _MOST_PASSES) * float(n), _LEAST_VISITS * n, _ENOUGH, _MARGIN
+        limits = min(self.rounds, _MOST_PASSES) * float(n), _LEAST_PASS * n, A_DIGIT, _SHRINKING
         self.numbers[SHIFT] = self.b
         self.size, visits = self.rows.passes(
             self.points, self.beta, self.image, self.order[: self.size], self.numbers, self.words, limits
@@ -100,7 +99,7 @@ class Descent:
         self.size, worst = core.in_play(f, self.points, self.beta, self.order, float(self.numbers[MARGIN]))
         self.first = max(self.first, worst)
         unbalanced = abs(self.total) if self.problem.bias else 0.0
-        self.idle = worst <= _IDLE * self.first and unbalanced <= _IDLE * float(np.abs(self.beta).sum())
+        self.idle = is_idle(worst, self.first, unbalanced, self.beta)
 
     def _measure(self, passes: float) -> None:
         """The dual value, and how many passes make the gap a tenth."""
@@ -114,10 +113,11 @@ class Descent:
         self.primal, self.dual = 0.5 * norm + losses, 0.0 - 0.5 * dual_norm - conjugates
         self.best_primal = min(self.best_primal, self.primal)
         self.passes += passes
-        self.seen = [*self.seen, (self.passes, self.best_primal - self.dual)][-_MEMORY:]
+        self.seen = [*self.seen, (self.passes, self.best_primal - self.dual)][-_ROUNDS_MEASURED:]
         (began, first), (_, last) = self.seen[0], self.seen[-1]
         fallen = np.log10(first / last) if 0.0 < last < first else 0.0
-        self.passes_per_digit = (self.passes - began) / max(fallen, 1e-3) if len(self.seen) > 1 else _PASSES
+        if len(self.seen) > 1:
+            self.passes_per_digit = (self.passes - began) / max(fallen, ROUNDING.of_a_number)
 
     def iterate(self) -> Iterate:
         """What `solve` is told."""
@@ -125,6 +125,12 @@ class Descent:
             self.beta, self.scores, self.b, self.dual, done=self.idle, gap=self.primal - self.dual,
             dual_beta=self.dual_beta if self.problem.bias else None,
         )  # fmt: skip
+
+
+def is_idle(gain: float, first: float, unbalanced: float, beta: Array) -> bool:
+    """Whether a gain is rounding beside the first one, and sum beta is near enough to 0."""
+    idle = ROUNDING.of_a_difference
+    return gain <= idle * first and unbalanced <= idle * float(np.abs(beta).sum())
 
 
 def nothing(problem: Problem) -> Iterate:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._core.core import CHOICE
 from .._core.descent import COLUMNS, LOGISTIC
+from ..amounts import AT_A_TIME
 from ..arithmetic import inner
 from ..columns import pieces
 from ..gram import Design, Gram
@@ -19,7 +20,6 @@ from ..problem import Problem
 from ..types import Array, Index
 
 core = CHOICE.functions
-_BLOCK = 2**22  # values of rows of K at a time
 
 
 class Features:
@@ -61,7 +61,7 @@ class Kernels:
     def __init__(self, gram: Gram) -> None:
         self.gram, self.constant = gram, 0.0
         self.diag = np.asarray(gram.diag(), np.float64)
-        self.block = max(1, min(_BLOCK // gram.n, getattr(gram, "batch", gram.n)))
+        self.block = max(1, min(AT_A_TIME.values // gram.n, getattr(gram, "batch", gram.n)))
 
     def image(self, beta: Array | None) -> Array:
         """K beta; None is beta = 0."""

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..amounts import MOST_OF_THE_TIME, ROUNDING
 from ..gram import Gram, LowRankGram
 from ..gram.pivoted import pivoted_cholesky
 from ..limits import deadline, now
@@ -25,11 +26,10 @@ from ..solution import Status, relative
 from ..types import Array
 from .base import MOST_LANDMARKS, Iterate, Solver
 
-FIRST = 8  # landmarks to begin with, where time is short
-_SHARE = 0.6  # of the time that is left is what the next, larger number of them may take,
-_GROWS = 1.3, 12.0  # and so many times as many are taken, at least and at most
-_FEW = 100  # landmarks, up to which kernel values take most of the time
-_ENOUGH = 1e-3  # the relative gap of the problem with F F' at which more landmarks are worth more than more rounds
+FIRST = 8  # So many landmarks to begin with, where time is short;
+_GROWS = 1.3, 12.0  # then so many times as many, at least and at most.
+_BY_VALUES = 100  # Up to so many landmarks, kernel values take most of the time.
+_ENOUGH = 1e-3  # At this relative gap of the problem with F F', more landmarks are worth more than more rounds.
 
 
 def landmark_factor(gram: Gram, landmarks: int, seed: int | None) -> tuple[Array, Array]:
@@ -97,8 +97,8 @@ def growing(first: int, most: int) -> Iterator[int]:
         yield size
         if size == most:
             return
-        part = _SHARE * deadline().left() / max(now() - began, 1e-9)
-        growth = part if size * part <= _FEW else max(_FEW / size, sqrt(part))
+        part = MOST_OF_THE_TIME * deadline().left() / max(now() - began, ROUNDING.least)
+        growth = part if size * part <= _BY_VALUES else max(_BY_VALUES / size, sqrt(part))
         size = int(min(most, np.ceil(size * np.clip(growth, *_GROWS))))
 
 

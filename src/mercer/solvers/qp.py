@@ -21,26 +21,31 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..amounts import A_DIGIT, ROUNDING
 from ..limits import deadline
 from ..losses import EpsilonInsensitive, HardMargin, Hinge
 from ..problem import Problem
 from ..solution import relative
+from ..ties import ROUNDING as NEARLY
 from ..types import Array
 from .base import Iterate, Solver, Work
+from .triangular import factor_work
 
-_MOST = 5000  # variables: P is a full matrix
-_TIGHT: dict[str, dict[str, Any]] = {  # what a solver takes to be more exact than it is by itself
-    "clarabel": {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12},
-    "cvxopt": {"abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12},
-    "osqp": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 1_000_000},
-    "piqp": {"eps_abs": 1e-11, "eps_rel": 1e-11},
-    "proxqp": {"eps_abs": 1e-10, "eps_rel": 0.0},
-    "scs": {"eps_abs": 1e-9, "eps_rel": 1e-9},
+_MOST_VARIABLES = 5000  # P is a full matrix.
+_EXACT = ROUNDING.of_a_difference
+_EPS = {"eps_abs": NEARLY, "eps_rel": NEARLY}
+_TIGHT: dict[str, dict[str, Any]] = {  # Settings that make a solver more exact than it is by itself.
+    "clarabel": {"tol_gap_abs": _EXACT, "tol_gap_rel": _EXACT, "tol_feas": _EXACT},
+    "cvxopt": {"abstol": _EXACT, "reltol": _EXACT, "feastol": _EXACT},
+    "osqp": {**_EPS, "max_iter": 1_000_000},
+    "piqp": _EPS,
+    "proxqp": _EPS,
+    "scs": _EPS,
 }
 _TIME_LIMIT = {"clarabel": "time_limit", "osqp": "time_limit", "scs": "time_limit_secs"}
-_STEPS = 100  # times n^3 multiplications of a fast product: a factor for each step, by a solver for sparse matrices
-_ROUNDING = 1e-9  # coefficients this near to a bound, relative to the largest, are at it
-_EXACT = 1e-11  # relative gaps that differ by rounding only
+_FACTORS = (
+    300  # An inner point method takes as long as so many dense factors: it has one a step, as of sparse matrices.
+)
 
 
 class Assembled(NamedTuple):
@@ -109,7 +114,7 @@ class QP(Solver, names=("qp",)):
         """P, and the steps of an inner point method, which cannot be broken off in the middle of one."""
         n = problem.n
         variables = 2 * n if isinstance(problem.loss, EpsilonInsensitive) else n
-        return Work(values=n * n, flops=_STEPS * variables**3)
+        return Work(values=n * n, flops=_FACTORS * factor_work(variables))
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         """One answer; for a hard margin that it does not prove, the nearest points. A start is of no use here."""
@@ -135,9 +140,9 @@ def _side(problem: Problem) -> Array:
 
 def _matrix(problem: Problem, variables: int) -> Array:
     """K in float64, whatever the form of the Gram matrix."""
-    if variables > _MOST:
+    if variables > _MOST_VARIABLES:
         raise ValueError(
-            f"QP takes up to {_MOST} variables, since P is a full matrix; here there are {variables}. "
+            f"QP takes up to {_MOST_VARIABLES} variables, since P is a full matrix; here there are {variables}. "
             "Use Decomposition() for the same answer."
         )
     return problem.gram.product64(np.eye(problem.n))
@@ -218,7 +223,7 @@ def _solved(parts: Assembled, solver: str) -> tuple[Array, Array]:
     x, z = found.x, found.z if found.z is not None else np.zeros(0)
     if x is None or not np.isfinite(x).all():
         return np.zeros(q.size), np.zeros(0 if h is None else h.size)
-    return unit * np.where(np.abs(x) <= _ROUNDING, 0.0, x), (cost / unit) * np.asarray(z)
+    return unit * np.where(np.abs(x) <= NEARLY, 0.0, x), (cost / unit) * np.asarray(z)
 
 
 def _time_limit(solver: str) -> dict[str, Any]:
@@ -247,7 +252,7 @@ def _beta(problem: Problem, x: Array) -> Array:
 def _within_bounds(problem: Problem, beta: Array) -> Array:
     """Coefficients within their bounds, at them where they nearly are, and with the right sum."""
     t = problem.terms
-    near = _ROUNDING * float(np.abs(beta).max(initial=0.0))
+    near = NEARLY * float(np.abs(beta).max(initial=0.0))
     for end in (np.zeros_like(beta), t.lo, t.hi):
         beta = np.where(np.abs(beta - end) <= near, end, beta)
     beta = t.box.nearest(beta)
@@ -263,7 +268,7 @@ def _share(beta: Array, mass: float, room: Array) -> Array:
     """Bring the sum as near to the mass as the room of each coefficient allows, each moved by its part of the room."""
     lack = mass - float(beta.sum())
     room = np.where(np.isfinite(room), room, 1.0 + float(np.abs(beta).max()) + abs(lack))
-    total, rounding = float(room.sum()), 1e-15 * float(np.abs(beta).sum())
+    total, rounding = float(room.sum()), ROUNDING.of_a_number * float(np.abs(beta).sum())
     return beta + room * (np.clip(lack, -total, total) / total) if total > 0.0 and abs(lack) > rounding else beta
 
 
@@ -306,7 +311,7 @@ def _sharpened(nearest: Assembled, x: Array) -> Array:
     """Nearest points anew from the larger weights alone, where they are nearer: an objective of 1e-14 is 1e-7 apart."""
     P, A = nearest.P / (float(np.abs(nearest.P).max()) or 1.0), np.asarray(nearest.A)
     candidates = [x]
-    for part in (1e-2, 1e-4, 1e-6):
+    for part in A_DIGIT ** np.arange(1, 7):
         used = np.flatnonzero(x > part * x.max(initial=0.0))
         rows = A[:, used]
         system = np.block([[P[np.ix_(used, used)], rows.T], [rows, np.zeros((len(A), len(A)))]])

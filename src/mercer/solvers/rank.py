@@ -17,25 +17,23 @@ from math import isqrt
 
 import numpy as np
 
+from ..amounts import A_DIGIT, FEW, ROUNDING
 from ..gram import Gram, LowRankGram
 from ..gram.pivoted import pivoted_cholesky
 from ..kernels.points import Chosen, Domain
 from ..losses import EpsilonInsensitive, Squared
 from ..problem import Problem
 from ..types import Array
-from .base import Iterate
+from .base import LANDMARK_BYTES, LANDMARKS, Iterate
 from .coordinate import CoordinateDescent
 
-_LEFT = 1e-15  # of the largest K_ii: what F F' may leave
-_MOST = 1000  # columns
-_TURNS = 3  # times, at most, that targets are moved
-_PATIENCE = 50  # rounds whose gap is not below
-_BETTER = 0.9  # of the least until then: steps do not help
-_READ = 32.0  # times, about, that a round reads F
-LINEAR = 16.0  # multiplications of dense linear algebra count as one value
+_TURNS = 3  # Targets are moved so many times, at most.
+_ROUNDS_IN_VAIN = 50  # Steps do not help, if so many rounds have not brought the gap down by a tenth.
+LINEAR = 16.0  # Multiplications of dense linear algebra that count as one value.
+_READ = 2.0 * LINEAR  # A round reads F so many times, about.
 BY_LAPACK = "some steps were taken in features, by LAPACK: last digits may differ on another CPU"
-_PART = 3  # and no more than one for so many points: else steps in w are no easier;
-WIDE = 500  # of so few points as many as there are, where nothing else has helped
+WIDE = FEW.columns  # With so few points, as many columns as there are, where nothing else has helped.
+_POINTS_PER_COLUMN = 3  # With fewer points for each column, steps in w are no easier.
 
 
 def features_up_to_rounding(gram: Gram, wide: bool = False) -> LowRankGram | None:
@@ -44,11 +42,12 @@ def features_up_to_rounding(gram: Gram, wide: bool = False) -> LowRankGram | Non
     """
     if gram.kernel is None or gram.kernel.domain is Domain.VALUES or gram.doubt is not None:
         return None
-    most = int(min(_MOST, gram.n if wide else gram.n // _PART, gram.room // (32 * gram.n), isqrt(gram.room // 32)))
+    most = gram.n if wide else gram.n // _POINTS_PER_COLUMN
+    most = min(most, LANDMARKS, gram.room // (LANDMARK_BYTES * gram.n), isqrt(gram.room // LANDMARK_BYTES))
     if most < 1:
         return None
     points = gram.points[:] if isinstance(gram.points, Chosen) else gram.points
-    F, pivots = pivoted_cholesky(gram.kernel, points, most, np.random.default_rng(0), left=_LEFT)
+    F, pivots = pivoted_cholesky(gram.kernel, points, most, np.random.default_rng(0), left=ROUNDING.of_a_number)
     if not pivots.size or pivots.size == most < gram.n:
         return None
     return LowRankGram(np.ascontiguousarray(F), f"low rank: {pivots.size} features are K up to rounding")
@@ -78,8 +77,8 @@ def steps_in_features(
             scores = yield replace(iterate, work=count(work), note=BY_LAPACK)
             start = iterate.beta.copy()
             gap = np.inf if iterate.gap is None else iterate.gap
-            least, since = (gap, 0) if gap < _BETTER * least else (least, since + 1)
-            if since >= _PATIENCE:
+            least, since = (gap, 0) if gap < (1.0 - A_DIGIT) * least else (least, since + 1)
+            if since >= _ROUNDS_IN_VAIN:
                 return [*found, start]
             if scores is not None and movable and turn + 1 < _TURNS:
                 offset, found = scores - low @ start, [*found, start]

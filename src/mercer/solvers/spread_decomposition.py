@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 
+from ..amounts import ROUNDING
 from ..problem import Problem
 from ..shards.afar import SpreadGram
 from ..shards.spread import Spread
@@ -17,8 +18,7 @@ from ..types import Array, DType, Index
 from .base import Iterate, Work
 from .decomposition import Decomposition, Descent
 
-_MEET = 1e-14  # |f|^2 by (sum beta y)^2 K_ii: below it the classes are near enough for somebody to look
-_DEAR = 2  # working sets are so many times smaller, where values are dear
+_DEAR = 2  # Working sets are so many times smaller, where values are dear.
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class SpreadDescent(Descent):
         """K beta, where the classes seem to meet: then there is no margin, which is to be proved."""
         shard, total = self.shard, float((self.shard.beta * self.shard.terms.q).sum())
         norm = 2.0 * (total - shard.dual())
-        found = shard.scores(shard.round) if total > 0.0 and norm <= _MEET * total**2 * self.size else None
+        found = shard.scores(shard.round) if total > 0.0 and norm <= ROUNDING.of_a_sum * total**2 * self.size else None
         return None if found is None else found[0]
 
     def _working_set(self) -> Index:
@@ -88,4 +88,4 @@ class SpreadDescent(Descent):
     def _wanted(self) -> int:
         """The points of a working set: half as many more, where more coefficients than that are free."""
         limit = self.working_set // _DEAR if self.shard.dear else self.working_set
-        return min(limit * (3 if self.shard.free > limit else 2) // 2, self._largest())
+        return min(limit + (limit // 2 if self.shard.free > limit else 0), self._largest())

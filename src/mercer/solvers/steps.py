@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from ..amounts import ROUNDING
 from ..params import Parameters, require_integer, require_number
 from ..parse import plain_name
 from .base import REGISTRY
 
-FAR = 1e12
+FAR = 1.0 / ROUNDING.of_a_difference
 """What has become so many times larger than it was will not come back: the steps are too long."""
 
 

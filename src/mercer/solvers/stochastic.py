@@ -15,6 +15,7 @@ problems of the tests the objective is within 1% of the best possible after 100 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,6 +25,7 @@ import numpy as np
 
 from .._core.core import CHOICE
 from .._core.descent import BIAS, LATE, PASSED, SCALE, SLOPES, STEPS, SUM, SUMS, VISITS, U
+from ..amounts import AT_A_TIME
 from ..arithmetic import inner
 from ..parallel import for_each, thread_count
 from ..params import require_integer
@@ -32,14 +34,12 @@ from ..solution import Status
 from ..types import Array, Index
 from .base import Iterate, Raw, Solver, Work
 from .coordinate import require_no_mass
-from .descent import Descent, balanced, nothing
+from .descent import Descent, balanced, is_idle, nothing
 from .features_or_kernels import Features, random_words, rows_of, table_of
 from .steps import FAR, Automatic, StepRule, require_rule
 from .subgradient import Path, followed, whole_products
 
 core = CHOICE.functions
-_IDLE = 1e-13  # gains below this part of the first are rounding
-_WORTH_A_THREAD = 200_000  # entries of the features; with fewer, a pass takes less time than it takes to wake one up
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,9 @@ class StochasticSubgradient(Solver):
         if problem.bias and start is None:
             descent.b = inner(problem.C, problem.y) / float(problem.C.sum())  # a fair first guess
         # With two threads, the next pass of the descent is done while the answer looks at the last one.
-        ahead = isinstance(rows, Features) and rows.design.entries > _WORTH_A_THREAD and thread_count() > 1
+        ahead = (
+            isinstance(rows, Features) and rows.design.entries > AT_A_TIME.entries_for_a_thread and thread_count() > 1
+        )
         answer = _Answer(descent, copies=ahead)
         _advance(descent)  # the first pass leaves 0 for anything: only the second is worth a look
         _advance(descent)
@@ -157,7 +159,7 @@ class StochasticSubgradient(Solver):
         """The run after each pass."""
         run, n, t = _Run(problem, start), problem.n, 0
         words, order = random_words(self.random_state), np.arange(n)
-        for number in range(10**9):
+        for number in range(sys.maxsize):
             if number <= self.average_from:
                 run.forget()
             (core.draw if self.order == "random" else core.shuffle)(order, words)
@@ -174,7 +176,7 @@ def _advance(descent: Descent) -> None:
     if descent.problem.bias:
         unbalanced = abs(descent.total)
         descent.b += descent.moved()
-    descent.idle = worst <= _IDLE * descent.first and unbalanced <= _IDLE * float(np.abs(descent.beta).sum())
+    descent.idle = is_idle(worst, descent.first, unbalanced, descent.beta)
 
 
 class _Answer:

@@ -23,6 +23,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._core.core import CHOICE
+from ..amounts import ROUNDING
 from ..columns import padded
 from ..losses import HardMargin
 from ..problem import Problem, feasible_start
@@ -31,8 +32,7 @@ from ..types import Array
 from .base import Iterate, Raw, Solver, Work
 from .steps import FAR, Automatic, StepRule, require_rule
 
-_PAIRS = 5_000  # steps of the small quadratic program
-_EXACT = 1e-10  # and how exactly it is solved
+_MOST_PAIRS = 5_000  # The small quadratic program is solved by so many steps of pairs, at most.
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def _on_simplex(G: Array, h: Array) -> Array:
     a[0] = 1.0
     scale = float(np.abs(h).max() + np.abs(G).max()) or 1.0
     CHOICE.functions.pair_descent(
-        K, row(G.diagonal()), row(-h - G[0]), a, row(), row(1.0), row(), _EXACT * scale, _PAIRS
+        K, row(G.diagonal()), row(-h - G[0]), a, row(), row(1.0), row(), ROUNDING.of_a_difference * scale, _MOST_PAIRS
     )
     weight = np.maximum(a[:m], 0.0)
     return np.asarray(weight / weight.sum())

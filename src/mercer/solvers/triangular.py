@@ -15,16 +15,15 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from ..amounts import A_DIGIT, AT_A_TIME, ROUNDING
 from ..columns import pieces
 from ..limits import look
 from ..parallel import one_blas_thread
 from ..types import Array
 
-_PANEL = 1536  # columns: fewer would mean more passes over what is below them
-SHIFTS = 20  # how often, at most, a matrix that cannot be factored gets a larger diagonal: ten times as much more
+_PANEL = 1536  # Columns of a panel: with fewer there are more passes over what is below them.
+SHIFTS = 20  # A matrix that cannot be factored gets so many larger diagonals, at most.
 NO_FACTOR = "A matrix of kernel values has no Cholesky factor: some values are NaN, infinite or too large."
-_STRIP = 8192  # rows of a panel that one call updates: a fraction of a second
-_LEAST = 1e-16  # of the largest entry of the diagonal: the least that is added to it
 
 Found = TypeVar("Found")
 
@@ -76,13 +75,13 @@ class Factor:
             for before, left in zip(self.starts, self.panels, strict=False):
                 own, lower = left[start - before : stop - before], left[stop - before :]
                 syrk(-1.0, own.T, 1.0, corner.T, trans=1, overwrite_c=1)
-                for rows in pieces(len(below), _STRIP):
+                for rows in pieces(len(below), AT_A_TIME.rows):
                     gemm(-1.0, own.T, lower[rows].T, 1.0, below[rows].T, trans_a=1, overwrite_c=1)
                     yield
             _, wrong = potrf(corner.T, overwrite_a=1)
             if wrong or not np.isfinite(corner[-1, -1]):
                 raise NotDefiniteError
-            for rows in pieces(len(below), _STRIP):
+            for rows in pieces(len(below), AT_A_TIME.rows):
                 trsm(1.0, corner.T, below[rows].T, trans_a=1, overwrite_b=1)
                 yield
             self.panels.append(panel)
@@ -148,9 +147,9 @@ class Factor:
                 yield start, stop, panel[: self.ready - start]
 
 
-def larger(first: float, most: int, times: float = 10.0) -> list[float]:
-    """Larger and larger multiples of I to add to a matrix that has no factor, from the first one on."""
-    return [first * times**number for number in range(most)]
+def larger(first: float, most: int = SHIFTS) -> list[float]:
+    """Larger and larger multiples of I to add to a matrix that has no factor, each ten times the one before."""
+    return [first / A_DIGIT**number for number in range(most)]
 
 
 def with_larger_diagonal(factor: Callable[[float], Found], shifts: Iterable[float]) -> Found:
@@ -170,10 +169,10 @@ def factor_of(n: int, columns: Callable[[int, int, Array], None], shift: float) 
 
 def factored(matrix: Array, shift: float = 0.0) -> Array:
     """L with L L' = matrix + shift I, the shift raised where rounding needs it."""
-    least = max(10.0 * shift, _LEAST * float(np.abs(matrix.diagonal()).max()))
+    least = max(shift / A_DIGIT, ROUNDING.of_a_number * float(np.abs(matrix.diagonal()).max()))
     try:
         factor = partial(factor_of, len(matrix), columns_of(matrix))
-        return with_larger_diagonal(factor, [shift, *larger(least, SHIFTS - 1)]).whole()
+        return with_larger_diagonal(factor, [shift, *larger(least)]).whole()
     except NotDefiniteError:
         raise ValueError(NO_FACTOR) from None
 

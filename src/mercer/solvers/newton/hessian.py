@@ -15,18 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...amounts import FEW
 from ...arithmetic import inner
 from ...gram import Design
 from ...limits import deadline, flop_seconds, require
 from ...types import Array, Index
 from ..triangular import factor_work, inverse_of
 
-_WIDE = 128  # with so many dense float32 features or more, products are float32,
-_SINGLE = 2e6  # up to this trace: what is rounded is small beside the I then
-_CANCELS = 1e8  # D |z|^2: from here on half of the digits of the form in points are lost,
-_STEADY = 500  # and with no more features than this, the other form is taken
-
-TINY = 1e-300  # a size that is above 0, and below all others
+_WIDE_SINGLE = 128  # With so many dense float32 features or more, products are float32,
+_MOST_SINGLE = 0.5 / float(np.finfo(np.float32).eps)  # up to this trace: what is rounded is small beside the I then.
+_CANCELS = 1.0 / float(np.sqrt(np.finfo(np.float64).eps))  # D |z|^2, where half of the digits are lost.
 
 Solve = Callable[[Array], Array]
 
@@ -88,7 +86,7 @@ class Hessian:
 
     def __init__(self, design: Design, bias: Bias, single: bool = True) -> None:
         self.design, self.bias = design, bias
-        self.single = single and design.Z.dtype == np.float32 and not design.sparse and design.width >= _WIDE
+        self.single = single and design.Z.dtype == np.float32 and not design.sparse and design.width >= _WIDE_SINGLE
         self.forget()
 
     def forget(self) -> None:
@@ -105,7 +103,7 @@ class Hessian:
 
     def _loses_digits(self, free: Index, D: Array) -> bool:
         """Whether the form in points would be a difference of nearly equal numbers, and the other one is cheap."""
-        if self.design.width > _STEADY or free.size == 0:
+        if self.design.width > FEW.columns or free.size == 0:
             return False
         return bool((self.design.squared_norms[free] * D[free]).max() > _CANCELS)
 
@@ -142,7 +140,7 @@ class Hessian:
         squares, total = self.design.squares(rows, change, np.float32 if self.single else np.float64)
         self.squares += squares
         self.sum += total
-        if self.single and np.trace(self.squares) > _SINGLE * unit:
+        if self.single and np.trace(self.squares) > _MOST_SINGLE * unit:
             self.single = False
             self.forget()
             self._update(weight, unit)

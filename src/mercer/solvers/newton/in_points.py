@@ -16,22 +16,17 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ...amounts import A_DIGIT, FEW, ROUNDING
 from ...gram import Gram
 from ...limits import look
 from ...types import Array
-from ..base import Work
-from ..conjugate_gradients import Standing, conjugate_gradients, norms, nystrom
+from ..base import LANDMARK_BYTES, Work
+from ..conjugate_gradients import MOST_STEPS, USUAL_STEPS, Standing, conjugate_gradients, norms, nystrom
 from ..landmarks import landmark_factor
 from ..triangular import NotDefiniteError, factor_work, larger, with_larger_diagonal
 from .hessian import in_points
 
-_SHIFTS = 40  # a matrix that is not positive definite gets so many larger and larger multiples of I added
-_PRECISE, _ROUGH = 1e-12, 1e-2  # residuals of conjugate gradients
-_GRADIENTS = 1000  # steps of conjugate gradients, at most
-_FACTOR = 1200  # points, up to which a factor takes less time than they do
-_RANK, _POINTS, _COPIES = 500, 6, 6  # columns of F: at most, one for so many points; and copies of F at a time
-_FIRST_PRODUCTS = 20  # K v, about, until the first of them have led somewhere
-_SLOWER = 2.0  # a factor than a product, for each multiplication
+_FACTOR_FLOPS = 2.0  # A multiplication of a factor takes as long as so many of a product.
 
 
 class InPoints:
@@ -40,7 +35,7 @@ class InPoints:
     def __init__(self, gram: Gram) -> None:
         self.gram = gram
         self.K: Any = np.asarray(gram.astype(np.float64)) if gram.given else None
-        self.exact = gram.given and gram.n <= _FACTOR
+        self.exact = gram.given and gram.n <= FEW.points_exact
         """Whether solutions are exact, whatever the gap."""
 
     def product(self, v: Array) -> Array:
@@ -54,7 +49,7 @@ class InPoints:
     def _by_factor(self, W: Array, right: Array) -> Array:
         """With a larger multiple of I, where K is not positive definite."""
         largest = float(np.abs(W * self.K.diagonal()).max())
-        shifts = [0.0, *larger(0.1 * (1.0 + largest), _SHIFTS - 1)]
+        shifts = [0.0, *larger(A_DIGIT * (1.0 + largest))]
         try:
             inverse = with_larger_diagonal(lambda shift: in_points(self.K.copy(), W, 1.0 + shift), shifts)
         except NotDefiniteError:
@@ -64,13 +59,13 @@ class InPoints:
     def _by_products(self, W: Array, right: Array, gap: float) -> Array:
         root = np.sqrt(W)[:, None]
         B = root * self.product(right)
-        enough = min(_ROUGH, max(_PRECISE, 0.1 * gap)) * norms(right)
+        enough = min(A_DIGIT, max(ROUNDING.of_a_difference, A_DIGIT * gap)) * norms(right)
         near = nystrom(root * self.F, np.ones(len(W)))
         steps = conjugate_gradients(B, Standing.zero(B), lambda V: V + root * self.product(root * V), near)
         for number, found in enumerate(steps, 1):
             look()
             # r - (I + W K) x = W^1/2 times the residual here: x itself may be a small difference.
-            if found.stuck or number == _GRADIENTS or (norms(root * found.R) <= enough).all():
+            if found.stuck or number == MOST_STEPS or (norms(root * found.R) <= enough).all():
                 break
         return np.asarray(right - root * found.V)
 
@@ -99,14 +94,14 @@ _lock = Lock()
 def first_step(gram: Gram) -> Work:
     """The work of one step."""
     n = gram.n
-    if gram.given and n <= _FACTOR:
-        return Work(flops=factor_work(n) * _SLOWER)
+    if gram.given and n <= FEW.points_exact:
+        return Work(flops=factor_work(n) * _FACTOR_FLOPS)
     if gram.given:
-        return Work(flops=n * _rank(gram) ** 2 + _FIRST_PRODUCTS * n * n)
-    return Work(values=_FIRST_PRODUCTS * n * n)
+        return Work(flops=n * _rank(gram) ** 2 + USUAL_STEPS * n * n)
+    return Work(values=USUAL_STEPS * n * n)
 
 
 def _rank(gram: Gram) -> int:
-    """How many columns of F are worth their while, and have room."""
-    room = gram.n if gram.budget is None else gram.budget // (_COPIES * 8 * gram.n)
-    return max(1, min(_RANK, gram.n // _POINTS, room))
+    """How many columns F has: few, and as many as there is room for."""
+    room = gram.n if gram.budget is None else gram.budget // (LANDMARK_BYTES * gram.n)
+    return max(1, min(FEW.columns, gram.n, room))

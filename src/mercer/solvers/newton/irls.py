@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...amounts import A_DIGIT, ROUNDING
 from ...arithmetic import inner
 from ...gram import Design
 from ...limits import look
@@ -31,21 +32,18 @@ from ...losses import Logistic, Loss
 from ...problem import Problem
 from ...types import Array
 from ..base import Iterate
-from ..conjugate_gradients import Standing, conjugate_gradients
+from ..conjugate_gradients import MOST_STEPS, Standing, conjugate_gradients
 from ..descent import Descent
 from ..features_or_kernels import Features
-from .hessian import TINY, Bias
+from ..some_points import PART_OF_GRADIENT, STEPS, how_many
+from .hessian import Bias
 from .line_search import FLAT, flat_step
-from .preconditioner import Preconditioner
+from .preconditioner import ROWS_PER_FEATURE, Preconditioner
 
-_SHORT = 25  # entries of a row, with fewer of which a visit of its point costs more than to read it
-_HEAVY = 10.0  # C_i K_ii in the mean, up to which passes of coordinate descent are tried:
-_TRIAL, _FAST = 2, 6.0  # so many rounds, and as long as so many passes gain a digit
-_PART, _ROWS = 8, 4  # it begins with one point of so many, and at least so many times as many as there are features;
-_PART_STEPS, _PART_SMALLER = 12, 0.01  # so many steps with them, or until the gradient is this small beside the first
-_GRADIENTS = 200  # steps of conjugate gradients, at most,
-_ROUGH, _PRECISE = 0.1, 1e-6  # until the residual is this small
-_ROUNDING = 1e-15
+_FEWEST_ENTRIES = 25  # With shorter rows a visit of a point costs more than to read it.
+_LARGEST_C = 10.0  # The mean of C_i K_ii, up to which passes of coordinate descent are tried.
+_TRIAL_ROUNDS, _PASSES_PER_DIGIT = 2, 6.0  # They have so many rounds, and go on as long as so many passes gain a digit.
+_LEAST_RESIDUAL = 1e-6  # Conjugate gradients need not come nearer than this, in parts of what they began with.
 
 
 class Data(NamedTuple):
@@ -75,15 +73,15 @@ def _worth_passes(problem: Problem) -> bool:
     design: Design = problem.gram.design
     if problem.bias or not isinstance(problem.loss, Logistic):
         return False
-    if not design.sparse or design.entries < _SHORT * design.n:
+    if not design.sparse or design.entries < _FEWEST_ENTRIES * design.n:
         return False
-    return inner(problem.C, design.squared_norms) <= _HEAVY * design.n
+    return inner(problem.C, design.squared_norms) <= _LARGEST_C * design.n
 
 
 def _passes(problem: Problem) -> Generator[Iterate, Array | None, Array]:
     """Coordinate descent as long as it is fast; where it has come to."""
     descent = Descent(problem, Features(problem.gram.design), None, None)
-    while not descent.idle and (descent.rounds < _TRIAL or descent.passes_per_digit <= _FAST):
+    while not descent.idle and (descent.rounds < _TRIAL_ROUNDS or descent.passes_per_digit <= _PASSES_PER_DIGIT):
         descent.round()
         yield replace(descent.iterate(), done=False)
     return descent.beta
@@ -109,19 +107,19 @@ class Reweighted:
     def begin(self, start: Array | None) -> None:
         """From given coefficients, if f = 0 is no better; or, of many points, from the answer for some of them."""
         n, d, (loss, y, C) = self.design.n, self.design.width, self.data
-        size = max(n // _PART, _ROWS * d)
+        size = how_many(n, ROWS_PER_FEATURE * d)
         if start is not None:
             self._begin_at(np.array(start, np.float64))
             if self.primal <= inner(C, loss.value(y, np.zeros(n))):
                 return
-        if size > n // 3:
+        if not size:
             self._begin_at(self._constant())
             return
         rows, part = self.design.part(size)
         some = Reweighted(part, Data(loss, y[rows], C[rows] * (n / size)), self.bias)
         some._begin_at(some._constant())
-        enough = _PART_SMALLER * some.size
-        for _ in range(_PART_STEPS):
+        enough = PART_OF_GRADIENT * some.size
+        for _ in range(STEPS):
             if not some.step() or some.size <= enough:
                 break
         v = np.zeros(n)
@@ -166,7 +164,7 @@ class Reweighted:
 
     def step(self) -> bool:
         """A Newton step; False where there is none to take."""
-        if not self.size > _ROUNDING * (np.sqrt(inner(self.w, self.w)) + abs(self.e) + TINY):
+        if not self.size > ROUNDING.of_a_number * (np.sqrt(inner(self.w, self.w)) + abs(self.e) + ROUNDING.least):
             return False
         whole = self._direction()
         first = -inner(self.right, whole.w) - self.right_e * whole.e
@@ -200,7 +198,7 @@ class Reweighted:
         design, (column, penalty), rate, near = self.design, self.bias, self.rate, self.near
         near.renew(rate)
         self.first = max(self.first, self.size)
-        precision = min(_ROUGH, max(_PRECISE, self.size / self.first))
+        precision = min(A_DIGIT, max(_LEAST_RESIDUAL, self.size / self.first))
         d, s = design.width, np.empty(design.n)
         rates = 0.0 if penalty else design.combination(rate)
 
@@ -222,7 +220,7 @@ class Reweighted:
         right = np.concatenate([self.right, [penalty * self.right_e], self.beta - self.v])[:, None]
         enough = precision**2 * float((right[: d + 1] ** 2).sum())
         steps = conjugate_gradients(right, Standing.zero(right), apply, precondition, counted=d + 1)
-        for found in islice(steps, _GRADIENTS):
+        for found in islice(steps, MOST_STEPS):
             look()
             if found.stuck or not float((found.R[: d + 1] ** 2).sum()) > enough:
                 break

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...amounts import AT_A_TIME
 from ...columns import Between, block_between, pieces, rows_in_cache
 from ...gram.design import one_of_each
 from ...kernels import Kernel
@@ -20,9 +21,6 @@ from ...limits import look
 from ...parallel import in_order, thread_count
 from ...types import Array, Index, Points
 from ..triangular import backward, forward
-
-_STRIP = 1024  # rows whose squares are added up at a time
-_PIECE = 8192  # rows with a sum of their own, whatever the number of threads: the same bits
 
 
 class LandmarkRows:
@@ -80,7 +78,7 @@ class LandmarkRows:
     def raw_squares(self, index: Index, weight: Array) -> tuple[Array, Array]:
         """sum weight_i g_i g_i' and sum weight_i g_i over some points."""
         root, total, ones = np.sqrt(weight), np.zeros((self.width, self.width)), np.zeros(self.width)
-        for part in pieces(index.size, _STRIP):
+        for part in pieces(index.size, AT_A_TIME.rows):
             look()
             G = block_between(self.kernel, take(self.X, index[part]), self.landmarks)
             G *= root[part, None]
@@ -131,4 +129,5 @@ class LandmarkRows:
             return total
 
         threads = 1 if self.kernel.serial else thread_count()
-        return np.asarray(sum(in_order(pieces(self.n, _PIECE), own, threads), start=np.zeros(self.width)))
+        # Pieces are the same whatever the number of threads, and so are the bits of their sum.
+        return np.asarray(sum(in_order(pieces(self.n, AT_A_TIME.rows), own, threads), start=np.zeros(self.width)))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-FLAT = 0.2  # a slope of this part of the first, or less, is flat enough
-_LOOKS = 30  # slopes, at most
-_WITHIN = 0.1, 0.9  # of the interval is where the next look is
+from ...amounts import A_DIGIT
+
+FLAT = 0.2  # A slope of this part of the first, or less, is flat enough.
+TRIALS = 30  # So many parts of a step are tried, at most.
 
 
 def flat_step(slope: Callable[[float], float], first: float, rise: float = FLAT) -> float:
@@ -24,8 +25,8 @@ def flat_step(slope: Callable[[float], float], first: float, rise: float = FLAT)
     at_low, now = first, slope(1.0)
     if now <= -rise * first:
         return 1.0
-    at_high, (least, most) = now, _WITHIN
-    for _ in range(_LOOKS):
+    at_high, (least, most) = now, (A_DIGIT, 1.0 - A_DIGIT)  # the next trial is within these parts of the interval
+    for _ in range(TRIALS):
         part = low + min(max(at_low / (at_low - at_high), least), most) * (high - low)
         before, now = now, slope(part)
         if FLAT * first <= now <= -rise * first:

@@ -20,21 +20,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ...amounts import ROUNDING
 from ...arithmetic import inner
 from ...params import require_integer
 from ...problem import Problem, feasible_start
 from ...solution import Status, relative
 from ...types import Array
-from ..base import LANDMARK_BYTES, Iterate, Solver, Work
+from ..base import LANDMARK_BYTES, LANDMARKS, Iterate, Solver, Work
 from ..landmarks import landmark_factor, of_full_problem, seen_problem
 from .in_points import InPoints, first_step, points_of
 from .irls import irls_steps
-from .line_search import FLAT, flat_step
+from .line_search import FLAT, TRIALS, flat_step
 from .spread_landmarks import landmark_rows
-
-_FLAT = 1e-15  # promises below this part of the objective are rounding
-_ROUNDING = 1e-12
-_LANDMARK_ROUNDS = 4  # times n m^2 multiplications: the landmarks, and a round
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ class NystromNewton(Newton):
         The seed of the draw.
     """
 
-    landmarks: int = 1000
+    landmarks: int = LANDMARKS
     random_state: int | None = 0
     exhausted: ClassVar[Status] = Status.APPROXIMATE
 
@@ -100,7 +97,7 @@ class NystromNewton(Newton):
 
     def first_work(self, problem: Problem) -> Work:
         n, m = problem.n, min(self.landmarks, problem.n)
-        return Work(n * m, _LANDMARK_ROUNDS * n * m * m)
+        return Work(n * m, 2 * n * m * m)  # the landmarks, and a round
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         if self._streams(problem):
@@ -156,8 +153,8 @@ def _step(problem: Problem, points: InPoints, place: _Place, gap: float) -> tupl
     target = _model_minimum(problem, points, place, slope, curvature, gap)
     primal = problem.primal(place.beta, place.b, place.scores)
     first = _slope(problem, place, target, 0.0)
-    if not -first > _FLAT * abs(primal):  # f is the best; the target may still be the better dual point
-        better = problem.primal(target.beta, target.b, target.scores) <= primal + _ROUNDING * abs(primal)
+    if not -first > ROUNDING.of_a_number * abs(primal):  # f is the best; the target may still be the better dual point
+        better = problem.primal(target.beta, target.b, target.scores) <= primal + ROUNDING.of_a_difference * abs(primal)
         return (target if better else place), False
     for rise in (FLAT, 0.0):  # a slope above 0 may be that of a rise, where the objective has a sharp bend
         part = flat_step(lambda part: _slope(problem, place, target, part), first, rise)
@@ -192,11 +189,11 @@ def _model_minimum(
 def _iterate(problem: Problem, points: InPoints, place: _Place) -> Iterate:
     """The place with a dual point: beta itself where it is one, else minus the slopes there, as far as that is good."""
     beta, scores, b = place
-    if problem.feasibility(beta) <= _ROUNDING:
+    if problem.feasibility(beta) <= ROUNDING.of_a_difference:
         return Iterate(beta, scores, b)
     point = feasible_start(problem, -problem.C * problem.loss.slope(problem.y, scores + b))
     product = points.product(point)
-    parts = 0.5 ** np.arange(30.0) if problem.mass == 0.0 else np.ones(1)
+    parts = 0.5 ** np.arange(TRIALS) if problem.mass == 0.0 else np.ones(1)
     best = max(parts, key=lambda part: problem.dual(part * point, part * product))
     return Iterate(beta, scores, b, problem.dual(best * point, best * product), dual_beta=best * point)
 

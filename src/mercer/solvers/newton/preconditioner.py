@@ -13,17 +13,18 @@ from typing import Any
 
 import numpy as np
 
+from ...amounts import SOME_OF_THE_TIME
 from ...arithmetic import inner
 from ...limits import deadline, flop_seconds
 from ...types import Array
+from ..nanoseconds import of_a_factor, of_a_pass, of_squares
 from ..triangular import NotDefiniteError, factor_work, inverse_of
 from .hessian import Bias, Bordered
+from .line_search import TRIALS
 
-_ROWS = 4  # points, at least, for each feature,
-_CHEAP = 6.0  # or as many as cost no more than so many passes over all points: then M is made at once
-_DEAR = 60.0  # what M may cost
-_ROUNDS = 20  # to find out who is drawn
-_SHARE = 0.2  # of the time that is left is what M may take
+ROWS_PER_FEATURE = 4  # So many points are drawn for each feature, at least,
+_CHEAP_PASSES = 6.0  # or as many as cost no more than so many passes over all points: then M is made at once.
+_MOST_PASSES = 60.0  # M may cost so many passes.
 
 
 class Preconditioner:
@@ -33,11 +34,10 @@ class Preconditioner:
         n, d = design.n, design.width
         self.design, self.bias, self.weight = design, bias, np.zeros(n)
         self.inverse: Bordered | None = None
-        row = design.entries / n
-        read, square = (1.8 * row, 0.6 * row * row) if design.sparse else (0.5 * d, d * d / 70 + d)  # nanoseconds
-        self.size = int(min(max(_ROWS * d, _CHEAP * n * read / max(square, 1.0)), n))
-        self.cost = (self.size * square + d**3 / 60) / max(n * read, 1.0) if d <= n else np.inf
-        self.possible, self.spent = self.cost <= _DEAR, _CHEAP
+        product, square = 2.0 * of_a_pass(design), of_squares(design, 1, d)
+        self.size = int(min(max(ROWS_PER_FEATURE * d, _CHEAP_PASSES * product / max(square, 1.0)), n))
+        self.cost = (self.size * square + of_a_factor(d)) / max(product, 1.0) if d <= n else np.inf
+        self.possible, self.spent = self.cost <= _MOST_PASSES, _CHEAP_PASSES
 
     def renew(self, rate: Array) -> None:
         """M for these D; nothing, where products with H since the last time (`spent`) have cost less than that."""
@@ -45,7 +45,7 @@ class Preconditioner:
             return
         if deadline().limited:
             d = self.design.width
-            if (self.size * d * d + factor_work(d)) * flop_seconds() > _SHARE * deadline().left():
+            if (self.size * d * d + factor_work(d)) * flop_seconds() > SOME_OF_THE_TIME * deadline().left():
                 return
         self.spent, self.weight = 0.0, _drawn(rate, self.size)
         rows = np.flatnonzero(self.weight)
@@ -71,13 +71,13 @@ def _drawn(rate: Array, size: int) -> Array:
     """m, with about `size` that are not 0; no chance is needed: every time that the probabilities add up to 1, a point
     is drawn.
     """
-    if rate.size <= 1.5 * size:
+    if rate.size <= size:
         return rate.copy()
     small, least = rate, np.inf
-    for _ in range(_ROUNDS):  # large ones are certain, and leave fewer draws to the small ones
+    for _ in range(TRIALS):  # large ones are certain, and leave fewer draws to the small ones
         left = size - (rate.size - small.size)
         least, before = float(small.sum()) / max(left, 1), least
-        if not 0.0 < least < 0.99 * before:
+        if not 0.0 < least < before:
             break
         small = small[small < least]
     if not 0.0 < least < np.inf:

@@ -16,21 +16,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...amounts import A_DIGIT, ROUNDING
 from ...arithmetic import inner
 from ...gram import Design
 from ...losses import Terms
 from ...types import Array
+from ..some_points import STEPS
 from .hessian import Bias, Hessian
 from .semismooth import Proximal, Semismooth
 
-_FIRST = 0.8  # sigma at the beginning, in parts of 1 / (largest coefficient)
-_FALL, _FAST_FALL = 0.4, 0.1  # sigma falls to this part; to the other one, where one step was enough
-_LEAST = 1e-12  # and no further than to this part of the first
-_NEAR = 1.5  # points are active whose beta would change if f moved by so many times what it moved in the last round,
-_FEW = 0.6  # if they are fewer than this part of all,
-_FEW_SMOOTH = 0.1  # or than this one, where r > 0: steps with all points are few then
-_STEPS = 10  # steps with them, at most
-_MOST_STEPS = 200  # what so many steps with one centre leave of the gradient is rounding
+_FIRST_SIGMA = 0.8  # sigma begins at this part of 1 / (largest coefficient).
+_FALL = 0.4  # It falls to this part; by a digit, where one step was enough.
+_NEAR = 1.5  # Points are active whose beta would change if f moved by so many times what it moved in the last round,
+_MOST_ACTIVE = 0.6  # if they are fewer than this part of all; where r > 0, than a tenth: there steps with all are few.
+STEPS_IN_VAIN = 200  # After so many steps with one centre, or without a better answer, rounding is the limit.
 
 
 class ProximalPoint:
@@ -38,8 +37,8 @@ class ProximalPoint:
 
     def __init__(self, design: Design, terms: Terms, beta: Array, w: Array, b: float, free_bias: bool) -> None:
         self.terms, bias = terms, Bias.of(design.constant, free_bias)
-        sigma = 0.0 if terms.curved else _FIRST / (float(np.abs(beta).max()) or 1.0)
-        self.least, self.margin, self.stuck = _LEAST * sigma, np.inf, False
+        sigma = 0.0 if terms.curved else _FIRST_SIGMA / (float(np.abs(beta).max()) or 1.0)
+        self.least, self.margin, self.stuck = ROUNDING.of_a_difference * sigma, np.inf, False
         self.place = Semismooth(design, terms.rows, bias, Proximal(sigma, beta.copy()), beta.copy())
         self.place.stand(w.copy(), b if free_bias else bias.column * float(beta.sum()))
         self.rounded = self.place.hessian.single
@@ -81,10 +80,10 @@ class ProximalPoint:
         if place.found:
             self._next_centre()
         active = np.flatnonzero(place.slack <= self.margin)
-        few = _FEW if place.proximal.sigma else _FEW_SMOOTH
-        if active.size > few * place.design.n or not self._descend(active):
+        most = _MOST_ACTIVE if place.proximal.sigma else A_DIGIT
+        if active.size > most * place.design.n or not self._descend(active):
             self.stuck = not place.run(1)
-        self.stuck = self.stuck or (place.proximal.sigma > 0.0 and place.steps >= _MOST_STEPS)
+        self.stuck = self.stuck or (place.proximal.sigma > 0.0 and place.steps >= STEPS_IN_VAIN)
         moved = _NEAR * place.moved
         self.margin = max(moved, _FALL * self.margin) if np.isfinite(self.margin) else moved
 
@@ -93,7 +92,7 @@ class ProximalPoint:
         place, sigma = self.place, self.place.proximal.sigma
         # Free points are as far from their kinks as sigma lets them, and will move there.
         self.margin = max(self.margin, 2.0 * sigma * place.reach)
-        sigma = max((_FALL if place.steps > 1 else _FAST_FALL) * sigma, self.least)
+        sigma = max((_FALL if place.steps > 1 else A_DIGIT) * sigma, self.least)
         place.proximal, place.steps = Proximal(sigma, place.beta.copy()), 0
         place.hessian.forget()
         place.look_anew()
@@ -102,7 +101,7 @@ class ProximalPoint:
         """Steps of the active points alone; False, and nothing has happened, where the others turn out to matter."""
         place = self.place
         before, size, some = (place.w, place.e, place.v, place.f, place.steps), place.size, place.only(active)
-        stuck = not some.run(_STEPS)
+        stuck = not some.run(STEPS)
         place.follow(some, active)
         if place.size < size:
             self.stuck = stuck

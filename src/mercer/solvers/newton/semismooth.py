@@ -20,18 +20,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._core.core import CHOICE
+from ...amounts import A_DIGIT, ROUNDING
 from ...arithmetic import inner
 from ...gram import Design
 from ...types import Array, Index
 from ..triangular import NotDefiniteError
-from .hessian import TINY, Bias, Hessian
+from .hessian import Bias, Hessian
 from .line_search import flat_step
 
 core = CHOICE.functions
 
-_ENOUGH = 0.1  # steps end when the gradient is this small beside what it was,
-_INNER = 2.0  # or no larger than so many times sqrt(sigma) |beta - centre|: near enough for the next centre
-_ROUNDING = 1e-14  # a gradient below this part of |w| is rounding
+_INNER = 2.0  # A gradient of so many times sqrt(sigma) |beta - centre|, or less, is near enough for the next centre.
 
 
 class Proximal(NamedTuple):
@@ -78,7 +77,7 @@ class Semismooth:
     @property
     def rounding(self) -> float:
         """A gradient of this size cannot be told from 0."""
-        return _ROUNDING * (float(np.sqrt(inner(self.w, self.w))) + abs(self.e) + TINY)
+        return ROUNDING.of_a_sum * (float(np.sqrt(inner(self.w, self.w))) + abs(self.e) + ROUNDING.least)
 
     @property
     def found(self) -> bool:
@@ -88,7 +87,7 @@ class Semismooth:
 
     def run(self, most: int) -> bool:
         """Steps, until the gradient is clearly smaller or the minimum is found; False where there is none to take."""
-        enough, self.moved, self.left = _ENOUGH * self.size, 0.0, 1.0
+        enough, self.moved, self.left = A_DIGIT * self.size, 0.0, 1.0
         for number in range(most):
             if number and (self.size <= enough or self.found):
                 break

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import sqrt
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ...amounts import ROUNDING
 from ...arithmetic import by_default
 from ...columns import block_between
 from ...gram import Gram
@@ -20,8 +22,7 @@ from ...types import Array, Index
 from ..triangular import factored
 from .landmark_rows import LandmarkRows
 
-_POOL = 8  # times as many points as landmarks are looked at
-_JITTER = {"float32": 1e-6, "float64": 1e-13}  # of the largest k(x, x): what rounding may take from K_landmarks
+_POOL = 8  # So many times as many points as landmarks are looked at.
 
 
 class SpreadLandmarkRows(LandmarkRows):
@@ -104,7 +105,8 @@ def landmark_rows(gram: Gram, landmarks: int, seed: int | None) -> tuple[Landmar
         pivots = pivoted_cholesky(gram.kernel, looked_at, landmarks, generator, np.float32)[1]
         pivots = pivots if pivots.size else np.arange(1)
         chosen, points = pool[pivots], take(looked_at, pivots)
-        jitter = _JITTER[dtype.name] * float(np.abs(gram.diag()).max())
+        rounding = ROUNDING.of_a_difference if dtype == np.float64 else sqrt(ROUNDING.of_a_difference)
+        jitter = rounding * float(np.abs(gram.diag()).max())  # what rounding may take from K_landmarks
         L = factored(block_between(gram.kernel, points, points), jitter)
         kind = SpreadLandmarkRows if gram.afar else LandmarkRows
         X = gram.points if gram.afar else gram.points[0 : gram.n]

@@ -1,0 +1,44 @@
+"""The time of passes over features, of sums of their squares and of factors: by it one method is chosen over another.
+
+These are rough times of one core; a factor of two either way costs little.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from .triangular import factor_work
+
+PER_DENSE_ENTRY, PER_SPARSE_ENTRY = 0.25, 1.0
+PER_ROW = 10.0
+FLOPS = 25.0
+"""Multiplications of dense float64 matrices in a nanosecond."""
+
+
+class Rows(Protocol):
+    """Features of points, or what landmarks see: n rows with so many entries in all."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def entries(self) -> int: ...
+
+    @property
+    def sparse(self) -> bool: ...
+
+
+def of_a_pass(design: Rows) -> float:
+    """To read all rows once."""
+    return design.entries * (PER_SPARSE_ENTRY if design.sparse else PER_DENSE_ENTRY) + PER_ROW * design.n
+
+
+def of_squares(design: Rows, rows: int, side: int) -> float:
+    """To sum up z z' of some rows, in `side` coordinates, or in as many as a sparse row has entries."""
+    entries = design.entries / design.n
+    return 0.5 * rows * entries * (min(entries, side) if design.sparse else side / FLOPS)
+
+
+def of_a_factor(side: int) -> float:
+    """To factor a matrix of this side."""
+    return factor_work(side) / FLOPS
