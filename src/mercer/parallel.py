@@ -13,10 +13,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
+from contextvars import Context, ContextVar, copy_context
+from dataclasses import dataclass, field
 from functools import cache, partial
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from .limits import ctrl_c_held, look
 
@@ -73,8 +74,8 @@ def thread_count() -> int:
     given = _given.get()
     if given is not None:
         return given
-    if _one_blas_thread.inside:
-        return _one_blas_thread.threads_before
+    if _held.inside:
+        return _held.threads_before
     limits = [library.num_threads for library in _blas().lib_controllers]
     if not limits:  # a BLAS that cannot be asked, such as Accelerate
         limits = [int(text) for text in [os.environ.get("OMP_NUM_THREADS", "")] if text.isdigit()]
@@ -91,122 +92,104 @@ class _Place(threading.local):
 _place = _Place()
 
 
-class _OneBlasThread:
-    """Holds BLAS to one thread while anybody is inside; the last one out restores what the first one found."""
+@dataclass(eq=False)
+class _Held:
+    """Who holds BLAS to one thread; the last one out restores what the first one found."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.inside = 0
-        self.threads_before = 1
-        self.before: list[tuple[Any, int]] = []  # each library, and its threads
-
-    def enter(self) -> None:
-        with self.lock:
-            if self.inside == 0:
-                self.threads_before = thread_count()
-                self.before = [(library, library.num_threads) for library in _blas().lib_controllers]
-                for library, _ in self.before:  # by hand: threadpoolctl's own context takes a tenth of a millisecond
-                    library.set_num_threads(1)
-            self.inside += 1
-
-    def leave(self) -> None:
-        with self.lock:
-            self.inside -= 1
-            if self.inside == 0:
-                for library, threads in self.before:
-                    library.set_num_threads(threads)
-
-    def after_fork(self) -> None:
-        """In a child: its parent's threads are gone, and a lock that one of them held must not stay shut."""
-        self.lock = threading.Lock()
-        if self.inside:
-            self.inside = 1
-            self.leave()
-        self.__init__()  # type: ignore[misc]
+    lock: Any = field(default_factory=threading.Lock)
+    inside: int = 0
+    threads_before: int = 1
+    before: list[tuple[Any, int]] = field(default_factory=list)  # each library, and its threads
 
 
-_one_blas_thread = _OneBlasThread()
+_held = _Held()
+
+
+def _after_fork() -> None:
+    """In a child: its parent's threads are gone, and a lock that one of them held must not stay shut."""
+    global _held
+    _held.lock = threading.Lock()
+    for library, threads in _held.before if _held.inside else ():
+        library.set_num_threads(threads)
+    _held = _Held()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_one_blas_thread.after_fork)
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """A context in which each BLAS call stays in the thread that made it."""
-    entered = False
+    held, entered = _held, False
     try:
-        with ctrl_c_held():  # between the two lines, it would leave BLAS with one thread for good
-            _one_blas_thread.enter()
+        with ctrl_c_held(), held.lock:  # in the middle, it would leave BLAS with one thread for good
+            if held.inside == 0:
+                held.threads_before = thread_count()
+                held.before = [(library, library.num_threads) for library in _blas().lib_controllers]
+                for library, _ in held.before:  # by hand: threadpoolctl's own context takes a tenth of a millisecond
+                    library.set_num_threads(1)
+            held.inside += 1
             entered = True
         yield
     finally:
         if entered:
-            with ctrl_c_held():
-                _one_blas_thread.leave()
+            with ctrl_c_held(), held.lock:
+                held.inside -= 1
+                for library, threads in held.before if held.inside == 0 else ():
+                    library.set_num_threads(threads)
 
 
+@dataclass(eq=False)
 class _Job:
     """Something that whoever has time joins in, until it is closed."""
 
-    def __init__(self, work: Callable[[], None]) -> None:
-        self.work, self.lock = work, threading.Lock()
-        self.inside, self.closed = 0, False
-
-    def join(self) -> bool:
-        """Do a part of the work, unless it is closed already; whether it was not."""
-        with self.lock:
-            if self.closed:
-                return False
-            self.inside += 1
-        try:
-            self.work()
-        finally:
-            with self.lock:
-                self.inside -= 1
-        return True
+    work: Callable[[], None]
+    lock: Any = field(default_factory=threading.Lock)
+    inside: int = 0
+    closed: bool = False
 
 
+_Jobs: TypeAlias = "SimpleQueue[tuple[_Job, Context] | None]"
+
+
+@dataclass(eq=False)
 class _Crew:
-    """Threads that wait for work. Each is told by a lock of its own: there is no faster way to wake it up.
+    """Threads that wait for work. Each is told by a queue of its own: there is no faster way to wake it up.
 
     Who wakes up late finds the job closed: nobody waits for a helper that has not begun, and so nobody waits for ever,
-    whenever Ctrl-C comes.
+    whenever Ctrl-C comes. What is put into `finished` only wakes up who waits, so that no count can be confused.
     """
 
-    def __init__(self) -> None:
-        self.process = os.getpid()
-        self.jobs: list[SimpleQueue[_Job | None]] = []
-        self.threads: list[threading.Thread] = []
-        self.finished: SimpleQueue[None] = SimpleQueue()
+    process: int = field(default_factory=os.getpid)
+    jobs: list[_Jobs] = field(default_factory=list)
+    threads: list[threading.Thread] = field(default_factory=list)
+    finished: SimpleQueue[None] = field(default_factory=SimpleQueue)
 
-    def ready(self, number: int) -> list[SimpleQueue[_Job | None]]:
+    def ready(self, number: int) -> list[_Jobs]:
         """The queues of so many helpers."""
         while len(self.jobs) < number:
-            jobs: SimpleQueue[_Job | None] = SimpleQueue()
+            jobs: _Jobs = SimpleQueue()
             thread = threading.Thread(target=self._serve, args=(jobs,), daemon=True)
             thread.start()
             self.threads.append(thread)
             self.jobs.append(jobs)
         return self.jobs[:number]
 
-    def wait(self, job: _Job) -> None:
-        """Until nobody is inside; what is put into `finished` only wakes it up, so that no count can be confused."""
-        while job.inside:
-            self.finished.get()
-
-    def _serve(self, jobs: SimpleQueue[_Job | None]) -> None:
-        while (job := jobs.get()) is not None:
-            if job.join():
-                self.finished.put(None)
-
-    def dismiss(self) -> None:
-        """Send all of them home."""
-        if self.process != os.getpid():  # a child of a fork has none
-            return
-        for jobs in self.jobs:
-            jobs.put(None)
-        for thread in self.threads:
-            thread.join()
+    def _serve(self, jobs: _Jobs) -> None:
+        """Join in one job after the other, in the caller's context, such as NumPy's error state; None ends it."""
+        while (told := jobs.get()) is not None:
+            job, context = told
+            with job.lock:
+                if job.closed:
+                    continue
+                job.inside += 1
+            try:
+                context.run(job.work)
+            finally:
+                with job.lock:
+                    job.inside -= 1
+            self.finished.put(None)
 
 
 @contextmanager
@@ -221,7 +204,11 @@ def helpers_kept() -> Iterator[None]:
             yield
         finally:
             _place.crew = None
-            crew.dismiss()
+            if crew.process == os.getpid():  # a child of a fork has none
+                for jobs in crew.jobs:
+                    jobs.put(None)
+                for thread in crew.threads:
+                    thread.join()
 
 
 def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -> None:
@@ -255,11 +242,10 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -
         finally:
             _place.in_task = before
 
-    crew, context = _place.crew, copy_context()
-    job = _Job(lambda: context.copy().run(worker))  # a helper sees the caller's context, such as NumPy's error state
+    crew, job = _place.crew, _Job(worker)
     try:
         for jobs in crew.ready(threads - 1):
-            jobs.put(job)
+            jobs.put((job, copy_context()))
         worker()
     except BaseException as error:  # Ctrl-C between two tasks
         errors.append(error)
@@ -267,7 +253,7 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -
         job.closed = True
     while job.inside:
         try:
-            crew.wait(job)
+            crew.finished.get()
         except BaseException as error:  # Ctrl-C: the helpers end with what they are at
             errors.append(error)
     if errors:

@@ -76,27 +76,28 @@ def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike, exact: bool
         if 4.0 * X.shape[0] * width(X) > _DENSE:
             return Blocks(kernel, X, dtype, 4.0 * width(X) + 20.0)
     if gaussian and not exact and _by_products(form, sets, dtype):
-        return Tiles(form._replace(way=Sums.PRODUCTS, factor=-2.0 * form.factor), _mean(X), form.factor, dtype)
+        mean = np.asarray(X.sum(axis=0, dtype=np.float64)).reshape(-1) / X.shape[0]  # in the same order everywhere
+        return Tiles(form._replace(way=Sums.PRODUCTS, factor=-2.0 * form.factor), mean, form.factor, dtype)
     return Tiles(form, np.zeros(width(X)), 0.0, dtype)
 
 
 def _by_products(form: Form, sets: Sequence[Points], dtype: DTypeLike) -> bool:
     """Whether distances are taken from products, around the mean of the points. In float64 they lose no digit that
-    matters where the points are near it; elsewhere they are sums of differences, at twice the cost.
+    matters where the points are near it; elsewhere they are sums of differences, at twice the cost. Raises where |x|^2
+    overflows.
     """
     if np.dtype(dtype) == np.float32:
         return True
-    return abs(form.factor) * max(map(_largest_square, sets)) <= _NEAR
-
-
-def _largest_square(X: Points) -> float:
-    """The largest |x|^2; raises where it overflows."""
-    with overflow_checked_later():
-        length = squared_norms(X)
+    largest = 0.0
+    for X in sets:
+        with overflow_checked_later():
+            length = squared_norms(X)
         if not np.isfinite(length).all():  # of float32
-            length = squared_norms(X.astype(np.float64))
-    require_no_overflow(length)
-    return float(length.max(initial=0.0))
+            with overflow_checked_later():
+                length = squared_norms(X.astype(np.float64))
+            require_no_overflow(length)
+        largest = max(largest, float(length.max(initial=0.0)))
+    return abs(form.factor) * largest <= _NEAR
 
 
 def _is_far(form: Form, sets: Sequence[Points], dtype: DTypeLike) -> bool:
@@ -149,10 +150,8 @@ def _sparse(kernel: Kernel, form: Form, X: Points, dtype: DTypeLike) -> AnyWay:
 def _zeros_and_ones(X: Points) -> bool:
     """Whether the points are bits; soon known, where they are not."""
     values = X.data if is_sparse(X) else X
-    strips = (values[start : start + _STRIP] for start in range(0, len(values), _STRIP))
-    return all(bool(((strip == 0) | (strip == 1)).all()) for strip in strips)
-
-
-def _mean(X: Points) -> Array:
-    """The mean of the points; the order of its sums is the same everywhere."""
-    return np.asarray(np.asarray(X.sum(axis=0, dtype=np.float64)).reshape(-1) / X.shape[0])
+    for start in range(0, len(values), _STRIP):
+        strip = values[start : start + _STRIP]
+        if not ((strip == 0) | (strip == 1)).all():
+            return False
+    return True

@@ -81,6 +81,7 @@ class Columns:
         self.room, self.scratch = room, scratch
         self.way: AnyWay = way or way_of(kernel, (X,), self.dtype)
         self.cheap, self.dear = self.way.cost <= CHEAP, self.way.cost > DEAR
+        self.least_scratch = (BLOCK + PANEL * threads) * self.way.bytes_a_point  # bytes: no scratch makes them fewer
         self.counted = Counted()
         self._precise: list[AnyWay] = []
         self._own = self.way.prepared(X)
@@ -114,11 +115,6 @@ class Columns:
     def diag(self) -> Array:
         """k(x, x) of all points, in float64."""
         return np.asarray(self.kernel.diag(self.X), np.float64)
-
-    @property
-    def least_scratch(self) -> float:
-        """Bytes of temporaries that no scratch can make fewer."""
-        return (BLOCK + PANEL * self.threads) * self.way.bytes_a_point
 
     @cached_property
     def error(self) -> float:

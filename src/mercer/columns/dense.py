@@ -59,7 +59,7 @@ class Tiles(Way[Packed]):
         if self.form.map != Map.EXPONENTIAL or self.form.way not in (Sums.PRODUCTS, Sums.SQUARES, Sums.COUNTS):
             return inf
         unit, d = float(np.finfo(self.dtype).eps) / 2.0, self.centre.size
-        largest = max((float(-part.levels.min()) for part in ready), default=0.0)
+        largest = max([0.0, *[float(-part.levels.min()) for part in ready]])
         terms = SPAN + d / SPAN + 9.0
         a = sqrt(min(largest, HEAVY[self.dtype.itemsize]))
         near = log(2.0) * terms * (a * a + (a + 1.0) ** 2)
@@ -68,13 +68,11 @@ class Tiles(Way[Packed]):
     def prepared(self, X: Points) -> Points:
         return X if is_sparse(X) else np.ascontiguousarray(X)
 
-    def rows(self, X: Points, index: Index) -> Packed:
-        return self._pack(X, index, GROUP)
-
     def columns(self, X: Points, index: Index) -> Packed:
-        return self._pack(X, index, self.panel)
+        return self.rows(X, index, self.panel)
 
-    def _pack(self, X: Points, index: Index, size: int) -> Packed:
+    def rows(self, X: Points, index: Index, size: int = GROUP) -> Packed:
+        """So many points, coordinate by coordinate, and then so many more."""
         out = np.empty((-(-index.size // size), self.centre.size, size), self.dtype)
         levels = np.empty(len(out) * size, self.dtype)
         if not isinstance(X, np.ndarray):  # sparse: only what is packed is made dense
@@ -119,7 +117,7 @@ class Bits(Tiles):
             words[start : start + step, :octets] = np.packbits(dense(X[start : start + step]) != 0, axis=1)
         return words.view(f"u{size}")
 
-    def _pack(self, X: Points, index: Index, size: int) -> Packed:
+    def rows(self, X: Points, index: Index, size: int = GROUP) -> Packed:
         packs = -(-index.size // size)
         words = np.zeros((packs * size, X.shape[1]), X.dtype)
         words[: index.size] = X[index]

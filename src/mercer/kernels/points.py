@@ -8,6 +8,7 @@ sliced; everything behind it relies on that.
 from __future__ import annotations
 
 from enum import Enum
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -245,9 +246,8 @@ def _require_finite(X: Points, name: str) -> None:
 # What a kernel makes of sets of points.
 
 
-def overflow_checked_later() -> Any:
-    """A context in which NumPy does not warn of overflow; `require_no_overflow` says more about it."""
-    return np.errstate(over="ignore", under="ignore", invalid="ignore")
+overflow_checked_later = partial(np.errstate, over="ignore", under="ignore", invalid="ignore")
+"""A context in which NumPy does not warn of overflow; `require_no_overflow` says more about it."""
 
 
 def require_no_overflow(*values: Array) -> None:
