@@ -7,12 +7,12 @@ from .between import padded_square as padded_square
 from .between import product_between as product_between
 from .between import rows_in_cache as rows_in_cache
 from .between import square_of as square_of
-from .between import sums_between as sums_between
 from .between import value_seconds as value_seconds
 from .columns import SCRATCH as SCRATCH
 from .columns import Columns as Columns
 from .columns import padded as padded
 from .columns import pieces as pieces
+from .columns import sums_between as sums_between
 from .given import FEW as FEW
 from .given import GivenColumns as GivenColumns
 from .kept import Kept as Kept

@@ -1,9 +1,6 @@
-"""Kernel values between two sets of points: blocks of them, and their sums, for which no block is formed."""
+"""Kernel values of points as a user gives them: blocks, squares and sums."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -11,7 +8,6 @@ from numpy.typing import DTypeLike
 from ..amounts import AT_A_TIME, FEW
 from ..kernels import Kernel
 from ..kernels.points import (
-    Chosen,
     Domain,
     admit_both,
     common_dtype,
@@ -24,11 +20,10 @@ from ..kernels.points import (
 from ..parallel import for_each, thread_count
 from ..types import Array, DType, Points
 from .choose import way_of
-from .columns import BLOCK, SCRATCH, Columns, padded, pieces, shared, sizes
+from .columns import BLOCK, SCRATCH, Columns, padded, pieces, shared, sizes, sums_between
 from .dense import Tiles
 from .way import core
 
-_FEW_VALUES = 1000  # To find a faster way of so few would take longer than to compute them.
 _CACHE_BYTES = 2**18  # One thread uses values of so many bytes while they are in its cache.
 _PROBE = {False: 8192, True: 16}  # points of which values are timed; fewer, where the kernel is a user's own function
 
@@ -130,39 +125,3 @@ def _precision(X: Points, Z: Points) -> DType:
     """That of the points, where it can hold their squares."""
     fit = squares_fit_in_single(X) and squares_fit_in_single(Z)
     return np.dtype(common_dtype(X, Z) if fit else np.float64)
-
-
-def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence[int], dtype: DTypeLike) -> Array:
-    """sum_j k(x_i, z_j) V_jc in float64 over each part of the z_j, from one edge to the next: (parts, columns c, i).
-
-    Kernel values are of this dtype. Sums over the z_j keep their order, whatever the number of threads. The x_i may be
-    chosen ones: they are copied piece by piece, and their values computed in a way that suits all.
-    """
-    few = count(X) * len(V) <= _FEW_VALUES and np.dtype(dtype) == np.float64
-    way = way_of(kernel, (Z, X.points if isinstance(X, Chosen) else X), dtype, exact=few)
-    V = np.ascontiguousarray(V, np.float64)
-    if few and type(way) is Tiles and isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and X.dtype == Z.dtype:
-        out = np.zeros((len(edges) - 1, V.shape[1], len(X)))
-        core.sum_points(way.prepared(Z), way.prepared(X), way.tiled, V, np.array(edges[1:]), out)
-        if not kernel.bounded:
-            require_no_overflow(out)
-        return out
-    held = way.prepared(Z)
-    threads = thread_count() if count(X) * len(V) >= AT_A_TIME.entries_for_a_thread and not kernel.serial else 1
-    batch, piece = sizes(way, SCRATCH / threads)
-    ready = [
-        [(way.rows(held, np.arange(rows.start, rows.stop)), V[rows]) for rows in pieces(stop, batch, start)]
-        for start, stop in pairwise(edges)
-    ]
-    out = np.zeros((len(ready), V.shape[1], count(X)))
-
-    def task(piece: slice) -> None:
-        columns = way.columns(way.prepared(X[piece]), np.arange(piece.stop - piece.start))
-        for part, sums in zip(ready, out, strict=True):
-            for rows, weights in part:
-                way.add(rows, columns, weights, sums[:, piece])
-
-    for_each(pieces(count(X), shared(piece, count(X), threads)), task, threads)
-    if not kernel.bounded:
-        require_no_overflow(out)
-    return out

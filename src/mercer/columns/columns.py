@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import repeat
+from itertools import pairwise, repeat
 from math import inf
 from operator import call
 from typing import Any
@@ -25,10 +25,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .._core.reference import CHUNK
+from ..amounts import AT_A_TIME
 from ..kernels import Kernel
-from ..kernels.points import count
+from ..kernels.points import Chosen, count, require_no_overflow
 from ..limits import now
-from ..parallel import for_each
+from ..parallel import for_each, thread_count
 from ..types import Array, DType, Index, Points
 from .choose import way_of
 from .dense import Tiles
@@ -45,6 +46,7 @@ _PIECES = 3  # of work for each thread
 _SIDE = 5 * BLOCK  # points of a block of a square
 _MIRRORED = 96.0  # multiply-adds: to mirror a value costs more
 _FEW = 512  # rows; sums over so few are those of predictions, to the last bit
+_FEW_VALUES = 1000  # To find a faster way of so few would take longer than to compute them.
 _SYMMETRIC = 6e6  # bytes of temporaries of a thread that uses values twice
 _STRIPS = 16  # of a symmetric product, at most: each has sums of its own
 CHEAP = 70.0  # multiply-adds: a value costs as much as reading it from memory
@@ -266,6 +268,42 @@ class Columns:
         for part in sums:
             total += part
         return total
+
+
+def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence[int], dtype: DTypeLike) -> Array:
+    """sum_j k(x_i, z_j) V_jc in float64 over each part of the z_j, from one edge to the next: (parts, columns c, i).
+
+    Kernel values are of this dtype. Sums over the z_j keep their order, whatever the number of threads. The x_i may be
+    chosen ones: they are copied piece by piece, and their values computed in a way that suits all.
+    """
+    few = count(X) * len(V) <= _FEW_VALUES and np.dtype(dtype) == np.float64
+    way = way_of(kernel, (Z, X.points if isinstance(X, Chosen) else X), dtype, exact=few)
+    V = np.ascontiguousarray(V, np.float64)
+    if few and type(way) is Tiles and isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and X.dtype == Z.dtype:
+        out = np.zeros((len(edges) - 1, V.shape[1], len(X)))
+        core.sum_points(way.prepared(Z), way.prepared(X), way.tiled, V, np.array(edges[1:]), out)
+        if not kernel.bounded:
+            require_no_overflow(out)
+        return out
+    held = way.prepared(Z)
+    threads = thread_count() if count(X) * len(V) >= AT_A_TIME.entries_for_a_thread and not kernel.serial else 1
+    batch, piece = sizes(way, SCRATCH / threads)
+    ready = [
+        [(way.rows(held, np.arange(rows.start, rows.stop)), V[rows]) for rows in pieces(stop, batch, start)]
+        for start, stop in pairwise(edges)
+    ]
+    out = np.zeros((len(ready), V.shape[1], count(X)))
+
+    def task(piece: slice) -> None:
+        columns = way.columns(way.prepared(X[piece]), np.arange(piece.stop - piece.start))
+        for part, sums in zip(ready, out, strict=True):
+            for rows, weights in part:
+                way.add(rows, columns, weights, sums[:, piece])
+
+    for_each(pieces(count(X), shared(piece, count(X), threads)), task, threads)
+    if not kernel.bounded:
+        require_no_overflow(out)
+    return out
 
 
 def sizes(way: AnyWay, scratch: float) -> tuple[int, int]:

@@ -92,23 +92,25 @@ class PointsGram(Gram):
             return self._columns[dtype]
 
     @cached_property
-    def most_rows(self) -> int:
-        """How many rows the memory has room for: kept, and those of one answer."""
+    def _rows(self) -> tuple[int, int]:
+        """How many rows the memory has room for: those of one answer, and those that are kept."""
         columns = self.columns(self.dtype)
         ready, at_least = self.n * columns.way.bytes_a_point, columns.least_scratch
         books = _BOOKS * self.n + self.room + max(self.scratch, at_least)
         left = self.budget - books - (ready if ready <= _READY * self.budget else 0.0)
-        return int(max(_LEAST_ROWS, left // (self.n * self.dtype.itemsize)))
+        most = int(max(_LEAST_ROWS, left // (self.n * self.dtype.itemsize)))
+        batch = min(self.n, max(1, most // 4))
+        return batch, most - batch
 
     @property
     def batch(self) -> int:
         """The most rows of one answer."""
-        return min(self.n, max(1, self.most_rows // 4))
+        return self._rows[0]
 
     @property
     def rows_memory(self) -> float:  # type: ignore[override]
         """See Gram.rows_memory."""
-        return float((self.most_rows - self.batch) * self.n * self.dtype.itemsize)
+        return float(self._rows[1] * self.n * self.dtype.itemsize)
 
     @property
     def values(self) -> int:  # type: ignore[override]

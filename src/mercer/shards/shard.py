@@ -12,6 +12,7 @@ smooth part of the dual. What a solver sees; it asks and tells:
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -67,7 +68,7 @@ class Shard:
         self.travel, self.work, self.left_out = 0.0, 0.0, []
         self._play(np.arange(beta.size), self.whole)
         if support.size:
-            self._subtract(support, beta[support], np.zeros(support.size, bool))
+            self._subtract(support, np.zeros(support.size, bool), beta[support])
             self.look()
 
     def _all_by_symmetry(self, columns: Columns) -> GivenColumns:
@@ -81,9 +82,6 @@ class Shard:
         self.top, self.bottom, self.free = core.extremes(self.F, self.beta, t.eps, t.lo, t.hi)
         if not self.bias:
             self.top, self.bottom = max(self.top, 0.0), min(self.bottom, 0.0)
-        self._between()
-
-    def _between(self) -> None:
         self.violation = self.top - self.bottom
         self.middle = 0.5 * (self.top + self.bottom) if self.bias else 0.0
 
@@ -133,7 +131,7 @@ class Shard:
         moved = np.flatnonzero(beta != self.beta[W])
         places, beta, t = W[moved], beta[moved], self.terms
         free = (t.lo[places] < beta) & (beta < t.hi[places])
-        return self._take(places, beta, lambda delta: self._subtract(places, delta, free))
+        return self._take(places, beta, partial(self._subtract, places, free))
 
     def _take(self, places: Index, beta: Array, subtract: Callable[[Array], None]) -> tuple[float, float]:
         """Coefficients that have changed, and what `subtract` makes of their differences in F."""
@@ -148,7 +146,7 @@ class Shard:
         kinks = t.eps[places] * (np.abs(beta) - np.abs(old))
         return float((0.5 * delta * (before + self.F[places]) - kinks).sum()), float((delta * delta).sum())
 
-    def _subtract(self, places: Index, delta: Array, free: Array) -> None:
+    def _subtract(self, places: Index, free: Array, delta: Array) -> None:
         """F -= K delta. A coefficient at a bound seldom moves again: its row is kept only where values are dear."""
         self.travel += float(np.abs(delta).sum())
         self.work += float(places.size) * self.n
@@ -182,10 +180,10 @@ class Shard:
         """
         t, K = self.terms, self.held
         assert K is not None
-        done, steps, self.free, after, _, self.top, self.bottom, travel = core.settle(
+        done, steps, _, after, _, _, _, travel = core.settle(
             K, t.r, t.eps, t.lo, t.hi, self.beta, self.F, self.bias, dual, goal, most
         )
-        self._between()
+        self.look()
         self.travel += travel
         self.work += 2.0 * steps * len(K)
         return done, after - dual, travel * travel

@@ -68,47 +68,6 @@ _FEW = 6000  # points
 _ROWS_THAT_MOVE = 0.25  # of a working set, in a first round
 
 
-@dataclass(frozen=True)
-class Decomposition(Solver):
-    """Pair descent on working sets of so many points; half as many more, where more coefficients than that are free.
-
-    Parameters
-    ----------
-    working_set : int, default=2048
-        How many points.
-    """
-
-    working_set: int = 2048
-    needs_quadratic: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_integer(self, "working_set", at_least=2)
-
-    def first_work(self, problem: Problem) -> Work:
-        """The block of a working set, and some rows of what moves in it."""
-        if problem.gram.given:
-            return Work()
-        size = min(problem.n, max(self.working_set, WHOLE))
-        return Work(values=size * (size + _ROWS_THAT_MOVE * problem.n))
-
-    def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
-        descent = self._descent(problem, feasible_start(problem, start))
-        try:
-            while not descent.exhausted:
-                descent.round()
-                scores = yield descent.iterate()
-                if scores is not None:
-                    descent.refresh(scores)
-                if descent.drags and not descent.exhausted:
-                    yield from descent.through_features()
-        finally:
-            descent.close()
-
-    def _descent(self, problem: Problem, beta: Array) -> Descent:
-        return Descent(problem, beta, self.working_set)
-
-
 class _Small(NamedTuple):
     """The arrays of a working set, as `pair_descent` takes them."""
 
@@ -127,6 +86,7 @@ class Descent:
     dual: float
     floor: float  # a violation that values of this precision cannot mend
     rejoin_at: float  # the violation at which those left out come back
+    largest: int  # the most points of a working set, for its K to be within the memory that is left for it
 
     def __init__(self, problem: Problem, beta: Array, working_set: int) -> None:
         self.problem, self.working_set = problem, working_set
@@ -134,7 +94,7 @@ class Descent:
         self.size = float(np.abs(problem.gram.diag()).max())
         self.best_gap, self.failures, self.exhausted = np.inf, 0, False
         self.goal, self.plain = _GOAL, not self.hard
-        self.idle, self.tried, self.work_before, self.note = 0, 0, 0.0, ""
+        self.idle, self.tried, self.note = 0, 0, ""
         self._take(np.dtype(np.float64) if self._too_coarse() else problem.gram.dtype, beta)
         self.first = self.shard.violation
 
@@ -156,6 +116,7 @@ class Descent:
         """Everyone is in play, and F is exact."""
         shard = self.shard
         self.dual, self.rejoin_at = shard.dual(), -1.0
+        self.largest = max(2, isqrt(self.problem.gram.room // shard.dtype.itemsize) - CHUNK)
         self.floor = shard.violation * _FLOOR[shard.dtype.itemsize]
 
     def close(self) -> None:
@@ -174,23 +135,19 @@ class Descent:
         if shard.dtype == np.float64:
             self.exhausted = self.idle >= _STILL
             return
-        self.failures, self.idle, self.work_before = 0, 0, self.work
+        self.failures, self.idle = 0, 0
         self._take(np.dtype(np.float64), np.zeros_like(scores))
+        self.shard.work += shard.work
         self.shard.all_beta[:] = shard.all_beta
         self.shard.refresh(scores)
         self._begin()
-
-    @property
-    def work(self) -> float:
-        """Values of K that were computed or read until now."""
-        return self.work_before + self.shard.work
 
     @property
     def drags(self) -> bool:
         """Whether so much work has been done on few points that K must be nearly singular."""
         n = self.problem.n
         served = not (self.hard or self.problem.mass) and n <= (WIDE if self.tried else _FEW)
-        return served and self.tried < len(_DRAGS) and self.work > _DRAGS[self.tried] * n * n
+        return served and self.tried < len(_DRAGS) and self.shard.work > _DRAGS[self.tried] * n * n
 
     def through_features(self) -> Generator[Iterate, Array | None, None]:
         """Newton steps in w, where few features are K up to rounding; then go on from their answer."""
@@ -213,12 +170,12 @@ class Descent:
     def _count(self, work: float) -> float:
         """Add to the work done; all of it is returned."""
         self.shard.work += work
-        return self.work
+        return self.shard.work
 
     def iterate(self) -> Iterate:
         """Coefficients and K beta of all points."""
         shard = self.shard
-        done, work = not shard.stale and self._at_floor(), self.work
+        done, work = not shard.stale and self._at_floor(), shard.work
         partial = shard.stale and not self._nearly_solved()
         gap, scores = None if self.hard else shard.gap(), shard.scores()
         return Iterate(
@@ -270,16 +227,12 @@ class Descent:
 
     def _working_set(self) -> Index:
         """All points, where they are few; else half of the last set, and the worst of the others."""
-        shard, most = self.shard, self._largest()
+        shard, most = self.shard, self.largest
         limit = self.working_set // _DEAR if shard.columns.dear else self.working_set
         mostly_free = min(int(_MOSTLY_FREE * shard.free), _MOST_SETS * limit)
         if shard.n <= min(max(WHOLE, limit, mostly_free), most):
             return np.arange(shard.n)
         return shard.candidates(min(limit * (3 if shard.free > limit else 2) // 2, most))
-
-    def _largest(self) -> int:
-        """The most points of a working set, for its K to be within the memory that is left for it."""
-        return max(2, isqrt(self.problem.gram.room // self.shard.dtype.itemsize) - CHUNK)
 
     def _small(self, W: Index, width: int) -> _Small:
         """F, beta and the terms of the working set (diag holds r only); padded with points that cannot move."""
@@ -376,3 +329,42 @@ class Descent:
     def _nearly_solved(self) -> bool:
         """Whether it is time for those left out to come back."""
         return self.shard.violation <= self.rejoin_at or self._at_floor()
+
+
+@dataclass(frozen=True)
+class Decomposition(Solver):
+    """Pair descent on working sets of so many points; half as many more, where more coefficients than that are free.
+
+    Parameters
+    ----------
+    working_set : int, default=2048
+        How many points.
+    """
+
+    working_set: int = 2048
+    needs_quadratic: ClassVar[bool] = True
+    descent: ClassVar[type[Descent]] = Descent
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_integer(self, "working_set", at_least=2)
+
+    def first_work(self, problem: Problem) -> Work:
+        """The block of a working set, and some rows of what moves in it."""
+        if problem.gram.given:
+            return Work()
+        size = min(problem.n, max(self.working_set, WHOLE))
+        return Work(values=size * (size + _ROWS_THAT_MOVE * problem.n))
+
+    def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
+        descent = self.descent(problem, feasible_start(problem, start), self.working_set)
+        try:
+            while not descent.exhausted:
+                descent.round()
+                scores = yield descent.iterate()
+                if scores is not None:
+                    descent.refresh(scores)
+                if descent.drags and not descent.exhausted:
+                    yield from descent.through_features()
+        finally:
+            descent.close()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,23 +20,6 @@ from .base import Iterate, Work
 from .decomposition import Decomposition, Descent
 
 _DEAR = 2  # Working sets are so many times smaller, where values are dear.
-
-
-@dataclass(frozen=True)
-class SpreadDecomposition(Decomposition, names=()):
-    """Pair descent on working sets of so many points, gathered from blocks."""
-
-    def check(self, problem: Problem) -> None:
-        super().check(problem)
-        if not isinstance(problem.gram, SpreadGram):
-            raise TypeError("SpreadDecomposition is for points that are spread over blocks: see mercer.distributed.")
-
-    def first_work(self, problem: Problem) -> Work:
-        """Nobody knows yet how fast the blocks are."""
-        return Work()
-
-    def _descent(self, problem: Problem, beta: Array) -> Descent:
-        return SpreadDescent(problem, beta, self.working_set)
 
 
 class SpreadDescent(Descent):
@@ -65,7 +49,7 @@ class SpreadDescent(Descent):
         shard.name(self._wanted())
         gap, scores = (self._gap_of_margin(), self._scores_that_meet()) if self.hard else (shard.gap(), None)
         return Iterate(
-            shard.all_beta, scores, shard.middle, self.dual, done=self._at_floor(), gap=gap, work=self.work,
+            shard.all_beta, scores, shard.middle, self.dual, done=self._at_floor(), gap=gap, work=shard.work,
             note=self.note, fetch=partial(shard.scores, shard.round),
         )  # fmt: skip
 
@@ -88,4 +72,20 @@ class SpreadDescent(Descent):
     def _wanted(self) -> int:
         """The points of a working set: half as many more, where more coefficients than that are free."""
         limit = self.working_set // _DEAR if self.shard.dear else self.working_set
-        return min(limit + (limit // 2 if self.shard.free > limit else 0), self._largest())
+        return min(limit + (limit // 2 if self.shard.free > limit else 0), self.largest)
+
+
+@dataclass(frozen=True)
+class SpreadDecomposition(Decomposition, names=()):
+    """Pair descent on working sets of so many points, gathered from blocks."""
+
+    descent: ClassVar[type[Descent]] = SpreadDescent
+
+    def check(self, problem: Problem) -> None:
+        super().check(problem)
+        if not isinstance(problem.gram, SpreadGram):
+            raise TypeError("SpreadDecomposition is for points that are spread over blocks: see mercer.distributed.")
+
+    def first_work(self, problem: Problem) -> Work:
+        """Nobody knows yet how fast the blocks are."""
+        return Work()
