@@ -20,7 +20,7 @@ from ..kernels.points import (
 from ..parallel import for_each, thread_count
 from ..types import Array, DType, Points
 from .choose import way_of
-from .columns import BLOCK, SCRATCH, Columns, padded, pieces, shared, sizes, sums_between
+from .columns import BLOCK, SCRATCH, Columns, padded, pieces, sizes, sums_between
 from .dense import Tiles
 from .way import core
 
@@ -98,7 +98,7 @@ def block_between(kernel: Kernel, X: Points, Z: Points, dtype: DTypeLike = np.fl
     out, between = np.empty((count(X), count(Z)), dtype), Between(kernel, X, Z, dtype)
     threads = thread_count() if out.size >= AT_A_TIME.entries_for_a_thread and not kernel.serial else 1
     batch, _ = sizes(between.way, SCRATCH / threads)
-    for_each(pieces(len(out), shared(batch, len(out), threads)), lambda rows: between.fill(rows, out[rows]), threads)
+    for_each(pieces(len(out), batch, threads=threads), lambda rows: between.fill(rows, out[rows]), threads)
     return out
 
 

@@ -3,7 +3,7 @@
     fill(rows, out, slots)    out[slots] <- k(rows, all)
     add(rows, v, out)         out += sum_i v_i k(row_i, all), never forming the rows
     square(rows, out)         out <- k(rows, rows), half of it by symmetry
-    product(rows, V, at)      sum_i V_i k(row_i, .) at some points, in float64
+    product(rows, V, at)      sum_i V_i k(row_i, .) at some points, in float64, all by their places among the columns
     add_points(Z, v, out)     out += sum_i v_i k(z_i, all), for points of elsewhere
 
 Sums are taken in the same order whatever the pieces that work is cut into, and so by any number of threads. Values are
@@ -104,7 +104,7 @@ class Columns:
     def _stand_at(self, at: Index) -> None:
         self.at, self.n = at, at.size
         self.batch, piece = sizes(self.way, self.scratch / self.threads)
-        self.parts = pieces(at.size, shared(piece, at.size, self.threads))
+        self.parts = pieces(at.size, piece, threads=self.threads)
         self._held: list[Ready] | None = None
 
     def ready(self) -> list[Ready] | None:
@@ -210,43 +210,32 @@ class Columns:
         core.settle_points(self._own, ways[0].tiled, ways[1].tiled, *parts, how)
         return True
 
-    def product(self, rows: Index, V: Array, at: Index, way: AnyWay | None = None) -> Array:
-        """sum_i V_i k(row_i, .) at some points, in float64 (or of another way's values); where these points begin with
-        the rows, by symmetry.
+    def product(self, rows: Index, V: Array, at: Index, dtype: DTypeLike = np.float64) -> Array:
+        """sum_i V_i k(row_i, .) at some points, in float64; rows and points by their places among the columns.
+
+        Of float64 values, or of those of these columns. The rows meet each other by symmetry, where it is worth it.
         """
-        way, out = way or self.precise, np.zeros((V.shape[1], at.size))
+        way, out = self.way if np.dtype(dtype) == self.dtype else self.precise, np.zeros((V.shape[1], at.size))
+        others, own = np.ones(at.size, bool), np.full(self.n, -1)
+        own[at] = np.arange(at.size)
+        own = own[rows]
         worth = V.shape[1] == 1 and rows.size > _FEW and self.scratch >= _SYMMETRIC
-        own = rows.size if worth and np.array_equal(at[: rows.size], rows) else 0
-        if own:
-            out[0, :own] = self._symmetric_product(rows, np.ascontiguousarray(V[:, 0]), way)
-        X, others = way.prepared(self.X), at[own:]
+        if worth and (own >= 0).all() and np.unique(at).size == at.size:
+            out[0, own] = self._symmetric_product(self.at[rows], np.ascontiguousarray(V[:, 0]), way)
+            others[own] = False
+        rows, left, X = self.at[rows], self.at[at[others]], way.prepared(self.X)
+        sums = np.zeros((V.shape[1], left.size))
         batch, piece = sizes(way, self.scratch / self.threads)
         for part in pieces(rows.size, batch):
             ready, weights = way.rows(X, rows[part]), np.ascontiguousarray(V[part])
 
             def task(piece: slice, ready: Ready = ready, weights: Array = weights) -> None:
-                way.add(ready, way.columns(X, others[piece]), weights, out[:, own:][:, piece])
+                way.add(ready, way.columns(X, left[piece]), weights, sums[:, piece])
 
-            for_each(pieces(others.size, piece), task, self.threads)
-        self.counted.values += rows.size * others.size
+            for_each(pieces(left.size, piece), task, self.threads)
+        out[:, others] = sums
+        self.counted.values += rows.size * left.size
         return out.T
-
-    def products(self, rows: Index, V: Array, at: Index, dtype: DTypeLike) -> Array:
-        """sum_i V_i k(row_i, .) at some points; rows and points by their places among the columns.
-
-        Of float64 values, or of those of these columns; by symmetry where it is worth it.
-        """
-        way = self.way if np.dtype(dtype) == self.dtype else self.precise
-        place = np.full(self.n, -1)
-        place[at] = np.arange(at.size)
-        if rows.size <= _FEW or V.shape[1] > 1 or (place[rows] < 0).any() or np.unique(at).size < at.size:
-            return self.product(self.at[rows], V, self.at[at], way)
-        others = np.ones(at.size, bool)
-        others[place[rows]] = False
-        order = np.concatenate([place[rows], np.flatnonzero(others)])
-        found = np.empty((at.size, 1))
-        found[order] = self.product(self.at[rows], V, self.at[at[order]], way)
-        return found
 
     def _symmetric_product(self, rows: Index, v: Array, way: AnyWay) -> Array:
         """The same among the rows: each strip of them meets those that follow, and each value is used twice."""
@@ -300,7 +289,7 @@ def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence
             for rows, weights in part:
                 way.add(rows, columns, weights, sums[:, piece])
 
-    for_each(pieces(count(X), shared(piece, count(X), threads)), task, threads)
+    for_each(pieces(count(X), piece, threads=threads), task, threads)
     if not kernel.bounded:
         require_no_overflow(out)
     return out
@@ -315,13 +304,13 @@ def sizes(way: AnyWay, scratch: float) -> tuple[int, int]:
     return max(BLOCK, min(batch, BLOCK * int(scratch / 3.0 / tile // BLOCK))), piece
 
 
-def shared(piece: int, n: int, threads: int) -> int:
-    """A piece of n columns that leaves some for each of several threads: cores are not always equally fast."""
-    return piece if threads == 1 else min(piece, PANEL * max(1, n // (_PIECES * threads * PANEL)))
+def pieces(stop: int, size: int, start: int = 0, threads: int = 1) -> list[slice]:
+    """From start to stop, cut into pieces of at most a size.
 
-
-def pieces(stop: int, size: int, start: int = 0) -> list[slice]:
-    """From start to stop, cut into pieces of at most a size."""
+    For several threads there are some for each, since cores are not always equally fast: of whole panels of columns.
+    """
+    if threads > 1:
+        size = min(size, PANEL * max(1, (stop - start) // (_PIECES * threads * PANEL)))
     return [slice(left, min(left + size, stop)) for left in range(start, stop, size)]
 
 

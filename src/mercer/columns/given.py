@@ -5,10 +5,11 @@ from __future__ import annotations
 from copy import copy
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..types import Array, Index, Points
 from .columns import Columns, Counted
-from .way import AnyWay, core
+from .way import core
 
 FEW = 2500  # points, of which all values are computed, by symmetry, and held
 
@@ -42,8 +43,9 @@ class GivenColumns(Columns):
     def square(self, rows: Index, out: Array) -> None:
         core.gather(self.matrix, rows, rows, self.matrix[:0], out)
 
-    def product(self, rows: Index, V: Array, at: Index, way: AnyWay | None = None) -> Array:
-        out, part = np.zeros((V.shape[1], at.size)), np.ascontiguousarray(self.matrix[np.ix_(rows, at)])
+    def product(self, rows: Index, V: Array, at: Index, dtype: DTypeLike = np.float64) -> Array:
+        out = np.zeros((V.shape[1], at.size))
+        part = np.ascontiguousarray(self.matrix[np.ix_(self.at[rows], self.at[at])])
         for sums, v in zip(out, np.ascontiguousarray(V.T), strict=True):
             core.add_rows(part, np.arange(rows.size), v, sums)
         return out.T

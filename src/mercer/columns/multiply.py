@@ -19,7 +19,7 @@ def multiply(columns: Columns, V: Array, dtype: DTypeLike) -> Array:
     """K V in float64 from values of this precision; with float32 ones, sums within a tile are float32 too."""
     n, many = V.shape
     if many == 1 or columns.matrix is not None or not _worth(columns, many):
-        return columns.products(np.arange(n), V, np.arange(n), dtype)
+        return columns.product(np.arange(n), V, np.arange(n), dtype)
     way = columns.way if np.dtype(dtype) == columns.dtype else columns.precise
     X, V = way.prepared(columns.X), np.ascontiguousarray(V, way.dtype)
     side = max(BLOCK, min(_SIDE, int(columns.scratch / columns.threads / max(3.0 * way.bytes_a_point, 1.0))))

@@ -250,8 +250,9 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         """Points and targets, checked."""
         if not isinstance(X, np.ndarray):
             require_here(self, X)
-        if kernel.domain in CHECKS:
-            checks = CHECKS[kernel.domain] | {"reset": reset, "ensure_all_finite": not self._looks}
+        checks = CHECKS.get(kernel.domain)
+        if checks is not None:
+            checks = checks | {"reset": reset, "ensure_all_finite": not self._looks}
             if self._targets == "nothing":
                 return validate_data(self, X, **checks), None
             X, y = validate_data(self, X, y, y_numeric=self._targets == "numbers", **checks)

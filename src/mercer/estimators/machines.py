@@ -208,7 +208,7 @@ def _side_by_side(gram: Gram, tasks: Sequence[Task]) -> tuple[set[int], int]:
     if linear:
         busy = gram.design.work > _WORTH_THREADS_LINEAR
     else:
-        busy = sum(tasks[number].n for number in small) > _WORTH_THREADS * len(small)
+        busy = sum([tasks[number].n for number in small]) > _WORTH_THREADS * len(small)
     return small, thread_count() if busy and len(small) > 1 else 1
 
 

@@ -187,22 +187,20 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         self.classes_, group = classes_of(self, y)
-        k = self.classes_.size
+        k, bias = self.classes_.size, bool(self.bias)
         hard = float("inf") == self.C
         loss = HardMargin() if hard else Hinge()
         C = np.ones(weight.size) if hard else self.C * weights_with_classes(self, self.classes_, group, weight)
         if k == 2:
-            return None, group, [Task(np.where(group == 1, 1.0, -1.0), loss, C, bool(self.bias))]
-
-        def task(y: Array, rows: Any, name: str) -> Task:
-            return Task(y, loss, C if rows is None else C[rows], bool(self.bias), rows=rows, name=name)
+            return None, group, [Task(np.where(group == 1, 1.0, -1.0), loss, C, bias)]
 
         order = np.argsort(group, kind="stable")
         group, C = group[order], C[order]
         if self.multiclass == "ovr":
-            rest = [(c, f"{name_of(self.classes_[c])} against the rest") for c in range(k)]
-            return order, group, [task(np.where(group == c, 1.0, -1.0), None, name) for c, name in rest]
-        return order, group, [task(y, rows, name) for y, rows, name in self._pairs(group)]
+            names = [f"{name_of(c)} against the rest" for c in self.classes_]
+            sides = [np.where(group == c, 1.0, -1.0) for c in range(k)]
+            return order, group, [Task(y, loss, C, bias, name=n) for y, n in zip(sides, names, strict=True)]
+        return order, group, [Task(y, loss, C[at], bias, rows=at, name=name) for y, at, name in self._pairs(group)]
 
     def _pairs(self, group: Index) -> Iterator[tuple[Array, Index, str]]:
         """Each pair of classes: labels, the points of the first and then of the second, and what to call it."""

@@ -145,7 +145,7 @@ class Gram(ABC):
         if isinstance(self.kernel, Linear):  # by w, as predictions are: far from the origin, <x, z> has lost digits
             products = linear_scores(Chosen(self.points, at), linear_weights(Chosen(self.points, used), weights.T))
         else:
-            products = self.from_points().products(used, weights, at, dtype)
+            products = self.from_points().product(used, weights, at, dtype)
         if not self.kernel.bounded:
             require_no_overflow(products)
         return products.reshape(-1, *v.shape[1:])
@@ -185,22 +185,18 @@ class Gram(ABC):
 class Part(Gram):
     """Some points of a Gram matrix; what is held of K stays in the whole one."""
 
+    n = 0
+    dtype: Any = None
+
     def __init__(self, whole: Any, index: Index) -> None:
         self.whole, self.index, self.reason = whole, index, whole.reason
         self.kernel, self.points = whole.kernel, Chosen(whole.points, index)
+        self.n, self.dtype = len(index), whole.dtype
         self.scratch, self.room = whole.scratch, whole.room
-
-    @property
-    def n(self) -> int:
-        return len(self.index)
 
     @property
     def nbytes(self) -> int:
         return int(self.whole.nbytes)
-
-    @property
-    def dtype(self) -> Any:
-        return self.whole.dtype
 
     def places(self, index: Any) -> Any:
         """Where these points stand in the whole."""

@@ -25,7 +25,24 @@ _READY = 0.25  # of the memory is for points made ready,
 _BLOCKS = 0.125  # and for blocks of values; the rest is for rows
 
 
-class PointsGram(Gram):
+class _ByColumns(Gram):
+    """What is ready of the points, in each precision that was asked for."""
+
+    _columns: dict[Any, Columns]
+
+    @property
+    def values(self) -> int:  # type: ignore[override]
+        """See Gram.values."""
+        return sum([columns.counted.values for columns in self._columns.values()])
+
+    def from_points(self) -> Columns:
+        return self.columns(self.dtype)
+
+    def __matmul__(self, v: Array) -> Array:
+        return self.recompute(as_factor(v, self.n), dtype=self.dtype)
+
+
+class PointsGram(_ByColumns):
     """Values computed when they are asked for; `rows` keeps the latest ones.
 
     Parameters
@@ -113,11 +130,6 @@ class PointsGram(Gram):
         return float(self._rows[1] * self.n * self.dtype.itemsize)
 
     @property
-    def values(self) -> int:  # type: ignore[override]
-        """See Gram.values."""
-        return sum([columns.counted.values for columns in self._columns.values()])
-
-    @property
     def nbytes(self) -> int:
         kept = self.__dict__.get("_kept")
         return 0 if kept is None else int(kept.values.nbytes)
@@ -152,12 +164,6 @@ class PointsGram(Gram):
     def _lock_of_rows(self) -> threading.Lock:
         return threading.Lock()
 
-    def from_points(self) -> Columns:
-        return self.columns(self.dtype)
-
-    def __matmul__(self, v: Array) -> Array:
-        return self.recompute(as_factor(v, self.n), dtype=self.dtype)
-
     def astype(self, dtype: Any) -> PointsGram:
         if self.dtype == dtype:
             return self
@@ -175,7 +181,7 @@ class PointsGram(Gram):
         return self.kernel.bounded and self.dtype == np.float32 and self.columns(self.dtype).settle(parts, how)
 
 
-class PointsPart(Part):
+class PointsPart(Part, _ByColumns):
     """Some points of such a matrix; what is ready of them is the whole one's."""
 
     whole: PointsGram
@@ -186,7 +192,7 @@ class PointsPart(Part):
         return self.whole.rows_memory / cores()
 
     @cached_property
-    def _columns(self) -> dict[Any, Columns]:
+    def _columns(self) -> dict[Any, Columns]:  # type: ignore[override]
         return {}
 
     def columns(self, dtype: Any) -> Columns:
@@ -195,11 +201,6 @@ class PointsPart(Part):
             self._columns[dtype] = self.whole.columns(dtype).narrow(self.index, thread_count()).counting()
         return self._columns[dtype]
 
-    @property
-    def values(self) -> int:  # type: ignore[override]
-        """See Gram.values."""
-        return sum([columns.counted.values for columns in self._columns.values()])
-
     def diag(self) -> Array:
         return np.asarray(self.whole.diag()[self.index])
 
@@ -207,12 +208,6 @@ class PointsPart(Part):
         places, step = self.places(index), self.whole.batch
         rows = [self.whole.rows(places[start : start + step])[:, self.index] for start in range(0, places.size, step)]
         return np.concatenate([np.empty((0, self.n), self.dtype), *rows])
-
-    def from_points(self) -> Columns:
-        return self.columns(self.dtype)
-
-    def __matmul__(self, v: Array) -> Array:
-        return self.recompute(as_factor(v, self.n), dtype=self.dtype)
 
     def astype(self, dtype: Any) -> PointsPart:
         return PointsPart(self.whole.astype(dtype), self.index)
