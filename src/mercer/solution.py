@@ -218,7 +218,7 @@ class WorstCertificate(Certificate):
     @property
     def relative_gap(self) -> float:
         """The largest relative gap: every part is at least as good."""
-        return max((part.relative_gap for part in self.parts), default=super().relative_gap)
+        return max([part.relative_gap for part in self.parts] or [super().relative_gap])
 
     def words(self) -> str:
         words = super().words()
@@ -350,11 +350,12 @@ class Solutions(tuple[Solution, ...]):
 class Joint(Solutions):
     """Answers that were found at once, a column for each problem; `found` is where their solver stood."""
 
-    def __new__(cls, solutions: Sequence[Solution], found: Any = None) -> Joint:
-        return super().__new__(cls, solutions)
+    found: Any
 
-    def __init__(self, solutions: Sequence[Solution], found: Any = None) -> None:
-        self.found = found
+    def __new__(cls, solutions: Sequence[Solution], found: Any = None) -> Joint:
+        joint = super().__new__(cls, solutions)
+        joint.found = found
+        return joint
 
 
 def one_or_all(solutions: Sequence[Solution]) -> Solution | Solutions:

@@ -10,22 +10,19 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .. import estimators
-from .._core.core import CHOICE
 from ..columns import sums_between
 from ..estimators.from_sklearn import ridge_kernel
-from ..estimators.together import Stated, certified, rounded
+from ..gram import DenseGram
 from ..kernels import FromBlocks, Kernel, Linear, Precomputed
 from ..kernels.pairwise import linear_scores
 from ..kernels.points import is_sparse
-from ..losses import Squared
 from ..solution import Certificate, Status
-from ..solvers.ridge.ridge_certificate import in_values_of_J, of_targets
+from ..solvers.ridge.linear_system import System
+from ..solvers.ridge.ridge_certificate import of_targets
 from ..types import Array
 from .answer import RefusedError, few_dense, light, log, matrix_of, quietly, told
 from .documented import documented
 
-core = CHOICE.functions
-_SQUARED = Squared()
 _FACTOR = 60_000  # points, up to which Mercer may choose its solver; beyond, landmarks would be another machine
 _GAP = 1e-10  # the relative gap to reach
 _CHECKS = {"accept_sparse": ("csr", "csc")}
@@ -125,22 +122,12 @@ def _of_few(kernel: Kernel, X: Array, targets: Array, weight: Array, alpha: floa
     A = K.copy()
     A.flat[:: n + 1] += alpha / weight
     beta = cho_solve(cho_factor(A, overwrite_a=True, check_finite=False), targets, check_finite=False)
-    found = [_judged(K @ own, own, t, weight, alpha) for own, t in zip(beta.T, targets.T, strict=True)]
-    if not all(c.relative_gap <= _GAP for c in found):
+    system = System(DenseGram(K, kernel, X), targets, alpha / weight, penalty=alpha)
+    answer = system.answer(beta, K @ beta, np.zeros(beta.shape[1]), done=True)
+    found = [light(certificate.ended(Status.STALLED, _GAP)) for certificate in answer.certificates]
+    if not all(certificate.converged for certificate in found):
         raise RefusedError("the equations are too close to singular")
     return beta, of_targets(found, _GAP)
-
-
-def _judged(scores: Array, beta: Array, t: Array, weight: Array, alpha: float) -> Any:
-    """What K beta proves, in values of J."""
-    beta, t = np.ascontiguousarray(beta), np.ascontiguousarray(t)
-    residual = float(np.linalg.norm(t - scores - alpha * beta / weight)) / (float(np.linalg.norm(t)) or 1.0)
-    C, share = weight / alpha, np.empty(beta.size)
-    terms = _SQUARED.terms(t, C)
-    sums = core.account(terms.q, terms.r, terms.eps, terms.lo, terms.hi, beta, scores, scores, 0.0, share)
-    facts = Stated(beta.size, False, 0.0)
-    nothing = float((C * _SQUARED.value(t, np.zeros(t.size))).sum())
-    return in_values_of_J(rounded(certified(sums, facts, 0.0, np.zeros(0)), nothing), alpha, residual)
 
 
 def _of_machine(kernel: Kernel, X: Any, targets: Array, weight: Array, alpha: float) -> tuple[Array, Certificate]:

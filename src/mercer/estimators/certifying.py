@@ -17,7 +17,7 @@ from ..problem import Problem
 from ..solution import Certificate, Status, worst
 from ..solvers.base import repaired
 from ..solvers.ridge import NystromCG
-from ..solvers.ridge.linear_system import Block, System
+from ..solvers.ridge.linear_system import System
 from ..solvers.ridge.ridge_certificate import of_targets
 from ..types import Array, Points
 from .base import Machine
@@ -103,7 +103,7 @@ def _certify_ridge(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Cer
     gram, found = unformed(training.problem.kernel, training.problem.whole.X), []
     for j, penalty in enumerate(np.broadcast_to(penalties, betas.shape[1]).tolist()):
         system = System(gram, T[:, j : j + 1], penalty / weight, training.problem.bias, penalty=penalty)
-        found += Block(system, betas[:, j : j + 1], None, biases[j : j + 1]).certificates
+        found += system.answer(betas[:, j : j + 1], None, biases[j : j + 1]).certificates
     return of_targets(found, estimator.tol if own else BOUND)
 
 

@@ -332,7 +332,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         if self._coef is not None and problem.arrays is not None:
             solutions = ridge_as_predicted(self, training.X, rows, problem.arrays, solutions)
         self.solution_: Any = Solutions(solutions) if several else solutions[0]
-        self.certificates_ = tuple(solution.certificate for solution in solutions)
+        self.certificates_ = tuple([solution.certificate for solution in solutions])
         self.certificate_ = of_targets(self.certificates_, self.tol)
         most_likely = np.array([2.0 * c.primal / (self.alpha_ * problem.stream.n) for c in self.certificates_])
         self.amplitude_ = most_likely if several else most_likely[0]

@@ -21,8 +21,8 @@ from ..shards.block import Block
 from ..shards.engine import WorkersLostError
 from ..shards.messages import Lost
 from ..solvers.ridge import Ridge
-from ..solvers.ridge.posed import of_arrays
-from ..solvers.ridge.row_sums import Features, Moments, Piece, Stream, Sums, moments, sums, values_within
+from ..solvers.ridge.posed import of_arrays, values_within
+from ..solvers.ridge.row_sums import Features, Moments, Piece, Stream, Sums, moments, sums
 from ..types import Array, Index, Points
 
 _TRIES = 10  # as often targets may be lost in one pass

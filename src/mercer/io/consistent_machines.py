@@ -10,7 +10,7 @@ import numpy as np
 from ..kernels import Kernel, Linear, Polynomial
 from ..kernels.points import Domain
 from ..online import Held, MarginCertificate
-from ..solvers.ridge.normal_equations import width_of_features
+from ..solvers.ridge.posed import width_of_features
 from ..types import Array
 from .fields import Fields
 

@@ -55,20 +55,16 @@ def conjugate_gradients(
     The preconditioner need be neither exact nor quite the same each time (Polak and Ribière's formula). The product of
     a `last` step, which need not be the best one and is taken as 1, is that with V + P: so A V is fresh.
     """
-
-    def products(A: Array, B: Array) -> Array:
-        return inner_products(A[:counted], B[:counted])
-
     P = precondition(columns.R)
-    slope = products(columns.R, P)
+    slope = inner_products(columns.R[:counted], P[:counted])
     while True:
         V, R = columns.V, columns.R
         further = apply(V + P) if last(columns) else None
         AP = apply(P) if further is None else further - columns.AV
-        curvature = products(P, AP)
+        curvature = inner_products(P[:counted], AP[:counted])
         good = (curvature > 0.0) & (slope > 0.0) & np.isfinite(curvature) & np.isfinite(slope)
         step = np.where(good, slope / np.where(good, curvature, 1.0), 0.0)
-        P, AP = (np.where(good, side, 0.0) for side in (P, AP))  # a column that overflowed stays where it is
+        P, AP = np.where(good, P, 0.0), np.where(good, AP, 0.0)  # a column that overflowed stays where it is
         if further is not None and bool((np.abs(step - 1.0) < A_DIGIT).all()):
             columns = Standing(V + P, further, B - further)
         else:
@@ -76,9 +72,9 @@ def conjugate_gradients(
             columns = Standing(V + step * P, AV, R - step * AP, fresh=False, stuck=not good.any())
         yield columns
         Z = precondition(columns.R)
-        after, across = products(columns.R, Z), products(R, Z)
+        after, across = inner_products(columns.R[:counted], Z[:counted]), inner_products(R[:counted], Z[:counted])
         finite = np.isfinite(after) & np.isfinite(across)
-        after, across = (np.where(finite, product, 0.0) for product in (after, across))
+        after, across = np.where(finite, after, 0.0), np.where(finite, across, 0.0)
         turn = np.where(slope > 0.0, (after - across) / np.where(slope > 0.0, slope, 1.0), 0.0)
         P, slope = Z + np.maximum(turn, 0.0) * P, after
 

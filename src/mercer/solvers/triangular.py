@@ -45,7 +45,7 @@ def factor_work(n: int) -> float:
 def factor_bytes(n: int, dtype: Any) -> int:
     """The memory of a factor."""
     starts = panel_starts(n)
-    values = sum((n - a) * (b - a) for a, b in pairwise(starts))
+    values = sum([(n - a) * (b - a) for a, b in pairwise(starts)])
     return values * int(np.dtype(dtype).itemsize)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -15,11 +15,10 @@ from ...kernels.points import Domain
 from ...memory import BudgetError, format_bytes
 from ...params import suggestion
 from ...types import Array
-from ..base import Several, Work
+from ..base import Work
 from ..conjugate_gradients import Standing, conjugate_gradients, norms
 from ..triangular import SHIFTS, Factor, NotDefiniteError, factor_bytes, factor_work, larger
 from .linear_system import PRECISE, Block, Blocks, RidgeSolver, System, held, working
-from .posed import Ridge
 
 _SAFE = 1e15  # float32 is not for values that are larger or smaller than this
 _STEPS = {"float32": 10, "float64": 40}  # of refinement, at most
@@ -56,11 +55,6 @@ class Cholesky(RidgeSolver):
                 f"Cholesky: there is no precision {self.precision!r}.{suggestion(str(self.precision), choices)}"
             )
 
-    def answers(self, ridge: Ridge) -> Iterator[Several]:
-        """Leave-one-out residuals divide by what the factor leaves: it is float64 for them."""
-        precise = replace(self, precision="float64") if ridge.loo else self
-        return super(Cholesky, precise).answers(ridge)
-
     def first_work(self, problem: Any) -> Work:
         n, given = problem.stream.n, problem.kernel.domain is Domain.VALUES
         single = 0.5 if n > PRECISE and self.precision != "float64" else 1.0
@@ -69,8 +63,7 @@ class Cholesky(RidgeSolver):
 
     def blocks(self, system: System, tol: float) -> Blocks:
         """See RidgeSolver: the answer, and a better one where a more precise factor is still to be had."""
-        columns, attempts, factors = Standing.zero(system.right), list(self._attempts(system)), 0
-        _require_room(system, attempts[0][0])
+        columns, attempts, factors = Standing.zero(system.right), self._attempts(system), 0
         for dtype, shift in attempts:
             factor = Factor(system.n, dtype, partial(fill_columns, system.gram, system.r + shift))
             best = partial(_of_first_points, system, factor)
@@ -96,27 +89,23 @@ class Cholesky(RidgeSolver):
         if not factors:  # the matrix is far from positive definite: nothing is better than f = b
             yield system.block(columns.V, columns.AV, done=True)
 
-    def _attempts(self, system: System) -> Iterator[tuple[str, float]]:
-        """Precisions, and what is added to the diagonal."""
+    def _attempts(self, system: System) -> list[tuple[str, float]]:
+        """Precisions, and what is added to the diagonal; an error, where a factor is larger than all that there is."""
         diagonal = system.gram.diag().astype(np.float64) + system.r
         largest = float(np.abs(diagonal).max())
         in_range = diagonal.min() > 1.0 / _SAFE and largest < _SAFE
-        single = self.precision == "float32" or (self.precision == "auto" and system.n > PRECISE and in_range)
-        double = not single or factor_bytes(system.n, np.float64) <= system.budget
-        for dtype in ["float32"] * single + ["float64"] * double:
-            yield dtype, 0.0
-        for shift in larger(10.0 * largest * float(np.finfo(dtype).eps), SHIFTS):
-            yield dtype, shift
-
-
-def _require_room(system: System, dtype: str) -> None:
-    """Raise where a factor is larger than all that the solver may take."""
-    size = factor_bytes(system.n, dtype)
-    if size > system.budget:
-        raise BudgetError(
-            f"The factor of {system.n} points takes {format_bytes(size)}, more than "
-            f"memory={format_bytes(system.budget)}: allow more, or use solver='conjugategradient' or 'nystrom'."
-        )
+        auto = self.precision == "auto" and system.n > PRECISE and in_range
+        single = (self.precision == "float32" or auto) and not system.precise
+        double = not single or factor_bytes(system.n, np.float64) <= system.room
+        precisions = ["float32"] * single + ["float64"] * double
+        size = factor_bytes(system.n, precisions[0])
+        if size > system.room:
+            raise BudgetError(
+                f"The factor of {system.n} points takes {format_bytes(size)}, more than "
+                f"memory={format_bytes(system.room)}: allow more, or use solver='conjugategradient' or 'nystrom'."
+            )
+        shifts = larger(10.0 * largest * float(np.finfo(precisions[-1]).eps), SHIFTS)
+        return [(dtype, 0.0) for dtype in precisions] + [(precisions[-1], shift) for shift in shifts]
 
 
 def refined(system: System, factor: Factor, columns: Standing) -> Iterator[Standing]:
@@ -163,7 +152,7 @@ def _rounding(system: System, columns: Standing) -> float:
 
 def _of_first_points(system: System, factor: Factor) -> Block:
     """The answer of the points whose part of the factor is ready: what there is, when time runs out."""
-    V = np.zeros(system.shape)
+    V = np.zeros(system.right.shape)
     if factor.ready:
         V[: factor.ready] = factor.solve(system.right[: factor.ready])
     return system.block(V, None)

@@ -100,10 +100,10 @@ class ConjugateGradient(RidgeSolver):
     def _preconditioner(self, system: System) -> Callable[[Array], Array]:
         """v -> (F F' + diag(r))^-1 v."""
         gram = system.gram
-        rank = max(1, int(min(self.rank or _RANK, system.n, _SHARE * system.budget / (8 * system.n))))
+        rank = max(1, int(min(self.rank or _RANK, system.n, _SHARE * system.room / (8 * system.n))))
         if gram.afar:
             return _by_landmarks(system, rank, self.random_state)
-        room, generator = 0.5 * _SHARE * system.budget, np.random.default_rng(self.random_state)
+        room, generator = 0.5 * _SHARE * system.room, np.random.default_rng(self.random_state)
         F, pivots = pivoted_cholesky(gram.kernel, gram.points, rank, generator, room=room)
         inverse = 1.0 / system.r
         return nystrom(F, inverse) if pivots.size else lambda V: inverse[:, None] * V

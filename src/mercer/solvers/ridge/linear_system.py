@@ -15,78 +15,55 @@ from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
+from ...arithmetic import inner
 from ...columns import multiply
-from ...examination import examine
+from ...examination import INFEASIBLE, examine
 from ...gram import DenseGram, Gram, PointsGram, unformed
 from ...kernels.points import Domain
 from ...losses import Squared
 from ...problem import Problem
 from ...shards.afar import SpreadGram, SpreadPoints
+from ...solution import Status
 from ...types import Array
 from ..base import Iterate, Several, Solver
-from ..conjugate_gradients import norms
+from ..conjugate_gradients import inner_products, norms
 from .posed import Ridge, weighted_mean
-from .ridge_certificate import RidgeCertificate, in_values_of_J
+from .ridge_certificate import RidgeCertificate
 
 PRECISE = 1500  # up to so many points all is float64 from the start
 _TIGHT = 1e-10  # the relative residual to reach, where nobody names one
 
 
-@dataclass(frozen=True, eq=False)
 class System:
-    """(K + diag(r)) beta + b = T, a column of T (n x m) for each target; b is 0 unless `bias`."""
+    """(K + diag(r)) V = [t, 1]: a column for each target, less its centre, and one of ones where b is free.
 
-    gram: Gram
-    T: Array
-    r: Array
-    bias: bool = False
-    budget: float = np.inf
-    """Bytes that a solver may take."""
+    `penalty` is lambda: objectives are told in values of J, that many times those of the problem with C = 1 / r.
+    """
 
-    penalty: float = 1.0
-    """lambda: objectives are told in values of J, that many times those of the problem with C = 1 / r."""
+    def __init__(
+        self, gram: Any, T: Array, r: Array, bias: bool = False, budget: float = np.inf, penalty: float = 1.0,
+        precise: bool = False,
+    ) -> None:  # fmt: skip
+        self.gram, self.T, self.r, self.bias, self.penalty = gram, T, r, bias, penalty
+        self.room = int(min(budget, 2**60))  # bytes that a solver may take
+        self.precise = precise  # whether a factor must be float64
+        self.n = len(T)
+        # What is taken from each target before, and added to b.
+        self.centre = weighted_mean(T, 1.0 / r) if bias else np.zeros(T.shape[1])
+        self.centred = T - self.centre
+        self.right = np.column_stack([self.centred, np.ones(self.n)]) if bias else self.centred
+        sizes = norms(self.right)
+        self.sizes = np.where(sizes > 0.0, sizes, 1.0)
 
     @classmethod
-    def of(cls, ridge: Ridge, gram: Gram) -> System:
-        """The system of a problem whose rows are arrays."""
+    def of(cls, ridge: Ridge, gram: Gram | None) -> System:
+        """The system of a problem whose rows are arrays; without a Gram matrix for as long as none is needed."""
         _, T, weight = ridge.whole
-        return cls(gram, T, ridge.penalty / weight, ridge.bias, ridge.budget, ridge.penalty)
-
-    @property
-    def n(self) -> int:
-        """The number of points."""
-        return self.gram.n
-
-    @property
-    def room(self) -> int:
-        """The same as a whole number."""
-        return int(min(self.budget, 2**60))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Points and columns: one for each target, and one for b."""
-        return self.n, self.T.shape[1] + self.bias
-
-    @cached_property
-    def centre(self) -> Array:
-        """What is taken from each target before, and added to b: its weighted mean, where b is free."""
-        return weighted_mean(self.T, 1.0 / self.r) if self.bias else np.zeros(self.T.shape[1])
-
-    @cached_property
-    def right(self) -> Array:
-        """[t, 1], t centred."""
-        centred = self.T - self.centre
-        return np.column_stack([centred, np.ones(self.n)]) if self.bias else centred
-
-    @cached_property
-    def sizes(self) -> Array:
-        """|t| of each column of `right`; 1 where it is 0."""
-        sizes = norms(self.right)
-        return np.asarray(np.where(sizes > 0.0, sizes, 1.0))
+        return cls(gram, T, ridge.penalty / weight, ridge.bias, ridge.budget, ridge.penalty, ridge.loo)
 
     def product(self, V: Array, dtype: Any = np.float64) -> Array:
         """K V from the kernel and the points; where float32 values will do, from those that are held."""
-        gram = self.gram
+        gram: Gram = self.gram
         if gram.afar:
             return gram.recompute(V, dtype=dtype)
         if isinstance(gram, DenseGram) and dtype == np.float32 == gram.dtype:
@@ -106,28 +83,28 @@ class System:
         """beta and b from columns V = A^-1 [t, 1], and K beta from A V."""
         KV = None if AV is None else AV - self.r[:, None] * V
         if not self.bias:
-            return Block(self, V, KV, self.centre, **rest)
+            return self.answer(V, KV, self.centre, **rest)
         u, v = V[:, -1:], V[:, :-1]
         total = float(u.sum())
         b = v.sum(axis=0) / total if total else np.zeros(v.shape[1])
         beta = v - u * b
         beta -= u * (beta.sum(axis=0) / total) if total else 0.0  # once more: b may be large, and the sum must be 0
         scores = None if KV is None else KV[:, :-1] - KV[:, -1:] * b
-        return Block(self, beta, scores, b + self.centre, **rest)
+        return self.answer(beta, scores, b + self.centre, **rest)
 
-    @property
-    def centred(self) -> Array:
-        """t, centred where b is free."""
-        return self.right[:, : self.T.shape[1]]
+    def answer(self, beta: Array, scores: Array | None, b: Array, **rest: Any) -> Block:
+        """What beta, K beta and b are worth; where nobody knows K beta, it is computed.
 
-    def residual(self, beta: Array, b: Array, scores: Array) -> Array:
-        """t - K beta - r beta - b."""
-        return np.asarray(self.centred - (b - self.centre) - scores - self.r[:, None] * beta)
-
-    def relative(self, residual: Array) -> Array:
-        """|residual| / |t| of each target, t centred where b is free."""
-        m = self.T.shape[1]
-        return np.asarray(norms(residual) / self.sizes[:m])
+        With the errors e = t - K beta - b, the gap is 1/2 sum (e - r beta)^2 / r: squares, of which none cancels.
+        """
+        if scores is None:
+            scores, rest = self.product(beta), rest | {"done": True}
+        errors = self.centred - (b - self.centre) - scores
+        residual = errors - self.r[:, None] * beta
+        half = 0.5 * self.penalty / self.r
+        primal = 0.5 * self.penalty * inner_products(beta, scores) + half @ errors**2
+        relative = norms(residual) / self.sizes[: len(primal)]
+        return Block(self, beta, scores, b, residual, primal, half @ residual**2, relative, **rest)
 
 
 def held(gram: Gram) -> TypeGuard[DenseGram]:
@@ -137,15 +114,23 @@ def held(gram: Gram) -> TypeGuard[DenseGram]:
 
 @dataclass(frozen=True, eq=False)
 class Block(Several):
-    """Where a solver stands with all targets: beta, K beta as it believes it to be, b.
+    """Where a solver stands with all targets: beta, K beta as it believes it to be, b; what that is worth, in values
+    of J.
 
-    done: K beta has just been recomputed from the kernel and the points in float64, for the certificate.
+    done: K beta has just been computed from the kernel and the points in float64.
     """
 
     system: System
     beta: Array
-    scores: Array | None
+    scores: Array
     b: Array
+    residual: Array
+    """t - K beta - b - r beta,"""
+    primal: Array
+    gap: Array
+    relative: Array
+    """and its norm, in parts of that of t."""
+
     done: bool = False
     working: bool = False
     best: Callable[[], Block] | None = field(default=None, repr=False)
@@ -155,50 +140,49 @@ class Block(Several):
     def stopped(self) -> Block:
         return self.best() if self.best is not None else self
 
-    @cached_property
-    def _products(self) -> Array:
-        return self.system.product(self.beta) if self.scores is None else self.scores
-
     def objective(self) -> tuple[float, float, int]:
-        """J and its lower bound, summed over the targets, as the solver sees them; the number of points."""
-        system, beta, scores = self.system, self.beta, self._products
-        norm, t = float(np.einsum("ij,ij->", beta, scores)), system.centred
-        misfit = t - (self.b - system.centre) - scores
-        cost = float(np.einsum("ij,ij,i->", misfit, misfit, 1.0 / system.r))
-        dual = float(np.einsum("ij,ij->", t, beta) - 0.5 * np.einsum("ij,ij,i->", beta, beta, system.r))
-        return system.penalty * 0.5 * (norm + cost), system.penalty * (dual - 0.5 * norm), system.n
+        primal = float(self.primal.sum())
+        return primal, primal - float(self.gap.sum()), self.system.n
 
     @cached_property
     def certificates(self) -> list[RidgeCertificate]:
-        """From K beta as it was recomputed."""
-        system, scores = self.system, self._products
-        residuals = system.relative(system.residual(self.beta, self.b, scores))
-        found = []
-        for j, residual in enumerate(residuals.tolist()):
-            problem = Problem(system.gram, system.centred[:, j], Squared(), 1.0 / system.r, system.bias)
-            beta, b = np.ascontiguousarray(self.beta[:, j]), float(self.b[j] - system.centre[j])
-            certificate, _, _ = examine(problem, beta, b, scores=np.ascontiguousarray(scores[:, j]))
-            found.append(in_values_of_J(certificate, system.penalty, residual))
-        return found
+        """Of each target; what a solver believes of K beta is checked on a sample."""
+        return [self._certificate(j) for j in range(len(self.primal))]
 
-    @property
-    def residual(self) -> float:
-        """The largest relative residual."""
-        return max(certificate.relative_residual for certificate in self.certificates)
+    def _certificate(self, j: int) -> RidgeCertificate:
+        system, beta, residual = self.system, self.beta[:, j], self.residual[:, j]
+        primal, dual, norm = float(self.primal[j]), float(self.primal[j] - self.gap[j]), inner(beta, self.scores[:, j])
+        largest, violation = float(np.abs(beta).max()), np.ptp(residual) if system.bias else np.abs(residual).max()
+        astray = abs(float(beta.sum())) / (system.n**0.5 * (largest or 1.0)) if system.bias else 0.0
+        if not (np.isfinite(dual) and astray <= INFEASIBLE):
+            primal, dual = primal if np.isfinite(primal) else np.inf, -np.inf
+        rounding, status = (0.0, None) if self.done and norm >= 0.0 else self._examined(j)
+        return RidgeCertificate(
+            primal, dual, rounding, float(violation), astray, status,
+            0.5 * system.penalty / system.r * residual**2, relative_residual=float(self.relative[j]),
+        )  # fmt: skip
+
+    def _examined(self, j: int) -> tuple[float, Status | None]:
+        """What rounding may have done, and whether the kernel is seen to be indefinite, as of any other problem."""
+        system = self.system
+        problem = Problem(system.gram, system.centred[:, j], Squared(), 1.0 / system.r, system.bias)
+        beta, scores = np.ascontiguousarray(self.beta[:, j]), np.ascontiguousarray(self.scores[:, j])
+        certificate, _, _ = examine(problem, beta, float(self.b[j] - system.centre[j]), scores=scores)
+        return system.penalty * certificate.rounding, certificate.status
 
     def better(self, than: Any) -> bool:
-        return bool(self.residual <= than.residual)
+        return bool(self.relative.max() <= than.relative.max())
 
     def enough(self, tol: float) -> bool:
         """Both the relative gap and the relative residual; the gap alone, where rounding keeps the residual above."""
-        return self.residual <= tol and super().enough(tol)
+        return bool(self.relative.max() <= tol) and super().enough(tol)
 
     def columns(self) -> tuple[Array, Array]:
         return self.beta, self.b
 
     @property
     def doubt(self) -> str | None:
-        return self.system.gram.doubt
+        return None if self.system.gram is None else self.system.gram.doubt
 
 
 Blocks = Iterator[Block]
@@ -223,10 +207,7 @@ class RidgeSolver(Solver, names=()):
 
     def answers(self, ridge: Ridge) -> Iterator[Several]:
         """The same, of a problem of which K is not formed yet."""
-        afar = isinstance(ridge.whole.X, SpreadPoints)
-        nothing = SpreadGram(ridge.kernel, ridge.whole.X) if afar else unformed(ridge.kernel, ridge.whole.X)
-        nothing.__dict__["doubt"] = None  # f = b, whose gap holds with any kernel
-        yield working(System.of(ridge, nothing))
+        yield working(System.of(ridge, None))
         gram = self._gram(ridge)
         _ = gram.doubt  # now, since after Ctrl-C there is no time for it
         yield from self.blocks(System.of(ridge, gram), ridge.tol)
@@ -250,11 +231,11 @@ class RidgeSolver(Solver, names=()):
             return
         system = System(problem.gram, problem.y[:, None], 1.0 / problem.C, problem.bias)
         for block in self.blocks(system, _TIGHT):
-            scores = None if block.scores is None else block.scores[:, 0]
-            yield Iterate(block.beta[:, 0], scores, float(block.b[0]), partial=block.working, done=block.done)
+            done = block.done and not block.working
+            yield Iterate(block.beta[:, 0], block.scores[:, 0], float(block.b[0]), partial=block.working, done=done)
 
 
 def working(system: System, best: Callable[[], Block] | None = None) -> Block:
     """What there is before anything is known."""
     zeros = np.zeros(system.T.shape)
-    return Block(system, zeros, zeros, system.centre, working=True, best=best)
+    return system.answer(zeros, zeros, system.centre, done=True, working=True, best=best)

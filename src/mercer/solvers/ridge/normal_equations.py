@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels import Kernel, Linear
+from ...kernels import Linear
 from ...kernels.points import count, is_sparse
 from ...params import require_integer
 from ...problem import Problem
-from ...types import Array, Points
+from ...types import Array
 from ..base import Work
 from .in_features import FeatureProblem, Weights, all_answers, by_products
-from .linear_system import Block, Blocks, RidgeSolver, System
-from .posed import Ridge, of_arrays
+from .linear_system import Blocks, RidgeSolver, System
+from .posed import Ridge, of_arrays, width_of_features
 from .row_sums import Features, Piece
 
 _SIZES = 1000  # rows from which the sizes of features are seen
@@ -85,7 +85,7 @@ class NormalEquations(RidgeSolver, names=("normalequations", "primal")):
         ridge = of_arrays(X, system.T, 1.0 / system.r, system.bias, system.room)
         for answer in self.answers(replace(ridge, kernel=kernel, tol=tol, generator=np.random.default_rng(0))):
             if answer.measured is not None:
-                yield Block(system, answer.measured.errors / system.r[:, None], None, answer.b, done=True)
+                yield system.answer(answer.measured.errors / system.r[:, None], None, answer.b)
 
 
 def _diagonal(problem: FeatureProblem, some: Piece) -> Array:
@@ -96,9 +96,3 @@ def _diagonal(problem: FeatureProblem, some: Piece) -> Array:
         squares = squares - (share @ Z / share.size) ** 2
     mass = problem.stream.n * float(some.weight.mean())
     return np.asarray(mass * np.maximum(squares, 0.0) + problem.penalty)
-
-
-def width_of_features(kernel: Kernel, X: Points) -> int | None:
-    """The number of explicit features; None where there are none. Seen on one point."""
-    features = kernel.features(X[0:1])
-    return None if features is None else int(features.shape[1])

@@ -18,7 +18,7 @@ from ...types import Array, Index, Points
 from ..base import MOST_LANDMARKS, Work
 from ..triangular import factored
 from .in_features import FeatureProblem, Weights, all_answers, answers
-from .linear_system import PRECISE, Block, Blocks, RidgeSolver, System, working
+from .linear_system import PRECISE, Blocks, RidgeSolver, System, working
 from .posed import Ridge, of_arrays, weighted_mean
 from .row_sums import Features, Piece, Stream
 
@@ -153,7 +153,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
                 continue
             beta = np.zeros(system.T.shape)
             beta[order[index]] = problem.coefficients(answer.w)
-            yield Block(system, beta, None, answer.b, done=True)
+            yield system.answer(beta, None, answer.b)
 
 
 def by_errors(

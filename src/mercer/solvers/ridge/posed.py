@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ...columns import pieces
+from ...kernels import Kernel
 from ...kernels.points import count, is_sparse, stack, take
 from ...memory import BudgetError, format_bytes
 from ...types import Array, Points
-from .row_sums import Piece, Stream, values_within
+from .row_sums import Piece, Stream
 
 _SQUARES = 4  # matrices of the normal equations that are held at a time
 _ROWS = 2**17  # of a piece of an array
@@ -87,6 +88,11 @@ def of_arrays(X: Points, T: Array, weight: Array, bias: bool, budget: int) -> Ri
 
     centre = weighted_mean(T, weight) if bias else np.zeros(T.shape[1])
     return Ridge(Stream(read, n, T.shape[1], values_within(budget)), float(weight.sum()), centre, bias, budget, whole)
+
+
+def values_within(budget: int) -> int:
+    """How many values of features a pass may hold at a time: with a copy of them, a quarter of so many bytes."""
+    return min(Stream.values, budget // (4 * 2 * 8))
 
 
 def weighted_mean(T: Array, weight: Array) -> Array:
@@ -182,3 +188,9 @@ def is_chunks(X: Any, y: Any) -> bool:
         return False
     listed = isinstance(X, list | tuple) and (len(X) == 0 or isinstance(X[0], tuple))
     return callable(X) or listed or hasattr(X, "__next__")
+
+
+def width_of_features(kernel: Kernel, X: Points) -> int | None:
+    """The number of explicit features; None where there are none. Seen on one point."""
+    features = kernel.features(X[0:1])
+    return None if features is None else int(features.shape[1])

@@ -23,9 +23,9 @@ from .cholesky import Cholesky
 from .full_cg import ConjugateGradient
 from .in_features import Weights
 from .linear_system import PRECISE, RidgeSolver
-from .normal_equations import NormalEquations, width_of_features
+from .normal_equations import NormalEquations
 from .nystrom_cg import NystromCG
-from .posed import Ridge
+from .posed import Ridge, width_of_features
 
 _FACTOR = 20_000  # points, up to which a factor is a matter of seconds
 _FULL = 60_000  # points, up to which the full problem is a matter of minutes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from ...solution import Certificate, WorstCertificate, worst
 
@@ -30,13 +30,6 @@ class RidgeCertificate(WorstCertificate):
         if self.full_residual is None:
             return text
         return f"{text}\n  full problem, without landmarks: relative residual {self.full_residual:.1e} on a sample"
-
-
-def in_values_of_J(certificate: Certificate, penalty: float, residual: float) -> RidgeCertificate:  # noqa: N802
-    """The certificate of the problem with C_i = w_i / lambda, times lambda."""
-    values = {f.name: getattr(certificate, f.name) for f in fields(Certificate)}
-    values |= {name: penalty * values[name] for name in ("primal", "dual", "rounding", "residuals")}
-    return RidgeCertificate(**values, relative_residual=residual)
 
 
 def of_targets(certificates: Sequence[Certificate], tol: float) -> Certificate:

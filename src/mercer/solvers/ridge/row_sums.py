@@ -73,11 +73,6 @@ class Stream:
         return replace(self, read=read, targets=self.targets + 1)
 
 
-def values_within(budget: int) -> int:
-    """How many values of features a pass may hold at a time: with a copy of them, a quarter of so many bytes."""
-    return min(_BLOCK, budget // (4 * 2 * 8))
-
-
 class Features:
     """g(x): explicit features of a kernel, or its values at landmarks."""
 
