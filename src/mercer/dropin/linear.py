@@ -13,8 +13,9 @@ import numpy as np
 import sklearn.svm
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
+from ..estimators.checks import validated
 from ..estimators.machines import fit_machines
 from ..estimators.together import posed
 from ..gram import LinearGram
@@ -36,6 +37,7 @@ _SMALL, _NARROW = (
     2_000_000,
     300,
 )  # entries of X, up to which it may be copied; columns, up to which Newton is the quickest
+_CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64], "order": "C", "accept_large_sparse": False}
 _DEFAULT_ITERATIONS = 1000
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
 
@@ -82,8 +84,7 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
             raise RefusedError("verbose shows the lines of liblinear")
 
     def _solved(self, X: Any, y: Any, sample_weight: Any) -> _Fitted:
-        checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "accept_large_sparse": False}
-        X, y = validate_data(self, X, y, **checks)
+        X, y = validated(self, X, y, **_CHECKS)
         check_classification_targets(y)
         self.classes_, group = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:

@@ -7,10 +7,11 @@ from typing import Any, Self
 import numpy as np
 import sklearn.kernel_ridge
 from scipy.linalg import cho_factor, cho_solve
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from .. import estimators
 from ..columns import sums_between
+from ..estimators.checks import validated
 from ..estimators.from_sklearn import ridge_kernel
 from ..gram import DenseGram
 from ..kernels import FromBlocks, Kernel, Linear, Precomputed
@@ -25,7 +26,7 @@ from .documented import documented
 
 _FACTOR = 60_000  # points, up to which Mercer may choose its solver; beyond, landmarks would be another machine
 _GAP = 1e-10  # the relative gap to reach
-_CHECKS = {"accept_sparse": ("csr", "csc")}
+_CHECKS: dict[str, Any] = {"accept_sparse": ("csr", "csc")}
 
 
 @documented
@@ -53,7 +54,7 @@ class KernelRidge(sklearn.kernel_ridge.KernelRidge):  # type: ignore[misc]  # no
         check_is_fitted(self)
         if self._why_not() is not None:
             return super().predict(X)  # type: ignore[no-any-return]
-        X = validate_data(self, X, reset=False, **_CHECKS)
+        X = validated(self, X, reset=False, **_CHECKS)
         coefficients = np.asarray(self.dual_coef_, np.float64).reshape(self.X_fit_.shape[0], -1)
         return self._f(X, coefficients).reshape(X.shape[0], *np.shape(self.dual_coef_)[1:])
 
@@ -94,7 +95,7 @@ class KernelRidge(sklearn.kernel_ridge.KernelRidge):  # type: ignore[misc]  # no
 
     def _solved(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Certificate]:
         """Coefficients as they are kept, and what is proved of them."""
-        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **_CHECKS)
+        X, y = validated(self, X, y, multi_output=True, y_numeric=True, **_CHECKS)
         weight = _check_sample_weight(sample_weight, X)
         if not (weight > 0).all() or np.iscomplexobj(y) or np.iscomplexobj(X):
             raise RefusedError("a weight is not positive, or numbers are complex")

@@ -16,7 +16,6 @@ from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
     column_or_1d,
-    validate_data,
 )
 
 from ..arithmetic import DefaultArithmetic
@@ -50,6 +49,7 @@ from .checks import (
     require_settings,
     sample_weights,
     seed_of,
+    validated,
     warn_of,
     warn_of_gaps,
 )
@@ -254,8 +254,8 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         if checks is not None:
             checks = checks | {"reset": reset, "ensure_all_finite": not self._looks}
             if self._targets == "nothing":
-                return validate_data(self, X, **checks), None
-            X, y = validate_data(self, X, y, y_numeric=self._targets == "numbers", **checks)
+                return validated(self, X, **checks), None
+            X, y = validated(self, X, y, y_numeric=self._targets == "numbers", **checks)
             return X, y
         X = objects(X)
         if self._targets == "nothing":
@@ -380,7 +380,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         check_is_fitted(self)
         require_answer(self)
         checks = CHECKS.get(self.kernel_.domain)
-        return objects(X) if checks is None else validate_data(self, X, reset=False, **checks)
+        return objects(X) if checks is None else validated(self, X, reset=False, **checks)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils.validation import validate_data
 
 from ..amounts import TOLERANCE
 from ..gram import Gram, LinearGram
@@ -34,6 +33,7 @@ from .checks import (
     predicted,
     sample_weights,
     seed_of,
+    validated,
     weights_with_classes,
 )
 from .hints import NO_PROBABILITIES, Absent
@@ -181,7 +181,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         if self.class_weight == "balanced":
             raise ValueError("partial_fit does not see all points, so classes cannot be balanced: give their weights.")
         first = not hasattr(self, "classes_")
-        X, y = validate_data(self, X, y, reset=first, **CHECKS[Domain.VECTORS])
+        X, y = validated(self, X, y, reset=first, **CHECKS[Domain.VECTORS])
         named, group = classes_of_stream(self, y, classes)
         weight = sample_weights(sample_weight, len(group))
         C = self.C * weight * class_weights(self, named, np.arange(named.size), np.ones(named.size))[group]

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Linear
 from ..kernels.points import is_sparse, squared_norms
@@ -18,7 +18,7 @@ from ..online import MarginCertificate, Primal, margin_certificate, one_pass
 from ..solution import Inseparable, Status
 from ..types import Array, Points
 from .callbacks import CallbackSupportMixin, Hooks, with_callbacks
-from .checks import POSITIVE, classes_of, classes_of_stream, keeping, require_settings
+from .checks import POSITIVE, classes_of, classes_of_stream, keeping, require_settings, validated
 from .functions import Functions, linear_functions
 from .online import Online, confirmed, weighted_rows
 
@@ -152,14 +152,14 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
     def decision_function(self, X: Points) -> Array:
         """f(x), positive for classes_[1]; of more classes, a column for each."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **_CHECKS)
+        X = validated(self, X, reset=False, **_CHECKS)
         scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
         return np.asarray(scores[:, 0] if self.classes_.size == 2 else scores)
 
     def _admit(self, X: Points, y: Any, reset: bool) -> tuple[Any, Any]:
         self._check()
         require_settings(self, {"eta": POSITIVE})
-        X, y = validate_data(self, X, y, reset=reset, **_CHECKS)
+        X, y = validated(self, X, y, reset=reset, **_CHECKS)
         _require_products(X)
         return X, y
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import pairwise
 from math import inf
 from typing import Any, ClassVar
 
@@ -28,7 +28,7 @@ from .checks import (
 )
 from .contributions import Contributions, contributions
 from .hints import NO_PROBABILITIES, Absent
-from .multiclass import apart, cast, class_slices, decision, pack, pairs, unpack
+from .multiclass import apart, cast, class_slices, decision, pack, paired, pairs, unpack
 
 
 class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
@@ -200,17 +200,14 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
             names = [f"{name_of(c)} against the rest" for c in self.classes_]
             sides = [np.where(group == c, 1.0, -1.0) for c in range(k)]
             return order, group, [Task(y, loss, C, bias, name=n) for y, n in zip(sides, names, strict=True)]
-        return order, group, [Task(y, loss, C[at], bias, rows=at, name=name) for y, at, name in self._pairs(group)]
-
-    def _pairs(self, group: Index) -> Iterator[tuple[Array, Index, str]]:
-        """Each pair of classes: labels, the points of the first and then of the second, and what to call it."""
-        every, names = np.arange(group.size), [name_of(c) for c in self.classes_]
-        own = [every[place] for place in class_slices(np.bincount(group).tolist())]
-        for i, j in pairs(len(own)):
-            rows = np.concatenate([own[i], own[j]])
-            y = np.ones(rows.size)
-            y[own[i].size :] = -1.0
-            yield y, rows, f"{names[i]} against {names[j]}"
+        rows, ends, labels = paired(np.bincount(group).tolist())
+        C, names = C[rows], [name_of(c) for c in self.classes_]
+        places = [slice(start, end) for start, end in pairwise([0, *ends.tolist()])]
+        titles = [f"{names[i]} against {names[j]}" for i, j in pairs(k)]
+        return order, group, [
+            Task(labels[at], loss, C[at], bias, rows=rows[at], name=title)
+            for at, title in zip(places, titles, strict=True)
+        ]  # fmt: skip
 
     def _paired(self) -> bool:
         """Whether there is a problem for each pair of more than two classes."""

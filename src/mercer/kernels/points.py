@@ -45,7 +45,7 @@ def admit(X: Points, domain: Domain, name: str = "X") -> Any:
 
 def vectors(X: Points, name: str = "X") -> Any:
     """A finite float32 or float64 matrix, dense or CSR, with at least one row and one column."""
-    if type(X) is np.ndarray and X.dtype in (np.float32, np.float64) and X.ndim == 2 and _is_finite(X):
+    if type(X) is np.ndarray and X.dtype in (np.float32, np.float64) and X.ndim == 2 and is_finite(X):
         return X  # as nearly always
     if X is None:
         raise ValueError(f"{name} must hold numbers, not None.")
@@ -219,7 +219,7 @@ def _floats(X: Points, name: str) -> Any:
         ) from None
 
 
-def _is_finite(values: Array) -> bool:
+def is_finite(values: Array) -> bool:
     """Whether all numbers are finite, and there are some; perhaps no, where they are very large."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(values.size and np.isfinite(values.sum()))  # one pass and no copy: any NaN or infinity would show
@@ -227,7 +227,7 @@ def _is_finite(values: Array) -> bool:
 
 def _require_finite(X: Points, name: str) -> None:
     values = X.data if is_sparse(X) else X
-    if _is_finite(values):
+    if is_finite(values):
         return
     bad = ~np.isfinite(values)
     if not bad.any():
