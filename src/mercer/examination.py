@@ -33,7 +33,9 @@ _SHARE = 0.3  # of the tolerance, that the rounding of float32 values may take; 
 _LEAST, _FEW = 512, 2500  # points; for fewer, all is float64: even what is to be checked, and what is nearly known
 _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
 _REACH = 3.0  # times the error of K beta: b is found from it, too
-_MOST, _LOOKS = 0.5, 4  # of the points may matter, for float64 to be worth it; and so often others may turn out to
+_OTHERS = 64  # points without a coefficient whose errors are measured;
+_SURELY = 4.0  # times the largest of these is more than any
+_LOOKS = 4  # so often others may turn out to matter
 INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the largest of them
 _SAMPLE = 256  # rows on which rounding is measured, at most,
 _PART = 8  # and of n one in so many
@@ -65,7 +67,7 @@ def examine(
     if not np.isfinite(beta).all() or not np.isfinite(other).all():
         bad = Certificate(np.inf, -np.inf, 0.0, np.inf, np.inf, status, np.full(problem.n, np.inf))
         return bad, np.full(problem.n, np.nan), 0.0
-    near = near if other is beta and problem.n > _FEW else None
+    near = _measured(problem, beta, near) if near and other is beta and problem.n > _FEW else None
     rough = near is not None and near.single and not _too_rough(problem, beta, near.scores, tol)
     if weights is not None:
         products = Products(problem.gram.design.dots(weights), problem.gram.recompute(other))
@@ -107,7 +109,8 @@ def examine(
 
 class Near(NamedTuple):
     """K beta as a solver believes it to be (None: it is elsewhere); by how much it is wrong at most, a bound that is
-    proved, or infinite; and whether float32 values may do, with their rounding measured on a sample.
+    proved, or infinite; and whether float32 values may do, with their rounding measured on a sample. Such a sample may
+    then take the place of the bound, too.
     """
 
     scores: Array | None
@@ -133,7 +136,7 @@ def recomputed(
 
 def where_it_matters(problem: Problem, beta: Array, near: Near, dtype: DTypeLike = np.float64) -> Array | None:
     """K beta anew at the support vectors and wherever there may be a loss; elsewhere it changes no objective, and
-    is as it was. None, where that would be most points.
+    is as it was. None, where others turn out to matter again and again.
     """
     if isinstance(problem.loss, HardMargin) or near.scores is None:
         return None
@@ -143,14 +146,22 @@ def where_it_matters(problem: Problem, beta: Array, near: Near, dtype: DTypeLike
     for _ in range(_LOOKS):
         f = exact + b  # a convex loss is 0 between two zeros of it
         matters = matters | (loss.value(y, f - reach) > 0.0) | (loss.value(y, f + reach) > 0.0)
-        if np.count_nonzero(matters) > _MOST * problem.n:
-            return None
         new = np.flatnonzero(matters & ~known)
         if new.size == 0:
             return exact
         exact[new] = problem.gram.recompute(beta, new, dtype)
         known, b, reach = matters, problem.best_bias(exact), near.error
     return None
+
+
+def _measured(problem: Problem, beta: Array, near: Near) -> Near:
+    """Where samples may do, the error is no more than several times what one of points without a coefficient shows."""
+    others = np.flatnonzero(beta == 0.0)
+    if not near.single or near.scores is None or others.size == 0:
+        return near
+    rows = others[np.unique(np.linspace(0, others.size - 1, _OTHERS).astype(np.intp))]
+    found = _SURELY * float(np.abs(near.scores[rows] - problem.gram.recompute(beta, rows)).max())
+    return near._replace(error=min(near.error, found))
 
 
 def _too_rough(problem: Problem, beta: Array, scores: Array | None, tol: float) -> bool:

@@ -6,7 +6,7 @@
 #include "rows.hpp"
 #include "stochastic.hpp"
 #include "sums.hpp"
-#include "tiles.hpp"
+#include "tile_sums.hpp"
 #include "votes.hpp"
 
 #define JOIN_(a, b) a##b

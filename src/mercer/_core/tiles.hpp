@@ -166,11 +166,13 @@ template <class Real> inline bool is_heavy(const Real *levels) {
   return heavy;
 }
 
+constexpr int TOGETHER = BYTES == 64 ? 2 : 1;  // rows whose exponentials fit into the registers
+
 // The exponentials of a tile, of as many rows at a time as have registers: the way of nearly all values.
-template <class Real> inline void exponentials(Real factor, const Real *own, const Real *levels, Tile<Real> &tile) {
-  constexpr int L = LANES<Real>, P = PANEL_OF<Real>, R = BYTES == 64 ? 2 : 1;
+template <class Real> inline void finish_exponentials(Real factor, const Real *own, const Real *levels, Tile<Real> &tile) {
+  constexpr int L = LANES<Real>, R = TOGETHER;
   for (int r = 0; r < GROUP; r += R)
-    for (int left = 0; left < P; left += 3 * L) {
+    for (int left = 0; left < PANEL_OF<Real>; left += 3 * L) {
       vec<Real> s[3 * R];
 #pragma GCC unroll 8
       for (int c = 0; c < 3 * R; c++) {
@@ -183,22 +185,23 @@ template <class Real> inline void exponentials(Real factor, const Real *own, con
     }
 }
 
-// The values of a group and a panel.
-template <Way way, class Real> inline void values(const Form &form, const Real *A, const Real *a_levels, const Real *Z, const Real *z_levels, int64_t d, Tile<Real> &tile) {
+// The values of a group and a panel; or their sums, where exponentials are still to be taken: true.
+template <Way way, class Real> inline bool values(const Form &form, const Real *A, const Real *a_levels, const Real *Z, const Real *z_levels, int64_t d, Tile<Real> &tile) {
   constexpr int P = PANEL_OF<Real>;
-  static constexpr Real none[P] = {};
+  static constexpr Real none[P + 3 * LANES<Real>] = {};
   if (way == Way::products && form.map == Map::exponential && is_heavy(a_levels)) {
     const Form by_differences{Way::squares, form.map, -0.5 * form.factor, 0.0, 1};
     sums<Way::squares>(A, Z, d, tile);
     for (int r = 0; r < GROUP; r++) finish(by_differences, Real(0), none, tile.at[r], P);
   } else {
     sums<way>(A, Z, d, tile);
-    if (form.map == Map::exponential) return exponentials(Real(form.factor), a_levels, z_levels, tile);
+    if (form.map == Map::exponential) return true;
     for (int r = 0; r < GROUP; r++) finish(form, a_levels[r], z_levels, tile.at[r], P);
   }
+  return false;
 }
 
-// take(first row, first column, tile) for every tile; with `upper`, where rows and columns are the same points, tiles
+// take(first row, first column, tile, whether its exponentials are still to be taken) for every tile; with `upper`, where rows and columns are the same points, tiles
 // left of a row's block are left out.
 template <Way way, class Real, class Take> inline void tiles_of(Packed<Real> A, Packed<Real> Z, const Form &form, bool upper, Take &take) {
   constexpr int64_t P = PANEL_OF<Real>;
@@ -206,11 +209,11 @@ template <Way way, class Real, class Take> inline void tiles_of(Packed<Real> A, 
   for (int64_t block = 0; block < A.count; block += BLOCK)
     for (int64_t p = upper ? block : 0; p < Z.count; p += P)
       for (int64_t i = block; i < A.count && i < block + BLOCK; i += GROUP) {
-        values<way>(form, A.values + i * A.d, A.levels + i, Z.values + p * Z.d, Z.levels + p, Z.d, tile);
-        take(i, p, tile);
+        const bool open = values<way>(form, A.values + i * A.d, A.levels + i, Z.values + p * Z.d, Z.levels + p, Z.d, tile);
+        take(i, p, tile, open);
       }
 }
-template <class Real, class Take> inline void for_tiles(Packed<Real> A, Packed<Real> Z, const Form &form, bool upper, Take take) {
+template <class Real, class Take> inline void for_open_tiles(Packed<Real> A, Packed<Real> Z, const Form &form, bool upper, Take take) {
   switch (form.way) {
     case Way::products: return tiles_of<Way::products>(A, Z, form, upper, take);
     case Way::squares: return tiles_of<Way::squares>(A, Z, form, upper, take);
@@ -220,6 +223,14 @@ template <class Real, class Take> inline void for_tiles(Packed<Real> A, Packed<R
     case Way::chi2_distances: return tiles_of<Way::chi2_distances>(A, Z, form, upper, take);
     case Way::counts: return tiles_of<Way::counts>(A, Z, form, upper, take);
   }
+}
+
+// take(first row, first column, tile) for every tile of values
+template <class Real, class Take> inline void for_tiles(Packed<Real> A, Packed<Real> Z, const Form &form, bool upper, Take take) {
+  for_open_tiles(A, Z, form, upper, [&](int64_t i, int64_t t, Tile<Real> &tile, bool open) {
+    if (open) finish_exponentials(Real(form.factor), A.levels + i, Z.levels + t, tile);
+    take(i, t, tile);
+  });
 }
 
 // out[slots_i, t] <- k(a_i, z_t). Where all panels stay in cache, row by row: each row of out is then written in order.
@@ -242,61 +253,6 @@ template <class Real> void square(Packed<Real> A, Packed<Real> Z, const Form &fo
     for (int64_t r = 0; r < rows; r++) copy(tile.at[r], columns, out + (i + r) * stride + t);
   });
   mirror(out, stride, 0, A.count);
-}
-
-// out[m, t] += sum_i V[i, m] k(a_i, z_t), row by row in float64; a block of rows is added up before it reaches out
-template <class Real> void add(Packed<Real> A, Packed<Real> Z, const Form &form, const double *V, int64_t many, double *out, int64_t stride) {
-  constexpr int P = PANEL_OF<Real>, L = LANES<double>;
-  Zeros<double> sum(many * P);
-  for_tiles(A, Z, form, false, [&](int64_t i, int64_t t, const Tile<Real> &tile) {
-    const int64_t rows = least_of(GROUP, A.count - i);
-    if (i % BLOCK == 0)
-      for (int64_t k = 0; k < many * P; k++) sum[k] = 0.0;
-    for (int64_t m = 0; m < many; m++)
-      for (int c = 0; c < P; c += 3 * L) {
-        double *at = sum.at(m * P + c);
-        vec<double> x = load(at), y = load(at + L), z = load(at + 2 * L);
-        for (int64_t r = 0; r < rows; r++) {
-          const double v = V[(i + r) * many + m];
-          const Real *from = tile.at[r] + c;
-          x = load_wide(from) * v + x;
-          y = load_wide(from + L) * v + y;
-          z = load_wide(from + 2 * L) * v + z;
-        }
-        store(at, x);
-        store(at + L, y);
-        store(at + 2 * L, z);
-      }
-    if (i + GROUP >= A.count || (i + GROUP) % BLOCK == 0)
-      for (int64_t m = 0; m < many; m++)
-        for (int64_t c = 0; c < least_of(P, Z.count - t); c++) out[m * stride + t + c] += sum[m * P + c];
-  });
-}
-
-// below_t += sum_i v_i k(a_i, z_t) and above_i += sum_t w_t k(a_i, z_t): each value is used twice. A row is added up by
-// places in the panel, these in order.
-template <class Real> void add_both(Packed<Real> A, Packed<Real> Z, const Form &form, const double *v, const double *w, double *below, double *above) {
-  constexpr int P = PANEL_OF<Real>, L = LANES<double>;
-  Zeros<double> across(A.count * P), weights(Z.count + P);
-  copy(w, Z.count, weights.at(0));
-  for_tiles(A, Z, form, false, [&](int64_t i, int64_t t, const Tile<Real> &tile) {
-    const int64_t rows = least_of(GROUP, A.count - i);
-    alignas(64) double sum[P] = {};
-    for (int c = 0; c < P; c += L) {
-      const vec<double> weight = load<double>(weights.at(t + c));
-      vec<double> x = {};
-      for (int64_t r = 0; r < rows; r++) {
-        const vec<double> k = load_wide(tile.at[r] + c);
-        x = k * v[i + r] + x;
-        double *at = across.at((i + r) * P + c);
-        store(at, k * weight + load(at));
-      }
-      store(sum + c, x);
-    }
-    for (int64_t c = 0; c < least_of(P, Z.count - t); c++) below[t + c] += sum[c];
-  });
-  for (int64_t i = 0; i < A.count; i++)
-    for (int c = 0; c < P; c++) above[i] += across[i * P + c];
 }
 
 // Rows of sums, rows[slots_i], become values of the kernel.

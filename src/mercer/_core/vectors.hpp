@@ -5,6 +5,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#if BYTES > 16
+#include <immintrin.h>
+#endif
 
 namespace {
 
@@ -52,6 +55,18 @@ template <class Real> inline vec<Real> filled(Real x) { return x - vec<Real>{}; 
 // The smaller and the larger of two; where a is not a number, it stays so.
 template <class V> inline V smaller(V a, V b) { return b < a ? b : a; }
 template <class V> inline V larger(V a, V b) { return b > a ? b : a; }
+// Of vectors in one instruction, where compilers take two.
+#if BYTES == 64
+inline vec<float> smaller(vec<float> a, vec<float> b) { return (vec<float>)_mm512_maskz_min_ps(0xFFFF, (__m512)b, (__m512)a); }
+inline vec<float> larger(vec<float> a, vec<float> b) { return (vec<float>)_mm512_maskz_max_ps(0xFFFF, (__m512)b, (__m512)a); }
+inline vec<double> smaller(vec<double> a, vec<double> b) { return (vec<double>)_mm512_maskz_min_pd(0xFF, (__m512d)b, (__m512d)a); }
+inline vec<double> larger(vec<double> a, vec<double> b) { return (vec<double>)_mm512_maskz_max_pd(0xFF, (__m512d)b, (__m512d)a); }
+#elif BYTES == 32
+inline vec<float> smaller(vec<float> a, vec<float> b) { return (vec<float>)_mm256_min_ps((__m256)b, (__m256)a); }
+inline vec<float> larger(vec<float> a, vec<float> b) { return (vec<float>)_mm256_max_ps((__m256)b, (__m256)a); }
+inline vec<double> smaller(vec<double> a, vec<double> b) { return (vec<double>)_mm256_min_pd((__m256d)b, (__m256d)a); }
+inline vec<double> larger(vec<double> a, vec<double> b) { return (vec<double>)_mm256_max_pd((__m256d)b, (__m256d)a); }
+#endif
 
 // a b + c of single numbers, fused where the CPU can. (Left to the compiler, sums in a loop may be fused or not.)
 inline double fused(double a, double b, double c) {
@@ -68,6 +83,13 @@ inline float fused(float a, float b, float c) {
 #else
   return a * b + c;
 #endif
+}
+
+// The largest power of two that is not above a finite x > 0; else, and for the least numbers, 1.
+inline double power_below(double x) {
+  union { double number; uint64_t bits; } u = {x};
+  u.bits &= 0x7FF0000000000000;
+  return u.number >= 0x1p-1000 && u.number <= 0x1p1000 ? u.number : 1.0;
 }
 
 // As many numbers as a vector of float64 has, widened. (A list of them becomes one instruction, a converted vector five.)
@@ -100,7 +122,7 @@ template <class Real> constexpr typename PowersOf<Real>::type POWERS{};
 
 // 2^t for t <= 0, of several vectors at a time: a chain of operations that wait for each other would leave the CPU idle.
 // Below the least normal number it is 0.
-template <class Real, int N> inline void exp2_of(vec<Real> (&t)[N]) {
+template <class Real, int N> [[gnu::always_inline]] inline void exp2_of(vec<Real> (&t)[N]) {
   constexpr int bits = Number<Real>::mantissa, degree = PowersOf<Real>::type::degree;
   const vec<Real> magic = filled(Real(bits == 23 ? 0x1.8p23 : 0x1.8p52));  // adding it rounds to a whole number
   const vec<Real> least = magic + Real(Number<Real>::lowest);

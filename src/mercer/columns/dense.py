@@ -19,6 +19,7 @@ from ..types import Array, Index, Points
 from .way import Task, Way, core
 
 _ENTRIES = 100_000  # of zeros and ones that are packed at a time
+_SUMMED = GROUP + 2.0  # roundings of a weight, and of the sum over a group
 _CURVED = 4.0  # multiply-adds that an exponential or a root costs beside the sum
 
 
@@ -54,7 +55,7 @@ class Tiles(Way[Packed]):
         With u the unit roundoff and T terms one after the other, t is wrong by at most (T + 8) u (|l_i| + |l_j|). A row
         with a^2 = |l_i| beyond the limit goes by differences, and a column with a larger level is so far away that
         (a^2 + (a + d)^2) 2^(-d^2) <= a^2 + (a + 1)^2. (What goes by differences is better than that, but for the
-        rounding of coordinates, 4 u a.) The polynomial for 2^t adds 4 u.
+        rounding of coordinates, 4 u a.) The polynomial for 2^t adds 4 u, and sums over a group of rows 10 u at most.
         """
         if self.form.map != Map.EXPONENTIAL or self.form.way not in (Sums.PRODUCTS, Sums.SQUARES, Sums.COUNTS):
             return inf
@@ -63,7 +64,7 @@ class Tiles(Way[Packed]):
         terms = SPAN + d / SPAN + 9.0
         a = sqrt(min(largest, HEAVY[self.dtype.itemsize]))
         near = log(2.0) * terms * (a * a + (a + 1.0) ** 2)
-        return 1.01 * unit * (near + 4.0 * sqrt(largest) + 4.0)
+        return 1.01 * unit * (near + 4.0 * sqrt(largest) + 4.0 + _SUMMED)
 
     def prepared(self, X: Points) -> Points:
         return X if is_sparse(X) else np.ascontiguousarray(X)

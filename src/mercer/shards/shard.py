@@ -247,16 +247,21 @@ class Shard:
         return True
 
     def restore(self) -> None:
-        """All in play again; F of those left out is brought up to date with what has moved since."""
+        """All in play again, with their F up to date."""
+        self.catch_up()
+        self.left_out = []
+        self._play(np.arange(self.all_beta.size), self.whole)
+
+    def catch_up(self) -> None:
+        """F of those left out is brought up to date with what has moved since."""
         self.write()
-        for out, beta_then in self.left_out:
+        for number, (out, beta_then) in enumerate(self.left_out):
             delta = self.all_beta - beta_then
             moved, F = np.flatnonzero(delta), np.ascontiguousarray(self.all_F[out])
             self.whole.narrow(self.whole.at[out], self.whole.threads).add(self.whole.at[moved], -delta[moved], F)
             self.all_F[out] = F
             self.work += float(moved.size) * out.size
-        self.left_out = []
-        self._play(np.arange(self.all_beta.size), self.whole)
+            self.left_out[number] = out, self.all_beta.copy()
 
     def _play(self, active: Index, columns: Columns) -> None:
         t, self.n, self.everyone = self.all_terms, int(active.size), active.size == self.all_beta.size

@@ -47,7 +47,7 @@ class Iterate:
     counts them. weights: w with f = Z w + b for explicit features Z, where that is the answer, and sum beta_i z_i
     is w only up to rounding; beta is a dual point then. error: by how much the scores may be wrong at most, proved.
     note: what users should know of how the solver came here. raw: where a method stands whose answer is another
-    machine. fetch: gets K beta and its error from afar, where they are too many to come with every iterate; None,
+    machine. fetch: gets K beta, up to date, and its error, where that is too much to come with every iterate; None,
     once the solver has gone on. An iterate is valid until the next one.
     """
 
@@ -68,9 +68,9 @@ class Iterate:
     fetch: Callable[[], tuple[Array, float] | None] | None = None
 
     def fetched(self) -> Iterate:
-        """The same with K beta, where that is elsewhere and still of this iterate."""
+        """The same with K beta up to date, where that can be had and is still of this iterate."""
         found = None if self.fetch is None else self.fetch()
-        return self if found is None else replace(self, scores=found[0], error=found[1])
+        return self if found is None else replace(self, scores=found[0], error=found[1], behind=False)
 
 
 class Several:
