@@ -28,7 +28,7 @@ from ..problem import Task
 from ..solution import Certificate, Status, worst
 from ..solvers import CoordinateDescent
 from ..types import Array, Index
-from .answer import FEW, RefusedError, light, log, settled_exactly, told
+from .answer import RefusedError, light, log, settled_exactly, told
 from .documented import documented
 from .newton import newton
 
@@ -37,6 +37,7 @@ _SMALL, _NARROW = (
     2_000_000,
     300,
 )  # entries of X, up to which it may be copied; columns, up to which Newton is the quickest
+_FEW = 800  # points of the hinge loss, up to which steps of pairs on all of K are faster than descent in w
 _CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64], "order": "C", "accept_large_sparse": False}
 _DEFAULT_ITERATIONS = 1000
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
@@ -132,7 +133,7 @@ def _solutions(X: Any, tasks: list[Task], scaling: float, tol: float) -> tuple[A
             found = [newton(Z, task.loss.terms(task.y, task.C), _GAP) for task in tasks]
             if all(certificate.converged for _, certificate, _ in found):
                 return np.array([w for w, _, _ in found]), [c for _, c, _ in found], max(n for _, _, n in found)
-        elif len(Z) <= FEW:
+        elif len(Z) <= _FEW:
             quick = settled_exactly(Linear(), Z, posed(tasks, len(Z)), tol, _NEAR)
             if quick is not None:
                 return linear_weights(Z, np.array([s.beta for s in quick])), [s.certificate for s in quick], 1

@@ -259,7 +259,7 @@ class Descent:
     def _descend(self, K: Array, small: _Small, tol: float) -> None:
         """Solve for the working set: steps of pairs, and where many do not suffice, Newton steps after them."""
         most = isqrt(self.problem.gram.room // 32)  # free coefficients: room for H, its factor, and as much again
-        few = K.dtype == np.float64 and self.shard.everyone and len(K) <= WHOLE
+        few = K.dtype == np.float64 and self.shard.everyone and self.shard.n <= WHOLE
         left, turns = _NEWTON_WORK, [len(K) // 8] * _TURNS
         for steps in [_MANY * len(K), *turns, _STEPS] if few else [_STEPS, *turns]:
             look()  # nothing has moved yet
