@@ -41,6 +41,19 @@ struct Sum {
   std::vector<double> v;
 };
 
+// Columns that stand one behind the other: where in K, where in the panel, and how many.
+struct Run {
+  int64_t from, to, many;
+};
+
+static void find_runs(const int64_t *at, int64_t many, std::vector<Run> &runs) {
+  runs.clear();
+  for (int64_t t = 0; t < many; t++) {
+    if (t > 0 && at[t] == at[t - 1] + 1) runs.back().many++;
+    else runs.push_back({at[t], t, 1});
+  }
+}
+
 // out[c, t] <- sum_k beta[c, k] K[rows[k], columns[t]]: panel by panel of columns, each gathered once for all cells. `twice`: as if with twice the digits.
 static void sum_rows(const Loops &loops, const double *K, int64_t stride, const In1 &rows, const In1 &columns, const In<double, 2> &beta, bool twice, double *out) {
   const int64_t cells = int64_t(beta.shape(0)), m = int64_t(rows.shape(0)), width = int64_t(columns.shape(0));
@@ -53,10 +66,12 @@ static void sum_rows(const Loops &loops, const double *K, int64_t stride, const 
     if (any) used.push_back(rows.data()[k]);
   }
   std::vector<double> panel(used.size() * SUMMED);
+  std::vector<Run> runs;
   for (int64_t first = 0; first < width; first += SUMMED) {
-    const int64_t many = std::min(SUMMED, width - first), *at = columns.data() + first;
+    const int64_t many = std::min(SUMMED, width - first);
+    find_runs(columns.data() + first, many, runs);
     for (size_t k = 0; k < used.size(); k++)
-      for (int64_t t = 0; t < many; t++) panel[k * SUMMED + size_t(t)] = K[used[k] * stride + at[t]];
+      for (const Run &run : runs) std::copy_n(K + used[k] * stride + run.from, run.many, panel.data() + int64_t(k) * SUMMED + run.to);
     for (int64_t c = 0; c < cells; c++) {
       double found[SUMMED] = {};
       const int64_t *slots = sums[size_t(c)].slots.data(), count = int64_t(sums[size_t(c)].v.size());

@@ -17,7 +17,7 @@ constexpr int64_t SMALL_PROBLEM = 768;
 constexpr double BLOCK_PART = 0.1, ALL_PART = 0.01;  // a round ends when its violation is this part of what it was
 constexpr double LEAST_BURST = 4, MOST_BURST = 64;  // steps of pairs for each point of a block, before Newton steps:
 constexpr double NEWTON_COST = 0.1;   // as many as cost about what a Newton step of m free ones does, m^3 / width times this
-constexpr int64_t CHEAP_NEWTON = 200, FAIR_NEWTON = 1200;  // free coefficients: Newton steps come first; where who is free is mostly known
+constexpr int64_t CHEAP_NEWTON = 200;  // free coefficients: Newton steps come first; always, where who is free is mostly known
 constexpr double WORTH_NEWTON = 0.1;  // of violations that do not halve: they are small, and pairs drag
 constexpr double ROUNDING = 64 * std::numeric_limits<double>::epsilon();  // of sums of many numbers, in parts of their sizes
 constexpr int MOST_BLOCKS = 400, MOST_CYCLES = 30;
@@ -45,7 +45,7 @@ class ByBlocks {
       const bool slow = violation > 0.5 * old && violation < WORTH_NEWTON;
       old = violation;
       choose();
-      if (!descend(violation, slow, s.free <= (again ? FAIR_NEWTON : CHEAP_NEWTON) && violation < WORTH_NEWTON, again)) break;
+      if (!descend(violation, slow, s.free <= (again ? MOST_NEWTON : CHEAP_NEWTON) && violation < WORTH_NEWTON, again)) break;
       look(goal, least);
     }
     s.newton = newton.taken;

@@ -246,7 +246,9 @@ def _score(
         for fold in folds.tolist():
             own = np.flatnonzero(cells[fold])
             if problem.parts:
-                answer.asked[fold][own] = _sums(K, at, asked[fold], answer.beta[fold, own], twice)
+                order = np.argsort(asked[fold])  # neighbours in K are read together
+                found = _sums(K, at, asked[fold][order], answer.beta[fold, own], twice)
+                answer.asked[fold][np.ix_(own, order)] = found
             else:
                 answer.asked[fold][own] = answer.scores[fold, own][:, asked[fold]]
 

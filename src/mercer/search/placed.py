@@ -1,4 +1,6 @@
-"""Where points stand: sorted by class, so that the points of a class are neighbours."""
+"""Where points stand: sorted by class, and those of a class by the fold that tests on them, so that what is summed up
+together are neighbours.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +17,21 @@ from .matrices import Matrices
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """Points sorted by class, where there are more than two: their matrices, and where each of them stands."""
+    """Points sorted by class, where there are more than two, and by fold: their matrices, and where each stands."""
 
     matrices: Matrices
     place: Index
     classes: Index
 
     @classmethod
-    def of(cls, machine: Any, X: Any, y: Any, keep: int) -> Placed:
+    def of(cls, machine: Any, X: Any, y: Any, fold: Index, keep: int) -> Placed:
+        """`fold` is the number of the fold that tests on each point."""
         n = count(X)
-        classes, order = _sorted_by_class(machine, y, n)
+        group = _classes(machine, y, n)
+        order = np.lexsort((fold, group))
         place = np.empty(n, np.intp)
         place[order] = np.arange(n)
-        return cls(Matrices(take(X, order), keep, 1), place, classes)
+        return cls(Matrices(take(X, order), keep, 1), place, group[order])
 
 
 def stacked(first: Any, second: Any) -> Any:
@@ -39,11 +43,10 @@ def stacked(first: Any, second: Any) -> Any:
     return np.concatenate([np.asarray(first), np.asarray(second)])
 
 
-def _sorted_by_class(machine: Any, y: Any, n: int) -> tuple[Index, Index]:
-    """The class of each point, sorted, and the order that sorts them; one class where there are none or two."""
+def _classes(machine: Any, y: Any, n: int) -> Index:
+    """The class of each point; one class where there are none or two."""
     if isinstance(machine, SVC):
         classes, group = np.unique(y, return_inverse=True)
         if classes.size > 2:
-            order = np.argsort(group, kind="stable")
-            return group[order], order
-    return np.zeros(n, np.intp), np.arange(n)
+            return group
+    return np.zeros(n, np.intp)

@@ -46,6 +46,13 @@ class Splits:
         """How many."""
         return len(self.made)
 
+    def tested(self, n: int) -> Index:
+        """The number of the last fold that tests on each of n rows; 0, where none does."""
+        fold = np.zeros(n, np.intp)
+        for number, (_, test) in enumerate(self.made):
+            fold[test] = number
+        return fold
+
     def get_metadata_routing(self) -> Any:
         """That of the real one."""
         return self.cv.get_metadata_routing()

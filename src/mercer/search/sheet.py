@@ -270,7 +270,7 @@ class Sheet:
             with self.lock:
                 if "" not in self.made:
                     X, y = machine._admit_both(self.X, self.y, as_kernel(machine.kernel))
-                    self.made[""] = Placed.of(machine, X, y, at_once)
+                    self.made[""] = Placed.of(machine, X, y, self.splits.tested(len(self.y)), at_once)
             placed = self.made[""]
             own, place = train[weight[train] > 0.0], placed.place
             return Points(placed.matrices, place[own], place[test], placed.classes, place[train], own)
@@ -296,7 +296,8 @@ class Sheet:
                 Z = stacked(trained, tested) if test.size else trained
                 both = None if self.y is None else np.asarray(self.y)[np.concatenate([train, test])]
                 Z, both = last_step(estimator)._admit_both(Z, both, as_kernel(last_step(estimator).kernel))
-                self.made[key] = Placed.of(last_step(estimator), Z, both, 1)
+                tests = np.repeat([0, 1], [train.size, test.size])
+                self.made[key] = Placed.of(last_step(estimator), Z, both, tests, 1)
             return self.made[key]
 
     def _solved(self, path: list[dict[str, Any]], folds: list[int], weight: Array) -> bool:
