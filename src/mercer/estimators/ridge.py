@@ -326,7 +326,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         self.dual_coef_ = coefficients if several else coefficients[:, 0]
         biases = np.array([solution.b for solution in solutions])
         self.intercept_ = biases if several else biases[0]
-        self.n_iter_ = max(1, solutions[0].iterations)
+        self.n_iter_ = max(1, len(solutions[0].history))
         self._feature_weights = answer.weights
         self._coef = self._linear_coefficients(several) if isinstance(self.kernel_, Linear) else None
         if self._coef is not None and problem.arrays is not None:

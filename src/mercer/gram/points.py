@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import SCRATCH, Columns, Kept
+from ..columns import SCRATCH, Columns, Kept, pieces
 from ..columns.choose import way_of
 from ..kernels import Kernel, Linear, Sum
 from ..kernels.points import Domain, admit, common_dtype, count, diagonal
@@ -152,8 +152,7 @@ class PointsGram(_ByColumns):
                 f"for: ask for at most {self.batch} at a time."
             )
         out = np.empty((index.size, self.n), self.dtype)
-        for start in range(0, index.size, self._kept.count):
-            part = slice(start, start + self._kept.count)
+        for part in pieces(index.size, self._kept.count):
             with self._lock_of_rows:
                 np.take(self._kept.values, self._kept.get(index[part]), axis=0, out=out[part], mode="clip")
         if self.kernel.symmetric:
@@ -205,8 +204,8 @@ class PointsPart(Part, _ByColumns):
         return np.asarray(self.whole.diag()[self.index])
 
     def rows(self, index: Any) -> Array:
-        places, step = self.places(index), self.whole.batch
-        rows = [self.whole.rows(places[start : start + step])[:, self.index] for start in range(0, places.size, step)]
+        places = self.places(index)
+        rows = [self.whole.rows(places[part])[:, self.index] for part in pieces(places.size, self.whole.batch)]
         return np.concatenate([np.empty((0, self.n), self.dtype), *rows])
 
     def astype(self, dtype: Any) -> PointsPart:

@@ -97,7 +97,7 @@ class Several:
 
     def enough(self, tol: float) -> bool:
         """Whether every column is as good as this."""
-        return all(certificate.relative_gap <= tol for certificate in self.certificates)
+        return bool(max([certificate.relative_gap for certificate in self.certificates]) <= tol)
 
     def columns(self) -> tuple[Array, Array]:
         """beta, a column for each problem, and b."""
