@@ -264,7 +264,9 @@ class OneColumn(Run):
 
     def _certify(self, iterate: Iterate, stop: Status | None) -> Array:
         """Recompute everything; where there is no time left for that, check the solver's values on a sample."""
-        held, iterate = None, iterate if iterate.fetch is None else iterate.fetched()
+        held, fetched = None, None if iterate.fetch is None else iterate.fetch()
+        if fetched is not None:
+            iterate = replace(iterate, scores=fetched[0], error=fetched[1], behind=False)
         sudden = stop in (Status.INTERRUPTED, Status.OUT_OF_TIME) and self.problem.gram.design is None
         if sudden and iterate.scores is not None:  # with features, a certificate is two passes
             left = _PROMPT

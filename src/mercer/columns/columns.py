@@ -96,11 +96,6 @@ class Columns:
         narrow._stand_at(at)
         return narrow
 
-    def counting(self) -> Columns:
-        """These columns, with a count of their own."""
-        self.counted = Counted()
-        return self
-
     def _stand_at(self, at: Index) -> None:
         self.at, self.n = at, at.size
         self.batch, piece = sizes(self.way, self.scratch / self.threads)

@@ -39,15 +39,11 @@ class Tiles(Way[Packed]):
 
     def __init__(self, form: Form, centre: Array, factor: float, dtype: DTypeLike) -> None:
         self.form, self.centre, self.factor, self.dtype = form, centre, float(factor), np.dtype(dtype)
+        self.tiled = form, centre, float(factor)  # as native functions take it that pack points themselves
         self.cost = centre.size * (1.0 if form.way == Sums.PRODUCTS else 2.0) + _CURVED
         self.panel = PANEL * 4 // self.dtype.itemsize
         self.bytes_a_point = float((centre.size + 1) * self.dtype.itemsize)
         self.symmetric = form.way != Sums.CHI2  # a z / (a + z) is taken without overflow
-
-    @property
-    def tiled(self) -> tuple[Form, Array, float]:
-        """As native functions take it that pack points themselves."""
-        return self.form, self.centre, self.factor
 
     def error(self, ready: Sequence[Packed]) -> float:
         """Of 2^t, t = l_i + l_j + factor s: what rounding does to the coordinates, the sum and the levels.

@@ -229,7 +229,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         kernel = as_kernel(self.kernel)
         X, y = self._admit_both(X, y, kernel)
         n = count(X)
-        weight = sample_weights(sample_weight, n)
+        weight = np.ones(n) if sample_weight is None else sample_weights(sample_weight, n)
         rows = np.arange(n)
         if not weight.all():
             rows = np.flatnonzero(weight)

@@ -58,8 +58,8 @@ def settle(
     if not small or not quadratic or not gram.kernel.known_definite():  # `solve` looks at who is in doubt, in time
         return
     require_in_range(np.concatenate([tasks[number].C for number in small]), gram.diag())
-    size = np.cumsum([tasks[number].n ** 2 for number in small]) // _PIECE
-    pieces = [[small[k] for k in part] for _, part in groupby(range(len(small)), key=lambda k: int(size[k]))]
+    piece = (np.cumsum([tasks[number].n ** 2 for number in small]) // _PIECE).tolist()
+    pieces = [[small[k] for k in part] for _, part in groupby(range(len(small)), key=piece.__getitem__)]
     how = Aim(bool(tasks[0].bias), FINE if gram.n <= SMALL else _GOAL * tol, np.inf, _STEPS)
 
     def work(numbers: list[int]) -> None:

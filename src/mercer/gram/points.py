@@ -10,6 +10,7 @@ import numpy as np
 
 from ..columns import SCRATCH, Columns, Kept, pieces
 from ..columns.choose import way_of
+from ..columns.columns import Counted
 from ..kernels import Kernel, Linear, Sum
 from ..kernels.points import Domain, admit, common_dtype, count, diagonal
 from ..memory import BudgetError, format_bytes, parse_bytes
@@ -197,7 +198,8 @@ class PointsPart(Part, _ByColumns):
     def columns(self, dtype: Any) -> Columns:
         dtype = np.dtype(dtype)
         if dtype not in self._columns:
-            self._columns[dtype] = self.whole.columns(dtype).narrow(self.index, thread_count()).counting()
+            self._columns[dtype] = self.whole.columns(dtype).narrow(self.index, thread_count())
+            self._columns[dtype].counted = Counted()
         return self._columns[dtype]
 
     def diag(self) -> Array:

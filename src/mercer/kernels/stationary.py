@@ -66,7 +66,7 @@ class Gaussian(Adaptive, Stationary, names=("rbf", "gaussian")):
         if word == "auto":
             return float(width(X))
         if word == "scale":
-            return variance(X, weight) * width(X)
+            return variance(X, weight) * float(X.shape[1])
         return 2.0 * median_distance(squared_distances, X, weight)
 
     def scratch_width(self, X: Points) -> int:

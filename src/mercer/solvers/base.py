@@ -6,7 +6,7 @@ Between bounded pieces of a long round it may `look()` at the deadline, which ma
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -66,11 +66,6 @@ class Iterate:
     note: str = ""
     raw: Raw | None = None
     fetch: Callable[[], tuple[Array, float] | None] | None = None
-
-    def fetched(self) -> Iterate:
-        """The same with K beta up to date, where that can be had and is still of this iterate."""
-        found = None if self.fetch is None else self.fetch()
-        return self if found is None else replace(self, scores=found[0], error=found[1], behind=False)
 
 
 class Several:

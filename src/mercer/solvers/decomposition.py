@@ -143,16 +143,14 @@ class Descent:
         self.shard.refresh(scores)
         self._begin()
 
-    @property
-    def drags(self) -> bool:
-        """Whether so much work has been done on few points that K must be nearly singular."""
-        n = self.problem.n
-        served = not (self.hard or self.problem.mass) and n <= (WIDE if self.tried else _FEW)
-        return served and self.tried < len(_DRAGS) and self.shard.work > _DRAGS[self.tried] * n * n
-
     def through_features(self) -> Generator[Iterate, Array | None, None]:
-        """Newton steps in w, where few features are K up to rounding; then go on from their answer."""
-        shard, wide = self.shard, self.tried > 0
+        """Where so much work has been done on few points that K must be nearly singular: Newton steps in w, if few
+        features are K up to rounding; then go on from their answer.
+        """
+        shard, n, wide = self.shard, self.problem.n, self.tried > 0
+        served = not (self.hard or self.problem.mass or self.exhausted) and n <= (WIDE if wide else _FEW)
+        if not served or self.tried >= len(_DRAGS) or shard.work <= _DRAGS[self.tried] * n * n:
+            return
         self.tried += 1
         low = features_up_to_rounding(self.problem.gram, wide)
         if low is None:
@@ -195,7 +193,7 @@ class Descent:
     # One round.
 
     def round(self) -> None:
-        """Choose a working set, solve for it, and take its coefficients.
+        """Choose a working set, solve for it, take its coefficients, and leave out who is optimal by a wide margin.
 
         Those left out come back when the others are nearly solved: with the K beta of a certificate, where the gap
         seemed small enough for one, else at the beginning of the next round.
@@ -224,8 +222,11 @@ class Descent:
         self._rise(*shard.move(W, small.beta[: W.size]))
         if self.hard:
             self._scale()
-        if not (shard.stale and self._nearly_solved()):
-            self._shrink()
+        if shard.n <= WHOLE or self.hard or (shard.stale and self._nearly_solved()):
+            return  # a hard margin's F changes its scale every round
+        mostly_known = 0.0 < shard.violation <= _SHRINK_FROM * self.first
+        if mostly_known and shard.shrink(_SHRINK_MARGIN * shard.violation, _SHRINK_TO):
+            self.rejoin_at = _REJOIN * shard.violation
 
     def _settle(self) -> None:
         """A problem of one working set, as far as steps of pairs alone are fast."""
@@ -327,15 +328,6 @@ class Descent:
             shard.scale(total / norm)
             self.dual = 0.5 * total * total / norm
 
-    def _shrink(self) -> None:
-        """Leave out the points that are optimal by a wide margin, where that leaves out many."""
-        shard = self.shard
-        if shard.n <= WHOLE or self.hard:  # a hard margin's F changes its scale every round
-            return
-        small = 0.0 < shard.violation <= _SHRINK_FROM * self.first
-        if small and shard.shrink(_SHRINK_MARGIN * shard.violation, _SHRINK_TO):
-            self.rejoin_at = _REJOIN * shard.violation
-
     def _nearly_solved(self) -> bool:
         """Whether it is time for those left out to come back."""
         return self.shard.violation <= self.rejoin_at or self._at_floor()
@@ -374,7 +366,6 @@ class Decomposition(Solver):
                 scores = yield descent.iterate()
                 if scores is not None:
                     descent.refresh(scores)
-                if descent.drags and not descent.exhausted:
-                    yield from descent.through_features()
+                yield from descent.through_features()
         finally:
             descent.close()

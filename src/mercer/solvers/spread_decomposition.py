@@ -5,6 +5,7 @@ References: Fan, Chen, Lin 2005 (pairs by second order); Wen et al. 2018 (batche
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -38,10 +39,9 @@ class SpreadDescent(Descent):
     def close(self) -> None:
         self.shard.close()
 
-    @property
-    def drags(self) -> bool:
+    def through_features(self) -> Generator[Iterate, Array | None, None]:
         """Features would need all points here."""
-        return False
+        yield from ()
 
     def iterate(self) -> Iterate:
         """K beta stays with the blocks until a certificate needs it; the gap is the sum of their shares."""
