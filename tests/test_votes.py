@@ -29,7 +29,7 @@ def test_one_pair_after_the_other(core, n, k):
     sums, biases = RNG.normal(size=(k, k - 1, n)), RNG.normal(size=k * (k - 1) // 2)
     won, margin = counted(core, sums, biases)
     expected, by = np.zeros((2, n, k))
-    for (i, j), score in zip(combinations(range(k), 2), (join([part.T for part in sums]) + biases).T, strict=True):
+    for (i, j), score in zip(combinations(range(k), 2), (join(sums) + biases).T, strict=True):
         expected[:, i] += score >= 0
         expected[:, j] += score < 0
         by[:, i] += score
@@ -48,7 +48,7 @@ def test_a_score_of_zero_is_a_vote_for_the_first_or_for_the_second(core):
 
 def test_scores_are_taken_apart_and_joined_again():
     scores = RNG.normal(size=(6, 10))
-    np.testing.assert_array_equal(join([part.T for part in apart(scores, 5)]), scores)
+    np.testing.assert_array_equal(join(apart(scores, 5)), scores)
 
 
 def test_pieces_of_the_points_give_the_same_votes(monkeypatch):

@@ -224,7 +224,7 @@ class OnMercer:
         if dual is None:
             return None
         parts = self._sums(X, dual)
-        sums = np.ascontiguousarray(join([part.T for part in parts])) if len(parts) > 1 else parts[0].T
+        sums = np.ascontiguousarray(join(parts)) if len(parts) > 1 else parts[0].T
         return np.asarray(sums + self._intercept_)  # type: ignore[attr-defined]
 
     def _predicted(self, X: Any) -> Array | None:

@@ -326,8 +326,8 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     def _linear_weights(self, centre: Array | None = None) -> Array:
         """w = sum_i beta_i x_i of each problem, as rows; where the sum of beta is 0, from points around a centre."""
         vectors, coefficients = self.support_vectors_, self.dual_coef_
-        parts = [linear_weights(vectors[b], coefficients[:, b], centre).T for b in self._blocks()]
-        return np.ascontiguousarray((join(parts) if len(parts) > 1 else parts[0]).T)
+        parts = np.stack([linear_weights(vectors[b], coefficients[:, b], centre) for b in self._blocks()])
+        return np.ascontiguousarray(join(parts).T if len(parts) > 1 else parts[0])
 
     @property
     def coef_(self) -> Array:
@@ -361,19 +361,21 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     def _sums(self, X: Points) -> Array:
         """sum_i beta_i k(x_i, x) of each problem, as columns."""
         parts = self._parts(X)
-        return join(parts) if len(parts) > 1 else parts[0]
+        return join(parts) if len(parts) > 1 else parts[0].T
 
-    def _parts(self, X: Points) -> list[Array]:
-        """The same over pieces of the support vectors that follow one another, such as those of a class."""
+    def _parts(self, X: Points) -> Array:
+        """The same over pieces of the support vectors that follow one another, such as those of a class: (pieces,
+        columns of coefficients, points).
+        """
         blocks, Z, coefficients = self._blocks(), self.support_vectors_, self.dual_coef_.T
         if len(coefficients) == 0:
-            return [np.zeros((count(X), coefficients.shape[1])) for _ in blocks]
+            return np.zeros((len(blocks), coefficients.shape[1], count(X)))
         if self.kernel_.domain is Domain.VALUES:
-            return [np.asarray(X[:, self.support_[block]] @ coefficients[block]) for block in blocks]
+            return np.stack([(X[:, self.support_[block]] @ coefficients[block]).T for block in blocks])
         self.kernel_.check(X, "X")
         dtype = common_dtype(X, Z) if self._single else np.dtype(np.float64)
         edges = [0, *[block.stop for block in blocks]]
-        return [sums.T for sums in sums_between(self.kernel_, X, Z, coefficients, edges, dtype)]
+        return sums_between(self.kernel_, X, Z, coefficients, edges, dtype)
 
     def _admit(self, X: Points) -> Any:
         """Points to predict for, once there is something to predict with."""

@@ -55,11 +55,10 @@ def unpack(layout: Array, sizes: Sequence[int]) -> list[Array]:
     return [np.concatenate([layout[j - 1, places[i]], layout[i, places[j]]]) for i, j in pairs(len(sizes))]
 
 
-def join(parts: Sequence[Array]) -> Array:
-    """Sums over pairs (m, pairs) from sums over each class (m, k - 1), column by column as in the layout."""
-    first, second = np.triu_indices(len(parts), 1)
-    sums = np.stack(parts)
-    return np.asarray((sums[first, :, second - 1] + sums[second, :, first]).T)
+def join(sums: Array) -> Array:
+    """Sums over pairs (m, pairs) from sums over each class (k, k - 1, m), which are those of the layout's rows."""
+    first, second = np.triu_indices(len(sums), 1)
+    return np.asarray((sums[first, second - 1] + sums[second, first]).T)
 
 
 def apart(scores: Array, k: int) -> Array:

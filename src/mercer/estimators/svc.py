@@ -159,10 +159,7 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
     def _votes(self, X: Points) -> Array:
         """What the pairs of classes say, some points at a time: for many classes there are very many pairs."""
 
-        def sums(at: slice) -> Array:
-            return np.stack([part.T for part in self._parts(X[at])])
-
-        return decision(*cast(sums, count(X), self.classes_.size, self.intercept_))
+        return decision(*cast(lambda at: self._parts(X[at]), count(X), self.classes_.size, self.intercept_))
 
     def pairwise_decision_function(self, X: Points) -> Array:
         """f(x) of each pair of classes (0, 1), (0, 2), ..., (1, 2), ..., positive for the first class of the pair."""
