@@ -346,7 +346,7 @@ NB_MODULE(_native, m) {
     define_free_step<double>(functions, *level.loops, level.loops->precise);
     define_few<float>(functions, level.loops->precise);
     define_few<double>(functions, level.loops->precise);
-    define_newton(functions);
+    define_newton(functions, *level.loops);
     define_features(functions, level.loops->features);
     define_search(functions, *level.loops);
   }

@@ -39,14 +39,6 @@ template <class Real> bool as_dense(nb::handle array, Given &out) {
   out = {{.value = X.data(), .width = length(X, 1), .sparse = false, .single = sizeof(Real) == 4}, length(X)};
   return true;
 }
-// Whether the columns of the rows from start to stop are within the width: no branch, but the sign of any that is not.
-template <class Place> bool within(const AnyRows &rows, int64_t start, int64_t stop) {
-  const Place *begin = static_cast<const Place *>(rows.begin), *column = static_cast<const Place *>(rows.column), last = Place(rows.width - 1);
-  Place outside = 0;
-  for (int64_t e = begin[start]; e < begin[stop]; e++) outside |= column[e] | (last - column[e]);
-  return outside >= 0;
-}
-bool within(const AnyRows &rows, int64_t start, int64_t stop) { return rows.wide ? within<int64_t>(rows, start, stop) : within<int32_t>(rows, start, stop); }
 // Where the rows begin is checked from start to stop; columns are by `require_columns`, or piece by piece on the way.
 template <class Place> bool as_sparse(const char *function, const Tuple &parts, int64_t width, int64_t start, int64_t stop, Given &out) {
   In<Place, 1> begin, column;
@@ -69,7 +61,7 @@ template <class Place> bool as_sparse(const char *function, const Tuple &parts, 
 void require_columns(bool fit, const char *function, int64_t width) { require(fit, function, "a column of a sparse row is not between 0 and " + std::to_string(width - 1)); }
 // Calls work(first, last) for the rows from start to stop, without the GIL. Columns of sparse rows are checked piece by
 // piece, right before they are used: they are then read from memory once.
-void in_pieces(const char *function, const AnyRows &rows, int64_t start, int64_t stop, auto work) {
+void in_pieces(const char *function, const FeatureLoops &loops, const AnyRows &rows, int64_t start, int64_t stop, auto work) {
   constexpr int64_t PIECE = 64;  // rows
   bool fit = true;
   {
@@ -77,7 +69,7 @@ void in_pieces(const char *function, const AnyRows &rows, int64_t start, int64_t
     if (!rows.sparse) work(start, stop);
     for (int64_t first = start; rows.sparse && fit && first < stop; first += PIECE) {
       const int64_t last = first + PIECE < stop ? first + PIECE : stop;
-      fit = within(rows, first, last);
+      fit = loops.within(rows, first, last);
       if (fit) work(first, last);
     }
   }
@@ -93,12 +85,12 @@ Given unchecked_rows(const char *function, const Tuple &parts, int64_t width, in
   if (parts.size() == 3 && (as_sparse<int32_t>(function, parts, width, start, stop, given) || as_sparse<int64_t>(function, parts, width, start, stop, given))) return given;
   throw nb::type_error((std::string(function) + ": rows are (X,), or (begin, column, value) of a CSR matrix, in float32 or float64 and in C order").c_str());
 }
-Given rows_of(const char *function, const Tuple &parts, int64_t width) {
+Given rows_of(const char *function, const FeatureLoops &loops, const Tuple &parts, int64_t width) {
   const Given given = unchecked_rows(function, parts, width);
   bool fit = true;
   if (given.rows.sparse) {
     nb::gil_scoped_release release;
-    fit = within(given.rows, 0, given.n);
+    fit = loops.within(given.rows, 0, given.n);
   }
   require_columns(fit, function, width);
   return given;
@@ -119,22 +111,22 @@ void define_products(nb::module_ &m, const FeatureLoops &loops) {
   m.def("dots", [&loops](Tuple rows, Numbers w, Out<double, 1> out, int64_t start, int64_t stop) {
     const Given given = unchecked_rows("dots", rows, length(w), start, stop);
     require(length(out) == given.n, "dots", "out must have a number for each row");
-    in_pieces("dots", given.rows, start, stop, [&](int64_t first, int64_t last) { loops.dots(given.rows, w.data(), out.data(), first, last); });
+    in_pieces("dots", loops, given.rows, start, stop, [&](int64_t first, int64_t last) { loops.dots(given.rows, w.data(), out.data(), first, last); });
   }, "rows"_a, "w"_a.noconvert(), "out"_a.noconvert(), "start"_a, "stop"_a);
   m.def("combine", [&loops](Tuple rows, Numbers v, Out<double, 1> out, int64_t start, int64_t stop) {
     const Given given = unchecked_rows("combine", rows, length(out), start, stop);
     require(length(v) == given.n, "combine", "v must have a number for each row");
-    in_pieces("combine", given.rows, start, stop, [&](int64_t first, int64_t last) { loops.combine(given.rows, v.data(), out.data(), first, last); });
+    in_pieces("combine", loops, given.rows, start, stop, [&](int64_t first, int64_t last) { loops.combine(given.rows, v.data(), out.data(), first, last); });
   }, "rows"_a, "v"_a.noconvert(), "out"_a.noconvert(), "start"_a, "stop"_a);
   m.def("weighted", [&loops](Tuple rows, Numbers w, double shift, Numbers rate, Out<double, 1> s, Out<double, 1> out, int64_t start, int64_t stop) {
     const Given given = unchecked_rows("weighted", rows, length(w), start, stop);
     require(length(rate) == given.n && length(s) == given.n && length(out) == length(w), "weighted", "rate and s must have a number for each row, and out be as long as w");
-    in_pieces("weighted", given.rows, start, stop, [&](int64_t first, int64_t last) { loops.weighted(given.rows, w.data(), shift, rate.data(), s.data(), out.data(), first, last); });
+    in_pieces("weighted", loops, given.rows, start, stop, [&](int64_t first, int64_t last) { loops.weighted(given.rows, w.data(), shift, rate.data(), s.data(), out.data(), first, last); });
   }, "rows"_a, "w"_a.noconvert(), "shift"_a, "rate"_a.noconvert(), "s"_a.noconvert(), "out"_a.noconvert(), "start"_a, "stop"_a);
   m.def("squares", [&loops](Tuple rows, int64_t width, Out<double, 1> out, int64_t start, int64_t stop) {
     const Given given = unchecked_rows("squares", rows, width, start, stop);
     require(length(out) == given.n, "squares", "out must have a number for each row");
-    in_pieces("squares", given.rows, start, stop, [&](int64_t first, int64_t last) { loops.squares(given.rows, out.data(), first, last); });
+    in_pieces("squares", loops, given.rows, start, stop, [&](int64_t first, int64_t last) { loops.squares(given.rows, out.data(), first, last); });
   }, "rows"_a, "width"_a, "out"_a.noconvert(), "start"_a, "stop"_a);
 }
 
@@ -149,7 +141,7 @@ DescentState descent_state(const char *function, const Table &points, const Out<
 
 void define_descent(nb::module_ &m, const FeatureLoops &loops) {
   m.def("descend", [&loops](Tuple rows, Table points, Out<double, 1> beta, Out<double, 1> image, Out<int64_t, 1> order, Out<double, 1> numbers) {
-    const Given given = rows_of("descend", rows, length(image));
+    const Given given = rows_of("descend", loops, rows, length(image));
     require(given.n == length(beta), "descend", "there must be a coefficient for each row");
     DescentState at = descent_state("descend", points, beta, image.data(), order, numbers);
     double worst;
@@ -161,7 +153,7 @@ void define_descent(nb::module_ &m, const FeatureLoops &loops) {
     return std::make_tuple(at.size, worst);
   }, "rows"_a, "points"_a.noconvert(), "beta"_a.noconvert(), "image"_a.noconvert(), "order"_a.noconvert(), "numbers"_a.noconvert());
   m.def("descend_passes", [&loops](Tuple rows, Table points, Out<double, 1> beta, Out<double, 1> image, Out<int64_t, 1> order, Out<double, 1> numbers, Out<uint64_t, 1> word, std::tuple<double, double, double, double> limits) {
-    const Given given = rows_of("descend_passes", rows, length(image));
+    const Given given = rows_of("descend_passes", loops, rows, length(image));
     require(given.n == length(beta) && length(word) == 1, "descend_passes", "there must be a coefficient for each row, and one random word");
     DescentState at = descent_state("descend_passes", points, beta, image.data(), order, numbers);
     auto [most, least, enough, part] = limits;
@@ -220,7 +212,7 @@ void tell(const StochasticState &at, const Out<double, 1> &numbers) {
 
 void define_stochastic(nb::module_ &m, const FeatureLoops &loops) {
   m.def("draws", [&loops](Tuple rows, Table points, Places order, Numbers steps, Out<double, 2> sums, Out<double, 1> image, Out<double, 1> numbers) {
-    const Given given = rows_of("draws", rows, length(image));
+    const Given given = rows_of("draws", loops, rows, length(image));
     StochasticState at = stochastic_state("draws", sums, image, numbers);
     require(given.n == at.n && length(order) == length(steps), "draws", "there must be a coefficient for each row, and a step for each point of the order");
     require_within("draws", order, at.n);
@@ -269,7 +261,7 @@ Learners learners(const char *function, const Table &Y, const In<bool, 1> &activ
 
 void define_perceptron(nb::module_ &m, const FeatureLoops &loops) {
   m.def("learn", [&loops](Tuple rows, Places index, Table Y, Out<double, 2> W, Out<double, 1> b, double eta, double bias, In<bool, 1> active, Out<bool, 2> made, Out<double, 2> scores) {
-    const Given given = rows_of("learn", rows, length(W, 1));
+    const Given given = rows_of("learn", loops, rows, length(W, 1));
     const Learners at = learners("learn", Y, active, made, scores);
     require(length(W) == at.machines && length(b) == at.machines && at.points == given.n && at.shown == length(index), "learn", "each machine needs a w, a b and a label for each row, and `made` a column for each index");
     require_within("learn", index, given.n);

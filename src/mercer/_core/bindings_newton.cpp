@@ -37,11 +37,13 @@ template <class Index, class Given> void define_squares(nb::module_ &m) {
     require(length(out) == d && length(out, 1) == d && length(weight) == length(rows), name, "out must be square, and each row have a weight");
     require(length(begin) > 0 && length(value) == entries, name, "the parts of a sparse matrix do not fit together");
     require_rows(name, rows, length(begin) - 1);
+    Index outside = 0;  // the sign of any column that is not within the width
     for (int64_t k = 0; k < length(rows); k++) {
       const Index first = begin.data()[rows.data()[k]], last = begin.data()[rows.data()[k] + 1];
       require(first >= 0 && first <= last && last <= entries, name, "starts must not fall");
-      for (Index e = first; e < last; e++) require(column.data()[e] >= 0 && column.data()[e] < d, name, "there is no such column");
+      for (Index e = first; e < last; e++) outside |= column.data()[e] | (Index(d - 1) - column.data()[e]);
     }
+    require(outside >= 0, name, "there is no such column");
     nb::gil_scoped_release release;
     add_sparse_squares(begin.data(), column.data(), value.data(), rows.data(), length(rows), weight.data(), out.data(), d, ones.data());
   }, "begin"_a.noconvert(), "column"_a.noconvert(), "value"_a.noconvert(), "rows"_a.noconvert(), "weight"_a.noconvert(), "out"_a.noconvert(), "ones"_a.noconvert());
@@ -49,21 +51,21 @@ template <class Index, class Given> void define_squares(nb::module_ &m) {
 
 }  // namespace
 
-void define_newton(nb::module_ &m) {
-  m.def("proximal_point", [](In<double, 1> f, In<double, 2> terms, In<double, 1> centre, double sigma, Out<double, 1> beta, Out<double, 1> rate, Out<double, 1> slack) {
+void define_newton(nb::module_ &m, const Loops &loops) {
+  m.def("proximal_point", [&loops](In<double, 1> f, In<double, 2> terms, In<double, 1> centre, double sigma, Out<double, 1> beta, Out<double, 1> rate, Out<double, 1> slack) {
     const int64_t n = length(f);
     const Proximal p = proximal("proximal_point", terms, centre, sigma, n);
     require(length(beta) == n && length(rate) == n && length(slack) == n, "proximal_point", "all arrays must be of one length");
     nb::gil_scoped_release release;
-    const Proxied s = proximal_point(p, f.data(), beta.data(), rate.data(), slack.data());
+    const Proxied s = loops.proximal_point(p, f.data(), beta.data(), rate.data(), slack.data());
     return std::make_tuple(s.total, s.conjugate, s.distance, s.reach);
   }, "f"_a.noconvert(), "terms"_a.noconvert(), "centre"_a.noconvert(), "sigma"_a, "beta"_a.noconvert(), "rate"_a.noconvert(), "slack"_a.noconvert());
-  m.def("proximal_slope", [](In<double, 1> f, In<double, 1> df, double step, In<double, 2> terms, In<double, 1> centre, double sigma) {
+  m.def("proximal_slope", [&loops](In<double, 1> f, In<double, 1> df, double step, In<double, 2> terms, In<double, 1> centre, double sigma) {
     const int64_t n = length(f);
     const Proximal p = proximal("proximal_slope", terms, centre, sigma, n);
     require(length(df) == n, "proximal_slope", "all arrays must be of one length");
     nb::gil_scoped_release release;
-    return proximal_slope(p, f.data(), df.data(), step);
+    return loops.proximal_slope(p, f.data(), df.data(), step);
   }, "f"_a.noconvert(), "df"_a.noconvert(), "step"_a, "terms"_a.noconvert(), "centre"_a.noconvert(), "sigma"_a);
   define_squares<int32_t, float>(m);
   define_squares<int32_t, double>(m);

@@ -83,7 +83,8 @@ template <class Real, class Place> struct SparseRows {
     return summed(i, [this](int64_t e) { return double(value[e]); });
   }
   void add(int64_t i, double step, double *out) const {
-    for (int64_t e = begin[i]; e < begin[i + 1]; e++) out[column[e]] = fused(step, double(value[e]), out[column[e]]);
+    const int64_t end = begin[i + 1];
+    for (int64_t e = begin[i]; e < end; e++) out[column[e]] = fused(step, double(value[e]), out[column[e]]);
   }
   void add_together(const int64_t *index, const double *v, double *out) const { add(index[0], v[0], out); }
   void expect(int64_t i) const {
@@ -129,6 +130,18 @@ auto with_rows(const AnyRows &r, auto f) { return r.single ? with_rows_of<float>
 auto with_kernel_rows(const AnyRows &r, auto f) {
   if (r.single) return f(KernelRows<float>{static_cast<const float *>(r.value), r.width});
   return f(KernelRows<double>{static_cast<const double *>(r.value), r.width});
+}
+
+// Whether the columns of sparse rows from start to stop are within the width: no branch, but the sign of any that is not.
+template <class Place> bool columns_within(const AnyRows &rows, int64_t start, int64_t stop) {
+  const Place *begin = static_cast<const Place *>(rows.begin), *column = static_cast<const Place *>(rows.column);
+  const Place last = Place(rows.width - 1);
+  Place outside = 0;
+  for (int64_t e = begin[start]; e < begin[stop]; e++) outside |= column[e] | (last - column[e]);
+  return outside >= 0;
+}
+inline bool within(const AnyRows &rows, int64_t start, int64_t stop) {
+  return rows.wide ? columns_within<int64_t>(rows, start, stop) : columns_within<int32_t>(rows, start, stop);
 }
 
 // out_i <- <x_i, w>

@@ -44,6 +44,7 @@ struct Learners {
 };
 
 struct FeatureLoops {
+  bool (*within)(const AnyRows &, int64_t start, int64_t stop);
   void (*dots)(const AnyRows &, const double *w, double *out, int64_t start, int64_t stop);
   void (*combine)(const AnyRows &, const double *v, double *out, int64_t start, int64_t stop);
   void (*weighted)(const AnyRows &, const double *w, double shift, const double *rate, double *s, double *out, int64_t start, int64_t stop);

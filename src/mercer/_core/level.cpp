@@ -3,6 +3,7 @@
 #include "newton.hpp"
 #include "pairs.hpp"
 #include "perceptron.hpp"
+#include "proximal_loops.hpp"
 #include "rows.hpp"
 #include "stochastic.hpp"
 #include "sums.hpp"
@@ -15,8 +16,8 @@
 #define TEXT(a) TEXT_(a)
 template <class Real> constexpr LoopsOf<Real> OF = {fill<Real>, square<Real>, add<Real>, add_both<Real>, finish_rows<Real>, add_rows<Real>, mirror<Real>, pair_descent<Real>, factor<Real>, substitute<Real>};
 constexpr FeatureLoops FEATURES = {
-    features::dots, features::combine, features::weighted, features::squares, features::descend, features::descend_passes, features::descend_kernel, features::in_play, features::shuffle, features::draw,
+    features::within, features::dots, features::combine, features::weighted, features::squares, features::descend, features::descend_passes, features::descend_kernel, features::in_play, features::shuffle, features::draw,
     features::draws, features::draws_kernel, features::losses_and_conjugates, features::approach, features::learn, features::learn_block, features::cast_votes,
 };
 extern const Loops JOIN(loops_, TABLE);
-const Loops JOIN(loops_, TABLE) = {TEXT(LEVEL), OF<float>, OF<double>, votes, block_descent, sum_panel, FEATURES};
+const Loops JOIN(loops_, TABLE) = {TEXT(LEVEL), OF<float>, OF<double>, votes, block_descent, sum_panel, proximal::point, proximal::slope, FEATURES};

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include "features.hpp"
+#include "proximal.hpp"
 
 constexpr int GROUP = 8;   // rows packed together
 constexpr int PANEL = 48;  // columns packed together, in float32; half as many in float64
@@ -57,5 +58,7 @@ struct Loops {
   void (*votes)(const double *sums, const double *biases, int64_t k, int64_t n, bool ties, double *won, double *margin);
   int64_t (*block_descent)(const WorkingSet<float> &, double tol, int64_t most, double *violation);
   void (*sum_panel)(const double *panel, const int64_t *slots, const double *v, int64_t count, double *out);
+  Proxied (*proximal_point)(const Proximal &, const double *f, double *beta, double *rate, double *slack);
+  double (*proximal_slope)(const Proximal &, const double *f, const double *df, double step);
   FeatureLoops features;
 };

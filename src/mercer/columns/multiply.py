@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..limits import look
+from ..memory import DOUBLE
 from ..parallel import for_each
 from ..types import Array
 from .columns import BLOCK, SCRATCH, Columns, pieces
@@ -47,5 +48,5 @@ def multiply(columns: Columns, V: Array, dtype: DTypeLike) -> Array:
 
 def _worth(columns: Columns, many: int) -> bool:
     """Whether there are enough points, and room for the sums; symmetric to the last digit is only what we computed."""
-    roomy = 8.0 * _STRIPS * many * columns.n <= min(_SUMS, _SUMS * columns.scratch / SCRATCH)
+    roomy = DOUBLE * _STRIPS * many * columns.n <= min(_SUMS, _SUMS * columns.scratch / SCRATCH)
     return columns.n > _SIDE and roomy and columns.kernel.symmetric

@@ -10,10 +10,9 @@ from numpy.typing import DTypeLike
 from .._core.forms import Form
 from .._core.forms import Way as Sums
 from .._core.reference import PANEL
+from ..amounts import AT_A_TIME
 from ..types import Array, Index, Points
 from .way import Way, core
-
-_COUNTED = 1_000_000  # coordinates that are counted at a time: NumPy copies them
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +36,8 @@ class Inverted(Way[Entries]):
     def __init__(self, form: Form, factor: float, X: Points, dtype: DTypeLike) -> None:
         self.form, self.factor, self.dtype = form, float(factor), np.dtype(dtype)
         self.symmetric = form.way != Sums.CHI2
-        starts = range(0, max(X.indices.size, 1), _COUNTED)
-        counts = [np.bincount(X.indices[start : start + _COUNTED], minlength=X.shape[1]) for start in starts]
+        starts = range(0, max(X.indices.size, 1), AT_A_TIME.values)
+        counts = [np.bincount(X.indices[start : start + AT_A_TIME.values], minlength=X.shape[1]) for start in starts]
         frequency = np.sum(counts, axis=0) / X.shape[0]
         self.cost = (
             20.0 * float((frequency * frequency).sum()) + 4.0

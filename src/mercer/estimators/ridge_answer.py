@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..amounts import AT_A_TIME
 from ..columns import sums_between, value_seconds
 from ..kernels import Kernel
 from ..kernels.points import count
@@ -25,8 +26,9 @@ from .ridge_interval import MOST
 from .ridge_path import residuals_from_factor, residuals_from_weights
 from .ridge_spread import WeightsSpread
 
-_LOOK = 256  # rows on which the equations of the full problem are looked at,
-_LOOK_SHARE = 0.05  # if that takes no more than this part of the time that is left
+_SAMPLE_SHARE = (
+    0.05  # Equations of the full problem are sampled, if that takes no more than this part of the time left.
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +95,16 @@ def _time_to_look(problem: FeatureProblem) -> bool:
     """Whether the equations of the full problem can be looked at in a small part of the time that is left."""
     if not deadline().limited:
         return True
-    seconds = _LOOK * problem.stream.n * value_seconds(problem.features.kernel, problem.features.landmarks)
-    return seconds <= _LOOK_SHARE * deadline().left()
+    seconds = (
+        AT_A_TIME.sampled_rows * problem.stream.n * value_seconds(problem.features.kernel, problem.features.landmarks)
+    )
+    return seconds <= _SAMPLE_SHARE * deadline().left()
 
 
 def _full_residuals(problem: FeatureProblem, best: Weights) -> Array:
     """How far beta = w e / lambda is from solving the full problem's equations, on some rows: f(x) - (K beta)(x)."""
     assert best.measured is not None
-    sample = _last(problem, _LOOK)
+    sample = _last(problem, AT_A_TIME.sampled_rows)
     kernel, errors = problem.features.kernel, best.measured.errors
     total, seen = np.zeros((count(sample.X), errors.shape[1])), 0
     if problem.stream.afar is not None:

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..solution import Status
+from ..ties import ROUNDING
 from ..types import Array, Points
 from .ridge_spread import FactorSpread, WeightsSpread
 
-MOST = 10_000  # points that are left out in turn, where all are known by features; of more, these drawn at random
-_NEARLY = 1e-9  # of a rank: 0.9 * 10 is 9
+MOST = 10_000  # Points that are left out in turn, where all are known by features; of more, so many are drawn.
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ def require_solved(certificates: Any) -> None:
 def jackknife_plus(means: Array, shares: Array, residuals: Array, coverage: float) -> tuple[Array, Array]:
     """The ends of the intervals, a row for each point and a column for each target."""
     n = len(residuals)
-    rank = ceil(coverage * (n + 1) - _NEARLY)
+    rank = ceil(coverage * (n + 1) - ROUNDING)  # 0.9 * 10 is 9
     lower, upper = np.full(means.shape, -np.inf), np.full(means.shape, np.inf)
     for j, r in enumerate(residuals.T):
         if rank > n or not np.isfinite(r).all():  # so few points bound nothing

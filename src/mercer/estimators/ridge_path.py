@@ -14,15 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from ..amounts import AT_A_TIME, FEW
 from ..columns import pieces
 from ..gram import DenseGram
 from ..kernels import Precomputed
 from ..kernels.points import Domain, count
 from ..limits import NEVER, OutOfTimeError, deadline, look, require, until
-from ..memory import BudgetError, format_bytes
+from ..memory import DOUBLE, BudgetError, format_bytes
 from ..parallel import eigh
 from ..shown import table
-from ..solvers.base import Work
+from ..solvers.base import LANDMARK_BYTES, LANDMARKS, Work
 from ..solvers.landmarks import FIRST, growing
 from ..solvers.ridge import NormalEquations, NystromCG, Ridge
 from ..solvers.ridge.in_features import FeatureProblem, Weights, normal_equations
@@ -30,15 +31,13 @@ from ..solvers.ridge.linear_system import RidgeSolver
 from ..solvers.ridge.posed import of_arrays
 from ..solvers.ridge.ridge_auto import LEAST, landmarks_within, seconds_of
 from ..solvers.ridge.row_sums import Piece
-from ..solvers.triangular import Factor, forward
+from ..solvers.triangular import Factor, factor_work, forward
 from ..ties import first_largest
 from ..types import Array
 
-_STRIP = 2**17  # values at a time: fresh memory costs more than the products
-_EIGEN = 20.0  # times n^3 multiplications are an eigendecomposition: it cannot be broken off
-_PATH = 6000  # points, up to which all of K is decomposed
-_LANDMARKS = 1000  # of a path, where nobody names a number
-_AROUND = 3  # alphas that a notebook shows on either side of the best one
+_VALUES = 2**17  # At a time: fresh memory costs more than the products.
+_EIGEN_FACTORS = 60  # Factors that an eigendecomposition takes as long as; it cannot be broken off.
+_AROUND = 3  # Alphas that a notebook shows on either side of the best one.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,12 +100,12 @@ def path_of(ridge: Ridge, solver: RidgeSolver, alphas: Array) -> RidgePath:
         if isinstance(solver, NormalEquations):
             problem = solver.posed(ridge)
             m = problem.features.size
-            _require_time(Work(flops=n * m * m + _EIGEN * m**3), ridge)
+            _require_time(Work(flops=n * m * m + _EIGEN_FACTORS * factor_work(m)), ridge)
             return low_rank_path(problem, alphas, f"one eigendecomposition of Z'Z, {m} features")
-        small = n <= _PATH and 32 * n * n <= ridge.budget
+        small = n <= FEW.points_held and LANDMARK_BYTES * n * n <= ridge.budget
         if ridge.arrays is not None and not isinstance(solver, NystromCG) and (small or kernel.domain is Domain.VALUES):
             X, T, weight = ridge.arrays
-            _require_time(Work(n * n, _EIGEN * n**3), ridge)
+            _require_time(Work(n * n, _EIGEN_FACTORS * factor_work(n)), ridge)
             K = DenseGram.compute(kernel, X, dtype=np.float64).matrix
             given = kernel.domain is Domain.VALUES or kernel.serial  # by somebody else, who may hold it too
             return exact_path(np.array(K, np.float64) if given else K, T, weight, alphas, ridge.bias)
@@ -114,7 +113,7 @@ def path_of(ridge: Ridge, solver: RidgeSolver, alphas: Array) -> RidgePath:
         X, T, weight = ridge.whole
         own = of_arrays(np.arange(n), T, weight, ridge.bias, ridge.budget)
         ridge = replace(own, kernel=Precomputed(X), generator=ridge.generator)
-    needed = 8 * alphas.size * n * ridge.stream.targets
+    needed = DOUBLE * alphas.size * n * ridge.stream.targets
     if needed > ridge.budget:
         raise BudgetError(
             f"Residuals of {n} rows for {alphas.size} alphas take {format_bytes(needed)}, more than "
@@ -133,7 +132,7 @@ def _landmark_path(ridge: Ridge, solver: RidgeSolver, alphas: Array) -> RidgePat
     """As landmarks see it; where time is limited, few of them, whatever the time, then as many as it allows."""
     if not isinstance(solver, NystromCG):  # of slow kernels, they are drawn without a look at errors
         selection = "uniform" if ridge.kernel.serial else "errors"
-        solver = NystromCG(min(_LANDMARKS, landmarks_within(ridge.budget)), selection)
+        solver = NystromCG(min(LANDMARKS, landmarks_within(ridge.budget)), selection)
     n = ridge.stream.n
 
     def through(size: int) -> RidgePath:
@@ -164,7 +163,7 @@ def exact_path(K: Array, T: Array, weight: Array, alphas: Array, bias: bool) -> 
     turned, ones = Q.T @ (root * T), Q.T @ root
     inverse = 1.0 / (s[:, None] + alphas)  # of each eigenvalue, for each alpha
     diagonal = np.empty((n, alphas.size))
-    step = max(1, _STRIP // n)
+    step = max(1, _VALUES // n)
     squares = np.empty((step, n))
     for part in pieces(n, step):
         rows = Q[part]
@@ -250,7 +249,7 @@ def grid_of(problem: Ridge, alphas: Any) -> Array:
         if problem.kernel.domain is Domain.VALUES:
             values = np.diagonal(problem.whole.X)
         else:
-            values = problem.kernel.diag(problem.drawn(1000, np.random.default_rng(0)).X)
+            values = problem.kernel.diag(problem.drawn(AT_A_TIME.rows, np.random.default_rng(0)).X)
         return np.geomspace(1e-8, 1e3, 50) * (float(np.mean(np.abs(values))) or 1.0)
     grid = np.array(alphas, np.float64)
     if grid.ndim != 1 or grid.size == 0 or not (np.isfinite(grid) & (grid > 0)).all():

@@ -21,11 +21,12 @@ from typing import Any
 
 import numpy as np
 
+from ..amounts import AT_A_TIME, COPIES_OF_THE_MEMORY, ROUNDING
 from ..columns import block_between, pieces
 from ..gram import unformed
 from ..kernels import Kernel
 from ..kernels.points import Domain, count, cut, diagonal
-from ..memory import BudgetError, format_bytes
+from ..memory import DOUBLE, BudgetError, format_bytes
 from ..solvers.ridge.cholesky import fill_columns
 from ..solvers.ridge.in_features import FeatureProblem, Inverse, Weights
 from ..solvers.ridge.row_sums import Features
@@ -41,10 +42,9 @@ from ..solvers.triangular import (
 )
 from ..types import Array, Points
 
-_BLOCK = 4_000_000  # values at a time, at most
-_ARRAYS = 8  # of so many values are held at a time
-_STRIP = 500_000  # values of training points that are needed for one after the other
-_SHIFTS = np.array([0.0, *larger(1e-15, 8)])  # of the largest k(x, x): what rounding may have taken
+_ARRAYS = 8  # So many arrays of values are held at a time.
+_STRIP_VALUES = AT_A_TIME.values // _ARRAYS  # Of training points that are needed one after the other.
+_SHIFTS = np.array([0.0, *larger(ROUNDING.of_a_number, 8)])  # Of the largest k(x, x): what rounding may have taken.
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class FactorSpread:
     @classmethod
     def of(cls, kernel: Kernel, points: Points, r: Array, bias: bool, budget: int) -> FactorSpread:
         """Factor K + diag(r) in float64; for a kernel of precomputed values, `points` are these."""
-        size = factor_bytes(count(points), np.float64) * 9 // 8  # and blocks of new points
+        size = int((1.0 + COPIES_OF_THE_MEMORY) * factor_bytes(count(points), np.float64))  # and blocks of new points
         if size > budget:
             raise BudgetError(
                 f"Deviations and intervals need a factor of {format_bytes(size)}, more than "
@@ -148,14 +148,14 @@ class WeightsSpread:
         V = self.inverse(self._features(X) - self.mean)
         U = V if self.L is None else backward(self.L, V)  # so that g(x_i) will do in place of z(x_i)
         out = np.empty((count(X), count(among)))
-        for rows in some_rows(count(among), len(U), _STRIP):
+        for rows in some_rows(count(among), len(U), _STRIP_VALUES):
             out[:, rows] = np.asarray(self._large.block(among[rows]) @ U).T
         return np.asarray((out + (self.free / self.penalty - self.mean[:, 0] @ V)[:, None]) * weight)
 
     def own_shares(self, X: Points, weight: Array) -> Array:
         """c_i(x_i) of points of the training: the leverages."""
         out = np.empty(count(X))
-        for rows in some_rows(count(X), len(self.mean), _STRIP):
+        for rows in some_rows(count(X), len(self.mean), _STRIP_VALUES):
             Z = self._features(X[rows]) - self.mean
             out[rows] = np.square(forward(self.inverse.L, Z)).sum(axis=0) + self.free / self.penalty
         return out * weight
@@ -178,4 +178,4 @@ def some_rows(n: int, width: int, values: int) -> list[slice]:
 
 def values_at_a_time(budget: int) -> int:
     """So many as are quickly computed, and take little of so many bytes."""
-    return min(_BLOCK, budget // (8 * _ARRAYS))
+    return min(AT_A_TIME.values, budget // (DOUBLE * _ARRAYS))
