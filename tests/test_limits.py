@@ -30,7 +30,7 @@ from mercer.losses import Logistic
 from mercer.parallel import for_each
 from mercer.problem import Problem
 from mercer.solution import Status
-from mercer.solvers import CoordinateDescent, Iterate, Newton, Solver, coordinate, qp
+from mercer.solvers import CoordinateDescent, Decomposition, Iterate, Newton, Solver, coordinate, in_time, qp
 from mercer.solvers.base import Work
 from mercer.solvers.landmarks import Growing, InFeatures
 from mercer.solvers.newton.in_points import InPoints
@@ -196,10 +196,10 @@ def forbidden(*args, **settings):
 
 
 def test_a_factor_is_not_begun_without_time_for_it(ticking, monkeypatch):
-    problem = problem_of(loss=Logistic())
+    problem = problem_of(900, Logistic())
     monkeypatch.setattr(InPoints, "solve", forbidden)
-    solution = solve(problem, Newton(), time_limit=0.01 + 0.004)
-    assert solution.status is Status.OUT_OF_TIME
+    solution = solve(problem, Newton(), time_limit=0.03)  # the factor takes 9 ms, as half of this has less some looks
+    assert solution.status is Status.OUT_OF_TIME and solution.beta.any()
     assert isinstance(solution.solver, Growing) and "time is too short" in solution.reason
 
 
@@ -320,7 +320,9 @@ def test_linear_machines_have_time_to_keep_their_answer(kernel, left, monkeypatc
 
 
 class Rounds(Solver):
-    """Rounds of equal length; each gives an answer, the first one of use after `late` of them."""
+    """Rounds of equal length; each gives an answer, the first one of use after `late` of them. No rival takes over."""
+
+    hurried = True
 
     def __init__(self, clock, length, late=0):
         self.clock, self.length, self.late, self.begun = clock, length, late, 0
@@ -358,15 +360,55 @@ def test_a_certificate_is_made_once_where_time_is_out(monkeypatch):
     assert asked[-1] == 1e-3
 
 
+class Rivalled(Rounds):
+    """The same, and others may take over."""
+
+    hurried = False
+
+
 def test_an_answer_by_half_of_the_time_or_another_method(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(limits, "clock", clock)
-    solver = Rounds(clock, 0.2, late=100)
+    solver = Rivalled(clock, 0.2, late=100)
     monkeypatch.setattr(Rounds, "first_work", lambda self, problem: Work(flops=1e6))
     monkeypatch.setattr("mercer.costs.flop_seconds", lambda: 3e-7)
     solution = solve(problem_of(), solver, time_limit=1.0)
     assert clock.seconds == pytest.approx(100.52, abs=0.03)  # one piece more than half
-    assert isinstance(solution.solver, Growing) and solution.beta.any()
+    assert solution.solver == Decomposition() and "time is too short for a first answer" in solution.reason
+    assert solution.status is Status.CONVERGED
+
+
+def test_a_poor_answer_at_half_of_the_time_has_a_rival(monkeypatch):
+    """Which begins where another round would end too late, and has the rest."""
+    clock = Clock()
+    monkeypatch.setattr(limits, "clock", clock)
+    solver = Rivalled(clock, 0.15)
+    solution = solve(problem_of(), solver, time_limit=1.0)
+    assert solver.begun == 3 and solution.solver == Decomposition()
+    assert solution.status is Status.CONVERGED and "by half of the time better than" in solution.reason
+
+
+@pytest.mark.parametrize(("part", "landmarks", "begun"), [(0.5, 2, 10), (0.97, 2, 10), (0.0, 100, 5)])
+def test_a_rival_that_is_no_better_gives_the_time_back(part, landmarks, begun, monkeypatch):
+    """The answer of the solver is a part of the best one; that of the rival is made of so many landmarks."""
+    problem, clock, tried = problem_of(), Clock(), []
+    best = solve(problem).beta
+    monkeypatch.setattr(limits, "clock", clock)
+
+    class Part(Rivalled):
+        def iterates(self, problem, start):
+            for iterate in super().iterates(problem, start):
+                yield Iterate(part * best + (1.0 - part) * iterate.beta)
+
+    def few(problem, solver):
+        tried.append(solver)
+        return Growing(landmarks)
+
+    monkeypatch.setattr(in_time, "cheaper", few)
+    solver = Part(clock, 0.1)
+    solution = solve(problem, solver, time_limit=1.05)
+    assert solver.begun == begun and len(tried) == (part < 0.9)  # so near to the best, nobody is tried
+    assert isinstance(solution.solver, Growing if part == 0.0 else Part)
 
 
 def test_the_last_answer_stands_where_a_round_is_broken_off(monkeypatch):

@@ -57,14 +57,11 @@ def solve(
         kind = SeveralColumns if several else OneColumn
         run: Any = kind(problem, tol, max_iter, limit, callback, interrupt)
         run.keep, run.polish = keep, run.polish if solver is None else 0
-        share = run.first_share(chosen)
         try:
-            if share > 0.0:
-                run.follow(chosen, beta, share)
-            if run.status is None:
-                reason = f"time is too short for a first answer of {chosen!r}"
-                chosen = run.cheaper(chosen)
-                run.follow(chosen, beta, 1.0)
+            begun = run.ready(chosen)
+            if begun is not chosen:
+                chosen, reason = begun, f"time is too short for a first answer of {chosen!r}"
+            run.follow(chosen, beta)
             if run.status is None:
                 run.judge(least(problem), Status.OUT_OF_TIME)
         except WorkersLostError:

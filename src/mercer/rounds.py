@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import limits
-from .costs import PROBE, Costs, best_part, cheaply_checked, first_seconds
+from .costs import PROBE, Costs, best_part, cheaply_checked
 from .examination import Near, examine
 from .inseparable import may_be_inseparable
 from .limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, looking, now, until
@@ -23,10 +23,9 @@ from .parallel import helpers_kept
 from .problem import Problem, require_in_range
 from .solution import Certificate, Joint, Solution, Status, Step
 from .solvers import Iterate, Solver
-from .solvers.auto import cheaper
 from .solvers.base import WHOLE, Raw
-from .solvers.coordinate import CoordinateDescent
-from .solvers.ridge.ridge_auto import affords, cheaper_ridge
+from .solvers.in_time import in_time
+from .solvers.ridge.ridge_auto import ridge_in_time
 from .types import Array
 
 _AIM = 0.7  # of the tolerance: rounding in the values of a solver takes some
@@ -37,8 +36,6 @@ _PROMPT = 0.3  # seconds that a certificate may take after Ctrl-C
 _BETTER = 0.99  # an earlier iterate is given back where its objective was below this part of the last one's
 _RESERVE = 0.2  # of the time limit, at most, is kept for the certificate
 _GRACE = 0.05  # of the time limit, a certificate may end later
-_FIRST = 0.5  # of the time limit is what a first answer may take; then a cheaper method has the rest,
-_SURELY = 0.1  # unless it seemed to need no more than this part
 _HELD = ("beta", "scores", "dual_beta", "weights")  # arrays of an iterate
 _AGAIN = 0.9  # a round is begun only if there is time for this part of what the shorter of the last two took
 ROUNDS = 2_000  # full ones: the most work, where no number of rounds is given
@@ -63,6 +60,7 @@ class Run:
     interrupt: Interrupt
     began: float = field(default_factory=now)
     followed: float = 0.0  # since when the solver at hand is followed
+    by: Solver | None = None  # who has taken the place of the solver
     status: Status | None = None
     last: Any = None  # the best answer, should time run out in the middle of a round
     judged: bool = False  # whether there is a certificate
@@ -82,20 +80,20 @@ class Run:
         """Ctrl-C in the middle of a round: the answer of the one before counts."""
         raise NotImplementedError
 
-    def follow(self, solver: Solver, start: Array | None, share: float) -> None:
-        """Take iterates until there is a reason to stop. The status remains None, where this share of the time that is
-        left was too short for a first answer.
-        """
-        # A pass over features is all that a first answer takes, and no cheaper method takes less.
-        unhurried = not self.deadline.limited or isinstance(solver, CoordinateDescent)
-        first = NEVER if unhurried else self.deadline.part(share)
-        generator = solver.iterates(self.problem, start)
+    def ready(self, solver: Solver) -> Solver:
+        """The solver to follow."""
+        raise NotImplementedError
+
+    def follow(self, solver: Solver, start: Array | None) -> None:
+        """Take iterates until there is a reason to stop. The status remains None, where there was no answer in time."""
+        problem, limited = self.problem, self.deadline.limited
+        generator = in_time(problem, solver, start) if limited else solver.iterates(problem, start)
         scores: Array | None = None
         self.followed = now() - self.began
         with nullcontext() if solver.factors else helpers_kept(), looking(self.interrupt.look):
             while self.status is None:
                 try:
-                    with self._in_time(first) if self.deadline.limited else _NO_LIMIT:
+                    with self._in_time() if limited else _NO_LIMIT:
                         iterate = generator.send(scores)
                         unknown = isinstance(iterate, Iterate) and iterate.scores is None
                         if unknown and (iterate.gap is None or iterate.dual is None):
@@ -106,7 +104,7 @@ class Run:
                         return
                     if not self.judged:
                         self.judge(self.last, Status.OUT_OF_TIME)
-                    self.status = self.status or solver.exhausted
+                    self.status = self.status or (self.by or solver).exhausted
                 except OutOfTimeError:
                     if self.last is None:
                         return
@@ -114,9 +112,9 @@ class Run:
                 except StoppedError:
                     self.break_off()
 
-    def _in_time(self, first: Deadline) -> AbstractContextManager[Any]:
-        """A context with the deadline of a round: of the first one, or of those that follow."""
-        return until(first if self.last is None else self.deadline.earlier(self._reserve(self.last)))
+    def _in_time(self) -> AbstractContextManager[Any]:
+        """A context with the deadline of a round."""
+        return until(self.deadline if self.last is None else self.deadline.earlier(self._reserve(self.last)))
 
     def _reserve(self, iterate: Any) -> float:
         """The time that is kept for the certificate."""
@@ -153,23 +151,14 @@ class OneColumn(Run):
         self.best_primal, self.best_beta = np.inf, self.beta
         self.costs = Costs(problem)
 
-    def first_share(self, solver: Solver) -> float:
-        """As far as one can tell from a small piece of work."""
+    def ready(self, solver: Solver) -> Solver:
+        """The same, once it is known whether the kernel is in doubt."""
         try:
             with until(self.deadline) if self.deadline.limited else _NO_LIMIT, looking(self.interrupt.look):
                 self.doubt = self.problem.gram.doubt
         except StoppedError:  # f is a constant now, whose gap holds with any kernel
             self.break_off()
-            return 1.0
-        if not self.deadline.limited:
-            return 1.0
-        seconds = first_seconds(self.problem, solver)
-        if seconds <= _SURELY * self.deadline.left():
-            return 1.0
-        return _FIRST if seconds <= _FIRST * self.deadline.left() else 0.0
-
-    def cheaper(self, solver: Solver) -> Solver:
-        return cheaper(self.problem, solver)
+        return solver
 
     def break_off(self) -> None:
         """Ctrl-C in the middle of a round: the answer of the one before counts, or none at all (a constant f)."""
@@ -201,6 +190,7 @@ class OneColumn(Run):
         else:
             primal, dual = self._measured(iterate)
         self.work = (len(self.history) + 1) * self.full if iterate.work is None else iterate.work
+        fresh, self.by = iterate.by is not self.by, iterate.by
         held: Any = {name: values.copy() for name in _HELD if (values := getattr(iterate, name)) is not None}
         kept = replace(iterate, **held)  # valid while the solver goes on
         if iterate.beta.any():
@@ -209,7 +199,8 @@ class OneColumn(Run):
             self.keep(kept.beta)
         if primal < self.best_primal and not iterate.partial:
             self.best_primal, self.best_beta = primal, kept.beta
-        stop = self._why_stop(iterate, self._told(primal, dual, int(np.count_nonzero(iterate.beta)), iterate.raw))
+        told = self._told(primal, dual, int(np.count_nonzero(iterate.beta)), iterate.raw)
+        stop = self._why_stop(iterate, told, fresh)
         size = max(abs(primal), abs(dual))
         seen = (primal - dual) / size if 0.0 < size < np.inf else primal - dual  # the relative gap
         hopeless = self.hard and may_be_inseparable(self.problem, iterate.beta, iterate.scores)
@@ -238,7 +229,7 @@ class OneColumn(Run):
                 primal, dual = iterate.dual + (primal - dual), iterate.dual
         return primal, dual
 
-    def _why_stop(self, iterate: Iterate, told: bool) -> Status | None:
+    def _why_stop(self, iterate: Iterate, told: bool, fresh: bool) -> Status | None:
         if told or self.interrupt.asked:
             return Status.INTERRUPTED
         rounds = self.work / self.full if self.max_iter is None else len(self.history)
@@ -250,7 +241,8 @@ class OneColumn(Run):
             return Status.OUT_OF_TIME if self.deadline.passed() else None
         times = [self.followed, *(step.seconds for step in self.history)][-3:]
         shorter = min(after - before for before, after in pairwise(times))  # of the last two rounds
-        late = self._reserve(iterate) + _AGAIN * shorter >= self.deadline.left()
+        again = 0.0 if fresh else _AGAIN * shorter
+        late = self._reserve(iterate) + again >= self.deadline.left()
         return Status.OUT_OF_TIME if late else None
 
     def _reserve(self, iterate: Iterate) -> float:
@@ -335,6 +327,7 @@ class OneColumn(Run):
         seconds = now() - self.began
         dual_beta = self.beta if self.dual_beta is None and scale != 1.0 else self.dual_beta
         reason = "; ".join(filter(None, [reason, self.last.note if self.last else ""]))
+        solver = self.by or solver
         return Solution(
             scale * self.beta, scale * self.b, certificate, tuple(self.history), seconds, solver, reason,
             dual_beta, self.work, self.problem.gram.values - self.values_before, self.weights,
@@ -346,11 +339,9 @@ class SeveralColumns(Run):
 
     best: Any = None
 
-    def first_share(self, solver: Any) -> float:
-        return float(affords(self.problem, solver, self.deadline))
-
-    def cheaper(self, solver: Any) -> Solver:
-        return cheaper_ridge(self.problem, solver, self.deadline)
+    def ready(self, solver: Any) -> Solver:
+        """The solver, or a cheaper one, where time is too short for it."""
+        return ridge_in_time(self.problem, solver, self.deadline)
 
     def take(self, iterate: Any) -> None:
         self.last = iterate

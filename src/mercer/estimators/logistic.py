@@ -176,4 +176,5 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
         if constant is not None:
             return LinearGram(training.points, constant)
         at_once = min(len(training.tasks), thread_count())
-        return gram_of(training.kernel, training.points, self.memory, parts=2 + at_once)
+        worth = 1.0 + 2.0 * len(training.tasks)  # Newton steps on K take longer than its values, for each problem.
+        return gram_of(training.kernel, training.points, self.memory, parts=2 + at_once, worth=worth)

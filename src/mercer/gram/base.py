@@ -210,12 +210,15 @@ class Part(Gram):
         return type(self)(self.whole, self.places(index))
 
 
-def gram_of(kernel: Kernel | str, X: Points, memory: int | float | str = "2GB", parts: int = 1) -> Gram:
+def gram_of(
+    kernel: Kernel | str, X: Points, memory: int | float | str = "2GB", parts: int = 1, worth: float = 1.0
+) -> Gram:
     """The Gram matrix of the kernel on X, in the form that suits the kernel, n and the memory; `.reason` says why.
 
     Low rank, where the kernel has explicit features, fewer than the points; dense, where it fits in the memory; by
     rows, on demand, where it does not. Parameters such as "scale" are resolved on X. The matrix may take one of so many
-    equal `parts` of the memory.
+    equal `parts` of the memory. Where there is a limit of time, all values are computed only if they are `worth` it: if
+    there is so many times as much time.
     """
     from .dense import DenseGram
     from .lowrank import LowRankGram
@@ -236,7 +239,7 @@ def gram_of(kernel: Kernel | str, X: Points, memory: int | float | str = "2GB", 
     scratch = min(SCRATCH, size)
     need = f"{format_bytes(size)}, and {format_bytes(scratch)} to work in, of {format_bytes(budget)}"
     if size + scratch <= budget:
-        return DenseGram.compute(kernel, X, reason=f"dense: {need}")
+        return DenseGram.compute(kernel, X, reason=f"dense: {need}", worth=worth)
     return PointsGram(kernel, X, budget, reason=f"by rows: dense would need {need}", parts=parts)
 
 

@@ -50,8 +50,10 @@ class DenseGram(Gram):
     given = True
 
     @classmethod
-    def compute(cls, kernel: Kernel, X: Points, reason: str = "dense: asked for", dtype: Any = None) -> DenseGram:
-        """The Gram matrix of a kernel on X; its values of the precision of X where none is asked for."""
+    def compute(
+        cls, kernel: Kernel, X: Points, reason: str = "dense: asked for", dtype: Any = None, worth: float = 1.0
+    ) -> DenseGram:
+        """The Gram matrix of a kernel on X; its values of the precision of X where none is asked for. See gram_of."""
         if kernel.domain is Domain.VALUES:
             return cls.of_matrix(dense(admit_both(kernel, X, None)[0]), reason, checked=True)
         X, _, _ = admit_both(kernel, X, None)
@@ -60,7 +62,7 @@ class DenseGram(Gram):
             return cls(block_between(kernel, X, X, dtype), kernel, X, reason)
         columns = Columns(kernel, X, dtype, 1 if kernel.serial else thread_count())
         if deadline().limited:
-            require(count(X) ** 2 * columns.value_seconds)
+            require(worth * count(X) ** 2 * columns.value_seconds)
         return cls(square_of(columns), kernel, X, reason, computed=True)
 
     @classmethod

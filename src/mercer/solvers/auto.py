@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..amounts import FEW
+from ..costs import first_seconds
 from ..gram import LinearGram
+from ..limits import deadline
 from ..losses import HardMargin
 from ..memory import DOUBLE
 from ..problem import Problem
@@ -51,7 +53,12 @@ def _landmarks(n: int) -> int:
 
 
 def cheaper(problem: Problem, solver: Solver) -> Solver:
-    """What to turn to, where time is too short for the first answer of a solver."""
+    """What to turn to, where time is too short for a solver: to the one that is chosen by itself, if there is time for
+    that, or to landmarks.
+    """
+    best, _ = choose(problem)
+    if type(best) is not type(solver) and first_seconds(problem, best) <= 0.5 * deadline().left():
+        return best
     if problem.gram.design is not None:
         served = not isinstance(problem.loss, HardMargin) and not problem.mass
         return CoordinateDescent(newton=False) if served else Decomposition()

@@ -48,7 +48,8 @@ class Iterate:
     is w only up to rounding; beta is a dual point then. error: by how much the scores may be wrong at most, proved.
     note: what users should know of how the solver came here. raw: where a method stands whose answer is another
     machine. fetch: gets K beta, up to date, and its error, where that is too much to come with every iterate; None,
-    once the solver has gone on. An iterate is valid until the next one.
+    once the solver has gone on. by: who found it, where that is another solver, for the reason in the note. An iterate
+    is valid until the next one.
     """
 
     beta: Array
@@ -66,6 +67,7 @@ class Iterate:
     note: str = ""
     raw: Raw | None = None
     fetch: Callable[[], tuple[Array, float] | None] | None = None
+    by: Solver | None = None
 
 
 class Several:
@@ -121,6 +123,9 @@ class Solver(Parameters):
     needs_quadratic: ClassVar[bool] = False
     factors: ClassVar[bool] = False
     """Whether most of the work is left to BLAS, which then keeps its threads."""
+
+    hurried: ClassVar[bool] = False
+    """Whether its first answer is soon there: others turn to it where time is short."""
 
     exhausted: ClassVar[Status] = Status.STALLED
     """What it means that there are no more iterates."""

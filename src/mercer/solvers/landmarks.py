@@ -29,6 +29,7 @@ from .base import MOST_LANDMARKS, Iterate, Solver
 FIRST = 8  # So many landmarks to begin with, where time is short;
 _GROWS = 1.3, 12.0  # then so many times as many, at least and at most.
 _BY_VALUES = 100  # Up to so many landmarks, kernel values take most of the time.
+_WHOLE = 2  # The best answer takes so many times as long as they and least squares: twice as many are worth more.
 _ENOUGH = 1e-3  # At this relative gap of the problem with F F', more landmarks are worth more than more rounds.
 
 
@@ -40,15 +41,16 @@ def landmark_factor(gram: Gram, landmarks: int, seed: int | None) -> tuple[Array
     return _factors[gram][1]
 
 
+_factors: WeakKeyDictionary[Gram, tuple[tuple[int, int | None], tuple[Array, Array]]] = WeakKeyDictionary()
+_grown: WeakKeyDictionary[Gram, tuple[Array, Array]] = WeakKeyDictionary()
+
+
 def _factor(
     gram: Gram, landmarks: int, generator: np.random.Generator, begun: tuple[Array, Array] | None = None
 ) -> tuple[Array, Array]:
     """F and the landmarks; where some were begun with, these are the first of them."""
     F, pivots = pivoted_cholesky(gram.kernel, gram.points, landmarks, generator, begun=begun)
     return (F, pivots) if pivots.size else (np.zeros((gram.n, 1)), pivots)  # a kernel that is 0 everywhere
-
-
-_factors: WeakKeyDictionary[Gram, tuple[tuple[int, int | None], tuple[Array, Array]]] = WeakKeyDictionary()
 
 
 def seen_problem(problem: Problem, F: Array, pivots: Array) -> Problem:
@@ -87,9 +89,8 @@ def least_squares(problem: Problem, F: Array, pivots: Array) -> Iterate:
 
 
 def growing(first: int, most: int) -> Iterator[int]:
-    """How many landmarks to take: a few, then more, as many as the time that is left allows by what it took so far, if
-    the work grows with their number while they are few, and then with its square. There is no end to it but that time:
-    an answer is lost only if a better is there.
+    """How many landmarks to take: a few, then more. There is no end to it but time: an answer is lost only if a better
+    is there.
     """
     size = min(first, most)
     while True:
@@ -97,9 +98,17 @@ def growing(first: int, most: int) -> Iterator[int]:
         yield size
         if size == most:
             return
-        part = MOST_OF_THE_TIME * deadline().left() / max(now() - began, ROUNDING.least)
-        growth = part if size * part <= _BY_VALUES else max(_BY_VALUES / size, sqrt(part))
-        size = int(min(most, np.ceil(size * np.clip(growth, *_GROWS))))
+        size = _more(size, most, now() - began)
+
+
+def _more(size: int, most: int, seconds: float, kept: int = 0) -> int:
+    """How many to take after so many, which took so long: as many as the time that is left allows, if the work grows
+    with their number while they are few, but for those that are `kept`, and then with its square.
+    """
+    part = MOST_OF_THE_TIME * deadline().left() / max(seconds, ROUNDING.least)
+    few = part + kept / size
+    growth = few if size * few <= _BY_VALUES else max(_BY_VALUES / size, sqrt(part))
+    return int(min(most, np.ceil(size * np.clip(growth, *_GROWS))))
 
 
 @dataclass(frozen=True)
@@ -111,28 +120,45 @@ class Growing(Solver):
     most: int = MOST_LANDMARKS
     random_state: int | None = 0
     exhausted: ClassVar[Status] = Status.OUT_OF_TIME
+    hurried: ClassVar[bool] = True
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
-        from .auto import choose
-
-        best, hard = np.inf, isinstance(problem.loss, HardMargin)
-        generator, begun = np.random.default_rng(self.random_state), None
-        for landmarks in growing(FIRST, min(self.most, problem.n)):
-            F, pivots = begun = _factor(problem.gram, landmarks, generator, begun)
+        easy, best = not (problem.mass or isinstance(problem.loss, HardMargin)), np.inf
+        generator, most = np.random.default_rng(self.random_state), min(self.most, problem.n)
+        F, pivots = _grown.get(problem.gram, (np.empty((problem.n, 0)), np.empty(0, np.intp)))
+        size = min(max(FIRST, pivots.size), most)
+        while True:
+            began = now()
+            F, pivots = _grown[problem.gram] = _factor(problem.gram, size, generator, (F, pivots))
             seen = seen_problem(problem, F, pivots)
-            if not problem.mass and not hard:
-                fair = least_squares(seen, F, pivots)
-                primal, _ = _objectives(seen, fair)
+            if easy:
+                iterate = least_squares(seen, F, pivots)
+                primal, _ = objectives(seen, iterate)
                 if primal < best:
                     best = primal
-                    yield fair
-            for iterate in choose(seen)[0].iterates(seen, None):
-                primal, dual = _objectives(seen, iterate)
-                if primal < best and iterate.beta.any():
-                    best = primal
-                    yield replace(of_full_problem(iterate, seen, F, pivots), partial=True, done=False)
-                if iterate.done or relative(primal - dual, primal, dual) <= _ENOUGH:
-                    break
+                    yield iterate
+                more = _more(size, most, _WHOLE * (now() - began), size)
+                if more >= 2 * size:
+                    size = more
+                    continue
+            best = yield from _best_of(seen, F, pivots, best)
+            if pivots.size < size or size == most:
+                return
+            size = _more(size, most, now() - began, size)
+
+
+def _best_of(seen: Problem, F: Array, pivots: Array, best: float) -> Generator[Iterate, Array | None, float]:
+    """Better and better answers with these landmarks; the objective of the last."""
+    from .auto import choose
+
+    for iterate in choose(seen)[0].iterates(seen, None):
+        primal, dual = objectives(seen, iterate)
+        if primal < best and iterate.beta.any():
+            best = primal
+            yield replace(of_full_problem(iterate, seen, F, pivots), partial=True, done=False)
+        if iterate.done or relative(primal - dual, primal, dual) <= _ENOUGH:
+            break
+    return best
 
 
 @dataclass(frozen=True)
@@ -140,6 +166,7 @@ class InFeatures(Solver):
     """Explicit features, computed once: where rows of K would compute them again and again."""
 
     exhausted: ClassVar[Status] = Status.OUT_OF_TIME
+    hurried: ClassVar[bool] = True
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         from .auto import choose
@@ -152,7 +179,7 @@ class InFeatures(Solver):
                 return
 
 
-def _objectives(seen: Problem, iterate: Iterate) -> tuple[float, float]:
+def objectives(seen: Problem, iterate: Iterate) -> tuple[float, float]:
     """Primal and dual value of an iterate."""
     if iterate.gap is not None and iterate.dual is not None:
         return iterate.dual + iterate.gap, iterate.dual

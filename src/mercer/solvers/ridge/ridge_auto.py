@@ -73,18 +73,15 @@ def seconds_of(work: Work, ridge: Ridge) -> float:
     return work.flops * flop_seconds() + values
 
 
-def affords(ridge: Ridge, solver: RidgeSolver, deadline: Deadline) -> bool:
-    """Whether there is time for a solver; precomputed values leave no choice."""
-    if not deadline.limited or ridge.kernel.domain is Domain.VALUES:
-        return True
-    share = _SURELY if isinstance(solver, NormalEquations) else _AFFORDS
-    return seconds_of(solver.first_work(ridge), ridge) <= share * deadline.left()
-
-
-def cheaper_ridge(ridge: Ridge, solver: RidgeSolver, deadline: Deadline) -> RidgeSolver:
-    """What to turn to, where time is too short: in explicit features, normal equations of some of the rows; else
-    landmarks, as many as it allows.
+def ridge_in_time(ridge: Ridge, solver: RidgeSolver, deadline: Deadline) -> RidgeSolver:
+    """The solver, or what to turn to, where time is too short for it: in explicit features, normal equations of some of
+    the rows; else landmarks, as many as it allows. Precomputed values leave no choice.
     """
+    if not deadline.limited or ridge.kernel.domain is Domain.VALUES:
+        return solver
+    share = _SURELY if isinstance(solver, NormalEquations) else _AFFORDS
+    if seconds_of(solver.first_work(ridge), ridge) <= share * deadline.left():
+        return solver
     if isinstance(solver, NormalEquations):
         rows = _rows_in_time(ridge, deadline)
         if rows is not None:
