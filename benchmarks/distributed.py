@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter, process_time
@@ -31,8 +31,8 @@ import numpy as np  # noqa: E402
 from distributed import Client, LocalCluster, wait  # noqa: E402
 from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 
-from mercer import SVC  # noqa: E402
-from mercer.estimators.on_blocks import fit_on_blocks  # noqa: E402
+from mercer import SVC, KernelRidge, LinearSVC  # noqa: E402
+from mercer.estimators.on_blocks import fit_on_blocks, fit_ridge_on_blocks  # noqa: E402
 from mercer.shards.dask import DaskEngine  # noqa: E402
 from mercer.shards.engine import Verb  # noqa: E402
 
@@ -89,10 +89,12 @@ def main() -> None:
     parser.add_argument("--points", choices=POINTS, default="bent")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--memory", type=int, metavar="ROWS", help="memory alone, of one worker with so many rows")
+    parser.add_argument("--dtype", choices=["float32", "float64"], default="float32", help="for --memory")
+    parser.add_argument("--machine", choices=MACHINES, default="SVC", help="for --memory")
     parser.add_argument("--rounds", type=int, default=4, help="of the fit whose memory is measured")
     arguments = parser.parse_args()
     if arguments.memory:
-        memory(arguments.memory, arguments.columns, arguments.points, arguments.rounds)
+        memory(arguments)
         return
     X, y = POINTS[arguments.points](arguments.rows, arguments.columns, np.random.default_rng(0))
     machine = SVC(C=arguments.C)
@@ -154,30 +156,59 @@ class Counting(DaskEngine):
         return found
 
 
-def memory(rows: int, columns: int, kind: str, rounds: int) -> None:
+def memory(arguments: argparse.Namespace) -> None:
     """What a worker holds at most while a machine is fitted, above what it holds after its imports; it makes its points
     itself, in pieces, as it would read them. The more rounds, the more support vectors are sent for the certificate.
     """
+    rows, columns, kind = arguments.memory // 10, arguments.columns, POINTS[arguments.points]
     seeds = np.random.SeedSequence(0).spawn(10)
     with cluster(1) as client:
         before = client.run(resident)
-        made = [dask.delayed(POINTS[kind], nout=2)(rows // 10, columns, np.random.default_rng(seed)) for seed in seeds]
+        made = [dask.delayed(made_of, nout=2)(kind, rows, columns, arguments.dtype, seed) for seed in seeds]
         X, y = zip(*client.persist(made), strict=True)
         wait([*X, *y])
+        targets = np.concatenate(client.gather(client.compute(list(y))))
+        del y, made
         there = client.run(resident)
         client.run(forget_peak)
-        machine = SVC(max_iter=rounds)
-        with catch_warnings():
-            simplefilter("ignore", ConvergenceWarning)
-            engine = Counting.of(client, list(X))
-            fit_on_blocks(machine, engine, np.concatenate(client.gather(client.compute(list(y)))))
+        most = fitted_there(MACHINES[arguments.machine](arguments.rounds), client, list(X), targets)
         peak = client.run(resident, True)
-    data = rows // 10 * 10 * columns * 4
+    data = 10 * rows * columns * np.dtype(arguments.dtype).itemsize
     for worker, held in before.items():
+        parts = [(bytes_of_it[worker] - held) / data for bytes_of_it in (there, peak)]
         print(
-            f"{data / 1e6:.0f} MB of points: the worker holds {(there[worker] - held) / data:.2f} of it before, "
-            f"{(peak[worker] - held) / data:.2f} at most in the fit (sums over {engine.most} support vectors)"
+            f"{arguments.machine}, {columns} columns, {arguments.dtype}, {data / 1e6:.0f} MB of points: the worker "
+            f"holds {parts[0]:.2f} of it before, {parts[1]:.2f} at most in the fit (sums over {most} support vectors)",
+            flush=True,
         )
+
+
+Points = tuple[np.ndarray, np.ndarray]
+
+
+def made_of(kind: Callable[..., Points], rows: int, columns: int, dtype: str, seed: np.random.SeedSequence) -> Points:
+    """Points and targets, in this precision."""
+    X, y = kind(rows, columns, np.random.default_rng(seed))
+    return X.astype(dtype, copy=False), y.astype(np.int8)
+
+
+MACHINES = {
+    "SVC": lambda rounds: SVC(max_iter=rounds),
+    "LinearSVC": lambda rounds: LinearSVC(max_iter=rounds),
+    "KernelRidge": lambda rounds: KernelRidge("rbf", solver="nystrom(landmarks=500)", random_state=0),
+}
+
+
+def fitted_there(machine: Any, client: Client, X: list[Any], y: np.ndarray) -> int:
+    """Fit; how many support vectors the longest sum over them had."""
+    engine = Counting.of(client, X)
+    with catch_warnings():
+        simplefilter("ignore", ConvergenceWarning)
+        if isinstance(machine, KernelRidge):
+            fit_ridge_on_blocks(machine, engine, y)
+        else:
+            fit_on_blocks(machine, engine, y)
+    return engine.most
 
 
 if __name__ == "__main__":

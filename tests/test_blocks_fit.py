@@ -14,8 +14,10 @@ from mercer.kernels import Gaussian
 from mercer.losses import Hinge
 from mercer.problem import Problem
 from mercer.progress import Watch
+from mercer.shards import afar
 from mercer.shards import block as verbs
 from mercer.shards.afar import SpreadGram, SpreadPoints
+from mercer.shards.compact import size_of
 from mercer.shards.engine import WorkersLostError
 from mercer.shards.local import LocalEngine
 from mercer.solution import Status
@@ -187,6 +189,21 @@ def test_float32_sparse_and_no_bias():
             assert overlap(here.certificate_, there.certificate_)
 
 
+def test_points_of_many_columns_are_sent_when_they_are_taken():
+    """Blocks name places, and of these only a working set is asked for: the same rounds."""
+    rng = np.random.default_rng(21)
+    X = rng.normal(size=(N, 600))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=N) > 0, 1, -1)
+    kind = "decomposition(working_set=64)"
+    found = []
+    for points in (X, X[:, :400]):
+        engine = LocalEngine(np.split(points, [140, 280]))
+        machine = spread(SVC(solver=kind), points, y, [], engine=engine)
+        assert overlap(machine.certificate_, SVC().fit(points, y).certificate_)
+        found.append(engine.received["ask"] / machine.solution_.iterations / points.shape[1])
+    assert found[0] < 0.3 * found[1]
+
+
 def test_one_block_of_bits_beside_others():
     """How values are computed must suit the points of other blocks too."""
     X, y = data(5)
@@ -221,7 +238,7 @@ class Counting(LocalEngine):
     rows = 0
 
     def chain(self, verb, rows, parts):
-        self.rows += sum(map(len, rows.values()))
+        self.rows += sum(map(size_of, rows.values()))
         return super().chain(verb, rows, parts)
 
 
@@ -232,8 +249,9 @@ def easy(n=3000):
     return (rng.normal(size=(n, 6)) + y[:, None]).astype(np.float32), y
 
 
-def test_a_certificate_looks_only_where_it_matters():
+def test_a_certificate_looks_only_where_it_matters(monkeypatch):
     """Where F, as the blocks have it, proves that there is no loss, K beta is not computed anew."""
+    monkeypatch.setattr(afar, "_HERE", 0)  # however few points, blocks compute the sums
     X, y = easy()
     engine = Counting(np.split(X, [1000, 1800]))
     machine = spread(SVC("rbf(gamma=0.1)"), X, y, [], engine=engine)

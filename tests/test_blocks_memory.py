@@ -13,8 +13,9 @@ from mercer.losses import Hinge
 from mercer.shards import block as verbs
 from mercer.shards.afar import SpreadGram, SpreadPoints
 from mercer.shards.block import Block
+from mercer.shards.compact import Brief, BriefTerms, Coefficients, in_brief, run_of, size_of, some_of
 from mercer.shards.local import LocalEngine
-from mercer.shards.messages import Begin
+from mercer.shards.messages import Ask, Begin, Moved, Refresh, Support
 
 DATA = 32_000_000  # bytes of a block
 MOST = 24_000_000  # 0.12 of 200 MB
@@ -71,7 +72,7 @@ def test_what_is_asked_of_a_block(dense, kind, left_out):
     block, rows = Block(0, X), np.arange(X.shape[0])[left_out:]
     weight = np.ones(rows.size)
     assert asked_for(verbs.facts, block) <= MOST
-    assert asked_for(verbs.moments, block, rows, weight) <= MOST
+    assert asked_for(verbs.moments, block, rows, Brief.of(weight)) <= MOST
     assert asked_for(verbs.diagonal_at, block, rows, Gaussian(0.5)) <= MOST
     assert asked_for(verbs.weights_at, block, rows, weight[None]) <= MOST
     assert asked_for(verbs.scores_at, block, rows, np.ones((1, X.shape[1]))) <= MOST
@@ -83,7 +84,84 @@ def test_a_problem_that_begins_and_goes_on(dense, kernel, kind):
     """Where nothing may be kept ready; 64 bytes for each row are the problem's own."""
     X = dense if kind == "float32" else sparse(kind[4:])
     n, block = X.shape[0], Block(0, X)
-    rows, zeros = np.arange(n), np.zeros(n)
-    terms = Hinge().terms(np.where(rows % 2, 1.0, -1.0), np.ones(n))
-    begin = Begin("p", 0, kernel, "float32", True, rows, terms, zeros, zeros, (X[:2],), 0.0)
-    assert asked_for(verbs.begin, block, begin) <= MOST + 128 * n
+    assert asked_for(verbs.begin, block, beginning(X, kernel)) <= MOST + 128 * n
+
+
+def beginning(X, kernel):
+    """A problem of which nothing is known yet, where nothing may be kept ready."""
+    rows, zeros = np.arange(X.shape[0]), np.zeros(X.shape[0])
+    terms = Hinge().terms(np.where(rows % 2, 1.0, -1.0), np.ones(rows.size))
+    return Begin(
+        "p", 0, kernel, "float32", True, in_brief(rows), BriefTerms.of(terms), Coefficients.of(zeros), Brief.of(zeros),
+        (X[:2],), 0.0,
+    )  # fmt: skip
+
+
+def test_rows_of_few_columns():
+    """Of 80 bytes each: F takes 8, the terms 3, and messages and replies next to nothing."""
+    n, scratch = 200_000, 4_000_000
+    X = np.random.default_rng(2).standard_normal((n, 20), np.float32)
+    block, begin = Block(0, X), beginning(X, Gaussian(0.05))
+    assert begin.nbytes <= 3 * n + 1000
+    assert asked_for(verbs.begin, block, begin) <= 8 * n + scratch
+    some = np.arange(0, n, 400)
+    ones = np.ones(some.size)
+    moved = Moved("p", 1, X[some], np.zeros(some.size, int), some, ones, ones)
+    assert asked_for(verbs.move, block, moved) <= scratch
+    assert asked_for(verbs.ask, block, Ask("p", 1, 1.0, -1.0, 0.0, 1000, some, False)) <= scratch
+    assert asked_for(verbs.slopes, block, "p", 1) <= scratch
+    anew = Refresh("p", 2, Coefficients.of(np.ones(n) * (np.arange(n) % 400 == 0)), in_brief(some), Brief.of(ones))
+    assert asked_for(verbs.refresh, block, anew) <= scratch
+    assert asked_for(verbs.sums_at, block, slice(0, n), None, support(X[:500])) <= 8 * n + scratch
+
+
+def support(Z):
+    return Support(Gaussian(0.05), Z, np.ones((len(Z), 1)), "float64")
+
+
+MANY = np.random.default_rng(3).standard_normal(70_000)
+NUMBERS = {
+    "the same": np.full(500, 3.0),
+    "two kinds": np.where(np.arange(500) % 3, 1.0, -1.0),
+    "a late kind": np.where(np.arange(70_000) < 69_999, 1.0, -1.0) + (np.arange(70_000) % 2),
+    "many kinds": MANY,
+    "nothing": np.zeros(0),
+    "one": np.ones(1),
+}
+
+
+@pytest.mark.parametrize("values", NUMBERS.values(), ids=NUMBERS)
+def test_numbers_in_brief(values):
+    n = values.size
+    brief, chosen = Brief.of(values), np.arange(0, n, 3)
+    np.testing.assert_array_equal(brief.at(slice(0, n)), values)
+    np.testing.assert_array_equal(brief.at(slice(n // 3, n // 2)), values[n // 3 : n // 2])
+    np.testing.assert_array_equal(brief.at(chosen), values[chosen])
+    if values is NUMBERS["two kinds"]:
+        assert brief.codes.nbytes == n
+
+
+@pytest.mark.parametrize("rows", [np.arange(5, 40), np.array([3, 4, 9, 30]), np.array([7]), np.array([0, 0, 2])])
+def test_rows_in_brief(rows):
+    brief, places = in_brief(rows), np.array([0, -1 % rows.size])
+    assert size_of(brief) == rows.size
+    assert isinstance(brief, slice) == (np.unique(np.diff(rows)).tolist() in ([], [1]))
+    np.testing.assert_array_equal(some_of(brief, places), rows[places])
+    np.testing.assert_array_equal(some_of(brief, slice(0, rows.size)), rows)
+    np.testing.assert_array_equal(np.arange(100)[run_of(brief, slice(1, 3))], rows[1:3])
+
+
+def test_coefficients_in_brief():
+    rng = np.random.default_rng(4)
+    beta = np.where(rng.random(1000) < 0.2, rng.standard_normal(1000), 0.0)
+    brief = Coefficients.of(beta)
+    for _ in range(20):
+        places = rng.choice(1000, 50, replace=False)
+        beta[places] = np.where(rng.random(50) < 0.5, rng.standard_normal(50), 0.0)
+        brief = brief.changed(places, beta[places])
+        assert (brief.values != 0.0).all()
+        np.testing.assert_array_equal(brief.at(slice(0, 1000)), beta)
+        np.testing.assert_array_equal(brief.at(slice(300, 301)), beta[300:301])
+        np.testing.assert_array_equal(brief.at(places), beta[places])
+    np.testing.assert_array_equal(brief.times(2.0).at(slice(0, 1000)), 2.0 * beta)
+    np.testing.assert_array_equal(Coefficients.of(np.zeros(3)).at(np.array([1])), [0.0])

@@ -277,6 +277,7 @@ def test_workers_keep_no_messages_and_no_replies(nannies):
                 return
             sleep(0.1)
 
+    gc.collect()  # what earlier fits have left
     gc.disable()
     try:
         fit_on_blocks(clone(ROUNDS), placed(nannies), Y, watch=At(8, look))
@@ -288,6 +289,8 @@ def test_workers_keep_no_messages_and_no_replies(nannies):
 def test_workers_do_not_remember_all_parts_of_a_sum(nannies, monkeypatch):
     """What a link of a chain needs stays until no link can be asked for again: chains are cut, and the sums stay."""
     monkeypatch.setattr(afar, "_PART_BYTES", 1)
+    monkeypatch.setattr(engine_of_dask, "_SMALL_BYTES", 0)
+    monkeypatch.setattr(engine_of_dask, "_SUMS", 1.0)
     v, seen = np.sin(np.arange(len(X))), []
 
     def links():
@@ -305,11 +308,12 @@ def test_workers_do_not_remember_all_parts_of_a_sum(nannies, monkeypatch):
                     sleep(0.1)
 
     here = afar.SpreadGram(Gaussian(0.5), afar.SpreadPoints(LocalEngine(np.array_split(X, 2)))).recompute(v)
-    for share, most in ((0.0, 0), (1.0, 4)):
+    for share, most in ((0.0, 0), (10.0, 4)):
         monkeypatch.setattr(engine_of_dask, "_REMEMBERED", share)
         there = Looked(Gaussian(0.5), afar.SpreadPoints(placed(nannies))).recompute(v)
         np.testing.assert_array_equal(here, there)
-        assert seen[-1] == most
+        assert seen[-1] <= most
+        assert (seen[-1] > 1) == (share > 0.0)
 
 
 DYING = """

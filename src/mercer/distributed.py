@@ -35,7 +35,8 @@ def fit(
     answer so far is kept, with the status WORKERS_LOST. `checkpoint` names a file to which coefficients are written
     every 20 rounds: a fit whose client or scheduler was lost goes on from it, when it is called again.
     """
-    from .shards.dask import DaskEngine, client_at_hand, columns_of, values_of
+    from .shards.chunks import columns_of
+    from .shards.dask import DaskEngine, client_at_hand, values_of
 
     if not isinstance(estimator, SVC | SVR | OneClassSVM | LinearSVC | KernelLogistic | KernelRidge):
         names = "SVC, SVR, OneClassSVM, LinearSVC, KernelLogistic or KernelRidge"
@@ -46,8 +47,8 @@ def fit(
     y, sample_weight = values_of(engine, y), values_of(engine, sample_weight)
     if isinstance(estimator, KernelRidge):
         fit_ridge_on_blocks(estimator, engine, y, sample_weight, columns=columns_of(X))
-        return estimator
-    fit_on_blocks(estimator, engine, y, sample_weight, columns=columns_of(X), checkpoint=checkpoint)
+    else:
+        fit_on_blocks(estimator, engine, y, sample_weight, columns=columns_of(X), checkpoint=checkpoint)
     return estimator
 
 
@@ -70,7 +71,7 @@ def _of_rows(estimator: Any, method: str, X: Any) -> Any:
     import dask
     import dask.array as da
 
-    from .shards.dask import chunks_of, pieces_of
+    from .shards.chunks import chunks_of, pieces_of
 
     getattr(estimator, method)  # what is not there is said now
     chunks = chunks_of(X)

@@ -98,15 +98,17 @@ def _blocks(
 
     steps = dict(pipeline.steps)
     read = [dask.delayed(_read, nout=2)(arguments, path, steps["encode"], targets) for path in paths]
-    X = client.persist([part[0] for part in read])
-    y = None if targets == "nothing" else np.concatenate(client.gather(client.compute([part[1] for part in read])))
-    if "scale" in steps:
-        scaler: Any = steps["scale"]
-        for points in X:  # each where its block is
+    X, ys = [part[0] for part in read], [] if targets == "nothing" else [part[1] for part in read]
+    scaler: Any = steps.get("scale")
+    if scaler is not None:
+        for points in X:  # each where it is read; for its block it is read again, so that nobody holds it twice
             scaler = dask.delayed(_learned)(scaler, points)
-        steps["scale"] = client.compute(scaler).result()
-        pipeline.steps[1] = ("scale", steps["scale"])
-        X = [dask.delayed(_transformed)(steps["scale"], points) for points in X]
+    *targets_there, scaler = client.gather(client.compute([*ys, dask.delayed(scaler)]))
+    if scaler is not None:
+        steps["scale"] = scaler
+        pipeline.steps[1] = ("scale", scaler)
+        X = [dask.delayed(_transformed)(scaler, points) for points in X]
+    y = np.concatenate(targets_there) if ys else None
     return X, y
 
 

@@ -7,25 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
 
 from ..arithmetic import by_default
-from ..columns import product_between
+from ..columns import SCRATCH, pieces, product_between
+from ..columns.columns import PIECE
 from ..kernels import Kernel
-from ..kernels.points import take
-from ..shards.afar import SpreadPoints
+from ..memory import DOUBLE
+from ..shards.afar import Share, SpreadPoints
 from ..shards.block import Block
+from ..shards.compact import Brief, Rows, in_brief, run_of, size_of
 from ..shards.engine import WorkersLostError
 from ..shards.messages import Lost
 from ..solvers.ridge import Ridge
 from ..solvers.ridge.posed import of_arrays, values_within
 from ..solvers.ridge.row_sums import Features, Moments, Piece, Stream, Sums, moments, sums
-from ..types import Array, Index, Points
+from ..types import Array, Points
 
 _TRIES = 10  # as often targets may be lost in one pass
+_VALUES = SCRATCH // DOUBLE // DOUBLE // 2  # Of features, at a time: there are several copies.
 
 
 class SpreadRows:
@@ -78,7 +81,7 @@ class SpreadRows:
     def scores(self, kernel: Kernel, points: Points, errors: Array) -> Array:
         """sum_i w_i e_i k(x_i, .) at some points."""
         parts = self.points.parts
-        told = {b: (part.rows, self.weight[part.places, None] * errors[part.places]) for b, part in parts.items()}
+        told = {b: (in_brief(p.rows), self.weight[p.places, None] * errors[p.places]) for b, p in parts.items()}
         return np.asarray(sum(self.engine.ask(scores_of_rows, told, kernel, points).values()))
 
     def _pass(self, verb: Callable[..., Any], told: Any) -> dict[int, Any]:
@@ -91,9 +94,12 @@ class SpreadRows:
             if not missing:
                 return {number: replies[number] for number in sorted(replies)}
             parts = {number: self.points.parts[number] for number in missing}
-            told_anew = {b: (self.name, p.rows, self.T[p.places], self.weight[p.places]) for b, p in parts.items()}
+            told_anew = {b: self._told(part) for b, part in parts.items()}
             self.engine.ask(hold, told_anew)
         raise WorkersLostError(f"Blocks were lost {_TRIES} times in one pass: the workers do not live long enough.")
+
+    def _told(self, part: Share) -> tuple[str, Rows, Array, Brief]:
+        return self.name, in_brief(part.rows), self.T[part.places], Brief.of(self.weight[part.places])
 
 
 def _given(features: Features) -> tuple[Kernel, Points, int]:
@@ -103,51 +109,60 @@ def _given(features: Features) -> tuple[Kernel, Points, int]:
 # What blocks do.
 
 
-def hold(block: Block, name: str, rows: Index, T: Array, weight: Array) -> None:
+def hold(block: Block, name: str, rows: Rows, T: Array, weight: Brief) -> None:
     """Keep targets and weights of some rows."""
-    block.held[name] = (rows, T, weight)
+    block.held[name] = _HeldTargets(rows, T, weight)
 
 
-def _piece(block: Block, name: str) -> Piece | None:
-    found = block.held.get(name)
-    if found is None:
-        return None
-    rows, T, weight = found
-    whole = np.array_equal(rows, np.arange(block.X.shape[0]))
-    return Piece(block.X if whole else take(block.X, rows), T, weight)
+class _HeldTargets(NamedTuple):
+    """Some rows of a block, with targets and weights."""
 
+    rows: Rows
+    T: Array
+    weight: Brief
 
-def _stream(piece: Piece, targets: int) -> Stream:
-    return Stream(lambda: iter([piece]), len(piece.weight), targets)
+    def stream(self, X: Points, ones: bool = False) -> Stream:
+        """The rows, some at a time; with one more target, which is 1 everywhere."""
+        n = size_of(self.rows)
+
+        def read() -> Iterator[Piece]:
+            for part in pieces(n, PIECE):
+                some = slice(part.start, min(part.stop, n))
+                T = np.column_stack([self.T[some], np.ones(some.stop - some.start)]) if ones else self.T[some]
+                yield Piece(X[run_of(self.rows, some)], T, self.weight.at(some))
+
+        return Stream(read, n, self.T.shape[1] + ones, _VALUES)
 
 
 @by_default
 def sums_of_rows(block: Block, name: str, told: Any) -> tuple[Sums, Array | None] | Lost:
     """See `solvers.ridge.row_sums.sums`; one more target than there are is 1 everywhere."""
-    piece = _piece(block, name)
-    if piece is None:
+    held = block.held.get(name)
+    if held is None:
         return Lost()
     features, coefficients, dtype, centre, wanted = told
-    if coefficients.shape[1] > piece.T.shape[1]:
-        piece = piece._replace(T=np.column_stack([piece.T, np.ones(len(piece.T))]))
-    errors = np.empty((len(piece.weight), coefficients.shape[1])) if wanted else None
-    stream = _stream(piece, coefficients.shape[1])
+    stream = held.stream(block.X, ones=coefficients.shape[1] > held.T.shape[1])
+    errors = np.empty((stream.n, coefficients.shape[1])) if wanted else None
     return sums(stream, Features(*features), coefficients, dtype, centre=centre, errors=errors), errors
 
 
 @by_default
 def moments_of_rows(block: Block, name: str, told: Any) -> Moments | Lost:
     """See `solvers.ridge.row_sums.moments`."""
-    piece = _piece(block, name)
-    if piece is None:
+    held = block.held.get(name)
+    if held is None:
         return Lost()
     features, centre, L = told
-    *_, total = moments(_stream(piece, piece.T.shape[1]), Features(*features), centre, L)
+    *_, total = moments(held.stream(block.X), Features(*features), centre, L)
     assert total is not None
     return total
 
 
 @by_default
-def scores_of_rows(block: Block, rows: Index, beta: Array, kernel: Kernel, points: Points) -> Array:
+def scores_of_rows(block: Block, rows: Rows, beta: Array, kernel: Kernel, points: Points) -> Array:
     """sum_i beta_i k(x_i, .) at some points."""
-    return product_between(kernel, points, take(block.X, rows), beta, np.float64)
+    total, n = np.zeros((points.shape[0], beta.shape[1])), size_of(rows)
+    for part in pieces(n, PIECE):
+        some = slice(part.start, min(part.stop, n))
+        total += product_between(kernel, points, block.X[run_of(rows, some)], beta[some], np.float64)
+    return total

@@ -37,6 +37,7 @@ class SpreadSheet(Sheet):
                     self.answers |= {key: self._here(answer) for key, answer in found.items()}
                 self.keep()
         finally:
+            data.release()  # workers need not keep it, until the client collects its garbage
             self.keep()
 
     def _here(self, answer: Answer | Exception) -> Answer | Exception:

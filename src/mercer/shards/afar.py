@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +16,16 @@ from ..gram import Gram
 from ..kernels import Kernel, Linear
 from ..kernels.points import is_sparse, require_no_overflow, squares_fit_in_single, take
 from ..limits import now
+from ..memory import DOUBLE
+from ..parallel import shares
 from ..types import Array, DType, Index, Points
-from .block import diagonal_at, moments, points_at, scores_at, sums_at, weights_at
+from .block import diagonal_at, moments, points_at, scores_at, sums_at, sums_with, weights_at
+from .compact import Brief, in_brief
 from .engine import Engine
 from .messages import Support
 
 _PART_BYTES = 1_000_000  # Support vectors of so many bytes are sent at a time: a worker holds some, and one packed.
+_HERE = 2 * 2 * BLOCK  # Sums at no more points than this are made here.
 
 
 class Share(NamedTuple):
@@ -70,11 +75,19 @@ class SpreadPoints:
 
     def parts_of(self, index: Index) -> dict[int, Share]:
         """The same for some points; places are those in the index."""
-        block, rows, edges = self.block[index], self.rows[index], self.engine.edges
-        order = np.argsort(block, kind="stable")
-        starts = np.searchsorted(block[order], np.arange(self.engine.count + 1))
+        rows, edges = self.rows[index], self.engine.edges
+        order = np.argsort(rows, kind="stable")  # rows of a block grow: they are often all of them
+        starts = np.searchsorted(rows[order], edges)
         groups = {b: order[starts[b] : starts[b + 1]] for b in range(self.engine.count) if starts[b] < starts[b + 1]}
         return {b: Share(places, rows[places] - edges[b]) for b, places in groups.items()}
+
+    def waves(self, index: Index, many: int) -> Iterator[dict[int, Share]]:
+        """The same, as many at a time as blocks have room for so many sums of each; all blocks in each."""
+        parts, room = self.parts_of(index), self.engine.room
+        number = max(1, *(ceil(DOUBLE * many * part.rows.size / room(b)) for b, part in parts.items()))
+        for k in range(number):
+            cuts = {b: shares(part.rows.size, number)[k] for b, part in parts.items()}
+            yield {b: Share(*(some[cut] for some in parts[b])) for b, cut in cuts.items() if cut.stop > cut.start}
 
     def __len__(self) -> int:
         return int(self.shape[0])
@@ -86,7 +99,7 @@ class SpreadPoints:
         missing = index[~self.seen.has(self.rows[index])]
         if missing.size:
             parts = self.parts_of(missing)
-            found = self.engine.ask(points_at, {b: part.rows for b, part in parts.items()})
+            found = self.engine.ask(points_at, {b: in_brief(part.rows) for b, part in parts.items()})
             order = np.concatenate([part.places for part in parts.values()])
             if missing.size == index.size:  # nothing to remember: who asks for many does so once
                 return take(joined(list(found.values())), np.argsort(order, kind="stable"))
@@ -104,13 +117,14 @@ class SpreadPoints:
 
     def dots_at(self, index: Index, W: Array) -> Array:
         """The same for some points."""
-        parts = self.parts_of(index)
-        found = self.engine.ask(scores_at, {b: (part.rows, W) for b, part in parts.items()})
-        return in_order(parts, found, index.size, len(W))
+        out = np.empty((index.size, len(W)))
+        for parts in self.waves(index, len(W)):
+            put(out, parts, self.engine.ask(scores_at, {b: (in_brief(part.rows), W) for b, part in parts.items()}))
+        return out
 
     def variance(self, weight: Array) -> float:
         """The variance of all entries."""
-        parts = {b: (part.rows, weight[part.places]) for b, part in self.parts.items()}
+        parts = {b: (in_brief(part.rows), Brief.of(weight[part.places])) for b, part in self.parts.items()}
         total, means, variances = np.concatenate(list(self.engine.ask(moments, parts).values())).T
         mean = float(total @ means) / float(total.sum())
         return float(total @ (variances + (means - mean) ** 2)) / float(total.sum())
@@ -119,9 +133,14 @@ class SpreadPoints:
 def in_order(parts: dict[int, Share], found: dict[int, Array], size: int, *more: int) -> Array:
     """What blocks have found, in the order of the points."""
     out = np.empty((size, *more))
+    put(out, parts, found)
+    return out
+
+
+def put(out: Array, parts: dict[int, Share], found: dict[int, Array]) -> None:
+    """What blocks have found, to the places of their points."""
     for b, part in parts.items():
         out[part.places] = found[b]
-    return out
 
 
 class Seen:
@@ -205,7 +224,7 @@ class SpreadGram(Gram):
     @cached_property
     def _diag(self) -> Array:
         parts = self.points.parts
-        found = self.engine.ask(diagonal_at, {b: (part.rows, self.kernel) for b, part in parts.items()})
+        found = self.engine.ask(diagonal_at, {b: (in_brief(part.rows), self.kernel) for b, part in parts.items()})
         return in_order(parts, found, self.n)
 
     def diag(self) -> Array:
@@ -245,14 +264,22 @@ class SpreadGram(Gram):
         return np.asarray(products.reshape(-1, *v.shape[1:]))
 
     def _sums(self, used: Index, weights: Array, index: Index, dtype: DType) -> Array:
-        """Over the support vectors, some at a time; by all blocks at once."""
-        began, parts = now(), self.points.parts_of(index)
-        found = self.engine.chain(
-            sums_at, {b: part.rows for b, part in parts.items()}, self._support(used, weights, dtype)
-        )
+        """Over the support vectors, some at a time; by all blocks at once, but for a few points."""
+        if index.size <= _HERE and 2 * index.size <= self.n:
+            return self._sums_here(self.points[index], self._support(used, weights, dtype))
+        began, out = now(), np.empty((index.size, weights.shape[1]))
+        for parts in self.points.waves(index, weights.shape[1]):
+            rows = {b: in_brief(part.rows) for b, part in parts.items()}
+            found = self.engine.chain(sums_at, rows, self._support(used, weights, dtype))
+            put(out, parts, {b: sums.T for b, sums in found.items()})
         self.values += used.size * index.size
         self.seconds = (now() - began) / (used.size * index.size)
-        return in_order(parts, {b: sums.T for b, sums in found.items()}, index.size, weights.shape[1])
+        return out
+
+    def _sums_here(self, X: Points, support: Iterator[Support]) -> Array:
+        """The same at a few points, which come here: fewer bytes than to send support vectors to all blocks."""
+        found = sum(sums_with(part, X) for part in support)
+        return np.asarray(found).T
 
     def combination(self, beta: Array) -> Array:
         """w = sum_i beta_i x_i."""
@@ -263,7 +290,8 @@ class SpreadGram(Gram):
 
     def _linear_weights(self, used: Index, weights: Array) -> Array:
         parts = self.points.parts_of(used)
-        found = self.engine.ask(weights_at, {b: (part.rows, weights[part.places].T) for b, part in parts.items()})
+        told = {b: (in_brief(part.rows), weights[part.places].T) for b, part in parts.items()}
+        found = self.engine.ask(weights_at, told)
         return np.asarray(np.sum(list(found.values()), axis=0))
 
     def _support(self, used: Index, weights: Array, dtype: DType) -> Iterator[Support]:

@@ -7,20 +7,20 @@ not copied with the block, and who misses it is told `Lost`, and tells the block
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arithmetic import by_default
-from ..columns import Columns, sums_between
+from ..columns import sums_between
 from ..columns.choose import way_of
 from ..kernels import Kernel
 from ..kernels.adaptive import variance
 from ..kernels.pairwise import linear_scores, linear_weights, rows_at_a_time
 from ..kernels.points import Chosen, is_sparse, nbytes, squared_norms, take, vectors
-from ..parallel import thread_count
 from ..types import Array, Index, Points
+from .compact import Brief, Rows, run_of, size_of, some_of
 from .messages import Ask, Begin, Candidates, Facts, Lost, Moved, Refresh, Rescaled, Slopes, Summary, Support
 from .piece import Piece
 
@@ -54,7 +54,7 @@ class _Known(NamedTuple):
 def admitted(number: int, X: Any) -> Block:
     """A block of rows of numbers: a matrix, dense or CSR, or a data frame; it may be empty."""
     if hasattr(X, "iloc"):
-        X = X.to_numpy()
+        X = np.ascontiguousarray(X.to_numpy())
     if hasattr(X, "shape") and len(X.shape) == 2 and X.shape[0] == 0:
         return Block(number, np.zeros((0, X.shape[1])))
     try:
@@ -77,7 +77,7 @@ def facts(block: Block) -> Facts:
 def _witnesses(X: Points) -> Index:
     """The longest row, by squares and by absolute values; and one that is not of zeros and ones, if any is."""
     longest, widest, other = (-1.0, 0), (-1.0, 0), -1
-    for part, some in _strips(X, np.arange(X.shape[0])):
+    for part, some in _strips(X, slice(0, X.shape[0])):
         start = part.start
         squares, sizes = squared_norms(some), np.asarray(abs(some).sum(axis=1)).reshape(-1)
         longest = max(longest, (float(squares.max()), start + int(squares.argmax())))
@@ -100,10 +100,7 @@ def _witnesses(X: Points) -> Index:
 def begin(block: Block, message: Begin) -> Summary:
     """Take a problem as it stands."""
     way = way_of(message.kernel, (block.X, *message.witnesses), message.dtype)  # points of elsewhere will meet these
-    columns = Columns(message.kernel, block.X, message.dtype, thread_count(), room=0.0, way=way)
-    columns.room = message.packed
-    columns = columns.narrow(message.rows, columns.threads)
-    piece = Piece(columns, message.terms, message.bias, message.beta, message.scores)
+    piece = Piece(way, block.X, message)
     reply = piece.summary()
     with block.lock:
         block.pieces[message.problem] = _Known(message.round, piece, reply)
@@ -156,7 +153,7 @@ def slopes(block: Block, problem: str, number: int) -> Slopes | Lost:
         known = block.pieces.get(problem)
         if known is None or known.round != number:
             return Lost()
-        return Slopes(known.piece.F.copy(), known.piece.error)
+        return Slopes(known.piece.F, known.piece.error)  # which stays as it is until the reply is there
 
 
 @by_default
@@ -166,7 +163,7 @@ def refresh(block: Block, message: Refresh) -> Summary | Lost:
         known = block.pieces.get(message.problem)
         if known is None:
             return Lost()
-        known.piece.stand(message.beta, message.scores)
+        known.piece.stand(message.beta, message.places, message.scores)
         reply = known.piece.summary()
         block.pieces[message.problem] = _Known(message.round, known.piece, reply)
         return reply
@@ -181,59 +178,68 @@ def forget(block: Block, problem: str) -> None:
 # Points and sums, of which nothing is known beforehand.
 
 
-def points_at(block: Block, rows: Index) -> Points:
+def points_at(block: Block, rows: Rows) -> Points:
     """Some points."""
-    return block.X if _all(block.X, rows) else take(block.X, rows)
+    return _chosen(block.X, rows, take)
 
 
 @by_default
-def diagonal_at(block: Block, rows: Index, kernel: Kernel) -> Array:
+def diagonal_at(block: Block, rows: Rows, kernel: Kernel) -> Array:
     """k(x, x) of some points."""
-    out = np.empty(rows.size)
+    out = np.empty(size_of(rows))
     for part, some in _strips(block.X, rows):
         out[part] = kernel.diag(some)
     return out
 
 
 @by_default
-def sums_at(block: Block, rows: Index, sums: Array | None, support: Support) -> Array:
+def sums_at(block: Block, rows: Rows, sums: Array | None, support: Support) -> Array:
     """sums + sum_j weights_j k(z_j, x) at some points, a row for each problem, of values of the support's precision."""
-    X, edges = block.X if _all(block.X, rows) else Chosen(block.X, rows), [0, len(support.weights)]
-    found = sums_between(support.kernel, X, support.points, support.weights, edges, support.dtype)[0]
-    return np.asarray(found) if sums is None else sums + found
+    found = sums_with(support, _chosen(block.X, rows, Chosen))
+    if sums is not None:
+        found += sums
+    return found
+
+
+def sums_with(support: Support, X: Any) -> Array:
+    """sum_j weights_j k(z_j, x) at some points, a row for each problem."""
+    edges = [0, len(support.weights)]
+    return np.asarray(sums_between(support.kernel, X, support.points, support.weights, edges, support.dtype)[0])
 
 
 @by_default
-def weights_at(block: Block, rows: Index, V: Array) -> Array:
+def weights_at(block: Block, rows: Rows, V: Array) -> Array:
     """w = sum_i v_i x_i of some points, a row for each problem."""
-    return linear_weights(Chosen(block.X, rows), V)
+    return linear_weights(_chosen(block.X, rows, Chosen), V)
 
 
 @by_default
-def scores_at(block: Block, rows: Index, W: Array) -> Array:
+def scores_at(block: Block, rows: Rows, W: Array) -> Array:
     """<w, x> of some points, a column for each problem."""
-    return linear_scores(Chosen(block.X, rows), W)
+    return linear_scores(_chosen(block.X, rows, Chosen), W)
 
 
 @by_default
-def moments(block: Block, rows: Index, weight: Array) -> Array:
+def moments(block: Block, rows: Rows, weight: Brief) -> Array:
     """The sum of the weights, and the mean and the variance of all entries: a row for every strip of some points."""
     found = []
     for part, X in _strips(block.X, rows):
-        w, sums = weight[part], np.asarray(X.sum(axis=1, dtype=np.float64)).reshape(-1)
+        w, sums = weight.at(part), np.asarray(X.sum(axis=1, dtype=np.float64)).reshape(-1)
         if w.any():
             found.append((float(w.sum()), float(w @ sums) / float(w.sum() * X.shape[1]), variance(X, w)))
     return np.array(found).reshape(-1, 3)
 
 
-def _all(X: Points, rows: Index) -> bool:
-    """Whether these rows are all, in order."""
-    return np.array_equal(rows, np.arange(X.shape[0]))
+def _chosen(X: Points, rows: Rows, copy: Callable[[Points, Index], Any]) -> Any:
+    """These rows, as they are where that takes no copy."""
+    if isinstance(rows, slice) and (size_of(rows) == X.shape[0] or not is_sparse(X)):
+        return X if size_of(rows) == X.shape[0] else X[rows]
+    return copy(X, some_of(rows, slice(0, size_of(rows))))
 
 
-def _strips(X: Points, rows: Index) -> Iterator[tuple[slice, Points]]:
+def _strips(X: Points, rows: Rows) -> Iterator[tuple[slice, Points]]:
     """These rows, as many at a time as a worker has room for beside the block."""
-    step, every = max(1, rows_at_a_time(X) // _STRIPS), _all(X, rows)
-    for start in range(0, rows.size, step):
-        part = slice(start, start + step)
-        yield part, X[part] if every else take(X, rows[part])
+    step, n = max(1, rows_at_a_time(X) // _STRIPS), size_of(rows)
+    for start in range(0, n, step):
+        part = slice(start, min(start + step, n))
+        yield part, X[run_of(rows, part)]

@@ -12,8 +12,6 @@ import concurrent.futures
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
-from math import ceil
 from typing import Any
 from uuid import uuid4
 
@@ -23,12 +21,11 @@ from distributed import Client, Future, LocalCluster, default_client, fire_and_f
 from distributed import wait as wait_for
 from distributed.scheduler import KilledWorker
 
-from ..kernels.points import is_sparse, nbytes
 from ..limits import look, now
-from ..memory import format_bytes
 from ..parallel import threads_given
-from ..types import Array, Points
+from ..types import Array
 from .block import Block, admitted
+from .chunks import BLOCK_BYTES, chunks_of, pieces_of
 from .engine import TRIES, Engine, Verb, WorkersLostError
 from .local import args_of
 from .messages import bytes_of
@@ -36,11 +33,9 @@ from .messages import bytes_of
 _CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
 PATIENCE = 20.0  # All workers are lost after so many seconds without any; the scheduler has as many for an answer.
 _SECONDS_BETWEEN_LOOKS = 0.25  # At the clock, while workers work.
-_SENT_BYTES = 2_000_000_000  # NumPy data of no more than so many bytes go to workers through the scheduler.
-_BLOCKS, _BLOCK_BYTES, _BLOCK_ROWS = 8, 16_000_000, 32  # They make at least so many blocks, of so many bytes, or rows.
-_SMALL_BYTES = 100_000_000  # Packed copies do not matter, where a worker has no more data than this;
-_PACKED = 0.2  # else they are no more than this part of its data.
-_REMEMBERED = 0.02  # The same for parts of a sum that it need not be told again.
+_SMALL_BYTES = 100_000_000  # Packed copies do not matter, where a worker has no more data than this.
+_REMEMBERED = 0.02  # Parts of a sum that it need not be told again are no more than this part of its data,
+_SUMS = 0.5 * _REMEMBERED  # and sums that it is at are this part of it.
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # terms of many rows are sent once
 
 
@@ -97,21 +92,45 @@ class DaskEngine(Engine):
             return cls(client, blocks)
 
     def packed(self, number: int) -> float:
-        home, facts = self.homes.get(number), self.facts
-        held = sum(fact.nbytes_held for k, fact in enumerate(facts) if self.homes.get(k) == home)
-        return np.inf if held <= _SMALL_BYTES else _PACKED * facts[number].nbytes_held
+        return np.inf if self._held[self.homes.get(number, "")] <= _SMALL_BYTES else 0.0
+
+    def room(self, number: int) -> float:
+        home = self.homes.get(number, "")
+        return _SUMS * max(self._held[home], _SMALL_BYTES) * self.facts[number].nbytes_held / self._held[home]
+
+    @property
+    def _held(self) -> Counter[str]:
+        """Bytes of data of each worker."""
+        held = Counter[str]()
+        for number, fact in enumerate(self.facts):
+            held[self.homes.get(number, "")] += fact.nbytes_held
+        return held
 
     # Exchanges.
 
     def _ask(self, verb: Verb, messages: dict[int, Any], shared: Sequence[Any]) -> dict[int, Any]:
         whole = [self.share(part) for part in shared]
-        tasks = {
-            home: self._submit(verb, home, numbers, [messages[number] for number in numbers], whole)
-            for home, numbers in self._bundles(messages)
-        }
-        replies = self._collect(tasks)
+        replies: dict[int, Any] = {}
+        for bundles in self._turns(messages):
+            tasks = {
+                home: self._submit(verb, home, numbers, [messages[number] for number in numbers], whole)
+                for home, numbers in bundles
+            }
+            replies |= self._collect(tasks)
         _release(whole)
         return replies
+
+    def _turns(self, messages: dict[int, Any]) -> Iterator[list[tuple[str, list[int]]]]:
+        """Bundles of blocks of each worker, one after the other: what they are told is never much of its data."""
+        room = self._room() if "facts" in vars(self) else np.inf
+        left = dict(self._bundles(messages))
+        while left:
+            turn = {}
+            for home, numbers in left.items():
+                sizes = np.cumsum([bytes_of(messages[number]) for number in numbers])
+                turn[home] = numbers[: max(1, int(np.searchsorted(sizes, room, side="right")))]
+            left = {home: rest for home, numbers in left.items() if (rest := numbers[len(turn[home]) :])}
+            yield list(turn.items())
 
     def tell(self, verb: Verb, messages: dict[int, Any]) -> None:
         if self.client.status == "running":  # and only who is known to be there
@@ -122,32 +141,31 @@ class DaskEngine(Engine):
         bundles, room, sent = self._bundles(rows), self._room(), 0
         told = {home: self.share([rows[number] for number in numbers]) for home, numbers in bundles}
         replies: dict[int, Any] = dict.fromkeys(rows)
-        tasks: dict[str, tuple[list[int], Future]] = {}
+        links: dict[str, tuple[list[int], Future]] = {}
         for part in parts:
-            whole, before = [self.share(part)], tasks
-            tasks = {
+            whole, before = [self.share(part)], links
+            links = {
                 home: self._submit(
                     verb, home, numbers, told[home], whole,
                     before[home][1] if before else Letter([replies[number] for number in numbers]), link=True,
                 )
                 for home, numbers in bundles
             }  # fmt: skip
-            self._wait([future for _, future in tasks.values()])  # parts are made when they are needed
-            _release([*whole, *(future for _, future in before.values())])
+            done = [future for _, future in before.values()]
+            self._wait(done)  # each worker has its next link before it is done with one, and no more than that
+            _release([*whole, *done])
             sent += bytes_of(part)
             if sent >= room:  # workers remember every part, until no link can be asked for again
-                replies, tasks, sent = self._collect(tasks), {}, 0
-        if tasks:
-            replies = self._collect(tasks)
+                replies, links, sent = self._collect(links), {}, 0
+        if links:
+            replies = self._collect(links)
         _release(told.values())
         return replies
 
     def _room(self) -> float:
         """Bytes of messages that the worker with the fewest data may remember."""
-        held = Counter[str]()
-        for number, fact in enumerate(self.facts):
-            held[self.homes.get(number, "")] += fact.nbytes_held
-        return _REMEMBERED * max(_SMALL_BYTES, min(held.values()))
+        least = min(self._held.values())
+        return _REMEMBERED * least if least > _SMALL_BYTES else BLOCK_BYTES
 
     def _bundles(self, numbers: Iterable[int]) -> list[tuple[str, list[int]]]:
         """The blocks by their homes, which are looked up where they are not known."""
@@ -197,7 +215,9 @@ class DaskEngine(Engine):
                 self.client.submit(_run, function, Letter(job), data, key=f"{name}-{uuid4().hex}", pure=False)
                 for job in jobs
             ]
-        return self.gather(tasks)
+        found = self.gather(tasks)
+        _release(tasks)
+        return found
 
     def share(self, part: Any) -> Future:
         """A message for many workers, who get it from one another."""
@@ -291,6 +311,17 @@ def _workers(client: Client) -> dict[str, int]:
     return _answer(client, client.scheduler.ncores) or {}
 
 
+def values_of(engine: DaskEngine, y: Any) -> Any:
+    """Targets or weights, here: of a Dask collection, computed there."""
+    if y is None:
+        return None
+    chunks = chunks_of(y)
+    if chunks is None:
+        return y
+    found: list[Array] = [np.asarray(part) for part in engine.gather(engine.client.compute(chunks))]
+    return np.concatenate(found)
+
+
 # What runs on workers.
 
 
@@ -334,58 +365,3 @@ def _linked(
         so_far = before.content if isinstance(before, Letter) else before
         both = zip(blocks, letter.content, so_far, strict=True)
         return [verb(block, rows, sums, shared[0].content) for block, rows, sums in both]
-
-
-# Data.
-
-
-def chunks_of(X: Any) -> list[Any] | None:
-    """The blocks of a Dask collection, or of a list of delayed blocks, as delayed; None for data that is here."""
-    if isinstance(X, list | tuple) and X and all(dask.is_dask_collection(chunk) for chunk in X):
-        return list(X)
-    if not dask.is_dask_collection(X):
-        return None
-    if hasattr(X, "numblocks"):  # an array
-        if X.ndim == 2 and X.numblocks[1] > 1:
-            X = X.rechunk({1: -1})
-        return list(np.ravel(X.to_delayed()))
-    if hasattr(X, "to_delayed"):
-        return list(X.to_delayed())
-    raise TypeError(f"X must be a dask array or data frame, a list of delayed blocks, or an array, not {type(X)}.")
-
-
-def pieces_of(X: Any) -> list[Points]:
-    """Data that is here, cut into blocks: as many, whatever the workers."""
-    X = X if hasattr(X, "iloc") or is_sparse(X) else np.asarray(X)
-    X = X.tocsr() if is_sparse(X) else X
-    if len(X.shape) != 2:
-        raise ValueError(f"X must have rows and columns, but it has {len(X.shape)} dimension(s).")
-    size = int(X.memory_usage(deep=True).sum()) if hasattr(X, "iloc") else nbytes(X)
-    if size > _SENT_BYTES:
-        raise ValueError(
-            f"X takes {format_bytes(size)}, too much to send through the scheduler: give a dask array or data frame "
-            "that workers read themselves, such as dask.dataframe.read_parquet(...)."
-        )
-    n = X.shape[0]
-    count = max(1, min(n // _BLOCK_ROWS, max(_BLOCKS, ceil(size / _BLOCK_BYTES))))
-    edges = np.linspace(0, n, count + 1).astype(int)
-    cut = X.iloc if hasattr(X, "iloc") else X
-    return [cut[start:stop] for start, stop in pairwise(edges)]
-
-
-def columns_of(X: Any) -> Any:
-    """An empty data frame with the columns of X, where it has names for them."""
-    if hasattr(X, "_meta") and hasattr(X._meta, "columns"):
-        return X._meta
-    return X[:0] if hasattr(X, "iloc") else None
-
-
-def values_of(engine: DaskEngine, y: Any) -> Any:
-    """Targets or weights, here: of a Dask collection, computed there."""
-    if y is None:
-        return None
-    chunks = chunks_of(y)
-    if chunks is None:
-        return y
-    found: list[Array] = [np.asarray(part) for part in engine.gather(engine.client.compute(chunks))]
-    return np.concatenate(found)

@@ -70,6 +70,10 @@ class Engine(ABC):
         """Bytes that a block may take for columns made ready."""
         return np.inf
 
+    def room(self, number: int) -> float:
+        """Bytes of sums at a time, of which a worker holds three."""
+        return np.inf
+
     @cached_property
     def facts(self) -> list[Facts]:
         """What the blocks are."""

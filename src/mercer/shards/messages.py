@@ -13,9 +13,9 @@ import numpy as np
 
 from ..kernels import Kernel
 from ..kernels.points import is_sparse
-from ..losses import Terms
 from ..memory import DOUBLE
 from ..types import Array, Index, Points
+from .compact import Brief, BriefTerms, Coefficients, Rows
 
 
 def bytes_of(value: Any) -> int:
@@ -52,10 +52,10 @@ class Begin(Message):
     kernel: Kernel
     dtype: str
     bias: bool
-    rows: Index
-    terms: Terms
-    beta: Array
-    scores: Array
+    rows: Rows
+    terms: BriefTerms
+    beta: Coefficients
+    scores: Brief
     witnesses: tuple[Points, ...]
     """Points that tell how kernel values can be computed for all points, also those of other blocks."""
     packed: float
@@ -74,6 +74,8 @@ class Ask(Message):
     most: int
     kept: Index
     """Places of the working set that stay: only their slopes are asked for."""
+    wide: bool
+    """Whether points take so many bytes that only those that are taken are to be sent, when they are asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +113,13 @@ class Rescaled(Message):
 
 @dataclass(frozen=True, eq=False)
 class Refresh(Message):
-    """K beta as it really is."""
+    """K beta as it really is: at some places, where it was good at all others; None: at all of them."""
 
     problem: str
     round: int
-    beta: Array
-    scores: Array
+    beta: Coefficients
+    places: Rows | None
+    scores: Brief
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,19 +18,22 @@ from uuid import uuid4
 import numpy as np
 
 from .._core.core import CHOICE
-from ..columns import Columns, padded
+from ..columns import SCRATCH, Columns, padded
+from ..columns.columns import BATCH
 from ..kernels.points import take
 from ..losses import Terms
 from ..parallel import thread_count
 from ..types import Array, DType, Index, Points
 from . import block as verbs
 from .afar import SpreadGram, in_order, joined
+from .compact import Brief, BriefTerms, Coefficients, in_brief
 from .engine import TRIES, WorkersLostError
 from .messages import Ask, Begin, Candidates, Lost, Moved, Refresh, Rescaled, Slopes, Summary
 
 core = CHOICE.functions
 _FACTOR = 2  # A block names so many times its fair part of the new points of a working set,
 _LEAST = 8  # and at least so many.
+_WIDE_BYTES = SCRATCH / 2 / 2 / BATCH  # A point of so many bytes is sent when it is taken.
 
 
 class Spread:
@@ -47,10 +50,12 @@ class Spread:
         self.n, self.F = beta.size, np.zeros(beta.size)
         self.problem, self.round, self.work = f"problem-{uuid4().hex}", 0, 0.0
         self.parts, self.dear = self.points.parts, False
+        self.wide = sum(fact.nbytes_held for fact in self.engine.facts) >= _WIDE_BYTES * self.engine.edges[-1]
         self.last: Index = np.empty(0, np.intp)  # the working set, oldest first,
         self.W, self.pool = self.last, self.points[:0]  # and in order, with its points
         self.named: list[tuple[int, Candidates]] | None = None  # by blocks, since F last changed
         self.share = 0.0
+        self.fetched, self.fetched_at = self.F[:0], -1  # K beta as the blocks had it, after some round
         used = np.flatnonzero(beta)
         self._remember(used, self.points[used])
         self._look(self._tell(self.parts, gram.recompute(beta)))
@@ -63,10 +68,10 @@ class Spread:
 
     def _begin(self, number: int, scores: Array) -> Begin:
         places, rows = self.parts[number]
-        own = self.terms.at(places)
         return Begin(
-            self.problem, self.round, self.gram.kernel, self.dtype.name, self.bias, rows, own, self.beta[places],
-            scores, self.points.witnesses, self.engine.packed(number),
+            self.problem, self.round, self.gram.kernel, self.dtype.name, self.bias, in_brief(rows),
+            BriefTerms.of(self.terms.at(places)), Coefficients.of(self.beta[places]), Brief.of(scores),
+            self.points.witnesses, self.engine.packed(number),
         )  # fmt: skip
 
     def _exchange(self, verb: Callable[..., Any], messages: dict[int, Any], *shared: Any) -> dict[int, Any]:
@@ -107,7 +112,8 @@ class Spread:
         most = max(_LEAST, _FACTOR * -(-(q - kept.size) // len(self.parts)))
         places = {b: self.points.place[kept[self.points.block[kept] == b]] for b in self.parts}
         asks = {
-            b: Ask(self.problem, self.round, self.top, self.bottom, self.middle, most, places[b]) for b in self.parts
+            b: Ask(self.problem, self.round, self.top, self.bottom, self.middle, most, places[b], self.wide)
+            for b in self.parts
         }
         replies: dict[int, Candidates] = self._exchange(verbs.ask, asks)
         self.kept, self.share, self.named = kept, sum(reply.share for reply in replies.values()), list(replies.items())
@@ -125,7 +131,7 @@ class Spread:
             new, points = np.concatenate([places for places, _ in found]), joined([r.points for _, r in found])
             self.F[new] = np.concatenate([reply.F for _, reply in found])
             best = self._worst(new, max(q - self.kept.size, 2))
-            new, points = new[best], take(points, best)
+            new, points = new[best], self.points[new[best]] if self.wide else take(points, best)
         old = take(self.pool, np.searchsorted(self.W, self.kept)) if self.kept.size else None
         self.last = np.concatenate([self.kept, new])
         order = np.argsort(self.last)
@@ -200,19 +206,25 @@ class Spread:
         replies: dict[int, Slopes] = self._exchange(verbs.slopes, dict.fromkeys(self.parts, (self.problem, number)))
         F = in_order(self.parts, {b: reply.F for b, reply in replies.items()}, self.n)
         scores = self.terms.q - self.terms.r * self.beta - F
+        self.fetched, self.fetched_at = scores, self.round
         return scores, max(reply.error for reply in replies.values())
 
     def refresh(self, scores: Array) -> None:
         """F from K beta as it really is."""
+        known = self.fetched if self.fetched_at == self.round else None
         self.round += 1
         self.points.seen.keep(self.points.rows[np.flatnonzero(self.beta)])
-        messages = {
-            b: Refresh(self.problem, self.round, self.beta[part.places], scores[part.places])
-            for b, part in self.parts.items()
-        }
+        messages = {b: self._refresh(part.places, scores[part.places], known) for b, part in self.parts.items()}
         self._look(self._exchange(verbs.refresh, messages))
         self.last = self.W = self.last[:0]
         self.pool = self.points[:0]
+
+    def _refresh(self, places: Index, scores: Array, known: Array | None) -> Refresh:
+        """What a block is told: K beta at points where it is not what the block has given."""
+        new = None if known is None else np.flatnonzero(scores != known[places])
+        values = scores if new is None else scores[new]
+        at = None if new is None else in_brief(new)
+        return Refresh(self.problem, self.round, Coefficients.of(self.beta[places]), at, Brief.of(values))
 
     def shrink(self, margin: float, part: float) -> bool:
         """Nobody leaves."""
