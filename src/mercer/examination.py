@@ -67,7 +67,7 @@ def examine(
     if not np.isfinite(beta).all() or not np.isfinite(other).all():
         bad = Certificate(np.inf, -np.inf, 0.0, np.inf, np.inf, status, np.full(problem.n, np.inf))
         return bad, np.full(problem.n, np.nan), 0.0
-    near = _measured(problem, beta, near) if near and other is beta and problem.n > _FEW else None
+    near = near if other is beta and problem.n > _FEW else None
     rough = near is not None and near.single and not _too_rough(problem, beta, near.scores, tol)
     if weights is not None:
         products = Products(problem.gram.design.dots(weights), problem.gram.recompute(other))
@@ -109,13 +109,14 @@ def examine(
 
 class Near(NamedTuple):
     """K beta as a solver believes it to be (None: it is elsewhere); by how much it is wrong at most, a bound that is
-    proved, or infinite; and whether float32 values may do, with their rounding measured on a sample. Such a sample may
-    then take the place of the bound, too.
+    proved, or infinite; whether float32 values may do, with their rounding measured on a sample; and whether such a
+    sample may take the place of the bound, too.
     """
 
     scores: Array | None
     error: float
     single: bool
+    sampled: bool
 
 
 def recomputed(
@@ -141,8 +142,13 @@ def where_it_matters(problem: Problem, beta: Array, near: Near, dtype: DTypeLike
     if isinstance(problem.loss, HardMargin) or near.scores is None:
         return None
     loss, y = problem.loss, problem.y
-    exact, b, reach = near.scores.copy(), problem.best_bias(near.scores), _REACH * near.error
+    exact, b, error = near.scores.copy(), problem.best_bias(near.scores), near.error
     matters, known = beta != 0.0, np.zeros(problem.n, bool)
+    others = np.flatnonzero(~matters)
+    if near.sampled and others.size:
+        some = others[np.unique(np.linspace(0, others.size - 1, _OTHERS).astype(np.intp))]
+        error = min(error, _SURELY * float(np.abs(exact[some] - problem.gram.recompute(beta, some)).max()))
+    reach = _REACH * error
     for _ in range(_LOOKS):
         f = exact + b  # a convex loss is 0 between two zeros of it
         matters = matters | (loss.value(y, f - reach) > 0.0) | (loss.value(y, f + reach) > 0.0)
@@ -150,18 +156,8 @@ def where_it_matters(problem: Problem, beta: Array, near: Near, dtype: DTypeLike
         if new.size == 0:
             return exact
         exact[new] = problem.gram.recompute(beta, new, dtype)
-        known, b, reach = matters, problem.best_bias(exact), near.error
+        known, b, reach = matters, problem.best_bias(exact), error
     return None
-
-
-def _measured(problem: Problem, beta: Array, near: Near) -> Near:
-    """Where samples may do, the error is no more than several times what one of points without a coefficient shows."""
-    others = np.flatnonzero(beta == 0.0)
-    if not near.single or near.scores is None or others.size == 0:
-        return near
-    rows = others[np.unique(np.linspace(0, others.size - 1, _OTHERS).astype(np.intp))]
-    found = _SURELY * float(np.abs(near.scores[rows] - problem.gram.recompute(beta, rows)).max())
-    return near._replace(error=min(near.error, found))
 
 
 def _too_rough(problem: Problem, beta: Array, scores: Array | None, tol: float) -> bool:
@@ -169,7 +165,7 @@ def _too_rough(problem: Problem, beta: Array, scores: Array | None, tol: float) 
     if scores is None:
         return False  # nobody knows yet
     b = problem.best_bias(scores)
-    primal = problem.primal(beta, b, scores)
+    primal = accounts(problem, beta, b, beta, Products(scores, scores)).primal
     return rounding_of_scores(problem, beta, b, beta, scores, scores, primal) > _SHARE * tol * abs(primal)
 
 

@@ -273,7 +273,8 @@ class OneColumn(Run):
         gram, near = self.problem.gram, None
         if (iterate.scores is not None or gram.afar) and beta is iterate.beta and gram.design is None:
             scores = None if iterate.behind else iterate.scores
-            near = Near(scores, iterate.error, self.tol >= _SINGLE_FROM and gram.dtype == np.float32)
+            loose = self.tol >= _SINGLE_FROM and gram.dtype == np.float32
+            near = Near(scores, iterate.error, loose, loose and not gram.afar)
         tol = np.inf if sudden else self.tol  # what rounding leaves open is said; there is no time to compute it again
         certificate, scores, b = examine(
             self.problem, beta, None, dual_beta, scores=held, weights=weights, tol=tol,

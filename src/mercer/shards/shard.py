@@ -248,12 +248,16 @@ class Shard:
 
     def restore(self) -> None:
         """All in play again, with their F up to date."""
-        self.catch_up()
+        self.caught_up(self.travel)
         self.left_out = []
         self._play(np.arange(self.all_beta.size), self.whole)
 
-    def catch_up(self) -> None:
-        """F of those left out is brought up to date with what has moved since."""
+    def caught_up(self, travel: float) -> tuple[Array, float] | None:
+        """K beta of all points, and by how much it may be wrong: F of those left out is brought up to date with what
+        has moved since. None, where more has moved than this.
+        """
+        if travel != self.travel:
+            return None
         self.write()
         for number, (out, beta_then) in enumerate(self.left_out):
             delta = self.all_beta - beta_then
@@ -262,6 +266,7 @@ class Shard:
             self.all_F[out] = F
             self.work += float(moved.size) * out.size
             self.left_out[number] = out, self.all_beta.copy()
+        return self.scores(), self.error
 
     def _play(self, active: Index, columns: Columns) -> None:
         t, self.n, self.everyone = self.all_terms, int(active.size), active.size == self.all_beta.size

@@ -95,7 +95,7 @@ class Descent:
         self.size = float(np.abs(problem.gram.diag()).max())
         self.best_gap, self.failures, self.exhausted = np.inf, 0, False
         self.goal, self.plain = _GOAL, not self.hard
-        self.rounds, self.idle, self.tried, self.note = 0, 0, 0, ""
+        self.idle, self.tried, self.note = 0, 0, ""
         self._take(np.dtype(np.float64) if self._too_coarse() else problem.gram.dtype, beta)
         self.first = self.shard.violation
 
@@ -180,15 +180,8 @@ class Descent:
         return Iterate(
             shard.all_beta, scores, shard.middle, self.dual, partial=early, behind=shard.stale, done=done, gap=gap,
             work=work, error=np.inf if shard.stale else shard.error, note=self.note,
-            fetch=partial(self._up_to_date, self.rounds) if shard.stale else None,
+            fetch=partial(shard.caught_up, shard.travel) if shard.stale else None,
         )  # fmt: skip
-
-    def _up_to_date(self, rounds: int) -> tuple[Array, float] | None:
-        """K beta of all points, if no round has begun since so many."""
-        if rounds < self.rounds:
-            return None
-        self.shard.catch_up()
-        return self.shard.scores(), self.shard.error
 
     # One round.
 
@@ -199,7 +192,6 @@ class Descent:
         seemed small enough for one, else at the beginning of the next round.
         """
         shard = self.shard
-        self.rounds += 1
         if shard.stale and self._nearly_solved():
             shard.restore()
             self.rejoin_at = -1.0
