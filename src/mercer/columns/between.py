@@ -20,12 +20,11 @@ from ..kernels.points import (
 from ..parallel import for_each, thread_count
 from ..types import Array, DType, Points
 from .choose import way_of
-from .columns import BLOCK, SCRATCH, Columns, padded, pieces, sizes, sums_between
+from .columns import BLOCK, PROBE_COLUMNS, SCRATCH, Columns, padded, pieces, sizes, sums_between
 from .dense import Tiles
 from .way import core
 
 _CACHE_BYTES = 2**18  # One thread uses values of so many bytes while they are in its cache.
-_PROBE = {False: 8192, True: 16}  # points of which values are timed; fewer, where the kernel is a user's own function
 
 
 class Between:
@@ -106,7 +105,7 @@ def value_seconds(kernel: Kernel, X: Points) -> float:
     """Seconds of a float32 value between many points, about."""
     if kernel.domain is Domain.VALUES:  # they are there
         return 0.0
-    some = X[0 : min(count(X), _PROBE[kernel.serial])]
+    some = X[0 : min(count(X), PROBE_COLUMNS[kernel.serial])]
     return Columns(kernel, some, np.float32, 1 if kernel.serial else thread_count()).value_seconds
 
 

@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike
 
 from .._core.forms import Form, Map
 from .._core.forms import Way as Sums
+from ..amounts import AT_A_TIME
 from ..kernels import (
     Chi2,
     Constant,
@@ -37,11 +38,11 @@ from .sparse import Inverted
 from .way import AnyWay
 
 _LOG2E = log2(np.e)
-_DENSE = 2.5e8  # bytes; smaller sets of sparse points are packed as dense ones, where that is more precise
-_FAR = {4: 11.5, 8: 1e3}  # gamma |x|^2 from which on so many bytes have too few digits for products of sparse points
-_NEAR = 16.0  # gamma |x|^2, in halvings of k, up to which products in float64 cost k no more than ten last digits
-_STRIP = 256  # rows that are looked at together
-_PYTHON = 1e4  # multiply-adds that a call of a Python function costs
+_DENSE_ENTRIES = 60_000_000  # Smaller sets of sparse points are packed as dense ones, where that is more precise.
+_FAR_SINGLE, _FAR_DOUBLE = 11.5, 1e3  # From this gamma |x|^2 on, products of sparse points have too few digits.
+_NEAR = 16.0  # gamma |x|^2, in halvings of k, up to which products in float64 cost k no more than ten last digits.
+_PYTHON = 1e4  # Multiply-adds that a call of a Python function costs.
+_PER_COORDINATE, _PER_VALUE = 4.0, 20.0  # Multiply-adds of a kernel's own `fill`.
 _MATERN = {0.5: Map.MATERN12, 1.5: Map.MATERN32, 2.5: Map.MATERN52}
 
 
@@ -62,7 +63,7 @@ def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike, exact: bool
         return Cosines(kernel, way_of(kernel.kernel, sets, dtype, exact))
     form = _form(kernel)
     if form is None or not hasattr(X, "shape"):
-        cost = 1.0 if isinstance(kernel, Constant) else _PYTHON if kernel.serial else 4.0 * width(X) + 20.0
+        cost = 1.0 if isinstance(kernel, Constant) else _PYTHON if kernel.serial else _cost_of_fill(X)
         return Blocks(kernel, X, dtype, cost)
     gaussian = form.way == Sums.SQUARES and form.map == Map.EXPONENTIAL
     if gaussian and not exact and all(map(_zeros_and_ones, sets)):
@@ -73,8 +74,8 @@ def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike, exact: bool
             return _sparse(kernel, form, X, dtype)
         if not _is_far(form, sets, np.float64):
             return Rounded(_sparse(kernel, form, X, np.dtype(np.float64)), dtype)
-        if 4.0 * X.shape[0] * width(X) > _DENSE:
-            return Blocks(kernel, X, dtype, 4.0 * width(X) + 20.0)
+        if X.shape[0] * width(X) > _DENSE_ENTRIES:
+            return Blocks(kernel, X, dtype, _cost_of_fill(X))
     if gaussian and not exact and _by_products(form, sets, dtype):
         mean = np.asarray(X.sum(axis=0, dtype=np.float64)).reshape(-1) / X.shape[0]  # in the same order everywhere
         return Tiles(form._replace(way=Sums.PRODUCTS, factor=-2.0 * form.factor), mean, form.factor, dtype)
@@ -106,7 +107,7 @@ def _is_far(form: Form, sets: Sequence[Points], dtype: DTypeLike) -> bool:
         return False
     size = squared_norms if form.way == Sums.SQUARES else _absolute_sums
     largest = max(float(size(X).max()) for X in sets)
-    return not abs(form.factor) * largest <= _FAR[np.dtype(dtype).itemsize]
+    return not abs(form.factor) * largest <= (_FAR_SINGLE if np.dtype(dtype) == np.float32 else _FAR_DOUBLE)
 
 
 def _absolute_sums(X: Points) -> Array:
@@ -141,17 +142,21 @@ def _sparse(kernel: Kernel, form: Form, X: Points, dtype: DTypeLike) -> AnyWay:
     """Sparse points by an inverted index; what one point alone adds to the sum is its level."""
     if form.way == Sums.SQUARES:
         if form.map != Map.EXPONENTIAL:
-            return Blocks(kernel, X, dtype, 4.0 * width(X) + 20.0)
+            return Blocks(kernel, X, dtype, _cost_of_fill(X))
         return Inverted(form._replace(way=Sums.PRODUCTS, factor=-2.0 * form.factor), form.factor, X, dtype)
     one_sided = form.way in (Sums.DISTANCES, Sums.CHI2_DISTANCES)
     return Inverted(form, form.factor if one_sided else 0.0, X, dtype)
 
 
+def _cost_of_fill(X: Points) -> float:
+    return _PER_COORDINATE * width(X) + _PER_VALUE
+
+
 def _zeros_and_ones(X: Points) -> bool:
     """Whether the points are bits; soon known, where they are not."""
     values = X.data if is_sparse(X) else X
-    for start in range(0, len(values), _STRIP):
-        strip = values[start : start + _STRIP]
+    for start in range(0, len(values), AT_A_TIME.sampled_rows):
+        strip = values[start : start + AT_A_TIME.sampled_rows]
         if not ((strip == 0) | (strip == 1)).all():
             return False
     return True

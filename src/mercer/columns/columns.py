@@ -41,9 +41,9 @@ _FILLED = 2 * BLOCK  # rows filled at a time: memory that is new is slow, and th
 PIECE = 1536  # columns of one task: whole panels of every precision,
 _IN_CACHE = 200_000  # or as many as take so many bytes
 PANEL = 48
-SCRATCH = 32_000_000  # bytes of temporaries, over all threads
-_PIECES = 3  # of work for each thread
-_SIDE = 5 * BLOCK  # points of a block of a square
+SCRATCH = AT_A_TIME.temporary_bytes
+_PIECES = _SHARES = 3  # Pieces of work for each thread; rows, columns and values have a third of the temporaries.
+SIDE = 5 * BLOCK  # Points of a tile of a square.
 _MIRRORED = 96.0  # multiply-adds: to mirror a value costs more
 _FEW = 512  # rows; sums over so few are those of predictions, to the last bit
 _FEW_VALUES = 1000  # To find a faster way of so few would take longer than to compute them.
@@ -53,7 +53,7 @@ CHEAP = 70.0  # multiply-adds: a value costs as much as reading it from memory
 DEAR = 200.0  # it costs more than looking for it there
 
 _PROBE_ROWS = {False: (16, 128), True: (2, 16)}  # of blocks that are timed, one after the other,
-_PROBE_COLUMNS = {False: 8192, True: 16}  # with so many columns; fewer, where the kernel is a user's own function
+PROBE_COLUMNS = {False: 8192, True: 16}  # with so many columns; fewer, where the kernel is a user's own function
 _PROBE_SECONDS = 0.003  # until one takes so long
 
 
@@ -131,7 +131,7 @@ class Columns:
     def value_seconds(self) -> float:
         """Seconds of a value, measured on more and more rows until that takes long enough."""
         serial = self.kernel.serial
-        narrow = self.narrow(self.at[: _PROBE_COLUMNS[serial]], self.threads)
+        narrow = self.narrow(self.at[: PROBE_COLUMNS[serial]], self.threads)
         narrow.ready()
         for most in _PROBE_ROWS[serial]:
             rows = self.at[:most]
@@ -180,7 +180,7 @@ class Columns:
         """out <- k(rows, rows), into the upper left corner; half of it by symmetry, where that costs less."""
         way = self.way
         half = way.cost > _MIRRORED or not way.symmetric
-        side = min(_SIDE, self.batch)
+        side = min(SIDE, self.batch)
         wide = side if half else PANEL * int(max(side, min(PIECE, _IN_CACHE / max(way.bytes_a_point, 1.0))) // PANEL)
         tops, lefts = pieces(rows.size, side if half else side // 2), pieces(rows.size, wide)
         tasks: list[Task] = []
@@ -293,10 +293,10 @@ def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence
 def sizes(way: AnyWay, scratch: float) -> tuple[int, int]:
     """How many rows and how many columns at a time have temporaries of no more than so many bytes."""
     point = max(way.bytes_a_point, 1.0)
-    piece = PANEL * int(min(max(PIECE, _IN_CACHE / point), max(PANEL, scratch / 3.0 / point)) // PANEL)
+    piece = PANEL * int(min(max(PIECE, _IN_CACHE / point), max(PANEL, scratch / _SHARES / point)) // PANEL)
     tile = max(way.tiles * piece * way.dtype.itemsize, 1)
-    batch = BLOCK * int(min(BATCH, max(BLOCK, scratch / 3.0 / point, 0.0)) // BLOCK)
-    return max(BLOCK, min(batch, BLOCK * int(scratch / 3.0 / tile // BLOCK))), piece
+    batch = BLOCK * int(min(BATCH, max(BLOCK, scratch / _SHARES / point, 0.0)) // BLOCK)
+    return max(BLOCK, min(batch, BLOCK * int(scratch / _SHARES / tile // BLOCK))), piece
 
 
 def pieces(stop: int, size: int, start: int = 0, threads: int = 1) -> list[slice]:

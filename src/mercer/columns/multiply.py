@@ -9,11 +9,10 @@ from ..limits import look
 from ..memory import DOUBLE
 from ..parallel import for_each
 from ..types import Array
-from .columns import BLOCK, SCRATCH, Columns, pieces
+from .columns import BLOCK, SCRATCH, SIDE, Columns, pieces
 
-_SIDE = 5 * BLOCK  # points of a tile
-_STRIPS = 8  # of rows, whatever the number of threads: each has sums of its own,
-_SUMS = 128e6  # bytes of these, at most
+_STRIPS = 8  # Strips of rows, whatever the number of threads: each has sums of its own,
+_SUMS = 4.0 * SCRATCH  # of so many bytes, at most.
 
 
 def multiply(columns: Columns, V: Array, dtype: DTypeLike) -> Array:
@@ -23,7 +22,7 @@ def multiply(columns: Columns, V: Array, dtype: DTypeLike) -> Array:
         return columns.product(np.arange(n), V, np.arange(n), dtype)
     way = columns.way if np.dtype(dtype) == columns.dtype else columns.precise
     X, V = way.prepared(columns.X), np.ascontiguousarray(V, way.dtype)
-    side = max(BLOCK, min(_SIDE, int(columns.scratch / columns.threads / max(3.0 * way.bytes_a_point, 1.0))))
+    side = max(BLOCK, min(SIDE, int(columns.scratch / columns.threads / max(3.0 * way.bytes_a_point, 1.0))))
     strips = pieces(n, side)
     sums = np.zeros((_STRIPS, n, many))
 
@@ -49,4 +48,4 @@ def multiply(columns: Columns, V: Array, dtype: DTypeLike) -> Array:
 def _worth(columns: Columns, many: int) -> bool:
     """Whether there are enough points, and room for the sums; symmetric to the last digit is only what we computed."""
     roomy = DOUBLE * _STRIPS * many * columns.n <= min(_SUMS, _SUMS * columns.scratch / SCRATCH)
-    return columns.n > _SIDE and roomy and columns.kernel.symmetric
+    return columns.n > SIDE and roomy and columns.kernel.symmetric

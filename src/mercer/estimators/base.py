@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
+from ..amounts import COPIES_OF_THE_MEMORY, SOME_OF_THE_TIME
 from ..arithmetic import DefaultArithmetic
 from ..columns import sums_between
 from ..gram import Gram, PointsGram, unformed
@@ -56,7 +57,7 @@ from .checks import (
 from .expanded import SOLVER, Expanded, better, expanded_points, worth_another
 from .functions import Functions, functions_of
 from .hints import tells_where
-from .machines import COPY, fit_machines, training_gram
+from .machines import fit_machines, training_gram
 from .multiclass import join
 from .predicted import as_predicted
 from .proofs import in_rows_of_the_user, with_proof
@@ -64,8 +65,6 @@ from .repeated import merged
 from .resumed import Checkpoint
 from .tasks import Training
 
-_FORMED = 0.3  # of the time is what the Gram matrix may take
-_READ = 0.2  # of the time, at most, is kept for what linear machines do with their answer
 _Own = TypeVar("_Own", bound="Machine")  # as Self, by which jedi would understand Machine
 
 
@@ -154,7 +153,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         kernel, points = posed.kernel, posed.points
         within_time: AbstractContextManager[Any] = nullcontext()
         if deadline.limited:
-            within_time = until(NEVER if kernel.domain is Domain.VALUES else deadline.part(_FORMED))
+            within_time = until(NEVER if kernel.domain is Domain.VALUES else deadline.part(SOME_OF_THE_TIME))
         try:
             with looking(interrupt.look), within_time:
                 gram = self._gram(posed)
@@ -166,7 +165,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             gram = unformed(kernel, points)
             gram.__dict__["doubt"] = None
         if deadline.limited and isinstance(kernel, Linear):  # to keep an answer, points are read as often again
-            deadline = deadline.earlier(min(now() - deadline.began, _READ * deadline.seconds))
+            deadline = deadline.earlier(min(now() - deadline.began, SOME_OF_THE_TIME * deadline.seconds))
         solutions = fit_machines(
             gram, posed.tasks, solver, tol=self.tol, max_iter=self.max_iter, deadline=deadline, watch=watch, kept=kept,
         )  # fmt: skip
@@ -188,13 +187,17 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         """What to subtract from the points of a linear machine, where the answer is the same."""
         if self.solver is not None:
             return None
-        return centre_of(training.kernel, training.points, training.tasks, COPY * parse_bytes(self.memory))
+        return centre_of(
+            training.kernel, training.points, training.tasks, COPIES_OF_THE_MEMORY * parse_bytes(self.memory)
+        )
 
     def _expansion(self, training: Training) -> tuple[Any, Any]:
         """The features of a polynomial kernel around the mean, and those of the points, where they are worth it."""
         if self.solver is not None:
             return None, None
-        return expanded_points(training.kernel, training.points, training.tasks, COPY * parse_bytes(self.memory))
+        return expanded_points(
+            training.kernel, training.points, training.tasks, COPIES_OF_THE_MEMORY * parse_bytes(self.memory)
+        )
 
     def _gram(self, training: Training) -> Gram:
         """The Gram matrix to train on."""

@@ -29,8 +29,8 @@ from ..solution import Certificate, Status, worst
 from ..types import Array, Index, Points
 
 _OURS = ("mercer", "sklearn")
-APART = 1000.0  # times: from there on, the column with the smaller scale is hardly seen
-SAMPLE = 10_000  # rows, evenly spaced, that are looked at where there are more
+APART = 1000.0  # Scales that differ by so many times: the column with the smaller one is hardly seen.
+SAMPLE = 10_000  # Rows, evenly spaced, that are looked at where there are more.
 _FLOATS = (np.float64, np.float32)
 _FINE = (Status.CONVERGED, Status.INDEFINITE, Status.INFEASIBLE)
 
@@ -117,7 +117,7 @@ def seed_of(random_state: Any) -> int | None:
     """A seed from what scikit-learn takes for one: a number, a generator to draw it from, or None."""
     if random_state is None or isinstance(random_state, Integral):
         return None if random_state is None else int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def sample_weights(sample_weight: Any, n: int) -> Array:
@@ -263,7 +263,7 @@ def _far_apart(X: Points) -> tuple[tuple[int, float], tuple[int, float]] | None:
         ends = [X.min(axis=0), X.max(axis=0)]
         low, high = [np.asarray(end.toarray().ravel() if is_sparse(X) else end, np.float64) for end in ends]
         ranges = high - low
-        rounding = 1000.0 * float(np.finfo(X.dtype).eps)
+        rounding = APART * float(np.finfo(X.dtype).eps)
         ranges[~(ranges > rounding * np.maximum(np.abs(low), np.abs(high)))] = 0.0  # constant but for rounding
         moving = np.flatnonzero(ranges > 0)
         if moving.size < 2 or not ranges.max() > APART * ranges[moving].min():

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..amounts import AT_A_TIME, COPIES_OF_THE_MEMORY, FEW
 from ..columns import SCRATCH
 from ..driver import solve
 from ..examination import examine
@@ -29,13 +30,9 @@ from ..solvers.base import WHOLE
 from ..types import Array, Points
 from .together import settle
 
-_PRECISE = 1500  # up to so many points of one problem, kernel values are float64 from the start
-_WORTH_THREADS = 300  # points of a problem; with fewer, threads would only wait for each other
-_WORTH_THREADS_LINEAR = 200_000  # the same for linear machines, in entries of a dense X
-_SMALL_ENOUGH = 6000  # problems of so many points are solved several at a time
-COPY = 0.125  # of the memory that the points may take, for copies of them to be made
-_EASY = 100.0  # C |x|^2, up to which a problem of one working set is soon solved by steps of pairs
-_LEAST_SHARE = 0.02  # seconds for each of many problems, at least
+_POINTS_FOR_A_THREAD = 300  # With smaller problems, threads would only wait for each other.
+_EASY = 100.0  # C |x|^2, up to which steps of pairs soon solve a problem of one working set.
+_LEAST_SECONDS = 0.02  # For each of many problems.
 _SHARE = 0.5  # of the memory that a dense matrix may take: the problems need some too
 
 
@@ -52,11 +49,11 @@ def training_gram(
         return DenseGram.of_matrix(X, checked=True)
     n, budget = count(X), parse_bytes(memory)
     if isinstance(kernel, Linear):
-        worth = solver is None and nbytes(X) <= COPY * budget and _worth_features(X, tasks)
+        worth = solver is None and nbytes(X) <= COPIES_OF_THE_MEMORY * budget and _worth_features(X, tasks)
         if worth or isinstance(solver, CoordinateDescent):  # which needs the points themselves
             return LinearGram(X)
     several = solver is None and len(tasks) > 1
-    precise = n <= (WHOLE if several else _PRECISE) or not squares_fit_in_single(X)
+    precise = n <= (WHOLE if several else FEW.points_exact) or not squares_fit_in_single(X)
     dtype = np.dtype(np.float64 if precise else np.float32)
     size = n * n * dtype.itemsize
     if n <= WHOLE and size + SCRATCH <= _SHARE * budget:
@@ -170,7 +167,7 @@ class _Fitting:
             return
         if left is not None:
             share = left / -(-(len(self.tasks) - len(self.solutions)) // threads)
-            left = min(left, max(share, _LEAST_SHARE))  # with less, none of them would have an answer
+            left = min(left, max(share, _LEAST_SECONDS))  # with less, none of them would have an answer
         solution = solve(
             task.problem(self.gram), self.solver, tol=self.tol, max_iter=self.max_iter, time_limit=left,
             start=None if starts is None else starts[number],
@@ -204,11 +201,11 @@ def _side_by_side(gram: Gram, tasks: Sequence[Task]) -> tuple[set[int], int]:
         return set(), 1
     linear = isinstance(gram, LinearGram)  # problems on it share nothing but the points
     shared = [task.rows is None and not gram.given for task in tasks]  # rows kept for all in turn
-    small = {i for i, task in enumerate(tasks) if linear or (task.n <= _SMALL_ENOUGH and not shared[i])}
+    small = {i for i, task in enumerate(tasks) if linear or (task.n <= FEW.points_held and not shared[i])}
     if linear:
-        busy = gram.design.work > _WORTH_THREADS_LINEAR
+        busy = gram.design.work > AT_A_TIME.entries_for_a_thread
     else:
-        busy = sum([tasks[number].n for number in small]) > _WORTH_THREADS * len(small)
+        busy = sum([tasks[number].n for number in small]) > _POINTS_FOR_A_THREAD * len(small)
     return small, thread_count() if busy and len(small) > 1 else 1
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..amounts import A_DIGIT, AT_A_TIME, MEASURED, ROUNDING
 from ..examination import at_most, drawn
 from ..kernels.points import common_dtype, count, squared_norms, take
 from ..losses import HardMargin, Squared
@@ -23,11 +24,10 @@ from ..solvers.ridge.row_sums import Piece
 from ..types import Index, Points
 from .tasks import Training
 
-_SAMPLE, _LEAST = 256, 16  # rows on which float32 values are tried: of all problems, and of each
-_FEW = 256  # support vectors, whose float64 values cost little; and few of float32 are not computed as many are
-_SHARE = 0.1  # of the tolerance, that their rounding may take, where the gap leaves it
-_NOTHING = 1e-15  # values below this part of the terms that they are sums of are rounding
-_SAME = 1e-12  # objectives that differ by less, relative to their size, differ by ordinary rounding
+_SAMPLE = AT_A_TIME.sampled_rows  # Float32 values are tried on so many rows,
+_LEAST = 16  # of which each problem has at least so many.
+_FEW = _SAMPLE  # Float64 values of so few support vectors cost little; few of float32 are not computed as many are.
+_SHARE = A_DIGIT  # The part of the tolerance that their rounding may take, where the gap leaves it.
 
 
 def as_predicted(machine: Any, training: Training, solutions: list[Solution], moved: bool) -> list[Solution]:
@@ -81,7 +81,7 @@ def _rounding_of_nothing(machine: Any, number: int) -> float:
     if not hasattr(machine, "dual_coef_"):
         return 0.0
     lengths = np.sqrt(squared_norms(machine.support_vectors_))
-    return _NOTHING * float(np.abs(machine.dual_coef_[number]) @ lengths) ** 2
+    return ROUNDING.of_a_number * float(np.abs(machine.dual_coef_[number]) @ lengths) ** 2
 
 
 def ridge_as_predicted(machine: Any, X: Points, rows: Index, data: Piece, solutions: list[Solution]) -> list[Solution]:
@@ -93,7 +93,7 @@ def ridge_as_predicted(machine: Any, X: Points, rows: Index, data: Piece, soluti
         primal = penalty * objective(task, float(W[j] @ W[j]), scores[:, j], float(b[j]))
         certificate = solution.certificate
         lost = primal - certificate.primal
-        if abs(lost) > _SAME * abs(primal) and np.isfinite(lost):  # in sums that gave the dual too
+        if abs(lost) > ROUNDING.of_a_difference * abs(primal) and np.isfinite(lost):  # in sums that gave the dual too
             rounding = certificate.rounding + abs(lost)
             certificate = replace(certificate, primal=primal, dual=certificate.dual + lost, rounding=rounding)
         found.append(replace(solution, certificate=_judged(certificate, machine.tol)))
@@ -103,7 +103,9 @@ def ridge_as_predicted(machine: Any, X: Points, rows: Index, data: Piece, soluti
 def _with_primal(certificate: Certificate, primal: float) -> Certificate:
     """The certificate of an f with this objective; a dual above it can only be rounding."""
     dual = certificate.dual
-    if abs(primal - certificate.primal) <= _SAME * max(abs(primal), abs(dual)) or not np.isfinite(certificate.primal):
+    if not np.isfinite(certificate.primal):
+        return certificate
+    if abs(primal - certificate.primal) <= ROUNDING.of_a_difference * max(abs(primal), abs(dual)):
         return certificate
     rounding = certificate.rounding + max(dual - primal, 0.0)
     return replace(certificate, primal=primal, dual=min(dual, primal), rounding=rounding)
@@ -130,7 +132,7 @@ def _rounding_of_single(machine: Any, points: Points, tasks: Sequence[Task], sol
         error, total = errors[place[start : start + rows.size], number], float(np.abs(pull).sum())
         start += rows.size
         if isinstance(task.loss, HardMargin):
-            bounds.append(3.0 * total * float(np.abs(error).max()))  # of the least margin
+            bounds.append(MEASURED * total * float(np.abs(error).max()))  # of the least margin
         else:
             bounds.append(at_most(total, np.sign(pull[rows]) * error))
     return bounds

@@ -25,7 +25,7 @@ from ..types import Array, Index
 
 core = CHOICE.functions
 _WORTH_THREADS = 2_000_000  # values; smaller sums stay in one thread
-_PIECE = 4096  # columns of one task
+_PIECE_COLUMNS = 4096  # Of one task.
 
 
 class Shard:
@@ -165,7 +165,7 @@ class Shard:
     def _add_rows(self, values: Array, slots: Index, v: Array) -> None:
         """F += sum_k v_k of rows, by all cores where it is worth it."""
         threads = self.columns.threads if self.n * slots.size >= _WORTH_THREADS else 1
-        size = _PIECE if threads > 1 else self.n
+        size = _PIECE_COLUMNS if threads > 1 else self.n
         edges = [*range(0, self.n, size), self.n]
 
         def task(edge: tuple[int, int]) -> None:

@@ -25,13 +25,14 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
-from math import isqrt
+from math import isqrt, sqrt
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from .._core.core import CHOICE
 from .._core.reference import CHUNK, FOUND
+from ..amounts import A_DIGIT, FEW, ROUNDING, TOLERANCE
 from ..limits import look
 from ..losses import HardMargin
 from ..params import require_integer
@@ -40,7 +41,7 @@ from ..shards import Shard
 from ..types import Array, Index
 from .base import WHOLE, Iterate, Solver, Work
 from .newton.free_coefficients import newton_steps
-from .rank import BY_LAPACK, LINEAR, WIDE, features_up_to_rounding, steps_in_features
+from .rank import BY_LAPACK, LINEAR, features_up_to_rounding, steps_in_features
 
 core = CHOICE.functions
 _MOSTLY_FREE = 1.5  # WHOLE points are one working set; so are those in play, if no more than so many times the free,
@@ -51,22 +52,27 @@ _NEARLY = 0.05  # once the violation is this part of the first, it is mostly kno
 _MANY = 5  # the same for few points, for each of them;
 _TURNS = 16  # where that does not suffice, Newton steps and fewer pair steps take turns,
 _NEWTON_WORK = 5e9  # until about so many multiplications are done
-_INNER = 0.1  # a working set is solved until its violation is this part of the violation of all points;
-_INNER_WHOLE = 0.01  # the same, where the working set is everything
-_GOAL, _FINER = 5e-5, 1e-4  # what is one working set is solved to this relative gap at once, then to this part of it
 _SHRINK_FROM = 0.6  # points leave once the violation is this part of the first,
 _SHRINK_MARGIN = 1.0  # if they are optimal by more than this many times the violation,
 _SHRINK_TO = 0.7  # and if fewer than this part of the points remain;
-_REJOIN = 0.1  # they come back when the violation of the others has become this part of what it was
-_FLOOR = {4: 2e-5, 8: 1e-10}  # the part of a violation that values of so many bytes can mend
-_LOST = 1e-6  # of K_ii: a smaller r would be lost beside it in float32
-_PROGRESS = {4: 1e-10, 8: 1e-15}  # a round that raises the dual by no more than this part of it is idle;
-_IDLE = {4: 5, 8: 20}  # after so many in a row, rounding is the limit;
-_STILL = 3  # and no fit is stalled without so many
+_STILL = 3  # No fit is stalled without so many idle rounds in a row.
 _COARSE = 10.0  # what rounding to float32 may do to f, about, from where on it is not worth beginning with
 _DRAGS = 1000.0, 5000.0  # times n^2: after so much work on few points, features are tried; then any number of them
-_FEW = 6000  # points
 _ROWS_THAT_MOVE = 0.25  # of a working set, in a first round
+
+
+class _Limits(NamedTuple):
+    """What values of some precision can do."""
+
+    part_mended: float
+    """The part of a violation below which rounding hides it."""
+    progress: float
+    """A round that raises the dual by no more than this part of it is idle."""
+    idle_rounds: int
+    """After so many in a row, rounding is the limit."""
+
+
+_SINGLE, _DOUBLE = _Limits(2e-5, 1e-10, 5), _Limits(1e-10, ROUNDING.of_a_number, 20)
 
 
 class _Small(NamedTuple):
@@ -94,7 +100,7 @@ class Descent:
         self.hard = isinstance(problem.loss, HardMargin)
         self.size = float(np.abs(problem.gram.diag()).max())
         self.best_gap, self.failures, self.exhausted = np.inf, 0, False
-        self.goal, self.plain = _GOAL, not self.hard
+        self.goal, self.plain = 0.5 * TOLERANCE, not self.hard
         self.idle, self.tried, self.note = 0, 0, ""
         self._take(np.dtype(np.float64) if self._too_coarse() else problem.gram.dtype, beta)
         self.first = self.shard.violation
@@ -102,7 +108,7 @@ class Descent:
     def _too_coarse(self) -> bool:
         """Whether float32 is not worth beginning with: beside K_ii a small r would be lost, or f by rounding."""
         t = self.problem.terms
-        if 0.0 < t.r.min() < _LOST * self.size:
+        if 0.0 < t.r.min() < sqrt(ROUNDING.of_a_difference) * self.size:
             return True
         reach = float(np.abs(np.where(np.isfinite(t.hi), t.hi, 0.0)).max())
         return bool(np.finfo(np.float32).eps * self.size * reach * np.sqrt(self.problem.n) > _COARSE)
@@ -118,7 +124,8 @@ class Descent:
         shard = self.shard
         self.dual, self.rejoin_at = shard.dual(), -1.0
         self.largest = max(2, isqrt(self.problem.gram.room // shard.dtype.itemsize) - CHUNK)
-        self.floor = shard.violation * _FLOOR[shard.dtype.itemsize]
+        self.limits = _SINGLE if shard.dtype == np.float32 else _DOUBLE
+        self.floor = shard.violation * self.limits.part_mended
 
     def close(self) -> None:
         """The problem is solved."""
@@ -148,7 +155,7 @@ class Descent:
         features are K up to rounding; then go on from their answer.
         """
         shard, n, wide = self.shard, self.problem.n, self.tried > 0
-        served = not (self.hard or self.problem.mass or self.exhausted) and n <= (WIDE if wide else _FEW)
+        served = not (self.hard or self.problem.mass or self.exhausted) and n <= (FEW.columns if wide else FEW.points_held)
         if not served or self.tried >= len(_DRAGS) or shard.work <= _DRAGS[self.tried] * n * n:
             return
         self.tried += 1
@@ -205,7 +212,7 @@ class Descent:
         K = shard.block(W)
         small = self._small(W, len(K))
         small.diag[: W.size] += K.diagonal()[: W.size]
-        tol = max((_INNER_WHOLE if W.size == shard.n else _INNER) * shard.violation, self.floor)
+        tol = max(A_DIGIT * (A_DIGIT if W.size == shard.n else 1.0) * shard.violation, self.floor)
         nearly = shard.violation <= _NEARLY * self.first
         if nearly and K.dtype == np.float32 and not self.hard:
             self._descend_by_blocks(W, K, small, tol)
@@ -218,7 +225,7 @@ class Descent:
             return  # a hard margin's F changes its scale every round
         mostly_known = 0.0 < shard.violation <= _SHRINK_FROM * self.first
         if mostly_known and shard.shrink(_SHRINK_MARGIN * shard.violation, _SHRINK_TO):
-            self.rejoin_at = _REJOIN * shard.violation
+            self.rejoin_at = A_DIGIT * shard.violation
 
     def _settle(self) -> None:
         """A problem of one working set, as far as steps of pairs alone are fast."""
@@ -226,7 +233,7 @@ class Descent:
         few = shard.dtype == np.float64 and shard.n <= WHOLE
         done, risen, moved = shard.settle(self.dual, self.goal, _MANY * shard.n if few else _STEPS)
         self._rise(risen, moved)
-        self.goal, self.plain = self.goal * _FINER, done and self.idle == 0
+        self.goal, self.plain = self.goal * TOLERANCE, done and self.idle == 0
 
     def _working_set(self) -> Index:
         """All points, where they are few; else half of the last set, and the worst of the others."""
@@ -235,7 +242,7 @@ class Descent:
         mostly_free = min(int(_MOSTLY_FREE * shard.free), _MOST_SETS * limit)
         if shard.n <= min(max(WHOLE, limit, mostly_free), most):
             return np.arange(shard.n)
-        return shard.candidates(min(limit * (3 if shard.free > limit else 2) // 2, most))
+        return shard.candidates(min(limit + (limit // 2 if shard.free > limit else 0), most))
 
     def _small(self, W: Index, width: int) -> _Small:
         """F, beta and the terms of the working set (diag holds r only); padded with points that cannot move."""
@@ -302,14 +309,14 @@ class Descent:
         self.dual += risen
         square = float((shard.beta * shard.beta).sum())
         noise = np.finfo(np.float64).eps * self.size * np.sqrt(moved * square)
-        enough = max(_PROGRESS[shard.dtype.itemsize] * abs(self.dual), noise)
+        enough = max(self.limits.progress * abs(self.dual), noise)
         self.idle = 0 if risen > enough else self.idle + 1
 
     def _at_floor(self) -> bool:
         """Whether rounding hides what is left to gain."""
         shard = self.shard
         noise = 8.0 * float(np.finfo(shard.dtype).eps) * self.size * float(np.abs(shard.beta).max(initial=0.0))
-        return shard.violation <= max(self.floor, noise) or self.idle >= _IDLE[shard.dtype.itemsize]
+        return shard.violation <= max(self.floor, noise) or self.idle >= self.limits.idle_rounds
 
     def _scale(self) -> None:
         """Without upper bounds, every multiple of beta is feasible: take the best one."""
@@ -335,7 +342,7 @@ class Decomposition(Solver):
         How many points.
     """
 
-    working_set: int = 2048
+    working_set: int = WHOLE
     needs_quadratic: ClassVar[bool] = True
     descent: ClassVar[type[Descent]] = Descent
 

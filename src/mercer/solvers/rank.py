@@ -17,7 +17,7 @@ from math import isqrt
 
 import numpy as np
 
-from ..amounts import A_DIGIT, FEW, ROUNDING
+from ..amounts import A_DIGIT, ROUNDING
 from ..gram import Gram, LowRankGram
 from ..gram.pivoted import pivoted_cholesky
 from ..kernels.points import Chosen, Domain
@@ -32,7 +32,6 @@ _ROUNDS_IN_VAIN = 50  # Steps do not help, if so many rounds have not brought th
 LINEAR = 16.0  # Multiplications of dense linear algebra that count as one value.
 _READ = 2.0 * LINEAR  # A round reads F so many times, about.
 BY_LAPACK = "some steps were taken in features, by LAPACK: last digits may differ on another CPU"
-WIDE = FEW.columns  # With so few points, as many columns as there are, where nothing else has helped.
 _POINTS_PER_COLUMN = 3  # With fewer points for each column, steps in w are no easier.
 
 
