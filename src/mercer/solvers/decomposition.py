@@ -155,7 +155,8 @@ class Descent:
         features are K up to rounding; then go on from their answer.
         """
         shard, n, wide = self.shard, self.problem.n, self.tried > 0
-        served = not (self.hard or self.problem.mass or self.exhausted) and n <= (FEW.columns if wide else FEW.points_held)
+        few = n <= (FEW.columns if wide else FEW.points_held)
+        served = few and not (self.hard or self.problem.mass or self.exhausted)
         if not served or self.tried >= len(_DRAGS) or shard.work <= _DRAGS[self.tried] * n * n:
             return
         self.tried += 1
