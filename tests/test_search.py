@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mercer
-from mercer import SVC, SVR, Search
+from mercer import SVC, SVR, KernelRidge, Search
 from mercer.search import one_standard_error
 
 GRID = {"C": [0.1, 1, 10, 100], "kernel__gamma": [0.01, 0.1, 1.0]}
@@ -124,6 +124,33 @@ def test_leaving_one_out_equals_as_many_exact_refits():
         machine = SVC("rbf(gamma=0.2)", C=C, tol=1e-10)
         refits = [machine.fit(np.delete(X, i, 0), np.delete(y, i)).score(X[[i]], y[[i]]) for i in range(200)]
         assert [found.cv_results_[f"split{i}_test_score"][number] for i in range(200)] == refits
+
+
+def test_leaving_one_out_of_ridge_regression_takes_one_fit_for_each_setting(monkeypatch):
+    X, y = load_diabetes(return_X_y=True)
+    X, y = StandardScaler().fit_transform(X)[:40], (y[:40] - y.mean()) / y.std()
+    fits, plain = [], KernelRidge.fit
+    monkeypatch.setattr(
+        KernelRidge, "fit", lambda self, *data, **named: (fits.append(self), plain(self, *data, **named))[1]
+    )
+    how = {"cv": "loo", "scoring": "neg_mean_squared_error"}
+    for bias, weight in ((False, None), (True, 1.0 + np.arange(40) / 40)):
+        grid = {"alpha": [0.1, 10.0], "kernel__gamma": [0.1]}
+        given = {} if weight is None else {"sample_weight": weight}
+        fits.clear()
+        found = Search(KernelRidge(bias=bias), grid, **how).fit(X, y, **given)
+        assert len(fits) == 3  # two settings, and the best on all rows
+        assert "80 of 80 fits shared" in found.how_
+        exact = Search(KernelRidge(bias=bias, solver="cholesky"), grid, return_train_score=True, **how).fit(
+            X, y, **given
+        )
+        assert exact.best_params_ == found.best_params_
+        for i in range(40):
+            name = f"split{i}_test_score"
+            assert found.cv_results_[name] == pytest.approx(exact.cv_results_[name], rel=1e-5, abs=1e-8)
+    fits.clear()  # the scale is that of the points which are left
+    Search(KernelRidge(), {"alpha": [1.0]}, **how).fit(X, y)
+    assert len(fits) == 41
 
 
 def test_leaving_one_out_of_what_it_does_not_know_and_of_a_point_without_weight_in_the_answer(monkeypatch):

@@ -116,3 +116,24 @@ class Cell(BaseEstimator):  # type: ignore[misc]
         tags = get_tags(self.sheet.estimator)
         tags.input_tags.pairwise = False
         return tags
+
+
+class ByRows:
+    """A fitted estimator that is asked by row numbers."""
+
+    def __init__(self, machine: Any, X: Any) -> None:
+        self.machine, self.X = machine, X
+        if hasattr(machine, "classes_"):
+            self.classes_ = machine.classes_
+
+    def predict(self, rows: Index) -> Array:
+        """That of the machine."""
+        return np.asarray(self.machine.predict(rows_of(self.X, rows)))
+
+    def decision_function(self, rows: Index) -> Array:
+        """That of the machine."""
+        return np.asarray(self.machine.decision_function(rows_of(self.X, rows)))
+
+    def score(self, rows: Index, y: Any, **params: Any) -> float:
+        """That of the machine."""
+        return float(self.machine.score(rows_of(self.X, rows), y, **params))

@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV, LeaveOneOut, ParameterGrid, ch
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import indexable
 
+from ..estimators import KernelRidge
 from ..io import place_for
 from ..kernels import Kernel
 from ..kernels.points import count
@@ -58,7 +59,8 @@ class Search(GridSearchCV):  # type: ignore[misc]
         the best setting is at an edge, and is refined around the best at the end.
     cv : int, splitter, iterable or "loo", default=5
         How folds are cut, as in GridSearchCV. "loo" leaves out one row at a time; a row whose beta is 0 in the fit to
-        all rows costs nothing then.
+        all rows costs nothing then, and KernelRidge is fitted once for all of them (the score of one row must be an
+        error, such as "neg_mean_squared_error").
     scoring : str, callable, list, tuple or dict, default=None
         As in GridSearchCV; None is the score of the estimator.
     refit : bool, str or callable, default=True
@@ -223,7 +225,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
         """Why settings are fitted one by one; empty where their work is shared."""
         machine = last_step(self.estimator)
         plain = "Every setting was fitted by itself: "
-        if type(machine) not in KNOWN:
+        if type(machine) not in KNOWN and not self._in_closed_form(machine):
             return f"{plain}work is shared for {', '.join(cls.__name__ for cls in KNOWN)}."
         others = sorted(set(params) - {"groups", "sample_weight"})
         if others or ("sample_weight" in params and machine is not self.estimator):
@@ -241,6 +243,11 @@ class Search(GridSearchCV):  # type: ignore[misc]
         if own and any(step in settings for settings in candidates):
             return f"{plain}the machine itself is searched."
         return ""
+
+    def _in_closed_form(self, machine: Any) -> bool:
+        """Whether one fit answers for all rows that are left out."""
+        alone = machine is self.estimator and isinstance(self.cv, str) and self.cv == "loo" and self.grid != "auto"
+        return type(machine) is KernelRidge and alone
 
     # Together.
 

@@ -19,7 +19,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from ..archives import checkpoint
-from ..estimators import SVC, SVR
+from ..estimators import SVC, SVR, KernelRidge
 from ..estimators.checks import sample_weights
 from ..kernels import kernel as as_kernel
 from ..kernels.points import Domain, take
@@ -28,10 +28,11 @@ from ..memory import parse_bytes
 from ..parallel import for_each
 from ..types import Array, Index
 from .aims import Aims
+from .left_out import left_out
 from .matrices import BYTES, Matrices, Matrix
 from .paths import Fold, Posed, good_enough, objective, pose, solve_all
 from .placed import Placed, stacked
-from .row_numbers import Splits, rows_of
+from .row_numbers import ByRows, Splits, rows_of
 from .settings import key_of, last_step, prefix_of
 
 KNOWN = (SVC, SVR)
@@ -159,6 +160,8 @@ class Sheet:
             raise ValueError("These rows were not scored.")
 
         machine._scores = scores
+        if isinstance(machine, KernelRidge):
+            machine.__dict__["predict"] = lambda rows: scores(rows)[:, 0]
         if labels:
             machine.decision_function = lambda rows: machine._decided(scores(rows))
         return machine
@@ -257,7 +260,7 @@ class Sheet:
             machine.fit(rows_of(self.X, train), y, **params)
         except Exception as error:
             return error
-        return Answer(now() - began, plain=_ByRows(machine, self.X))
+        return Answer(now() - began, plain=ByRows(machine, self.X))
 
     def _points(self, estimator: Any, fold: int, weight: Array) -> Points | None:
         """Where the fold is solved; None where that would take too much memory."""
@@ -306,6 +309,8 @@ class Sheet:
         estimators = [clone(self.estimator).set_params(**settings) for settings in path]
         machines = [last_step(estimator) for estimator in estimators]
         first = machines[0]
+        if isinstance(first, KernelRidge) and not self.train_too:
+            return self._left_out(path[0], first, weight)  # without C, a path is one setting
         if type(first) not in KNOWN:
             return False
         kernel = as_kernel(first.kernel)
@@ -328,6 +333,17 @@ class Sheet:
             for settings, answer in zip(path, row, strict=True):
                 self.answers[key_of(settings), fold] = replace(answer, seconds=seconds)
         return True
+
+    def _left_out(self, settings: dict[str, Any], machine: KernelRidge, weight: Array) -> bool:
+        """Answer a setting of ridge regression in all folds, each of which leaves out a row; whether that was done."""
+        began = now()
+        found = left_out(machine, self.X, self.y, weight)
+        if found is not None:
+            f, gap = found
+            seconds = (now() - began) / len(f)
+            for fold, (_, test) in enumerate(self.splits.made):
+                self.answers[key_of(settings), fold] = Answer(seconds, f[test, None], gap=gap)
+        return found is not None
 
     def _posed(
         self, first: Any, machines: list[Any], points: Sequence[Points | None], weight: Array
@@ -372,21 +388,3 @@ class Sheet:
                 for c in range(len(gap))
             ])  # fmt: skip
         return out
-
-
-class _ByRows:
-    """A fitted estimator that is asked by row numbers."""
-
-    def __init__(self, machine: Any, X: Any) -> None:
-        self.machine, self.X = machine, X
-        if hasattr(machine, "classes_"):
-            self.classes_ = machine.classes_
-
-    def predict(self, rows: Index) -> Array:
-        return np.asarray(self.machine.predict(rows_of(self.X, rows)))
-
-    def decision_function(self, rows: Index) -> Array:
-        return np.asarray(self.machine.decision_function(rows_of(self.X, rows)))
-
-    def score(self, rows: Index, y: Any, **params: Any) -> float:
-        return float(self.machine.score(rows_of(self.X, rows), y, **params))
