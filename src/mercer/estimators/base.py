@@ -65,6 +65,7 @@ from .repeated import merged
 from .resumed import Checkpoint
 from .tasks import Training
 
+_READ = 0.2  # Of the time, at most, is kept for linear machines to read the points once more.
 _Own = TypeVar("_Own", bound="Machine")  # as Self, by which jedi would understand Machine
 
 
@@ -165,7 +166,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             gram = unformed(kernel, points)
             gram.__dict__["doubt"] = None
         if deadline.limited and isinstance(kernel, Linear):  # to keep an answer, points are read as often again
-            deadline = deadline.earlier(min(now() - deadline.began, SOME_OF_THE_TIME * deadline.seconds))
+            deadline = deadline.earlier(min(now() - deadline.began, _READ * deadline.seconds))
         solutions = fit_machines(
             gram, posed.tasks, solver, tol=self.tol, max_iter=self.max_iter, deadline=deadline, watch=watch, kept=kept,
         )  # fmt: skip
