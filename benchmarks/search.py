@@ -9,8 +9,9 @@
     python benchmarks/search.py --data FOLDER --tune          # mercer.tune against the grid, on rows that neither saw
 
 C in {0.1, 1, 10, 100, 1000}, gamma in {0.01, 0.03, 0.1, 0.3, 1}, 5 folds, 3,000 rows, standardised (texts: tf-idf).
-Thresholds were tuned on magic, a9a, spambase and pendigits; the other sets are held out. "width 0" is the part of the
-settings whose accuracy is proven to the last label. CPU seconds tell more than seconds where a machine is shared.
+Thresholds were tuned on magic, phoneme, usps, a9a, spambase and pendigits; the other sets are held out. "width 0" is
+the part of the settings whose accuracy is proven to the last label. CPU seconds tell more than seconds where a machine
+is shared.
 """
 
 from __future__ import annotations
