@@ -14,8 +14,8 @@ from time import perf_counter
 import numpy as np
 from scipy.sparse import csr_array
 
+from mercer.amounts import AT_A_TIME
 from mercer.gram import Design, design
-from mercer.solvers import stochastic
 
 REPEATS = 15
 
@@ -57,15 +57,18 @@ def sparse_entry() -> float:
     return best(lambda: sparse.dots(w)) / sparse.entries / (best(lambda: dense.dots(w)) / dense.entries)
 
 
+CROSSOVERS: dict[str, tuple[float, Callable[[], float]]] = {
+    "gram.design._WORTH_A_THREAD, entries": (design._WORTH_A_THREAD, worth_a_thread),
+    "amounts.AT_A_TIME.entries_for_a_thread": (AT_A_TIME.entries_for_a_thread, worth_a_thread),
+    "gram.design._SPARSE, dense entries": (design._SPARSE, sparse_entry),
+}
+"""What each constant is in the code, and what measures it here."""
+
+
 def main() -> None:
     """Measure and print."""
-    rows = {
-        "gram.design._WORTH_A_THREAD, entries": (design._WORTH_A_THREAD, worth_a_thread),
-        "solvers.stochastic._WORTH_A_THREAD, entries": (stochastic._WORTH_A_THREAD, worth_a_thread),
-        "gram.design._SPARSE, dense entries": (design._SPARSE, sparse_entry),
-    }
     print("| constant | in the code | here |\n|---|---|---|")
-    for name, (value, measure) in rows.items():
+    for name, (value, measure) in CROSSOVERS.items():
         print(f"| {name} | {value:,} | {measure():,.3g} |", flush=True)
 
 

@@ -12,6 +12,7 @@ import sys
 import zipfile
 from collections import defaultdict
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 
 import numpy as np
 import pytest
@@ -261,3 +262,10 @@ def test_the_command_line_imports_at_the_top():
         "cli.gram": ["explain.algebra", "explain.exact", "explain.sample"],
         "cli.play": ["play.record"],
     }
+
+
+def test_thresholds_name_what_the_code_has():
+    home = spec_from_file_location("thresholds", PACKAGE.parents[1] / "benchmarks" / "thresholds.py")
+    thresholds = module_from_spec(home)
+    home.loader.exec_module(thresholds)
+    assert all(value > 0 for value, _ in thresholds.CROSSOVERS.values())
