@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ...types import Array, Index
@@ -10,33 +12,39 @@ from .packing import unpacked
 
 GROUP = 8
 PANEL = 48
+AT_A_TIME = 2**15  # values
 SPAN = 28
 HEAVY = {4: 11.5, 8: 1e6}  # minus the level from which on products lose digits, by the bytes of a number
 
 
 def fill(A: Array, a: Array, Z: Array, z: Array, form: Form, slots: Index, out: Array) -> None:
     """out[slots[i], t] <- k(a_i, z_t). A and Z are packed points, a and z their levels."""
-    out[slots] = _values(A, a, slots.size, Z, z, out.shape[1], form)
+    for strip, values in _strips(A, a, slots.size, Z, z, out.shape[1], form):
+        out[slots[strip]] = values
 
 
 def square(A: Array, a: Array, Z: Array, z: Array, form: Form, count: int, out: Array) -> None:
     """out <- k of some points among themselves, packed as rows in A and as columns in Z: symmetric."""
-    values = _values(A, a, count, Z, z, count, form)
-    out[:count, :count] = np.triu(values) + np.triu(values, 1).T
+    for strip, values in _strips(A, a, count, Z, z, count, form):
+        out[strip, :count] = values
+    for i in range(count):
+        out[i + 1 : count, i] = out[i, i + 1 : count]
 
 
 def add(A: Array, a: Array, Z: Array, z: Array, form: Form, V: Array, out: Array) -> None:
     """out[m, t] += sum_i V[i, m] k(a_i, z_t), in float64."""
-    out += V.T @ _values(A, a, len(V), Z, z, out.shape[1], form).astype(np.float64)
+    for strip, values in _strips(A, a, len(V), Z, z, out.shape[1], form):
+        out += V[strip].T @ values.astype(np.float64)
 
 
 def add_both(
     A: Array, a: Array, Z: Array, z: Array, form: Form, v: Array, w: Array, below: Array, above: Array
 ) -> None:
     """below[t] += sum_i v_i k(a_i, z_t) and above[i] += sum_t w_t k(a_i, z_t): each value is used twice."""
-    values = _values(A, a, v.size, Z, z, w.size, form).astype(np.float64)
-    below += v @ values
-    above += values @ w
+    for strip, values in _strips(A, a, v.size, Z, z, w.size, form):
+        exact = values.astype(np.float64)
+        below += v[strip] @ exact
+        above[strip] += exact @ w
 
 
 def finish_rows(form: Form, own: Array, levels: Array, slots: Index, rows: Array) -> None:
@@ -44,28 +52,38 @@ def finish_rows(form: Form, own: Array, levels: Array, slots: Index, rows: Array
     rows[slots] = _finished(rows[slots], own[:, None], levels[: rows.shape[1]], form)
 
 
-def _values(A: Array, a: Array, rows: int, Z: Array, z: Array, columns: int, form: Form) -> Array:
+def _strips(
+    A: Array, a: Array, rows: int, Z: Array, z: Array, columns: int, form: Form
+) -> Iterator[tuple[slice, Array]]:
+    """Some rows, and k(a_i, z_t) of them, so few at a time that temporaries stay in cache; all rows in the end."""
+    packs = max(AT_A_TIME // max(columns, 1) // GROUP, 1)
+    for first in range(0, -(-rows // GROUP), packs):
+        strip = slice(first * GROUP, min((first + packs) * GROUP, rows))
+        x = unpacked(A[first : first + packs], strip.stop - strip.start)
+        yield strip, _values(x, a[strip], Z, z[:columns], form)
+
+
+def _values(x: Array, a: Array, Z: Array, z: Array, form: Form) -> Array:
     """k(a_i, z_t) in the precision of the points.
 
     2^t of products loses digits for rows that are far from the centre: they go by differences.
     """
-    x, y = unpacked(A, rows), unpacked(Z, columns)
-    values = _finished(_sums(x, y, form.way), a[:rows, None], z[:columns], form)
+    values = _finished(_sums(x, Z, z.size, form.way), a[:, None], z, form)
     if form.way == Way.PRODUCTS and form.map == Map.EXPONENTIAL:
-        heavy = np.flatnonzero(~(a[:rows] >= -HEAVY[A.dtype.itemsize]))
+        heavy = np.flatnonzero(~(a >= -HEAVY[x.dtype.itemsize]))
         by_differences = Form(Way.SQUARES, form.map, -0.5 * form.factor)
-        nothing = np.zeros(1, A.dtype)
-        values[heavy] = _finished(_sums(x[heavy], y, Way.SQUARES), nothing, nothing, by_differences)
+        level = np.zeros(1, x.dtype)
+        values[heavy] = _finished(_sums(x[heavy], Z, z.size, Way.SQUARES), level, level, by_differences)
     return values
 
 
-def _sums(x: Array, y: Array, way: int) -> Array:
+def _sums(x: Array, Z: Array, columns: int, way: int) -> Array:
     """The sums over SPAN coordinates in order, and then over these sums: the rounding of SPAN + d / SPAN terms."""
-    total = np.zeros((len(x), len(y)), x.dtype)
+    total = np.zeros((len(x), columns), x.dtype)
     for first in range(0, x.shape[1], SPAN):
         part = np.zeros_like(total)
         for k in range(first, min(first + SPAN, x.shape[1])):
-            part += _terms(x[:, k, None], y[:, k], way)
+            part += _terms(x[:, k, None], Z[:, k].reshape(-1)[:columns], way)
         total += part
     return total
 
@@ -87,16 +105,16 @@ def _terms(x: Array, y: Array, way: int) -> Array:
     return np.asarray(x * (y / both) if way == Way.CHI2 else (x - y) ** 2 / both)
 
 
-@np.errstate(under="ignore")
+@np.errstate(over="ignore", under="ignore", invalid="ignore")
 def _finished(sums: Array, own: Array, levels: Array, form: Form) -> Array:
-    """Values of the kernel from sums and levels."""
+    """Values of the kernel from sums and levels; what overflows is seen in the result, by whoever asked for it."""
     real = sums.dtype.type
     if form.map == Map.NONE:
         return sums
     if form.map == Map.POWER:
         return np.asarray((real(form.factor) * sums + real(form.offset)) ** form.exponent)
     if form.map == Map.EXPONENTIAL:
-        return np.asarray(np.exp2(np.minimum(real(form.factor) * sums + own + levels, 0)))
+        return np.asarray(np.exp2(np.minimum(real(form.factor) * sums + (own + levels), 0)))
     u = np.minimum(real(form.factor) * np.sqrt(sums), real(1e3))  # e^-1000 is 0 already
     polynomial = {Map.MATERN12: 1, Map.MATERN32: 1 + u, Map.MATERN52: 1 + u + u * u / 3}[Map(form.map)]
     return np.asarray(polynomial * np.exp(-u))
