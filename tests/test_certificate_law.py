@@ -27,9 +27,11 @@ from mercer import (
     certify,
 )
 from mercer.estimators.certifying import _coefficients
+from mercer.examination import Near, examine
 from mercer.features import Nystrom
-from mercer.gram import DenseGram
+from mercer.gram import DenseGram, PointsGram
 from mercer.kernels import Linear
+from mercer.kernels import kernel as named
 from mercer.losses import HardMargin, Squared
 from mercer.problem import Problem
 from mercer.solution import Status
@@ -284,6 +286,41 @@ def test_float32_points_whose_squares_are_no_float32_numbers(n: int, scale: floa
     )
     far = np.concatenate([X[:1] * np.float32(1e-3), X[1:]])  # among others, in range
     assert np.isfinite(machine.decision_function(far)).all()
+
+
+def with_some_far_out() -> tuple[Any, Any]:
+    """Points of float32, of which one in 500 is 1,000 times as far out."""
+    X, y = two_classes(3000)
+    X = X.astype(np.float32)
+    X[7::500] *= np.float32(1000)
+    return X, y
+
+
+@pytest.mark.parametrize("kernel", ["2*rbf(gamma=0.3)+linear", "poly(degree=2,coef0=1,gamma=0.05)"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_points_far_out_in_a_kernel_without_bounds(kernel: str) -> None:
+    X, y = with_some_far_out()
+    machine = SVC(kernel, tol=1e-3, max_iter=30).fit(X, y)
+    check(machine, X, y, None)
+
+
+@pytest.mark.parametrize("kernel", ["2*rbf(gamma=0.3)+linear", "poly(degree=2,coef0=1,gamma=0.05)"])
+def test_errors_of_points_far_out_are_not_those_of_others(kernel: str) -> None:
+    """K beta of a solver is wrong by a part of sqrt(k(x,x)): the loss of few points far out is not missed."""
+    X, y = with_some_far_out()
+    problem = Problem(PointsGram(named(kernel), X, "100MB"), y)
+    beta = np.where(np.abs(X[:, 0]) < 0.1, 0.01 * y, 0.0)
+    beta[7::500] = 0.0
+    beta[np.flatnonzero(beta)[0]] -= beta.sum()
+    true = problem.gram.recompute(beta)
+    length = np.sqrt(problem.gram.diag())
+    error = 2.0 * np.abs(true[7::500] / length[7::500]).max()
+    wrong = true + np.where(y > 0, 1.0, -1.0) * error * length
+    near = Near(wrong, float(error * length.max()), single=True, sampled=True)
+    certificate, scores, b = examine(problem, beta, near=near)
+    exact, _, _ = examine(problem, beta, b)
+    assert abs(certificate.primal - exact.primal) <= certificate.rounding + ORDINARY * exact.primal
+    assert np.abs(scores - true)[7::500].max() <= 1e-3 * length.max()
 
 
 # NumPy's settings are the user's; ours are the default ones.

@@ -4,7 +4,8 @@ Three steps: K beta is computed anew from the kernel and the points (`recomputed
 objectives and what else is reported (`accounts`), and then it is judged what all that proves (`examine`).
 
 What rounding may have done is measured on a sample (`rounding_of_scores`): a sum over points of steepness times error
-is estimated from points drawn with the probability of their steepness, its mean and four standard deviations of that.
+is estimated from points drawn with the probability of their steepness times sqrt(k(x,x)), of which errors are parts:
+its mean and four standard deviations of that.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _SHARE = 0.3  # of the tolerance, that the rounding of float32 values may take; 
 _LEAST, _FEW = 512, 2500  # points; for fewer, all is float64: even what is to be checked, and what is nearly known
 _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
 _REACH = 3.0  # times the error of K beta: b is found from it, too
-_OTHERS = 64  # points without a coefficient whose errors are measured;
+_OTHERS = 64  # points without a coefficient whose errors are measured, each in parts of |phi(x)|;
 _SURELY = 4.0  # times the largest of these is more than any
 _LOOKS = 4  # so often others may turn out to matter
 INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the largest of them
@@ -142,12 +143,14 @@ def where_it_matters(problem: Problem, beta: Array, near: Near, dtype: DTypeLike
     if isinstance(problem.loss, HardMargin) or near.scores is None:
         return None
     loss, y = problem.loss, problem.y
-    exact, b, error = near.scores.copy(), problem.best_bias(near.scores), near.error
+    exact, b = near.scores.copy(), problem.best_bias(near.scores)
     matters, known = beta != 0.0, np.zeros(problem.n, bool)
-    others = np.flatnonzero(~matters)
-    if near.sampled and others.size:
+    others, error = np.flatnonzero(~matters), np.full(problem.n, near.error)
+    if near.sampled and others.size:  # those of points far out are larger: errors are in parts of |phi(x)|
+        length = np.sqrt(np.maximum(np.abs(problem.gram.diag()), _TINY))
         some = others[np.unique(np.linspace(0, others.size - 1, _OTHERS).astype(np.intp))]
-        error = min(error, _SURELY * float(np.abs(exact[some] - problem.gram.recompute(beta, some)).max()))
+        parts = np.abs(exact[some] - problem.gram.recompute(beta, some)) / length[some]
+        error = np.minimum(error, _SURELY * float(parts.max()) * length)
     reach = _REACH * error
     for _ in range(_LOOKS):
         f = exact + b  # a convex loss is 0 between two zeros of it
@@ -222,7 +225,8 @@ def rounding_of_scores(
         return float("inf")
     slope = 0.0 if hard else problem.loss.slope(y, f)
     pull, lift = C * slope + 0.5 * scale * scale * beta, 0.5 * other
-    weight = np.abs(pull) + np.abs(lift)
+    length = np.sqrt(np.maximum(np.abs(problem.gram.diag()), _TINY))
+    weight = (np.abs(pull) + np.abs(lift)) * length
     rows, place = np.unique(drawn(weight, min(_SAMPLE, max(1, problem.n // _PART))), return_inverse=True)
     both = beta if other is beta else np.column_stack([beta, other])
     exact = problem.gram.recompute(both, rows).reshape(rows.size, -1)
@@ -232,12 +236,13 @@ def rounding_of_scores(
     wrong, wrong_dual = pull[rows] / own * error, lift[rows] / own * dual_error
     total = float(weight.sum())
     found = max([at_most(total, errors) for errors in (wrong, wrong_dual, wrong + wrong_dual)])
-    largest, typical = float(np.abs(error).max()), float(np.sqrt(np.mean(error * error)))
+    parts = error / length[rows]
+    largest, typical = float(np.abs(parts).max()) * length, float(np.sqrt(np.mean(parts * parts))) * length
     if hard:
-        left = 1.0 - 3.0 * largest * scale  # of the least margin
+        left = 1.0 - 3.0 * float(largest.max()) * scale  # of the least margin
         return found + primal * (left**-2 - 1.0) if left > 0.0 else float("inf")
     ends = [np.abs(problem.loss.slope(y, f + e) - slope) for e in (-largest, largest)]
-    return found + float((C * np.maximum(*ends)).sum()) * typical
+    return found + float((C * np.maximum(*ends) * typical).sum())
 
 
 # Sums over the points.
