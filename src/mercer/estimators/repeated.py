@@ -53,11 +53,12 @@ class Merged:
 
     def _filled(self, beta: Array) -> Array:
         """Coefficients with these sums over equal points, one after the other at its bound."""
-        out, order = np.empty(self.place.size), np.argsort(self.place, kind="stable")
+        out, rows = np.zeros(self.place.size), np.flatnonzero(beta[self.place])
+        order = rows[np.argsort(self.place[rows], kind="stable")]
         place, most = self.place[order], self.whole.C[order]
         total = np.cumsum(most)
-        first = np.searchsorted(place, np.arange(beta.size))
-        before = total - most - (total - most)[first][place]  # what the equal ones before may have
+        first = np.searchsorted(place, place)
+        before = total - most - (total - most)[first]  # what the equal ones before may have
         left = np.abs(beta)[place] - before
         near = ROUNDING.of_a_difference * most
         out[order] = np.where(left >= most - near, most, np.where(left > near, left, 0.0))
@@ -70,7 +71,7 @@ def merged(points: Points, tasks: tuple[Task, ...], domain: Domain, memory: Any)
         return None
     (task,) = tasks
     numbers = numbers_of(points, task.y)
-    if np.unique(numbers).size > _LEFT * numbers.size:
+    if np.count_nonzero(np.diff(np.sort(numbers))) >= _LEFT * numbers.size:
         return None
     first, place = distinct(points, task.y, numbers)
     if first.size > _LEFT * place.size or nbytes(points) > COPIES_OF_THE_MEMORY * parse_bytes(memory):
@@ -84,8 +85,10 @@ def distinct(X: Points, y: Array, numbers: Array) -> tuple[Index, Index]:
 
     Rows with different numbers are not equal.
     """
-    order = np.argsort(numbers, kind="stable")
-    new = np.concatenate([[True], np.diff(numbers[order]) != 0])
+    bits = np.uint64(numbers.size.bit_length())  # the last ones of a number give way to that of its row: one sort
+    together = np.sort((numbers >> bits << bits) | np.arange(numbers.size, dtype=np.uint64))
+    order = (together & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.intp)
+    new = np.concatenate([[True], np.diff(together >> bits) != 0])
     source = np.empty_like(order)  # of each row, the first row with its number
     source[order] = order[new][np.cumsum(new) - 1]
     repeats = np.flatnonzero(source != np.arange(source.size))
@@ -93,8 +96,8 @@ def distinct(X: Points, y: Array, numbers: Array) -> tuple[Index, Index]:
         rows = repeats[part]
         differ = _differ(X[rows], X[source[rows]]) | (y[rows] != y[source[rows]])
         source[rows[differ]] = rows[differ]
-    first = np.flatnonzero(source == np.arange(source.size))
-    return first, np.searchsorted(first, source)
+    alone = source == np.arange(source.size)
+    return np.flatnonzero(alone), (np.cumsum(alone) - 1)[source]
 
 
 def numbers_of(X: Points, y: Array) -> Array:
