@@ -40,6 +40,7 @@ _LOOKS = 4  # so often others may turn out to matter
 INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the largest of them
 _SAMPLE = 256  # rows on which rounding is measured, at most,
 _PART = 8  # and of n one in so many
+_PAYS = 4  # of more coefficients than so many samples, float32 values save more than two samples in float64 take
 _DEVIATIONS = 4.0  # of the mean of their errors
 
 
@@ -164,7 +165,11 @@ def where_it_matters(problem: Problem, beta: Array, near: Near, dtype: DTypeLike
 
 
 def _too_rough(problem: Problem, beta: Array, scores: Array | None, tol: float) -> bool:
-    """Whether float32 values, of which these scores are sums, would be too much for a relative gap of `tol`."""
+    """Whether float32 values, of which these scores are sums, would be too much for a relative gap of `tol`; or to
+    find out would take as long as float64 values.
+    """
+    if np.count_nonzero(beta) <= _PAYS * _SAMPLE:
+        return True
     if scores is None:
         return False  # nobody knows yet
     b = problem.best_bias(scores)
