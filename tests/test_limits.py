@@ -26,13 +26,15 @@ from mercer.estimators import base, ridge_path
 from mercer.gram import DenseGram, LinearGram, PointsGram
 from mercer.kernels import FromFeatures, FromFunction, Gaussian
 from mercer.limits import NEVER, Deadline, OutOfTimeError, look, require, until, within
-from mercer.losses import Logistic
+from mercer.losses import Hinge, Logistic, SquaredHinge
 from mercer.parallel import for_each
 from mercer.problem import Problem
 from mercer.solution import Status
 from mercer.solvers import CoordinateDescent, Decomposition, Iterate, Newton, Solver, coordinate, in_time, qp
 from mercer.solvers.base import Work
+from mercer.solvers.descent import Descent
 from mercer.solvers.landmarks import Growing, InFeatures
+from mercer.solvers.least_squares import LeastSquares
 from mercer.solvers.newton.in_points import InPoints
 from mercer.solvers.ridge import in_features, ridge_auto
 
@@ -409,6 +411,29 @@ def test_a_rival_that_is_no_better_gives_the_time_back(part, landmarks, begun, m
     solution = solve(problem, solver, time_limit=1.05)
     assert solver.begun == begun and len(tried) == (part < 0.9)  # so near to the best, nobody is tried
     assert isinstance(solution.solver, Growing if part == 0.0 else Part)
+
+
+@pytest.mark.parametrize(("constant", "bias"), [(0.0, True), (1.0, False)])
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()])
+def test_least_squares_are_the_rival_of_few_passes(loss, constant, bias, monkeypatch):
+    """With many features, the answer of the first passes raises the dual, and is worse than that of least squares."""
+    generator, clock, passes = np.random.default_rng(0), Clock(), Descent.round
+    X = generator.normal(size=(600, 80))
+    y = np.sign(X[:, 0] + 2.0 * generator.normal(size=600))
+    problem = Problem(LinearGram(X, constant), y, loss, 10.0, bias)
+
+    def slow(descent):
+        clock.seconds += 0.3
+        passes(descent)
+
+    best = solve(problem, tol=1e-6).certificate.primal
+    monkeypatch.setattr(Descent, "round", slow)
+    few = solve(problem, CoordinateDescent(newton=False), max_iter=3).certificate.primal
+    monkeypatch.setattr(limits, "clock", clock)
+    solution = solve(problem, CoordinateDescent(newton=False), time_limit=1.0)
+    assert isinstance(solution.solver, LeastSquares) and "by half of the time better" in solution.reason
+    assert solution.status is Status.OUT_OF_TIME and clock.seconds <= 101.0
+    assert best <= solution.certificate.primal < few
 
 
 def test_the_last_answer_stands_where_a_round_is_broken_off(monkeypatch):

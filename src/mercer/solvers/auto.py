@@ -15,6 +15,7 @@ from .base import LANDMARK_BYTES, LANDMARKS, MOST_LANDMARKS, Solver
 from .coordinate import CoordinateDescent
 from .decomposition import Decomposition
 from .landmarks import Growing, InFeatures
+from .least_squares import LeastSquares
 from .newton import Newton, NystromNewton
 from .ridge import Ridge
 from .ridge.ridge_auto import choose_ridge
@@ -54,11 +55,13 @@ def _landmarks(n: int) -> int:
 
 def cheaper(problem: Problem, solver: Solver) -> Solver:
     """What to turn to, where time is too short for a solver: to the one that is chosen by itself, if there is time for
-    that, or to landmarks.
+    that, or to landmarks; from coordinate descent to least squares.
     """
     best, _ = choose(problem)
     if type(best) is not type(solver) and first_seconds(problem, best) <= 0.5 * deadline().left():
         return best
+    if isinstance(solver, CoordinateDescent):
+        return LeastSquares()
     if problem.gram.design is not None:
         served = not isinstance(problem.loss, HardMargin) and not problem.mass
         return CoordinateDescent(newton=False) if served else Decomposition()

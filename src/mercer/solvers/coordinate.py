@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -62,7 +61,6 @@ class CoordinateDescent(Solver):
     random_state: int | None = None
     feasible: bool = False
     weights: bool = False
-    hurried: ClassVar[bool] = True
 
     def check(self, problem: Problem) -> None:
         super().check(problem)

@@ -1,0 +1,71 @@
+"""Least squares of y - f, by conjugate gradients in explicit features: a fair answer for any loss, and soon found.
+
+Each step is two passes over the features. After few of them the objective is nearer to the best possible than after as
+many passes of coordinate descent, whose coefficients raise the dual while their primal value is still poor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from itertools import islice
+from math import sqrt
+from typing import ClassVar
+
+import numpy as np
+
+from .._core.core import CHOICE
+from ..arithmetic import inner
+from ..limits import look
+from ..problem import Problem
+from ..solution import Status
+from ..types import Array
+from .base import Iterate, Solver
+from .conjugate_gradients import USUAL_STEPS, Standing, conjugate_gradients
+from .features_or_kernels import table_of
+
+
+@dataclass(frozen=True)
+class LeastSquares(Solver):
+    """The answer where time is short, of a problem with explicit features: towards least squares, as far as that helps
+    with the loss.
+    """
+
+    exhausted: ClassVar[Status] = Status.OUT_OF_TIME
+    hurried: ClassVar[bool] = True
+
+    def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
+        core, design = CHOICE.functions, problem.gram.design
+        points, zeros = table_of(problem, design.squared_norms), np.zeros(problem.n)
+        beta, scores, (b, _) = zeros.copy(), zeros.copy(), problem.nothing
+        for target, target_scores in _least_squares(problem):
+            b = core.approach(beta, scores, b, target, target_scores, points, problem.bias)
+            losses, _ = core.losses_and_conjugates(scores + b, points, zeros)
+            gap = 0.5 * inner(beta, scores) + losses
+            yield Iterate(beta, scores, b, 0.0, gap=gap, dual_beta=zeros)
+
+
+def _least_squares(problem: Problem) -> Generator[tuple[Array, Array], None, None]:
+    """Better and better beta, and K beta.
+
+    With w = Z'beta, e = column sum beta and f = Z w + column e, where K = Z Z' + column^2, w and e of the answer solve
+    (w, e) + (Z, column)'C f = (Z, column)'C t. beta is carried along, so that w and e stay its combinations.
+    """
+    design, C = problem.gram.design, problem.C
+    column, d = sqrt(design.constant), design.width
+
+    def of_points(v: Array) -> Array:
+        look()
+        return np.concatenate([design.combination(v), [column * v.sum()], v])[:, None]
+
+    def apply(V: Array) -> Array:
+        look()
+        f = design.dots(V[:d, 0]) + column * V[d, 0]
+        return V + of_points(C * f)
+
+    wanted = of_points(C * (problem.y - problem.bias * problem.y.mean()))
+    steps = conjugate_gradients(wanted, Standing.zero(wanted), apply, np.copy, counted=d + 1)
+    for place in islice(steps, USUAL_STEPS):
+        if place.stuck:
+            return
+        yield place.V[d + 1 :, 0], (place.AV - place.V)[d + 1 :, 0] / C
