@@ -115,6 +115,31 @@ def test_rows_of_few_columns():
     assert asked_for(verbs.sums_at, block, slice(0, n), None, support(X[:500])) <= 8 * n + scratch
 
 
+class Narrow(LocalEngine):
+    """Blocks with room for 1 MB; knows the bytes of each reply."""
+
+    def __init__(self, chunks):
+        super().__init__(chunks)
+        self.replies = []
+
+    def room(self, number):
+        return 1_000_000
+
+    def _ask(self, verb, messages, shared):
+        replies = super()._ask(verb, messages, shared)
+        self.replies += [X.nbytes for X in replies.values() if verb is verbs.points_at]
+        return replies
+
+
+def test_points_are_sent_as_blocks_have_room(dense):
+    """A sample of wide rows is many bytes: no reply holds more than there is room for, and a row."""
+    engine = Narrow([dense[:3000], dense[3000:]])
+    some = np.random.default_rng(4).permutation(N)[:1000]
+    np.testing.assert_array_equal(SpreadPoints(engine)[some], dense[some])
+    assert sum(engine.replies) == dense[some].nbytes
+    assert max(engine.replies) <= 1_000_000 + dense[0].nbytes
+
+
 def support(Z):
     return Support(Gaussian(0.05), Z, np.ones((len(Z), 1)), "float64")
 

@@ -81,10 +81,10 @@ class SpreadPoints:
         groups = {b: order[starts[b] : starts[b + 1]] for b in range(self.engine.count) if starts[b] < starts[b + 1]}
         return {b: Share(places, rows[places] - edges[b]) for b, places in groups.items()}
 
-    def waves(self, index: Index, many: int) -> Iterator[dict[int, Share]]:
-        """The same, as many at a time as blocks have room for so many sums of each; all blocks in each."""
+    def waves(self, index: Index, nbytes: float) -> Iterator[dict[int, Share]]:
+        """The same, as many at a time as blocks have room for so many bytes of each; all blocks in each."""
         parts, room = self.parts_of(index), self.engine.room
-        number = max(1, *(ceil(DOUBLE * many * part.rows.size / room(b)) for b, part in parts.items()))
+        number = max(1, *(ceil(nbytes * part.rows.size / room(b)) for b, part in parts.items()))
         for k in range(number):
             cuts = {b: shares(part.rows.size, number)[k] for b, part in parts.items()}
             yield {b: Share(*(some[cut] for some in parts[b])) for b, cut in cuts.items() if cut.stop > cut.start}
@@ -98,13 +98,20 @@ class SpreadPoints:
             return np.empty((0, self.shape[1]), self.dtype)
         missing = index[~self.seen.has(self.rows[index])]
         if missing.size:
-            parts = self.parts_of(missing)
-            found = self.engine.ask(points_at, {b: in_brief(part.rows) for b, part in parts.items()})
-            order = np.concatenate([part.places for part in parts.values()])
+            order, found = self._fetched(missing)
             if missing.size == index.size:  # nothing to remember: who asks for many does so once
-                return take(joined(list(found.values())), np.argsort(order, kind="stable"))
-            self.seen.add(self.rows[missing[order]], joined(list(found.values())))
+                return take(found, np.argsort(order, kind="stable"))
+            self.seen.add(self.rows[missing[order]], found)
         return self.seen.get(self.rows[index])
+
+    def _fetched(self, index: Index) -> tuple[Index, Points]:
+        """Some points, as blocks have room to send them, and their places in the index."""
+        places: list[Index] = []
+        found: list[Points] = []
+        for parts in self.waves(index, sum(fact.nbytes_held for fact in self.engine.facts) / self.engine.edges[-1]):
+            found += self.engine.ask(points_at, {b: in_brief(part.rows) for b, part in parts.items()}).values()
+            places += [part.places for part in parts.values()]
+        return np.concatenate(places), joined(found)
 
     @cached_property
     def witnesses(self) -> tuple[Points, ...]:
@@ -118,7 +125,7 @@ class SpreadPoints:
     def dots_at(self, index: Index, W: Array) -> Array:
         """The same for some points."""
         out = np.empty((index.size, len(W)))
-        for parts in self.waves(index, len(W)):
+        for parts in self.waves(index, DOUBLE * len(W)):
             put(out, parts, self.engine.ask(scores_at, {b: (in_brief(part.rows), W) for b, part in parts.items()}))
         return out
 
@@ -268,7 +275,7 @@ class SpreadGram(Gram):
         if index.size <= _HERE and 2 * index.size <= self.n:
             return self._sums_here(self.points[index], self._support(used, weights, dtype))
         began, out = now(), np.empty((index.size, weights.shape[1]))
-        for parts in self.points.waves(index, weights.shape[1]):
+        for parts in self.points.waves(index, DOUBLE * weights.shape[1]):
             rows = {b: in_brief(part.rows) for b, part in parts.items()}
             found = self.engine.chain(sums_at, rows, self._support(used, weights, dtype))
             put(out, parts, {b: sums.T for b, sums in found.items()})

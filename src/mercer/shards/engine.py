@@ -71,7 +71,7 @@ class Engine(ABC):
         return np.inf
 
     def room(self, number: int) -> float:
-        """Bytes of sums at a time, of which a worker holds three."""
+        """Bytes of sums, or of points that are sent, at a time: a worker holds three of them."""
         return np.inf
 
     @cached_property
