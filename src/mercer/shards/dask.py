@@ -36,6 +36,7 @@ _SECONDS_BETWEEN_LOOKS = 0.25  # At the clock, while workers work.
 _SMALL_BYTES = 100_000_000  # Packed copies do not matter, where a worker has no more data than this.
 _REMEMBERED = 0.02  # Parts of a sum that it need not be told again are no more than this part of its data,
 _SUMS = 0.5 * _REMEMBERED  # and sums that it is at are this part of it.
+_SHARED_BYTES = _SUMS * _SMALL_BYTES  # A message for many workers goes to each with its task, up to this: one way less.
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # terms of many rows are sent once
 
 
@@ -109,7 +110,7 @@ class DaskEngine(Engine):
     # Exchanges.
 
     def _ask(self, verb: Verb, messages: dict[int, Any], shared: Sequence[Any]) -> dict[int, Any]:
-        whole = [self.share(part) for part in shared]
+        whole = [self.share(part) if bytes_of(part) > _SHARED_BYTES else Letter(part) for part in shared]
         replies: dict[int, Any] = {}
         for bundles in self._turns(messages):
             tasks = {
@@ -117,7 +118,7 @@ class DaskEngine(Engine):
                 for home, numbers in bundles
             }
             replies |= self._collect(tasks)
-        _release(whole)
+        _release(part for part in whole if isinstance(part, Future))
         return replies
 
     def _turns(self, messages: dict[int, Any]) -> Iterator[list[tuple[str, list[int]]]]:
@@ -187,7 +188,7 @@ class DaskEngine(Engine):
                 self.homes[number] = places[0] if places else ""
 
     def _submit(
-        self, verb: Verb, home: str, numbers: list[int], messages: list[Any] | Future, shared: list[Future],
+        self, verb: Verb, home: str, numbers: list[int], messages: list[Any] | Future, shared: Sequence[Any],
         before: Any = None, link: bool = False,
     ) -> tuple[list[int], Future]:  # fmt: skip
         """One task for some blocks of a worker: the numbers of the blocks, and the task."""
