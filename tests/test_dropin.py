@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import mercer
 from mercer import dropin
+from mercer.dropin.interior import interior
 from mercer.solution import Certificate
 
 THEIRS = {
@@ -207,6 +208,36 @@ def test_many_points_go_the_way_of_mercers_machines(name, monkeypatch):
     assert many.certificate_.converged
     assert many.certificate_.primal == pytest.approx(few.certificate_.primal, rel=2e-5)
     np.testing.assert_array_equal(few.predict(points).shape, many.predict(points).shape)
+
+
+@pytest.mark.parametrize("C", [1e-6, 0.01, 1.0, 1000.0])
+def test_interior_points_lead_to_the_least_hinge_losses(C):
+    """Where other ways lead, and in few steps whatever C is."""
+    signs = np.where(y == 1, 1.0, -1.0)
+    weights = C * np.linspace(0.5, 2.0, len(y))
+    w, certificate, rounds = interior(X, signs, weights, 1e-9, 1e-6)
+    assert certificate.converged
+    assert certificate.relative_gap <= 1e-9
+    assert certificate.kkt_violation <= 1e-6
+    assert certificate.primal == pytest.approx(0.5 * w @ w + weights @ np.maximum(1.0 - signs * (X @ w), 0.0), rel=1e-8)
+    assert rounds <= 40
+
+
+def test_interior_points_that_come_to_no_end_say_so():
+    signs = np.where(y == 1, 1.0, -1.0)
+    assert not interior(X, signs, np.ones(len(y)), 0.0, 0.0)[1].converged
+
+
+@pytest.mark.parametrize("settings", [{}, {"C": 100.0}, {"class_weight": "balanced"}, {"fit_intercept": False}])
+def test_the_ways_to_the_hinge_loss_lead_to_one_answer(settings, monkeypatch):
+    found = []
+    for few, some in ((1000, 0), (0, 1000), (0, 0)):  # by pairs, by interior points, by descent
+        monkeypatch.setattr(dropin.linear, "_FEW", few)
+        monkeypatch.setattr(dropin.linear, "_SOME", some)
+        found.append(dropin.LinearSVC(loss="hinge", **settings).fit(X, y))
+    for other in found[1:]:
+        np.testing.assert_allclose(other.decision_function(X), found[0].decision_function(X), atol=2e-3)
+        assert other.certificate_.converged
 
 
 @pytest.mark.parametrize("name", THEIRS)

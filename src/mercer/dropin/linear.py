@@ -15,6 +15,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+from ..amounts import A_DIGIT
 from ..estimators.checks import validated
 from ..estimators.machines import fit_machines
 from ..estimators.together import posed
@@ -30,6 +31,7 @@ from ..solvers import CoordinateDescent
 from ..types import Array, Index
 from .answer import RefusedError, light, log, settled_exactly, told
 from .documented import documented
+from .interior import interior
 from .newton import newton
 
 _GAP, _NEAR = 1e-8, 1e-6  # the relative gap to reach; by pairs, the KKT violation is to be small too
@@ -37,7 +39,10 @@ _SMALL, _NARROW = (
     2_000_000,
     300,
 )  # entries of X, up to which it may be copied; columns, up to which Newton is the quickest
-_FEW = 800  # points of the hinge loss, up to which steps of pairs on all of K are faster than descent in w
+# For the hinge loss, interior points are the quickest up to so many columns and points; of few points, or some
+# more with more columns, pairs on all of K are.
+_SLIM, _SOME = 30, 4000
+_FEW, _FEW_WIDE = 100, 300
 _CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64], "order": "C", "accept_large_sparse": False}
 _DEFAULT_ITERATIONS = 1000
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
@@ -129,15 +134,24 @@ def _solutions(X: Any, tasks: list[Task], scaling: float, tol: float) -> tuple[A
     """w of z = (x, s) for each task, as rows, what is proved of it, and the most rounds."""
     if not is_sparse(X) and X.size <= _SMALL:
         Z = np.column_stack([X, np.full(len(X), scaling)]) if scaling else X
-        if isinstance(tasks[0].loss, SquaredHinge) and Z.shape[1] <= _NARROW:
-            found = [newton(Z, task.loss.terms(task.y, task.C), _GAP) for task in tasks]
-            if all(certificate.converged for _, certificate, _ in found):
-                return np.array([w for w, _, _ in found]), [c for _, c, _ in found], max(n for _, _, n in found)
-        elif len(Z) <= _FEW:
+        curved, slim = isinstance(tasks[0].loss, SquaredHinge), Z.shape[1] <= _SLIM
+        if not curved and len(Z) <= (_FEW if slim else _FEW_WIDE):
             quick = settled_exactly(Linear(), Z, posed(tasks, len(Z)), tol, _NEAR)
             if quick is not None:
                 return linear_weights(Z, np.array([s.beta for s in quick])), [s.certificate for s in quick], 1
+        if Z.shape[1] <= _NARROW if curved else slim and len(Z) <= _SOME:
+            found = [_by_steps(Z, task, tol) for task in tasks]
+            if all(certificate.converged for _, certificate, _ in found):
+                return np.array([w for w, _, _ in found]), [c for _, c, _ in found], max(n for _, _, n in found)
     return _by_descent(X, tasks, scaling)
+
+
+def _by_steps(Z: Array, task: Task, tol: float) -> tuple[Array, Certificate, int]:
+    """By few steps, each of which costs the squares of the columns of Z."""
+    if isinstance(task.loss, SquaredHinge):
+        return newton(Z, task.loss.terms(task.y, task.C), _GAP)
+    some = slice(None) if task.C.all() else np.flatnonzero(task.C)  # a class may have no weight
+    return interior(Z[some], task.y[some], task.C[some], _GAP, A_DIGIT * tol)
 
 
 def _by_descent(X: Any, tasks: list[Task], scaling: float) -> tuple[Array, list[Certificate], int]:
