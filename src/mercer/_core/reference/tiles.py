@@ -12,7 +12,7 @@ from .packing import unpacked
 
 GROUP = 8
 PANEL = 48
-AT_A_TIME = 2**15  # values
+VALUES_AT_A_TIME = 2**15
 SPAN = 28
 HEAVY = {4: 11.5, 8: 1e6}  # minus the level from which on products lose digits, by the bytes of a number
 
@@ -56,7 +56,7 @@ def _strips(
     A: Array, a: Array, rows: int, Z: Array, z: Array, columns: int, form: Form
 ) -> Iterator[tuple[slice, Array]]:
     """Some rows, and k(a_i, z_t) of them, so few at a time that temporaries stay in cache; all rows in the end."""
-    packs = max(AT_A_TIME // max(columns, 1) // GROUP, 1)
+    packs = max(VALUES_AT_A_TIME // max(columns, 1) // GROUP, 1)
     for first in range(0, -(-rows // GROUP), packs):
         strip = slice(first * GROUP, min((first + packs) * GROUP, rows))
         x = unpacked(A[first : first + packs], strip.stop - strip.start)
