@@ -179,6 +179,14 @@ def test_smooth_regression_with_many_digits():
     assert (np.abs(machine.dual_coef_) <= 1e5).all()
 
 
+@pytest.mark.speed
+def test_work_in_blocks_is_counted_by_their_free_coefficients():
+    """Nearly all coefficients are free, and more than a Newton step takes: it is not counted as if it had taken all."""
+    X = np.random.default_rng(0).normal(size=(3000, 2))
+    machine = SVR("rbf(gamma=0.3)", C=1e6, epsilon=1e-4).fit(X, np.sin(X).sum(axis=1))
+    assert machine.certificate_.converged and machine.solution_.work < 500 * full_round(3000)
+
+
 # Work.
 
 

@@ -31,7 +31,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from .._core.core import CHOICE
-from .._core.reference import CHUNK, FOUND
+from .._core.reference import CHUNK, FOUND, MOST_NEWTON
 from ..amounts import A_DIGIT, FEW, ROUNDING, TOLERANCE
 from ..limits import look
 from ..losses import HardMargin
@@ -296,7 +296,7 @@ class Descent:
             look()
             core.settle_cells(K, terms, itself, goals, beta[None], F[None], found, self.problem.bias, _STEPS)
             done, steps, newton, _, free, *_ = found[0].tolist()
-            shard.work += 2.0 * steps * len(K) + newton * free**3 / LINEAR
+            shard.work += 2.0 * steps * len(K) + newton * min(free, MOST_NEWTON) ** 3 / LINEAR
             if done or steps < _STEPS:
                 break
         small.beta[:n] = beta

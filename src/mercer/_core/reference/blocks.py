@@ -18,7 +18,7 @@ FOUND = 11  # facts about each cell
 _OTHERS, _LARGEST, _WORTH_BLOCKS, _SMALL = 384, 2000, 0.4, 768
 _BLOCK_PART, _ALL_PART = 0.1, 0.01
 _LEAST_BURST, _MOST_BURST, _NEWTON_COST = 4.0, 64.0, 0.1
-_MOST_NEWTON, _SINGLE_NEWTON, _CHEAP_NEWTON, _FAIR_NEWTON, _WORTH_NEWTON = 1600, 300, 200, 1200, 0.1
+MOST_NEWTON, _SINGLE_NEWTON, _CHEAP_NEWTON, _FAIR_NEWTON, _WORTH_NEWTON = 1600, 300, 200, 1200, 0.1
 _MOST_BLOCKS, _MOST_CYCLES, _MOST_HALVINGS = 400, 30, 8
 _LEAST_VIOLATION, _RIDGE, _SINGLE_RIDGE = 1e-13, 1e-7, 1e-5
 _FEW_AT_BOUNDS = 0.05
@@ -240,7 +240,7 @@ class _Block:
         high = np.where((eps > 0.0) & (own < 0.0), 0.0, self.hi)
         free = np.flatnonzero((low < own) & (own < high) & ~((eps > 0.0) & (own == 0.0)))
         free = free[free < self.q]
-        if not 2 <= free.size <= _MOST_NEWTON:
+        if not 2 <= free.size <= MOST_NEWTON:
             return 0.0, 0
         low, high, slope = low[free], high[free], self.F[free] - np.sign(own[free]) * eps[free]
         d = self._direction(free, slope)
