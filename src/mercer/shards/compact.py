@@ -1,4 +1,4 @@
-"""Brief of many points in few bytes: what blocks are told, and keep.
+"""Numbers of many points in few bytes: what blocks are told, and what they keep.
 
 Most terms of a problem have few different values, most coefficients are 0, and most sets of rows are runs of them.
 """
@@ -17,11 +17,11 @@ _KINDS = int(np.iinfo(np.uint8).max) + 1  # different values that a code of one 
 _LOOKED_AT = _KINDS * _KINDS  # of the values, to learn which they are
 
 Rows: TypeAlias = "slice | Index"
-"""Brief of rows: a run of them, or one by one."""
+"""Rows of a block: a run of them, or one by one."""
 
 
 def in_brief(index: Index) -> Rows:
-    """Brief of rows, as a run where they are one."""
+    """These rows, as a run where they are one."""
     if index.size and index[-1] - index[0] == index.size - 1 and (index[1:] > index[:-1]).all():
         return slice(int(index[0]), int(index[-1]) + 1)
     return np.asarray(index.astype(np.int32))
