@@ -4,7 +4,8 @@
 Loops call `look()` between two bounded pieces of work: it raises OutOfTimeError once the deadline has passed, and
 StoppedError where somebody is `looking` for Ctrl-C, and it has come. What cannot be broken off (a call of LAPACK, a
 user's function of all points) is not begun unless `require(seconds)` finds time for it: counted work times a rate that
-was measured on a small piece. Whoever has something to give back catches the error. Without a deadline all of this does nothing.
+was measured on a small piece. Whoever has something to give back catches the error. Without a deadline all of this does
+nothing.
 
 Ctrl-C is a request: the first one asks a fit to end with what it has, the second one raises KeyboardInterrupt. Whoever
 opens the outermost context decides what becomes of a request: an estimator keeps its answer and then raises, `solve`
