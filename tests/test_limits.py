@@ -22,7 +22,7 @@ from mercer import (
     save,
 )
 from mercer.driver import solve
-from mercer.estimators import base, ridge_path
+from mercer.estimators import machine, ridge_path
 from mercer.gram import DenseGram, LinearGram, PointsGram
 from mercer.kernels import FromFeatures, FromFunction, Gaussian
 from mercer.limits import NEVER, Deadline, OutOfTimeError, look, require, until, within
@@ -32,7 +32,7 @@ from mercer.problem import Problem
 from mercer.solution import Status
 from mercer.solvers import CoordinateDescent, Decomposition, Iterate, Newton, Solver, coordinate, in_time, qp
 from mercer.solvers.base import Work
-from mercer.solvers.descent import Descent
+from mercer.solvers.descent import CoordinatePasses
 from mercer.solvers.landmarks import Growing, InFeatures
 from mercer.solvers.least_squares import LeastSquares
 from mercer.solvers.newton.in_points import InPoints
@@ -303,7 +303,7 @@ def test_linear_machines_have_time_to_keep_their_answer(kernel, left, monkeypatc
     """They read all points after it; about as often as before it, which is what is measured."""
     clock = Clock()
     monkeypatch.setattr(limits, "clock", clock)
-    seen, fitted = [], base.fit_machines
+    seen, fitted = [], machine.fit_machines
 
     def admitted(*given):
         clock.seconds += 0.1 if left >= 0.8 else 0.3
@@ -312,8 +312,8 @@ def test_linear_machines_have_time_to_keep_their_answer(kernel, left, monkeypatc
         seen.append(deadline.left())
         return fitted(*given, deadline=deadline, **rest)
 
-    monkeypatch.setattr(base, "advise", admitted)
-    monkeypatch.setattr(base, "fit_machines", watched)
+    monkeypatch.setattr(machine, "advise", admitted)
+    monkeypatch.setattr(machine, "fit_machines", watched)
     SVC(kernel, time_limit=1.0).fit(*data(100))
     assert seen == pytest.approx([left])
 
@@ -417,7 +417,7 @@ def test_a_rival_that_is_no_better_gives_the_time_back(part, landmarks, begun, m
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()])
 def test_least_squares_are_the_rival_of_few_passes(loss, constant, bias, monkeypatch):
     """With many features, the answer of the first passes raises the dual, and is worse than that of least squares."""
-    generator, clock, passes = np.random.default_rng(0), Clock(), Descent.round
+    generator, clock, passes = np.random.default_rng(0), Clock(), CoordinatePasses.round
     X = generator.normal(size=(600, 80))
     y = np.sign(X[:, 0] + 2.0 * generator.normal(size=600))
     problem = Problem(LinearGram(X, constant), y, loss, 10.0, bias)
@@ -427,7 +427,7 @@ def test_least_squares_are_the_rival_of_few_passes(loss, constant, bias, monkeyp
         passes(descent)
 
     best = solve(problem, tol=1e-6).certificate.primal
-    monkeypatch.setattr(Descent, "round", slow)
+    monkeypatch.setattr(CoordinatePasses, "round", slow)
     few = solve(problem, CoordinateDescent(newton=False), max_iter=3).certificate.primal
     monkeypatch.setattr(limits, "clock", clock)
     solution = solve(problem, CoordinateDescent(newton=False), time_limit=1.0)

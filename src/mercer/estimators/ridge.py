@@ -25,7 +25,7 @@ from ..progress import Watch
 from ..solution import Joint, Solutions
 from ..solvers import ConjugateGradient, NystromCG
 from ..solvers.ridge import Ridge
-from ..solvers.ridge.linear_system import Block, RidgeSolver
+from ..solvers.ridge.linear_system import AllTargets, RidgeSolver
 from ..solvers.ridge.posed import is_chunks, of_arrays, of_chunks
 from ..solvers.ridge.ridge_auto import choose_ridge, landmarks_within
 from ..solvers.ridge.ridge_certificate import of_targets
@@ -45,7 +45,7 @@ from .checks import (
     warn_of,
 )
 from .predicted import ridge_as_predicted
-from .ridge_answer import Answer, answered, moved_back
+from .ridge_answer import RidgeAnswer, answered, moved_back
 from .ridge_blocks import SpreadRows
 from .ridge_path import RidgePath, grid_of, path_of
 from .ridge_predict import RidgePredictions
@@ -176,7 +176,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         for earlier in ("path_", "loo_residuals_"):  # are there only where this fit finds them
             self.__dict__.pop(earlier, None)
         if self.alpha == "loo":
-            with looking(interrupt.look), until(deadline.part(_PATH_SHARE)):
+            with looking(interrupt), until(deadline.part(_PATH_SHARE)):
                 self.path_ = path_of(training.problem, training.solver, grid_of(training.problem, self.alphas))
             self.alpha_ = self.path_.best
         else:
@@ -189,9 +189,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         )  # fmt: skip
         if solutions.found.doubt is not None:
             warn_of(solutions.found.doubt)
-        answer = Answer(list(solutions))
-        if problem.loo or not isinstance(solutions.found, Block):  # there is more to find
-            with looking(interrupt.look), until(deadline):
+        answer = RidgeAnswer(list(solutions))
+        if problem.loo or not isinstance(solutions.found, AllTargets):  # there is more to find
+            with looking(interrupt), until(deadline):
                 answer = answered(problem, solutions)
         self._keep_answer(training, answer)
 
@@ -308,7 +308,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
 
     # The answer.
 
-    def _keep_answer(self, training: _Training, answer: Answer) -> None:
+    def _keep_answer(self, training: _Training, answer: RidgeAnswer) -> None:
         """What was learned, as attributes."""
         y, rows = training.y, training.rows
         problem, solutions = training.problem, answer.solutions

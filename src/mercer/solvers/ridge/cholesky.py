@@ -18,7 +18,7 @@ from ...types import Array
 from ..base import Work
 from ..conjugate_gradients import Standing, conjugate_gradients, norms
 from ..triangular import SHIFTS, Factor, NotDefiniteError, factor_bytes, factor_work, larger
-from .linear_system import PRECISE, Block, Blocks, RidgeSolver, System, held, working
+from .linear_system import PRECISE, AllTargets, Blocks, RidgeSolver, System, held, working
 
 _SAFE = 1e15  # float32 is not for values that are larger or smaller than this
 _STEPS = {"float32": 10, "float64": 40}  # of refinement, at most
@@ -150,7 +150,7 @@ def _rounding(system: System, columns: Standing) -> float:
     return float(np.finfo(float).eps * (1.0 + sizes.max()))
 
 
-def _of_first_points(system: System, factor: Factor) -> Block:
+def _of_first_points(system: System, factor: Factor) -> AllTargets:
     """The answer of the points whose part of the factor is ready: what there is, when time runs out."""
     V = np.zeros(system.right.shape)
     if factor.ready:

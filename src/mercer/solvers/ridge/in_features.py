@@ -22,7 +22,7 @@ from ..base import Several
 from ..conjugate_gradients import Standing, conjugate_gradients, inner_products, norms
 from ..triangular import backward, factored, forward
 from .ridge_certificate import RidgeCertificate
-from .row_sums import Features, Moments, Piece, Stream, moments, sums
+from .row_sums import DataPiece, Moments, RowsOfFeatures, Stream, moments, sums
 
 _LESS = 0.999  # of an objective is clearly less, whatever the gaps
 _INNER = 2e-4  # the least part to which values in float32 can bring a residual
@@ -38,12 +38,12 @@ class FeatureProblem:
     """The problem: rows, features, L (None: explicit features), lambda, whether b is free, the means of the targets."""
 
     stream: Stream
-    features: Features
+    features: RowsOfFeatures
     L: Array | None
     penalty: float
     bias: bool
     centre: Array
-    drawn: Piece | None = None
+    drawn: DataPiece | None = None
     """Rows drawn at random, where there are landmarks, which are among the first of them."""
     sample: Stream | None = None
     """Rows of which a preconditioner is made, 1 / scale of all; None: all."""

@@ -13,7 +13,7 @@ from ...kernels import Kernel
 from ...kernels.points import count, is_sparse, stack, take
 from ...memory import BudgetError, format_bytes
 from ...types import Array, Points
-from .row_sums import Piece, Stream
+from .row_sums import DataPiece, Stream
 
 _SQUARES = 4  # matrices of the normal equations that are held at a time
 _ROWS = 2**17  # of a piece of an array
@@ -35,8 +35,8 @@ class Ridge:
     budget: int
     """Bytes that a fit may take."""
 
-    arrays: Piece | None
-    pool: Piece | None = None
+    arrays: DataPiece | None
+    pool: DataPiece | None = None
     """Rows drawn at random, where there are no arrays."""
 
     kernel: Any = None
@@ -49,13 +49,13 @@ class Ridge:
     """What the solver is asked for; it may use it to choose how much it does at a time."""
 
     @property
-    def whole(self) -> Piece:
+    def whole(self) -> DataPiece:
         """All rows, where they are arrays."""
         assert self.arrays is not None
         return self.arrays
 
     @property
-    def some(self) -> Piece:
+    def some(self) -> DataPiece:
         """Rows that are here: all of them, or those that were drawn at random."""
         found = self.arrays or self.pool
         assert found is not None
@@ -70,7 +70,7 @@ class Ridge:
                 f"memory={format_bytes(self.budget)}: allow more, or take fewer."
             )
 
-    def drawn(self, size: int, generator: np.random.Generator | None = None) -> Piece:
+    def drawn(self, size: int, generator: np.random.Generator | None = None) -> DataPiece:
         """So many rows at random; all of them, in random order, where there are not more."""
         if self.arrays is None:
             assert self.pool is not None
@@ -81,9 +81,9 @@ class Ridge:
 
 def of_arrays(X: Points, T: Array, weight: Array, bias: bool, budget: int) -> Ridge:
     """Data that is there; no copies are made."""
-    whole, n = Piece(X, T, weight), count(X)
+    whole, n = DataPiece(X, T, weight), count(X)
 
-    def read() -> Iterator[Piece]:
+    def read() -> Iterator[DataPiece]:
         return map(whole.rows, pieces(n, _ROWS))
 
     centre = weighted_mean(T, weight) if bias else np.zeros(T.shape[1])
@@ -113,12 +113,12 @@ def of_chunks(
 
     targets = 0  # of the first piece
 
-    def read() -> Iterator[Piece]:
+    def read() -> Iterator[DataPiece]:
         nonlocal targets
         for number, chunk in enumerate(chunks() if callable(chunks) else chunks):
             if not isinstance(chunk, tuple) or len(chunk) not in (2, 3):
                 raise ValueError("Each piece must be (X, y) or (X, y, sample_weight).")
-            piece = Piece(*admit(chunk[0], chunk[1], chunk[2] if len(chunk) == 3 else None))
+            piece = DataPiece(*admit(chunk[0], chunk[1], chunk[2] if len(chunk) == 3 else None))
             targets = targets or piece.T.shape[1]
             if piece.T.shape[1] != targets:
                 raise ValueError(
@@ -148,7 +148,7 @@ def of_chunks(
     return Ridge(stream, mass, totals / mass if bias else np.zeros(targets), bias, budget, None, pool)
 
 
-def _all_of(pieces: Iterator[Piece], n: int) -> Iterator[Piece]:
+def _all_of(pieces: Iterator[DataPiece], n: int) -> Iterator[DataPiece]:
     """The pieces, which must have n rows in all."""
     seen = 0
     for piece in pieces:
@@ -162,7 +162,7 @@ def _all_of(pieces: Iterator[Piece], n: int) -> Iterator[Piece]:
         )
 
 
-def _least(pool: Piece | None, keys: Array, piece: Piece, new: Array, most: int) -> tuple[Piece, Array]:
+def _least(pool: DataPiece | None, keys: Array, piece: DataPiece, new: Array, most: int) -> tuple[DataPiece, Array]:
     """Of the rows so far and the new ones those with the least keys, in order of these: rows drawn at random."""
     if pool is not None and keys.size == most:  # most of the new ones will not be needed
         few = np.flatnonzero(new < keys[-1])
@@ -172,11 +172,11 @@ def _least(pool: Piece | None, keys: Array, piece: Piece, new: Array, most: int)
     both = piece if pool is None else _joined(pool, piece)
     keys = np.concatenate([keys, new])
     order = np.argsort(keys)[:most]
-    return Piece(take(both.X, order), both.T[order], both.weight[order]), keys[order]
+    return DataPiece(take(both.X, order), both.T[order], both.weight[order]), keys[order]
 
 
-def _joined(a: Piece, b: Piece) -> Piece:
-    return Piece(stack(a.X, b.X), np.concatenate([a.T, b.T]), np.concatenate([a.weight, b.weight]))
+def _joined(a: DataPiece, b: DataPiece) -> DataPiece:
+    return DataPiece(stack(a.X, b.X), np.concatenate([a.T, b.T]), np.concatenate([a.weight, b.weight]))
 
 
 def is_chunks(X: Any, y: Any) -> bool:
