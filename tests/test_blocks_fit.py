@@ -20,6 +20,7 @@ from mercer.shards.afar import SpreadGram, SpreadPoints
 from mercer.shards.compact import size_of
 from mercer.shards.engine import WorkersLostError
 from mercer.shards.local import LocalEngine
+from mercer.shards.messages import bytes_of
 from mercer.solution import Status
 from mercer.solvers.spread_decomposition import SpreadDecomposition
 
@@ -257,22 +258,39 @@ def test_one_block_of_bits_beside_others():
     assert overlap(here.certificate_, there.certificate_)
 
 
-def test_no_message_of_a_round_grows_with_the_points():
-    """Bytes are counted by the messages: as in the table of the design, for q points, B blocks, d columns."""
-    d, q = 6, 64
-    sizes = {}
-    for n in (400, 1600):
+class Weighed(LocalEngine):
+    """Knows the bytes of each message and of each reply of a round, for one block."""
+
+    def __init__(self, chunks):
+        super().__init__(chunks)
+        self.told, self.replied = [], []
+
+    def _ask(self, verb, messages, shared):
+        replies = super()._ask(verb, messages, shared)
+        if verb in (verbs.ask, verbs.move, verbs.rescale):
+            self.told += [bytes_of(message) + bytes_of(shared) for message in messages.values()]
+            self.replied += list(map(bytes_of, replies.values()))
+        return replies
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_no_message_of_a_round_grows_with_the_points(dtype):
+    """Each is as in the table of the design, however many the points: for B blocks and d columns, a block names q/B
+    points that should rise and as many that should sink, and is told of those that moved.
+    """
+    d, q, blocks = 6, 64, 4
+    point, few = d * np.dtype(dtype).itemsize, 100  # bytes; and of numbers beside those of points
+    for n in (400, 1600, 6400):
         X, y = data(6, n=n, d=d)
-        pieces = np.array_split(X, 4)
-        engine = LocalEngine(pieces)
+        engine = Weighed(np.array_split(X.astype(dtype), blocks))
         machine = spread(SVC(solver=f"decomposition(working_set={q})"), X, y, [], engine=engine)
-        rounds = machine.solution_.iterations
+        rounds, most = machine.solution_.iterations, 1.5 * q  # of a working set, where most coefficients are free
         assert rounds >= 5
-        sizes[n] = (engine.sent["move"] + engine.sent["ask"] + replies_of_rounds(engine)) / rounds
-        candidates = 4 * max(8, 2 * -(-q // 4)) * (8 * d + 16) + 8 * q
-        moved = 4 * (1.5 * q * (8 * d + 32))
-        assert sizes[n] <= 1.5 * (candidates + moved)
-    assert sizes[1600] <= 1.5 * sizes[400]
+        assert max(engine.replied) <= 2 * q / blocks * (point + 56) + few
+        assert max(engine.told) <= most * (point + 8) + 4 * 8 * most + few  # whose, where, beta, and which stay
+        assert sum(engine.told) + sum(engine.replied) == sum(
+            way[verb] for way in (engine.sent, engine.received) for verb in ("ask", "move")
+        )
 
 
 class Counting(LocalEngine):

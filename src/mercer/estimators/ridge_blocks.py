@@ -66,7 +66,8 @@ class SpreadRows:
         self, features: RowsOfFeatures, coefficients: Array, dtype: Any, centre: Array | None, errors: Array | None
     ) -> list[Sums]:
         """What each block adds; errors are filled, where they are given."""
-        told = _given(features), coefficients, np.dtype(dtype).name, centre, errors is not None
+        wanted = 0 if errors is None else errors.shape[1]
+        told = _given(features), coefficients, np.dtype(dtype).name, centre, wanted
         found = self._pass(sums_of_rows, told)
         for number, part in self.points.parts.items():
             if errors is not None:
@@ -142,7 +143,7 @@ def sums_of_rows(block: Block, name: str, told: Any) -> tuple[Sums, Array | None
         return Lost()
     features, coefficients, dtype, centre, wanted = told
     stream = held.stream(block.X, ones=coefficients.shape[1] > held.T.shape[1])
-    errors = np.empty((stream.n, coefficients.shape[1])) if wanted else None
+    errors = np.empty((stream.n, wanted)) if wanted else None
     return sums(stream, RowsOfFeatures(*features), coefficients, dtype, centre=centre, errors=errors), errors
 
 
