@@ -153,13 +153,13 @@ def _changed(block: Block, message: Moved | Rescaled, change: Callable[[Piece], 
 
 
 @by_default
-def slopes(block: Block, problem: str, number: int) -> Slopes | Lost:
-    """F after this round."""
+def slopes(block: Block, problem: str, number: int, places: Rows) -> Slopes | Lost:
+    """F after this round, at some places."""
     with block.lock:
         known = block.pieces.get(problem)
         if known is None or known.round != number:
             return Lost()
-        return Slopes(known.piece.F, known.piece.error)  # which stays as it is until the reply is there
+        return Slopes(known.piece.F[places], known.piece.error)  # F stays as it is until the reply is there
 
 
 @by_default
