@@ -110,9 +110,9 @@ def path_of(ridge: Ridge, solver: RidgeSolver, alphas: Array) -> RidgePath:
             given = kernel.domain is Domain.VALUES or kernel.serial  # by somebody else, who may hold it too
             return exact_path(np.array(K, np.float64) if given else K, T, weight, alphas, ridge.bias)
     if kernel.domain is Domain.VALUES:  # of values, points are the row numbers
-        X, T, weight = ridge.whole
-        own = of_arrays(np.arange(n), T, weight, ridge.bias, ridge.budget)
-        ridge = replace(own, kernel=Precomputed(X), generator=ridge.generator)
+        X, T, weight = ridge.arrays
+        kernel, generator = Precomputed(X), ridge.generator
+        ridge = of_arrays(np.arange(n), T, weight, ridge.bias, ridge.budget, kernel=kernel, generator=generator)
     needed = DOUBLE * alphas.size * n * ridge.stream.targets
     if needed > ridge.budget:
         raise BudgetError(
@@ -247,7 +247,7 @@ def grid_of(problem: Ridge, alphas: Any) -> Array:
     """The values of lambda, checked."""
     if alphas is None:
         if problem.kernel.domain is Domain.VALUES:
-            values = np.diagonal(problem.whole.X)
+            values = np.diagonal(problem.arrays.X)
         else:
             values = problem.kernel.diag(problem.drawn(AT_A_TIME.rows, np.random.default_rng(0)).X)
         return np.geomspace(1e-8, 1e3, 50) * (float(np.mean(np.abs(values))) or 1.0)
