@@ -32,8 +32,8 @@ from ..kernels.points import is_sparse, overflow_checked_later, require_no_overf
 from ..types import Array, Points
 from .algebra import Added, Changed, Cosines, Multiplied, Rounded
 from .blocks import Blocks
-from .dense import Bits, Tiles
 from .sparse import Inverted
+from .tiles import Bits, Tiles
 from .way import AnyWay
 
 _LOG2E = log2(np.e)

@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._core.core import CHOICE
 from ..columns import padded, padded_square
-from ..estimators.base import Machine
 from ..estimators.checks import ScaleWarning
+from ..estimators.machine import Machine
 from ..estimators.multiclass import pack, pairs
 from ..estimators.one_class import OneClassSVM
 from ..estimators.together import Lot, Settled, settled
 from ..gram import DenseGram
-from ..gram.base import Aim, Parts
+from ..gram.gram import Aim, Parts
 from ..kernels import Kernel
 from ..kernels.points import Domain, is_sparse
 from ..solution import Certificate, Status, worst

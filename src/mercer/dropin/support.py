@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .. import estimators
 from ..columns import sums_between
-from ..estimators.base import Machine
+from ..estimators.machine import Machine
 from ..estimators.multiclass import cast as votes_cast
 from ..estimators.multiclass import join, paired
 from ..estimators.together import Lot

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..examination import accounts_from, excess
 from ..gram import Gram
-from ..gram.base import Aim, Parts
+from ..gram.gram import Aim, Parts
 from ..limits import now
 from ..losses import HardMargin, Loss
 from ..parallel import for_each, thread_count

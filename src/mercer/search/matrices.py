@@ -17,7 +17,7 @@ from .._core.core import CHOICE
 from .._core.forms import Form, Map, Summed
 from .._core.reference import PANEL
 from ..columns import Columns, padded, pieces
-from ..columns.dense import Tiles
+from ..columns.tiles import Tiles
 from ..kernels import Gaussian, Kernel
 from ..kernels.points import count, is_sparse, width
 from ..parallel import for_each
