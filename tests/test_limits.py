@@ -32,7 +32,7 @@ from mercer.problem import Problem
 from mercer.solution import Status
 from mercer.solvers import CoordinateDescent, Decomposition, Iterate, Newton, Solver, coordinate, in_time, qp
 from mercer.solvers.base import Work
-from mercer.solvers.descent import Descent
+from mercer.solvers.descent import CoordinatePasses
 from mercer.solvers.landmarks import Growing, InFeatures
 from mercer.solvers.least_squares import LeastSquares
 from mercer.solvers.newton.in_points import InPoints
@@ -417,7 +417,7 @@ def test_a_rival_that_is_no_better_gives_the_time_back(part, landmarks, begun, m
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()])
 def test_least_squares_are_the_rival_of_few_passes(loss, constant, bias, monkeypatch):
     """With many features, the answer of the first passes raises the dual, and is worse than that of least squares."""
-    generator, clock, passes = np.random.default_rng(0), Clock(), Descent.round
+    generator, clock, passes = np.random.default_rng(0), Clock(), CoordinatePasses.round
     X = generator.normal(size=(600, 80))
     y = np.sign(X[:, 0] + 2.0 * generator.normal(size=600))
     problem = Problem(LinearGram(X, constant), y, loss, 10.0, bias)
@@ -427,7 +427,7 @@ def test_least_squares_are_the_rival_of_few_passes(loss, constant, bias, monkeyp
         passes(descent)
 
     best = solve(problem, tol=1e-6).certificate.primal
-    monkeypatch.setattr(Descent, "round", slow)
+    monkeypatch.setattr(CoordinatePasses, "round", slow)
     few = solve(problem, CoordinateDescent(newton=False), max_iter=3).certificate.primal
     monkeypatch.setattr(limits, "clock", clock)
     solution = solve(problem, CoordinateDescent(newton=False), time_limit=1.0)

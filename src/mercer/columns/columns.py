@@ -33,7 +33,7 @@ from ..memory import DOUBLE
 from ..parallel import for_each, thread_count
 from ..types import Array, DType, Index, Points
 from .choose import way_of
-from .dense import Tiles
+from .tiles import Tiles
 from .way import AnyWay, Ready, Task, core
 
 BLOCK = 96  # rows that native loops add up before they reach a sum: batches of any number of blocks give the same bits

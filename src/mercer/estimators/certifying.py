@@ -20,9 +20,9 @@ from ..solvers.ridge import NystromCG
 from ..solvers.ridge.linear_system import System
 from ..solvers.ridge.posed import TARGET, of_arrays
 from ..types import Array, Points
-from .base import Machine
 from .certifying_linear import BOUND, certify_linear
 from .from_sklearn import as_machine, ridge_kernel
+from .machine import Machine
 from .online import Online
 from .predicted import linear_as_predicted
 from .ridge import KernelRidge

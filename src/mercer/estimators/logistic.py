@@ -15,7 +15,6 @@ from ..losses import Logistic
 from ..parallel import thread_count
 from ..problem import Task
 from ..types import Array, Index, Points
-from .base import Machine
 from .checks import (
     BOTH,
     LIMITS,
@@ -26,6 +25,7 @@ from .checks import (
     predicted,
     weights_with_classes,
 )
+from .machine import Machine
 from .tasks import Training
 
 

@@ -45,7 +45,7 @@ from .checks import (
     warn_of,
 )
 from .predicted import ridge_as_predicted
-from .ridge_answer import Answer, answered, moved_back
+from .ridge_answer import RidgeAnswer, answered, moved_back
 from .ridge_blocks import SpreadRows
 from .ridge_path import RidgePath, grid_of, path_of
 from .ridge_predict import RidgePredictions
@@ -189,8 +189,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         )  # fmt: skip
         if solutions.found.doubt is not None:
             warn_of(solutions.found.doubt)
-        answer = Answer(list(solutions))
-        if problem.loo or not isinstance(solutions.found, Block):  # there is more to find
+        answer = RidgeAnswer(list(solutions))
+        if problem.loo or not isinstance(solutions.found, AllTargets):  # there is more to find
             with looking(interrupt.look), until(deadline):
                 answer = answered(problem, solutions)
         self._keep_answer(training, answer)
@@ -308,7 +308,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
 
     # The answer.
 
-    def _keep_answer(self, training: _Training, answer: Answer) -> None:
+    def _keep_answer(self, training: _Training, answer: RidgeAnswer) -> None:
         """What was learned, as attributes."""
         y, rows = training.y, training.rows
         problem, solutions = training.problem, answer.solutions

@@ -46,7 +46,7 @@ class SpreadRows:
         mass = float(self.weight.sum())
         centre = self.weight @ self.T / mass if bias else np.zeros(self.T.shape[1])
         drawn = generator.permutation(len(self.points))[:most]
-        pool = Piece(self.points[drawn], self.T[drawn], self.weight[drawn])
+        pool = DataPiece(self.points[drawn], self.T[drawn], self.weight[drawn])
         stream = Stream(
             lambda: (Piece(*piece) for piece in self()), len(self.points), self.T.shape[1], budget, self,
         )  # fmt: skip
@@ -55,7 +55,7 @@ class SpreadRows:
     # Sums, block by block.
 
     def sums(
-        self, features: Features, coefficients: Array, dtype: Any, centre: Array | None, errors: Array | None
+        self, features: RowsOfFeatures, coefficients: Array, dtype: Any, centre: Array | None, errors: Array | None
     ) -> list[Sums]:
         """What each block adds; errors are filled, where they are given."""
         told = _given(features), coefficients, np.dtype(dtype).name, centre, errors is not None
@@ -65,7 +65,7 @@ class SpreadRows:
                 errors[part.places] = found[number][1]
         return [reply[0] for reply in found.values()]
 
-    def moments(self, features: Features, centre: Array, L: Array | None) -> Iterator[Moments]:
+    def moments(self, features: RowsOfFeatures, centre: Array, L: Array | None) -> Iterator[Moments]:
         """The normal equations: the sum of those of all blocks."""
         first, *others = self._pass(moments_of_rows, (_given(features), centre, L)).values()
         yield reduce(Moments.plus, others, first)
@@ -94,7 +94,7 @@ class SpreadRows:
         return self.name, in_brief(part.rows), self.T[part.places], Brief.of(self.weight[part.places])
 
 
-def _given(features: Features) -> tuple[Kernel, Points, int]:
+def _given(features: RowsOfFeatures) -> tuple[Kernel, Points, int]:
     return features.kernel, features.landmarks, features.size
 
 
@@ -117,11 +117,11 @@ class _HeldTargets(NamedTuple):
         """The rows, some at a time; with one more target, which is 1 everywhere."""
         n = size_of(self.rows)
 
-        def read() -> Iterator[Piece]:
+        def read() -> Iterator[DataPiece]:
             for part in pieces(n, PIECE):
                 some = slice(part.start, min(part.stop, n))
                 T = np.column_stack([self.T[some], np.ones(some.stop - some.start)]) if ones else self.T[some]
-                yield Piece(X[run_of(self.rows, some)], T, self.weight.at(some))
+                yield DataPiece(X[run_of(self.rows, some)], T, self.weight.at(some))
 
         return Stream(read, n, self.T.shape[1] + ones, SCRATCH // 2)
 
@@ -135,7 +135,7 @@ def sums_of_rows(block: Block, name: str, told: Any) -> tuple[Sums, Array | None
     features, coefficients, dtype, centre, wanted = told
     stream = held.stream(block.X, ones=coefficients.shape[1] > held.T.shape[1])
     errors = np.empty((stream.n, coefficients.shape[1])) if wanted else None
-    return sums(stream, Features(*features), coefficients, dtype, centre=centre, errors=errors), errors
+    return sums(stream, RowsOfFeatures(*features), coefficients, dtype, centre=centre, errors=errors), errors
 
 
 @by_default
@@ -145,7 +145,7 @@ def moments_of_rows(block: Block, name: str, told: Any) -> Moments | Lost:
     if held is None:
         return Lost()
     features, centre, L = told
-    *_, total = moments(held.stream(block.X), Features(*features), centre, L)
+    *_, total = moments(held.stream(block.X), RowsOfFeatures(*features), centre, L)
     assert total is not None
     return total
 

@@ -30,7 +30,7 @@ from ..solvers.ridge.in_features import FeatureProblem, Weights, normal_equation
 from ..solvers.ridge.linear_system import RidgeSolver
 from ..solvers.ridge.posed import of_arrays
 from ..solvers.ridge.ridge_auto import LEAST, landmarks_within, seconds_of
-from ..solvers.ridge.row_sums import Piece
+from ..solvers.ridge.row_sums import DataPiece
 from ..solvers.triangular import Factor, factor_work, forward
 from ..ties import first_largest
 from ..types import Array
@@ -208,7 +208,7 @@ def _path(alphas: Array, residuals: Array, T: Array, weight: Array, method: str)
     return RidgePath(alphas, errors, float(alphas[best]), method, residuals[best])
 
 
-def _rows_of_features(problem: FeatureProblem, mean: Array) -> Iterator[tuple[slice, Piece, Array]]:
+def _rows_of_features(problem: FeatureProblem, mean: Array) -> Iterator[tuple[slice, DataPiece, Array]]:
     """z(x) less its mean, of some rows at a time."""
     seen, step = 0, max(256, problem.stream.values // 2 // problem.features.size)
     for whole in problem.stream.pieces():

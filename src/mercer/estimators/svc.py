@@ -15,7 +15,6 @@ from ..kernels.points import count
 from ..losses import HardMargin, Hinge
 from ..problem import Task
 from ..types import Array, Index, Points
-from .base import Machine
 from .checks import (
     BOTH,
     LIMITS,
@@ -28,6 +27,7 @@ from .checks import (
 )
 from .contributions import Contributions, contributions
 from .hints import NO_PROBABILITIES, Absent
+from .machine import Machine
 from .multiclass import apart, cast, class_slices, decision, pack, paired, pairs, unpack
 
 

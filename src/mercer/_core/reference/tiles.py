@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...types import Array, Index
-from ..forms import Form, Map, Way
+from ..forms import Form, Map, Summed
 from .packing import unpacked
 
 GROUP = 8
@@ -69,11 +69,11 @@ def _values(x: Array, a: Array, Z: Array, z: Array, form: Form) -> Array:
     2^t of products loses digits for rows that are far from the centre: they go by differences.
     """
     values = _finished(_sums(x, Z, z.size, form.way), a[:, None], z, form)
-    if form.way == Way.PRODUCTS and form.map == Map.EXPONENTIAL:
+    if form.way == Summed.PRODUCTS and form.map == Map.EXPONENTIAL:
         heavy = np.flatnonzero(~(a >= -HEAVY[x.dtype.itemsize]))
-        by_differences = Form(Way.SQUARES, form.map, -0.5 * form.factor)
+        by_differences = Form(Summed.SQUARES, form.map, -0.5 * form.factor)
         level = np.zeros(1, x.dtype)
-        values[heavy] = _finished(_sums(x[heavy], Z, z.size, Way.SQUARES), level, level, by_differences)
+        values[heavy] = _finished(_sums(x[heavy], Z, z.size, Summed.SQUARES), level, level, by_differences)
     return values
 
 
@@ -90,19 +90,19 @@ def _sums(x: Array, Z: Array, columns: int, way: int) -> Array:
 
 def _terms(x: Array, y: Array, way: int) -> Array:
     """What one coordinate adds to the sum."""
-    if way == Way.PRODUCTS:
+    if way == Summed.PRODUCTS:
         return np.asarray(x * y)
-    if way == Way.SQUARES:
+    if way == Summed.SQUARES:
         return np.asarray((x - y) ** 2)
-    if way == Way.DISTANCES:
+    if way == Summed.DISTANCES:
         return np.asarray(np.abs(x - y))
-    if way == Way.MINIMA:
+    if way == Summed.MINIMA:
         return np.minimum(x, y)
-    if way == Way.COUNTS:
+    if way == Summed.COUNTS:
         words = f"u{x.dtype.itemsize}"
         return np.asarray(np.bitwise_count(np.bitwise_xor(x.view(words), y.view(words))), x.dtype)
     both = np.maximum(x + y, np.finfo(x.dtype).tiny)  # 0/0 is 0
-    return np.asarray(x * (y / both) if way == Way.CHI2 else (x - y) ** 2 / both)
+    return np.asarray(x * (y / both) if way == Summed.CHI2 else (x - y) ** 2 / both)
 
 
 @np.errstate(over="ignore", under="ignore", invalid="ignore")

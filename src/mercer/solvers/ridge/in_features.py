@@ -38,12 +38,12 @@ class FeatureProblem:
     """The problem: rows, features, L (None: explicit features), lambda, whether b is free, the means of the targets."""
 
     stream: Stream
-    features: Features
+    features: RowsOfFeatures
     L: Array | None
     penalty: float
     bias: bool
     centre: Array
-    drawn: Piece | None = None
+    drawn: DataPiece | None = None
     """Rows drawn at random, where there are landmarks, which are among the first of them."""
     sample: Stream | None = None
     """Rows of which a preconditioner is made, 1 / scale of all; None: all."""

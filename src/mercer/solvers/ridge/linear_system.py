@@ -69,7 +69,7 @@ class System:
         """A V = (K + diag(r)) V."""
         return np.asarray(self.product(V, dtype) + self.r[:, None] * V)
 
-    def block(self, V: Array, AV: Array | None, **rest: Any) -> Block:
+    def block(self, V: Array, AV: Array | None, **rest: Any) -> AllTargets:
         """beta and b from columns V = A^-1 [t, 1], and K beta from A V."""
         KV, centre = None if AV is None else AV - self.r[:, None] * V, self.ridge.centre
         if not self.ridge.bias:
@@ -82,7 +82,7 @@ class System:
         scores = None if KV is None else KV[:, :-1] - KV[:, -1:] * b
         return self.answer(beta, scores, b + centre, **rest)
 
-    def answer(self, beta: Array, scores: Array | None, b: Array, **rest: Any) -> Block:
+    def answer(self, beta: Array, scores: Array | None, b: Array, **rest: Any) -> AllTargets:
         """What beta, K beta and b are worth; where nobody knows K beta, it is computed.
 
         With the errors e = t - K beta - b, the gap is 1/2 sum (e - r beta)^2 / r: squares, of which none cancels.
@@ -98,7 +98,7 @@ class System:
 
 
 @dataclass(frozen=True, eq=False)
-class Block(Several):
+class AllTargets(Several):
     """Where a solver stands with all targets: beta, K beta as it believes it to be, b; what that is worth, in values
     of J.
 
@@ -117,11 +117,11 @@ class Block(Several):
 
     done: bool = False
     working: bool = False
-    best: Callable[[], Block] | None = field(default=None, repr=False)
+    best: Callable[[], AllTargets] | None = field(default=None, repr=False)
     factor: Any = field(default=None, repr=False)
     """The factor of K + diag(r), where the solver has one."""
 
-    def stopped(self) -> Block:
+    def stopped(self) -> AllTargets:
         return self.best() if self.best is not None else self
 
     @cached_property
@@ -157,7 +157,7 @@ class Block(Several):
         return bool(self.relative.max() <= tol) and max(gaps) <= tol
 
 
-Blocks = Iterator[Block]
+Blocks = Iterator[AllTargets]
 
 
 class RidgeSolver(Solver, names=()):
@@ -208,7 +208,7 @@ class RidgeSolver(Solver, names=()):
             yield Iterate(block.beta[:, 0], block.scores[:, 0], float(block.b[0]), partial=block.working, done=done)
 
 
-def working(system: System, best: Callable[[], Block] | None = None) -> Block:
+def working(system: System, best: Callable[[], AllTargets] | None = None) -> AllTargets:
     """What there is before anything is known."""
     zeros = np.zeros(system.centred.shape)
     return system.answer(zeros, zeros, system.ridge.centre, done=True, working=True, best=best)

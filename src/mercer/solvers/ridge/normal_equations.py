@@ -54,7 +54,7 @@ class NormalEquations(RidgeSolver, names=("normalequations", "primal")):
         if self.sample != 0:
             ridge.require_room(width, "features")
         problem = FeatureProblem(
-            ridge.stream, Features(ridge.kernel, None, width), None, ridge.penalty, ridge.bias, ridge.centre
+            ridge.stream, RowsOfFeatures(ridge.kernel, None, width), None, ridge.penalty, ridge.bias, ridge.centre
         )
         if self.sample is None:
             return problem
@@ -84,7 +84,7 @@ class NormalEquations(RidgeSolver, names=("normalequations", "primal")):
                 yield system.answer(answer.measured.errors / system.r[:, None], None, answer.b)
 
 
-def _diagonal(problem: FeatureProblem, some: Piece) -> Array:
+def _diagonal(problem: FeatureProblem, some: DataPiece) -> Array:
     """That of Z'CZ + lambda I, about, from some of the rows; Z centred where b is free."""
     Z, share = problem.features.block(some.X), some.weight / some.weight.mean()
     squares = share @ (Z.multiply(Z) if is_sparse(Z) else Z * Z) / share.size

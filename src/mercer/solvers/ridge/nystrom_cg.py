@@ -104,7 +104,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         m, rows = min(self.landmarks, n), n if problem.loo else self.sampled(n)
         return Work(values=_PASSES * n * m, flops=(rows + _POOLED * m) * m * m)
 
-    def chosen(self, ridge: Ridge, drawn: Piece) -> Index:
+    def chosen(self, ridge: Ridge, drawn: DataPiece) -> Index:
         """Which of the rows, drawn at random, are landmarks."""
         pool, generator = drawn.rows(slice(0, self._pool)), ridge.generator
         n = count(pool.X)
@@ -119,7 +119,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         pivots = pivoted_cholesky(ridge.kernel, pool.X, min(self.landmarks, n), generator, dtype)[1]
         return pivots if pivots.size else np.arange(1)
 
-    def over(self, ridge: Ridge, drawn: Piece, chosen: Index) -> FeatureProblem:
+    def over(self, ridge: Ridge, drawn: DataPiece, chosen: Index) -> FeatureProblem:
         """The problem over these of the rows that were drawn at random."""
         kernel, stream, landmarks = ridge.kernel, ridge.stream, take(drawn.X, chosen)
         largest = float(diagonal(kernel, landmarks).max())
@@ -127,7 +127,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         single = stream.n > PRECISE and noise <= _SINGLE
         L = root(kernel, landmarks, largest * max(_JITTER * count(landmarks), noise if single else 0.0))
         problem = FeatureProblem(
-            stream, Features(kernel, landmarks, len(L)), L, ridge.penalty, ridge.bias, ridge.centre, drawn,
+            stream, RowsOfFeatures(kernel, landmarks, len(L)), L, ridge.penalty, ridge.bias, ridge.centre, drawn,
             dtype=np.float32 if single else np.float64,
         )  # fmt: skip
         rows = self.sampled(stream.n)
@@ -156,7 +156,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
 
 
 def by_errors(
-    kernel: Kernel, stream: Stream, pool: Piece, wanted: int, penalty: float, bias: bool,
+    kernel: Kernel, stream: Stream, pool: DataPiece, wanted: int, penalty: float, bias: bool,
     generator: np.random.Generator,
 ) -> Index:  # fmt: skip
     """Of the pool (and stream) the first rows are half of the landmarks, others are drawn by squared errors of f."""
@@ -165,7 +165,7 @@ def by_errors(
     landmarks = pool.X[0:half]
     centre = weighted_mean(pool.T, pool.weight) if bias else np.zeros(k)
     L = root(kernel, landmarks, _JITTER * half * float(diagonal(kernel, landmarks).max()))
-    problem = FeatureProblem(stream, Features(kernel, landmarks, half), L, penalty, bias, centre)
+    problem = FeatureProblem(stream, RowsOfFeatures(kernel, landmarks, half), L, penalty, bias, centre)
     found = next(answer for answer in answers(problem, stream, 1.0, np.float64, 1.0) if not answer.working)
     assert found.measured is not None
     costs = pool.weight[:, None] * found.measured.errors**2

@@ -16,7 +16,7 @@ from ...kernels.points import count, is_sparse, stack, take
 from ...memory import BudgetError, format_bytes
 from ...solution import Certificate, WorstCertificate
 from ...types import Array, Points
-from .row_sums import Piece, Stream
+from .row_sums import DataPiece, Stream
 
 TARGET = "target"
 """What columns are called in certificates: target 0, target 1, ..."""
@@ -69,7 +69,7 @@ class Ridge:
                 f"memory={format_bytes(self.budget)}: allow more, or take fewer."
             )
 
-    def drawn(self, size: int, generator: np.random.Generator | None = None) -> Piece:
+    def drawn(self, size: int, generator: np.random.Generator | None = None) -> DataPiece:
         """So many rows at random; all of them, in random order, where there are not more."""
         generator = self.generator if generator is None else generator
         rows = slice(0, size) if self.arrays is None else generator.permutation(self.stream.n)[:size]
@@ -104,7 +104,7 @@ def of_arrays(X: Points, T: Array, weight: Array, bias: bool, budget: int, **res
     """Data that is there; no copies are made."""
     whole, n = Piece(X, T, weight), len(T)
 
-    def read() -> Iterator[Piece]:
+    def read() -> Iterator[DataPiece]:
         return map(whole.rows, pieces(n, _ROWS))
 
     centre = weighted_mean(T, weight) if bias else np.zeros(T.shape[1])
@@ -129,12 +129,12 @@ def of_chunks(
 
     targets = 0  # of the first piece
 
-    def read() -> Iterator[Piece]:
+    def read() -> Iterator[DataPiece]:
         nonlocal targets
         for number, chunk in enumerate(chunks() if callable(chunks) else chunks):
             if not isinstance(chunk, tuple) or len(chunk) not in (2, 3):
                 raise ValueError("Each piece must be (X, y) or (X, y, sample_weight).")
-            piece = Piece(*admit(chunk[0], chunk[1], chunk[2] if len(chunk) == 3 else None))
+            piece = DataPiece(*admit(chunk[0], chunk[1], chunk[2] if len(chunk) == 3 else None))
             targets = targets or piece.T.shape[1]
             if piece.T.shape[1] != targets:
                 raise ValueError(
@@ -164,7 +164,7 @@ def of_chunks(
     return Ridge(stream, mass, totals / mass if bias else np.zeros(targets), bias, budget, None, pool)
 
 
-def _all_of(pieces: Iterator[Piece], n: int) -> Iterator[Piece]:
+def _all_of(pieces: Iterator[DataPiece], n: int) -> Iterator[DataPiece]:
     """The pieces, which must have n rows in all."""
     seen = 0
     for piece in pieces:
@@ -178,7 +178,7 @@ def _all_of(pieces: Iterator[Piece], n: int) -> Iterator[Piece]:
         )
 
 
-def _least(pool: Piece | None, keys: Array, piece: Piece, new: Array, most: int) -> tuple[Piece, Array]:
+def _least(pool: DataPiece | None, keys: Array, piece: DataPiece, new: Array, most: int) -> tuple[DataPiece, Array]:
     """Of the rows so far and the new ones those with the least keys, in order of these: rows drawn at random."""
     if pool is not None and keys.size == most:  # most of the new ones will not be needed
         few = np.flatnonzero(new < keys[-1])
@@ -188,11 +188,11 @@ def _least(pool: Piece | None, keys: Array, piece: Piece, new: Array, most: int)
     both = piece if pool is None else _joined(pool, piece)
     keys = np.concatenate([keys, new])
     order = np.argsort(keys)[:most]
-    return Piece(take(both.X, order), both.T[order], both.weight[order]), keys[order]
+    return DataPiece(take(both.X, order), both.T[order], both.weight[order]), keys[order]
 
 
-def _joined(a: Piece, b: Piece) -> Piece:
-    return Piece(stack(a.X, b.X), np.concatenate([a.T, b.T]), np.concatenate([a.weight, b.weight]))
+def _joined(a: DataPiece, b: DataPiece) -> DataPiece:
+    return DataPiece(stack(a.X, b.X), np.concatenate([a.T, b.T]), np.concatenate([a.weight, b.weight]))
 
 
 def is_chunks(X: Any) -> bool:

@@ -10,8 +10,7 @@ from math import inf, log, sqrt
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .._core.forms import Form, Map
-from .._core.forms import Way as Sums
+from .._core.forms import Form, Map, Summed
 from .._core.reference import GROUP, HEAVY, PANEL, SPAN
 from ..kernels.pairwise import dense
 from ..kernels.points import is_sparse
@@ -40,10 +39,10 @@ class Tiles(Way[Packed]):
     def __init__(self, form: Form, centre: Array, factor: float, dtype: DTypeLike) -> None:
         self.form, self.centre, self.factor, self.dtype = form, centre, float(factor), np.dtype(dtype)
         self.tiled = form, centre, float(factor)  # as native functions take it that pack points themselves
-        self.cost = centre.size * (1.0 if form.way == Sums.PRODUCTS else 2.0) + _CURVED
+        self.cost = centre.size * (1.0 if form.way == Summed.PRODUCTS else 2.0) + _CURVED
         self.panel = PANEL * 4 // self.dtype.itemsize
         self.bytes_a_point = float((centre.size + 1) * self.dtype.itemsize)
-        self.symmetric = form.way != Sums.CHI2  # a z / (a + z) is taken without overflow
+        self.symmetric = form.way != Summed.CHI2  # a z / (a + z) is taken without overflow
 
     def error(self, ready: Sequence[Packed]) -> float:
         """Of 2^t, t = l_i + l_j + factor s: what rounding does to the coordinates, the sum and the levels.
@@ -53,7 +52,7 @@ class Tiles(Way[Packed]):
         (a^2 + (a + d)^2) 2^(-d^2) <= a^2 + (a + 1)^2. (What goes by differences is better than that, but for the
         rounding of coordinates, 4 u a.) The polynomial for 2^t adds 4 u, and sums over a group of rows 10 u at most.
         """
-        if self.form.map != Map.EXPONENTIAL or self.form.way not in (Sums.PRODUCTS, Sums.SQUARES, Sums.COUNTS):
+        if self.form.map != Map.EXPONENTIAL or self.form.way not in (Summed.PRODUCTS, Summed.SQUARES, Summed.COUNTS):
             return inf
         unit, d = float(np.finfo(self.dtype).eps) / 2.0, self.centre.size
         largest = max([0.0, *[float(-part.levels.min()) for part in ready]])
