@@ -25,7 +25,7 @@ from ..progress import Watch
 from ..solution import Joint, Solutions, worst
 from ..solvers import ConjugateGradient, NystromCG
 from ..solvers.ridge import Ridge
-from ..solvers.ridge.linear_system import Block, RidgeSolver
+from ..solvers.ridge.linear_system import AllTargets, RidgeSolver
 from ..solvers.ridge.posed import TARGET, is_chunks, of_arrays, of_chunks
 from ..solvers.ridge.ridge_auto import choose_ridge, landmarks_within
 from ..types import Array, Index, Points

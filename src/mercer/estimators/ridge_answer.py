@@ -20,7 +20,7 @@ from ..solvers.ridge.in_features import FeatureProblem, Weights, measured
 from ..solvers.ridge.linear_system import AllTargets
 from ..solvers.ridge.nystrom_cg import root
 from ..solvers.ridge.posed import RidgeCertificate
-from ..solvers.ridge.row_sums import Features, Piece
+from ..solvers.ridge.row_sums import DataPiece, RowsOfFeatures
 from ..types import Array, Points
 from .ridge_interval import MOST
 from .ridge_path import residuals_from_factor, residuals_from_weights

@@ -22,7 +22,7 @@ from ..shards.compact import Brief, Rows, in_brief, run_of, size_of
 from ..shards.engine import WorkersLostError
 from ..shards.messages import Lost
 from ..solvers.ridge import Ridge
-from ..solvers.ridge.row_sums import Features, Moments, Piece, Stream, Sums, moments, sums
+from ..solvers.ridge.row_sums import DataPiece, Moments, RowsOfFeatures, Stream, Sums, moments, sums
 from ..types import Array, Points
 
 _TRIES = 10  # as often targets may be lost in one pass
@@ -48,7 +48,7 @@ class SpreadRows:
         drawn = generator.permutation(len(self.points))[:most]
         pool = DataPiece(self.points[drawn], self.T[drawn], self.weight[drawn])
         stream = Stream(
-            lambda: (Piece(*piece) for piece in self()), len(self.points), self.T.shape[1], budget, self,
+            lambda: (DataPiece(*piece) for piece in self()), len(self.points), self.T.shape[1], budget, self,
         )  # fmt: skip
         return Ridge(stream, mass, centre, bias, budget, None, pool)
 

@@ -16,7 +16,7 @@ from ...types import Array
 from ..base import Work
 from ..conjugate_gradients import Standing, conjugate_gradients, norms
 from ..triangular import SHIFTS, Factor, NotDefiniteError, factor_bytes, factor_work, larger
-from .linear_system import PRECISE, Block, Blocks, RidgeSolver, System, working
+from .linear_system import PRECISE, AllTargets, Blocks, RidgeSolver, System, working
 
 _SAFE = 1e15  # float32 is not for values that are larger or smaller than this
 _STEPS = {"float32": 10, "float64": 40}  # of refinement, at most
@@ -142,7 +142,7 @@ def _nearest(*several: Standing) -> Standing:
     return best
 
 
-def _of_first_points(system: System, factor: Factor) -> Block:
+def _of_first_points(system: System, factor: Factor) -> AllTargets:
     """The answer of the points whose part of the factor is ready: what there is, when time runs out."""
     V = np.zeros(system.right.shape)
     if factor.ready:

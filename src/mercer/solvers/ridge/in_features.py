@@ -22,7 +22,7 @@ from ..base import Several
 from ..conjugate_gradients import Standing, conjugate_gradients, inner_products, norms
 from ..triangular import backward, factored, forward
 from .posed import RidgeCertificate
-from .row_sums import Features, Moments, Piece, Stream, moments, sums
+from .row_sums import DataPiece, Moments, RowsOfFeatures, Stream, moments, sums
 
 _LESS = 0.999  # of an objective is clearly less, whatever the gaps
 _INNER = 2e-4  # the least part to which values in float32 can bring a residual

@@ -94,7 +94,7 @@ class System:
         half, norm = 0.5 * self.ridge.arrays.weight, inner_products(beta, scores)
         primal, gap = 0.5 * self.ridge.penalty * norm + half @ errors**2, half @ residual**2
         relative = norms(residual) / self.sizes[: len(primal)]
-        return Block(primal, gap, b, self.n, self.doubt, self, beta, scores, norm, residual, relative, **rest)
+        return AllTargets(primal, gap, b, self.n, self.doubt, self, beta, scores, norm, residual, relative, **rest)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from ..base import Work
 from .in_features import FeatureProblem, Weights, all_answers, by_products
 from .linear_system import Blocks, RidgeSolver, System
 from .posed import Ridge, width_of_features
-from .row_sums import Features, Piece
+from .row_sums import DataPiece, RowsOfFeatures
 
 _SIZES = 1000  # rows from which the sizes of features are seen
 

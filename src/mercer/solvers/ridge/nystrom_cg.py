@@ -20,7 +20,7 @@ from ..triangular import factored
 from .in_features import FeatureProblem, Weights, all_answers, answers
 from .linear_system import PRECISE, Blocks, RidgeSolver, System, working
 from .posed import Ridge, weighted_mean
-from .row_sums import Features, Piece, Stream
+from .row_sums import DataPiece, RowsOfFeatures, Stream
 
 _POOL = {"errors": 5, "rpcholesky": 3, "uniform": 1}  # times as many rows as landmarks are looked at
 _SAMPLE = 10, 50, 100  # rows of the preconditioner, per landmark: at least, at most; and times rows per landmark
@@ -143,7 +143,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         ridge = replace(system.ridge, generator=generator)
         yield working(system)
         X, T, C = ridge.arrays
-        drawn = Piece(Chosen(X, order)[0 : order.size], T[order], C[order])
+        drawn = DataPiece(Chosen(X, order)[0 : order.size], T[order], C[order])
         index = self.chosen(ridge, drawn)
         problem = self.over(ridge, drawn, index)
         for answer in all_answers(problem, ridge.tol):

@@ -56,7 +56,7 @@ class Ridge:
     """What the solver is asked for; it may use it to choose how much it does at a time."""
 
     @property
-    def some(self) -> Piece:
+    def some(self) -> DataPiece:
         """Rows that are here: all of them, or those that were drawn at random."""
         return self.arrays or self.pool  # type: ignore[no-any-return]
 
@@ -102,7 +102,7 @@ class RidgeCertificate(WorstCertificate):
 
 def of_arrays(X: Points, T: Array, weight: Array, bias: bool, budget: int, **rest: Any) -> Ridge:
     """Data that is there; no copies are made."""
-    whole, n = Piece(X, T, weight), len(T)
+    whole, n = DataPiece(X, T, weight), len(T)
 
     def read() -> Iterator[DataPiece]:
         return map(whole.rows, pieces(n, _ROWS))

@@ -59,7 +59,7 @@ class Stream:
         """How many values of features a pass may hold at a time: with a copy of them, a quarter of its bytes."""
         return min(_BLOCK, self.budget // (4 * 2 * 8))
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[DataPiece]:
         """All rows, from the first on."""
         for piece in self.read():
             look()
