@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..kernels import Precomputed
 from ..kernels.points import Domain, count
 from ..limits import NEVER, OutOfTimeError, deadline, look, require, until
 from ..memory import DOUBLE, BudgetError, format_bytes
-from ..parallel import eigh
+from ..parallel import apart
 from ..shown import table
 from ..solvers.base import LANDMARK_BYTES, LANDMARKS, Work
 from ..solvers.landmarks import FIRST, growing
@@ -158,7 +159,7 @@ def exact_path(K: Array, T: Array, weight: Array, alphas: Array, bias: bool) -> 
     if (weight != 1.0).any():
         K *= root
         K *= root.T
-    s, Q = eigh(K)
+    s, Q = apart(partial(np.linalg.eigh, K))  # by all threads of BLAS, as factors are: 1.7 times as fast by two
     s = np.maximum(s, 0.0)
     turned, ones = Q.T @ (root * T), Q.T @ root
     inverse = 1.0 / (s[:, None] + alphas)  # of each eigenvalue, for each alpha
@@ -184,7 +185,7 @@ def low_rank_path(problem: FeatureProblem, alphas: Array, method: str) -> RidgeP
     """From the eigenvalues of Z'WZ; two passes over the rows."""
     *_, found = normal_equations(problem, problem.stream, precise=True)  # for alphas of any size
     assert found is not None
-    s, V = eigh(found.matrix)
+    s, V = apart(partial(np.linalg.eigh, found.matrix))
     inverse = 1.0 / (np.maximum(s, 0.0)[:, None] + alphas)
     turned = V.T @ found.right
     n, k = problem.stream.n, problem.stream.targets

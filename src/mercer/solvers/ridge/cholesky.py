@@ -11,6 +11,7 @@ import numpy as np
 
 from ...kernels.points import Domain
 from ...memory import BudgetError, format_bytes
+from ...parallel import helpers_kept
 from ...params import suggestion
 from ...types import Array
 from ..base import Work
@@ -159,6 +160,8 @@ def fill_columns(gram: Any, r: Array, start: int, stop: int, out: Array) -> None
         out[...] = (gram.features[start:] @ gram.features[start:stop].T).astype(out.dtype)
     else:
         columns = gram.columns(out.dtype)
-        columns.narrow(np.arange(start, stop), columns.threads).fill(np.arange(start, gram.n), out, np.arange(len(out)))
+        with helpers_kept():  # of hundreds of strips
+            columns = columns.narrow(np.arange(start, stop), columns.threads)
+            columns.fill(np.arange(start, gram.n), out, np.arange(len(out)))
         out[own, own] = gram.diag()[start:stop]
     out[own, own] += r[start:stop].astype(out.dtype)
