@@ -22,7 +22,7 @@ from mercer import (
     save,
 )
 from mercer.driver import solve
-from mercer.estimators import base, ridge_path
+from mercer.estimators import machine, ridge_path
 from mercer.gram import DenseGram, LinearGram, PointsGram
 from mercer.kernels import FromFeatures, FromFunction, Gaussian
 from mercer.limits import NEVER, Deadline, OutOfTimeError, look, require, until, within
@@ -303,7 +303,7 @@ def test_linear_machines_have_time_to_keep_their_answer(kernel, left, monkeypatc
     """They read all points after it; about as often as before it, which is what is measured."""
     clock = Clock()
     monkeypatch.setattr(limits, "clock", clock)
-    seen, fitted = [], base.fit_machines
+    seen, fitted = [], machine.fit_machines
 
     def admitted(*given):
         clock.seconds += 0.1 if left >= 0.8 else 0.3
@@ -312,8 +312,8 @@ def test_linear_machines_have_time_to_keep_their_answer(kernel, left, monkeypatc
         seen.append(deadline.left())
         return fitted(*given, deadline=deadline, **rest)
 
-    monkeypatch.setattr(base, "advise", admitted)
-    monkeypatch.setattr(base, "fit_machines", watched)
+    monkeypatch.setattr(machine, "advise", admitted)
+    monkeypatch.setattr(machine, "fit_machines", watched)
     SVC(kernel, time_limit=1.0).fit(*data(100))
     assert seen == pytest.approx([left])
 

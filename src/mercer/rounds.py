@@ -90,7 +90,7 @@ class Run:
         generator = in_time(problem, solver, start) if limited else solver.iterates(problem, start)
         scores: Array | None = None
         self.followed = now() - self.began
-        with nullcontext() if solver.factors else helpers_kept(), looking(self.interrupt.look):
+        with nullcontext() if solver.factors else helpers_kept(), looking(self.interrupt):
             while self.status is None:
                 try:
                     with self._in_time() if limited else _NO_LIMIT:
@@ -154,7 +154,7 @@ class OneColumn(Run):
     def ready(self, solver: Solver) -> Solver:
         """The same, once it is known whether the kernel is in doubt."""
         try:
-            with until(self.deadline) if self.deadline.limited else _NO_LIMIT, looking(self.interrupt.look):
+            with until(self.deadline) if self.deadline.limited else _NO_LIMIT, looking(self.interrupt):
                 self.doubt = self.problem.gram.doubt
         except StoppedError:  # f is a constant now, whose gap holds with any kernel
             self.break_off()
@@ -177,7 +177,7 @@ class OneColumn(Run):
 
     def judge(self, iterate: Iterate, stop: Status | None) -> Array:
         """Certify the iterate, and see whether that is the end; K beta is given back."""
-        with looking(None if stop else self.interrupt.look), until(NEVER):  # what is begun is finished
+        with looking(None if stop else self.interrupt), until(NEVER):  # what is begun is finished
             scores = self._certify(iterate, stop)
         assert self.certificate is not None
         self.status = self.certificate.proved(self.tol) or stop

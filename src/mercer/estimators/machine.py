@@ -156,7 +156,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         if deadline.limited:
             within_time = until(NEVER if kernel.domain is Domain.VALUES else deadline.part(SOME_OF_THE_TIME))
         try:
-            with looking(interrupt.look), within_time:
+            with looking(interrupt), within_time:
                 gram = self._gram(posed)
                 if not deadline.limited:
                     _ = gram.doubt

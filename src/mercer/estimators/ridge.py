@@ -176,7 +176,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         for earlier in ("path_", "loo_residuals_"):  # are there only where this fit finds them
             self.__dict__.pop(earlier, None)
         if self.alpha == "loo":
-            with looking(interrupt.look), until(deadline.part(_PATH_SHARE)):
+            with looking(interrupt), until(deadline.part(_PATH_SHARE)):
                 self.path_ = path_of(training.problem, training.solver, grid_of(training.problem, self.alphas))
             self.alpha_ = self.path_.best
         else:
@@ -191,7 +191,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
             warn_of(solutions.found.doubt)
         answer = RidgeAnswer(list(solutions))
         if problem.loo or not isinstance(solutions.found, AllTargets):  # there is more to find
-            with looking(interrupt.look), until(deadline):
+            with looking(interrupt), until(deadline):
                 answer = answered(problem, solutions)
         self._keep_answer(training, answer)
 
