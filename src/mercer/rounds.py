@@ -342,11 +342,12 @@ class SeveralColumns(Run):
 
     def ready(self, solver: Any) -> Solver:
         """The solver, or a cheaper one, where time is too short for it."""
-        return ridge_in_time(self.problem, solver, self.deadline)
+        return ridge_in_time(self.problem, solver, self.deadline) if self.deadline.limited else solver
 
     def take(self, iterate: Any) -> None:
         self.last = iterate
-        stop = self._why_stop(None if iterate.working else self._told(*iterate.objective()))
+        primal, gap = float(iterate.primal.sum()), float(iterate.gap.sum())
+        stop = self._why_stop(None if iterate.working else self._told(primal, primal - gap, iterate.size))
         if stop is not None or (iterate.done and not iterate.working):
             self.judge(iterate, stop)
 
@@ -355,7 +356,7 @@ class SeveralColumns(Run):
             return Status.INTERRUPTED
         if told is not None and len(self.history) >= (self.max_iter or ROUNDS):
             return Status.OUT_OF_ITERATIONS
-        return Status.OUT_OF_TIME if self.deadline.passed() else None
+        return Status.OUT_OF_TIME if self.deadline.limited and self.deadline.passed() else None
 
     def judge(self, iterate: Any, stop: Status | None) -> None:
         """Certify each column; the best answer so far is kept."""
@@ -379,9 +380,10 @@ class SeveralColumns(Run):
     def solution(self, solver: Solver, reason: str) -> Joint:
         """The answer of each target; others may be the reason for what ended the fit."""
         assert self.status is not None
-        beta, b = self.best.columns()
-        seconds, found = now() - self.began, []
-        for j, certificate in enumerate(self.best.certificates):
-            ended = certificate.ended(self.status, self.tol, self.best.doubt)
-            found.append(Solution(beta[:, j], float(b[j]), ended, tuple(self.history), seconds, solver, reason))
-        return Joint(found, self.best)
+        best, seconds, found = self.best, now() - self.began, []
+        for j, certificate in enumerate(best.certificates):
+            ended, beta, b = certificate.ended(self.status, self.tol, best.doubt), best.beta[:, j], float(best.b[j])
+            found.append(Solution(beta, b, ended, tuple(self.history), seconds, solver, reason))
+        joint = Joint(found)
+        joint.found = best
+        return joint

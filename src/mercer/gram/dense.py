@@ -79,6 +79,10 @@ class DenseGram(Gram):
     def nbytes(self) -> int:
         return int(self.matrix.nbytes)
 
+    @property
+    def once(self) -> bool:  # type: ignore[override]
+        return self.kernel.serial or not self.kernel.symmetric
+
     def diag(self) -> Array:
         return self.matrix.diagonal().copy()
 
