@@ -46,6 +46,7 @@ from .rank import BY_LAPACK, LINEAR, features_up_to_rounding, steps_in_features
 core = CHOICE.functions
 _MOSTLY_FREE = 1.5  # WHOLE points are one working set; so are those in play, if no more than so many times the free,
 _MOST_SETS = 3  # and no more than so many working sets
+_OF_ALL, _LEAST_SET = 8, 512  # one of so many points is in a working set, at most; or so many
 _DEAR = 2  # working sets are so many times smaller, where values are dear
 _STEPS = 50_000  # pair steps per round: a fraction of a second
 _NEARLY = 0.05  # once the violation is this part of the first, it is mostly known who is free: blocks with Newton steps
@@ -146,6 +147,7 @@ class Descent:
         self.failures, self.idle = 0, 0
         self._take(np.dtype(np.float64), np.zeros_like(scores))
         self.shard.work += shard.work
+        self.shard.all_wrong[:] = shard.all_wrong
         self.shard.all_beta[:] = shard.all_beta
         self.shard.refresh(scores)
         self._begin()
@@ -187,7 +189,7 @@ class Descent:
         gap, scores = None if self.hard else shard.gap(), shard.scores()
         return Iterate(
             shard.all_beta, scores, shard.middle, self.dual, partial=early, behind=shard.stale, done=done, gap=gap,
-            work=work, error=np.inf if shard.stale else shard.error, note=self.note,
+            work=work, error=np.inf if shard.stale else shard.errors(), note=self.note,
             fetch=partial(shard.caught_up, shard.travel) if shard.stale else None,
         )  # fmt: skip
 
@@ -215,7 +217,7 @@ class Descent:
         small.diag[: W.size] += K.diagonal()[: W.size]
         tol = max(A_DIGIT * (A_DIGIT if W.size == shard.n else 1.0) * shard.violation, self.floor)
         nearly = shard.violation <= _NEARLY * self.first
-        if nearly and K.dtype == np.float32 and not self.hard:
+        if nearly and shard.free <= MOST_NEWTON and K.dtype == np.float32 and not self.hard:
             self._descend_by_blocks(W, K, small, tol)
         else:
             self._descend(K, small, tol)
@@ -239,7 +241,8 @@ class Descent:
     def _working_set(self) -> Index:
         """All points, where they are few; else half of the last set, and the worst of the others."""
         shard, most = self.shard, self.largest
-        limit = self.working_set // _DEAR if shard.columns.dear else self.working_set
+        limit = min(self.working_set, max(self.problem.n // _OF_ALL, _LEAST_SET))
+        limit = limit // _DEAR if shard.columns.dear else limit
         mostly_free = min(int(_MOSTLY_FREE * shard.free), _MOST_SETS * limit)
         if shard.n <= min(max(WHOLE, limit, mostly_free), most):
             return np.arange(shard.n)
@@ -340,7 +343,7 @@ class Decomposition(Solver):
     Parameters
     ----------
     working_set : int, default=2048
-        How many points.
+        How many points, at most: of some thousand points only 512, or one of eight, are in a working set.
     """
 
     working_set: int = WHOLE
