@@ -115,19 +115,17 @@ class Columns:
         return np.asarray(self.kernel.diag(self.X), np.float64)
 
     @cached_property
-    def errors(self) -> tuple[Array | None, float]:
-        """For each column by what part of itself a value >= 0 may differ from k, and by how much beside that; or by how
-        much any value may differ.
-        """
+    def errors(self) -> tuple[Array | float, float]:
+        """For each column by what part of itself a value >= 0 may differ from k, or 0; and by how much beside that."""
         held = self.ready()
         found = None if held is None else self.way.errors(held)
-        return (None, inf) if found is None else found
+        return (0.0, inf) if found is None else found
 
     @property
     def error(self) -> float:
         """By how much a value may differ from k, where none is above 1."""
         part, rest = self.errors
-        return rest if part is None else float(part.max(initial=0.0)) + rest
+        return float(np.max(part, initial=0.0)) + rest
 
     @property
     def precise(self) -> AnyWay:

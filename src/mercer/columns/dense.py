@@ -21,7 +21,6 @@ from .way import Task, Way, core
 _ENTRIES = 100_000  # of zeros and ones that are packed at a time
 _FAR = 20.0  # halvings of k, beyond which errors of the distance hardly matter
 _SUMMED = GROUP + 2.0  # roundings of a weight, and of the sum over a group
-_MORE = 1.05  # for what is of second order
 _ROUNDED = 9.0  # roundings on the way from coordinates to t, beside those of the sum
 _BY_BITS = 3.0  # the same, where the sum is a count: of the factor and of two products
 _DRIFT = _POLYNOMIAL = _CURVED = 4.0  # see `errors`; multiply-adds that an exponential or a root costs beside the sum
@@ -64,12 +63,11 @@ class Tiles(Way[Packed]):
         level = np.concatenate([-part.levels[: part.count] for part in ready]).astype(np.float64)
         near = (sqrt(heavy) + sqrt(_FAR)) ** 2  # Of light rows, who is farther has a value below 2^-FAR.
 
-        def part(level: Array) -> Array:
-            of_t = self.roundings * np.maximum(_FAR, heavy + np.minimum(level, near)) + _DRIFT * np.sqrt(_FAR * level)
-            return np.asarray(unit * _MORE * (log(2.0) * of_t + _POLYNOMIAL + _SUMMED))
-
-        rest = 2.0**-_FAR * float(part(np.maximum(level, near)).max(initial=0.0))
-        return part(level), rest
+        level = np.append(level, max(near, level.max(initial=0.0)))  # the last one stands for those so far away
+        of_t = self.roundings * np.maximum(_FAR, heavy + np.minimum(level, near)) + _DRIFT * np.sqrt(_FAR * level)
+        part = unit * (log(2.0) * of_t + _POLYNOMIAL + _SUMMED)
+        part /= 1.0 - part  # what is of second order
+        return part[:-1], 2.0**-_FAR * float(part[-1])
 
     def prepared(self, X: Points) -> Points:
         return X if is_sparse(X) else np.ascontiguousarray(X)

@@ -163,31 +163,22 @@ class Shard:
         if self.kept is not None:
             keep = free | (self.kept.slot_of[points] >= 0) | self.columns.dear
 
-        def add(some: Index, v: Array, out: Array) -> None:
-            kept, others = some[keep[some]], ~keep[some]
-            if self.kept is not None:
-                for part in np.array_split(np.arange(kept.size), kept.size // self.kept.count + 1):
-                    slots = self.kept.get(points[kept[part]])
-                    self._add_rows(self.kept.values, slots, v[~others][part], out)
-            if others.any():
-                self.columns.add(points[some[others]], v[others], out)
+        self._take_from(self.F, self.wrong, self.columns, points, keep, delta)
 
-        self._take_from(self.F, self.wrong, self.columns, delta, add)
-
-    def _take_from(
-        self, F: Array, wrong: Array, columns: Columns, delta: Array, add: Callable[[Index, Array, Array], None]
-    ) -> None:
-        """F -= the sum of delta_i k_i, of which `add` adds up some; and by how much more it may be wrong now."""
+    def _take_from(self, F: Array, wrong: Array, columns: Columns, points: Index, keep: Array, delta: Array) -> None:
+        """F -= sum_i delta_i k(point_i, columns), some by rows that are kept; how much more it may be wrong now."""
         part, rest = columns.errors
         wrong += (rest + ROUNDING.of_a_difference) * float(np.abs(delta).sum())
-        if part is None:
-            add(np.arange(delta.size), -delta, F)
-            return
-        for rises in (False, True):
-            some, sums = np.flatnonzero((delta > 0.0) == rises), np.zeros(columns.n)
-            add(some, np.abs(delta[some]), sums)
+        for sign in (1.0, -1.0):
+            some, sums = np.flatnonzero(sign * delta > 0.0), np.zeros(columns.n)
+            kept, others = some[keep[some]], some[~keep[some]]
+            if self.kept is not None:
+                for few in np.array_split(kept, kept.size // self.kept.count + 1):
+                    self._add_rows(self.kept.values, self.kept.get(points[few]), np.abs(delta[few]), sums)
+            if others.size:
+                columns.add(points[others], np.abs(delta[others]), sums)
+            F -= sign * sums
             wrong += part * sums
-            F -= sums if rises else -sums
 
     def _add_rows(self, values: Array, slots: Index, v: Array, out: Array) -> None:
         """out += sum_k v_k of rows, by all cores where it is worth it."""
@@ -244,11 +235,6 @@ class Shard:
         self.write()
         return np.asarray(self.all_terms.q - self.all_terms.r * self.all_beta - self.all_F)
 
-    def errors(self) -> Array:
-        """By how much the scores may be wrong."""
-        self.write()
-        return self.all_wrong.copy()
-
     def refresh(self, scores: Array) -> None:
         """F from K beta as it really is, where it matters, and all points in play."""
         self.write()
@@ -293,14 +279,11 @@ class Shard:
             moved, F, wrong = np.flatnonzero(delta), self.all_F[out], self.all_wrong[out]
             columns, points = self.whole.narrow(self.whole.at[out], self.whole.threads), self.whole.at[moved]
 
-            def add(some: Index, v: Array, sums: Array, columns: Columns = columns, points: Index = points) -> None:
-                columns.add(points[some], v, sums)
-
-            self._take_from(F, wrong, columns, delta[moved], add)
+            self._take_from(F, wrong, columns, points, np.zeros(moved.size, bool), delta[moved])
             self.all_F[out], self.all_wrong[out] = F, wrong
             self.work += float(moved.size) * out.size
             self.left_out[number] = out, self.all_beta.copy()
-        return self.scores(), self.errors()
+        return self.scores(), self.all_wrong
 
     def _play(self, active: Index, columns: Columns) -> None:
         t, self.n, self.everyone = self.all_terms, int(active.size), active.size == self.all_beta.size
