@@ -104,6 +104,7 @@ class Columns:
         self.batch, piece = sizes(self.way, self.scratch / self.threads)
         self.parts = pieces(at.size, piece, threads=self.threads)
         self._held: list[Ready] | None = None
+        self.__dict__.pop("errors", None)  # those of other columns
 
     def ready(self) -> list[Ready] | None:
         """The pieces made ready, when that is first asked for; None, where there is no room to keep them."""
@@ -117,10 +118,17 @@ class Columns:
         return np.asarray(self.kernel.diag(self.X), np.float64)
 
     @cached_property
-    def error(self) -> float:
-        """By how much a value may differ from k."""
+    def errors(self) -> tuple[Array | float, float]:
+        """For each column by what part of itself a value >= 0 may differ from k, or 0; and by how much beside that."""
         held = self.ready()
-        return inf if held is None else self.way.error(held)
+        found = None if held is None else self.way.errors(held)
+        return (0.0, inf) if found is None else found
+
+    @property
+    def error(self) -> float:
+        """By how much a value may differ from k, where none is above 1."""
+        part, rest = self.errors
+        return float(np.max(part, initial=0.0)) + rest
 
     @property
     def precise(self) -> AnyWay:
@@ -250,7 +258,7 @@ class Columns:
                     way.add_both(ready, columns, v[top], v[left], sums[number, left], sums[number, top])
 
         for_each(range(len(strips)), task, self.threads)
-        self.counted.values += rows.size * (rows.size + BATCH) // 2
+        self.counted.values += rows.size * (rows.size + batch) // 2
         total = np.zeros(rows.size)
         for part in sums:
             total += part

@@ -45,7 +45,7 @@ class Iterate:
     no more until it is sent K beta, recomputed. dual_beta: a feasible dual point, where beta is none; the dual
     value is then that of this point. work: values of K that were computed or read until now, where the solver
     counts them. weights: w with f = Z w + b for explicit features Z, where that is the answer, and sum beta_i z_i
-    is w only up to rounding; beta is a dual point then. error: by how much the scores may be wrong at most, proved.
+    is w only up to rounding; beta is a dual point then. error: by how much scores, each or all, may be wrong, proved.
     note: what users should know of how the solver came here. raw: where a method stands whose answer is another
     machine. fetch: gets K beta, up to date, and its error, where that is too much to come with every iterate; None,
     once the solver has gone on. by: who found it, where that is another solver, for the reason in the note. An iterate
@@ -63,10 +63,10 @@ class Iterate:
     gap: float | None = None
     work: float | None = None
     weights: Array | None = None
-    error: float = np.inf
+    error: Array | float = np.inf
     note: str = ""
     raw: Raw | None = None
-    fetch: Callable[[], tuple[Array, float] | None] | None = None
+    fetch: Callable[[], tuple[Array, Array | float] | None] | None = None
     by: Solver | None = None
 
 
