@@ -280,15 +280,15 @@ class OneColumn(Run):
             self.problem, beta, None, dual_beta, scores=held, weights=weights, tol=tol,
             near=None if held is not None else near,
         )  # fmt: skip
-        if stop is Status.OUT_OF_TIME and self.problem.nothing[1] <= certificate.primal < np.inf:
+        scalable = stop is Status.OUT_OF_TIME and not self.problem.mass
+        if scalable and self.problem.nothing[1] <= certificate.primal < np.inf:
             source = beta if beta.any() or dual_beta is None else dual_beta
             part, own = best_part(self.problem, source, scores if source is beta else None)
-            if part > 0.0:
-                others = own if dual_beta is None else np.zeros(self.problem.n)  # what is held is of this dual point
-                products = None if held is None else np.column_stack([part * own, others])
-                beta, dual_beta, weights = part * source, source if dual_beta is None else dual_beta, None
-                certificate, scores, b = examine(self.problem, beta, None, dual_beta, scores=products)
-        # Broken off early, it may cost more than f = b, and yet tell more than a constant: the dual has risen.
+            others = own if dual_beta is None else np.zeros(self.problem.n)  # what is held is of this dual point
+            products = None if held is None else np.column_stack([part * own, others])
+            beta, dual_beta, weights = part * source, source if dual_beta is None else dual_beta, None
+            certificate, scores, b = examine(self.problem, beta, None, dual_beta, scores=products)
+        # Broken off early, it may cost a little more than f = b, and yet tell more than a constant: the dual has risen.
         early = stop is Status.OUT_OF_TIME and 0.0 < certificate.dual < np.inf
         if (stop or iterate.done) and self._worse_than_nothing(certificate) and not early:
             if certificate.dual > 0.0 or self.problem.mass:

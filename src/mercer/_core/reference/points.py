@@ -94,8 +94,8 @@ def account(
     found = []
     for start in range(0, max(q.size, 1), VALUES_AT_A_TIME):
         at = slice(start, start + VALUES_AT_A_TIME)
-        some = [values[at] for values in (q, r, eps, lo, hi, beta, dual_scores)]
-        found.append(_account(*some, scores[at] + b, share[at]))
+        f, own = scores[at] + b, share[at]
+        found.append(_account(q[at], r[at], eps[at], lo[at], hi[at], beta[at], dual_scores[at], f, own))
     sums, extreme = np.array(found)[:, :4].sum(axis=0).tolist(), np.array(found)[:, 4:].max(axis=0).tolist()
     (loss, h, norm, total), (top, sinking, outside, largest) = sums, extreme
     return loss, h, norm, top, -sinking, outside, total, largest
