@@ -451,7 +451,7 @@ def test_a_poor_answer_costs_hardly_more_than_a_constant(monkeypatch):
     """Few points of one class among many, which no line tells apart: f = b is nearly the best. A part of the answer
     costs as much, and still tells which way f goes.
     """
-    generator, clock, passes = np.random.default_rng(0), Clock(), Descent.round
+    generator, clock, passes = np.random.default_rng(0), Clock(), CoordinatePasses.round
     X = generator.normal(size=(2000, 200))
     y = np.where(np.arange(2000) % 10 == 0, 1.0, -1.0)
     problem = Problem(LinearGram(X), y, Hinge(), 1.0)
@@ -460,7 +460,7 @@ def test_a_poor_answer_costs_hardly_more_than_a_constant(monkeypatch):
         clock.seconds += 0.3
         passes(descent)
 
-    monkeypatch.setattr(Descent, "round", slow)
+    monkeypatch.setattr(CoordinatePasses, "round", slow)
     monkeypatch.setattr(limits, "clock", clock)
     solution = solve(problem, CoordinateDescent(newton=False), time_limit=1.0)
     assert solution.status is Status.OUT_OF_TIME and solution.beta.any() and solution.certificate.dual > 0.0
@@ -474,7 +474,7 @@ def test_one_slow_look_does_not_make_a_certificate_dear(monkeypatch):
     monkeypatch.setattr(limits, "clock", clock)
     monkeypatch.setattr(PointsGram, "value_seconds", 1.0)
     problem = Problem(PointsGram(Gaussian(0.5), data(1000)[0], "1GB"), data(1000)[1])
-    costs, everybody = Costs(problem), np.ones(1000)
+    costs, everybody = Costs(problem, problem.gram.values), np.ones(1000)
     assert costs.seconds(everybody, None) == 1e6
     problem.gram.rows(np.arange(200))
     clock.seconds += 0.2

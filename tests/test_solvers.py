@@ -41,7 +41,7 @@ def _cut_small_problems(request, monkeypatch):
 
 
 def rounding(problem, beta):
-    """Of beta'K beta, whose terms may nearly cancel: in parts of (sum |beta_i| |x_i|)^2, the largest that it could be."""
+    """Of beta'K beta, whose terms may nearly cancel, in parts of (sum |beta_i| |x_i|)^2, the largest it could be."""
     return 4.0 * np.finfo(float).eps * float(np.abs(beta) @ np.sqrt(np.abs(problem.gram.diag()))) ** 2
 
 

@@ -149,7 +149,7 @@ class OneColumn(Run):
         self.certificate: Certificate | None = None
         self.doubt: str | None = None
         self.best_primal, self.best_beta = np.inf, self.beta
-        self.costs = Costs(problem)
+        self.costs = Costs(problem, self.values_before)
 
     def ready(self, solver: Solver) -> Solver:
         """The same, once it is known whether the kernel is in doubt."""
