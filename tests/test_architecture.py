@@ -66,7 +66,7 @@ UPWARD = {
 CIRCLES = {
     frozenset({
         "columns", "columns.algebra", "columns.between", "columns.blocks", "columns.choose", "columns.columns",
-        "columns.given", "columns.kept", "columns.multiply", "kernels", "kernels.adaptive", "kernels.base",
+        "columns.given", "columns.kept", "kernels", "kernels.adaptive", "kernels.base",
         "kernels.blocks", "kernels.custom", "kernels.dot", "kernels.histogram", "kernels.stationary",
         "kernels.transforms",
     }): "kernel(X, Z) is computed by the columns, which know kernels; k + a function of scikit-learn is a kernel",

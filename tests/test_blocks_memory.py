@@ -20,6 +20,7 @@ from mercer.shards.block import Block
 from mercer.shards.compact import Brief, BriefTerms, Coefficients, in_brief, run_of, size_of, some_of
 from mercer.shards.local import LocalEngine
 from mercer.shards.messages import Ask, Begin, Moved, Refresh, Support, bytes_of
+from mercer.solvers.newton.spread_landmarks import both_of_rows, pulled_by_rows, squares_of_rows, values_of_rows
 
 DATA = 32_000_000  # bytes of a block
 MOST = 24_000_000  # 0.12 of 200 MB
@@ -80,6 +81,18 @@ def test_what_is_asked_of_a_block(dense, kind, left_out):
     assert asked_for(verbs.diagonal_at, block, rows, Gaussian(0.5)) <= MOST
     assert asked_for(verbs.weights_at, block, rows, weight[None]) <= MOST
     assert asked_for(verbs.scores_at, block, rows, np.ones((1, X.shape[1]))) <= MOST
+
+
+@pytest.mark.parametrize("left_out", [0, 1])
+@pytest.mark.parametrize("kind", ["float32", "csr float32"])
+def test_rows_of_landmarks(dense, kind, left_out):
+    """Rows that are not all of a block are copied a few at a time, too."""
+    block = Block(0, dense if kind == "float32" else sparse(np.float32))
+    n = block.X.shape[0] - left_out
+    rows = in_brief(np.delete(np.arange(block.X.shape[0]), np.arange(5, 5 + left_out)))
+    told, c, v = (Gaussian(0.5), block.X[:20], "float32"), np.ones(20), np.ones(n)
+    for verb, *more in ((squares_of_rows, v), (values_of_rows, c), (pulled_by_rows, v), (both_of_rows, c, 0.0, v)):
+        assert asked_for(verb, block, rows, *more, told) <= MOST
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.01), Laplacian(0.01), Normalized(Matern(length_scale=1.0))], ids=repr)

@@ -44,10 +44,18 @@ class Between:
 
     def fill(self, rows: slice, out: Array) -> None:
         """out <- the rows of these points."""
-        points, index, every = self.points, np.arange(rows.start, rows.stop), np.arange(rows.stop - rows.start)
-        if isinstance(points, Chosen):
-            points, index = self.way.prepared(points[rows]), every
-        ready = self.way.rows(points, index)
+        if isinstance(self.points, Chosen):
+            for part in pieces(rows.stop, BLOCK, rows.start):
+                points, here = (
+                    self.way.prepared(self.points[part]),
+                    slice(part.start - rows.start, part.stop - rows.start),
+                )
+                self._fill(points, slice(0, part.stop - part.start), out[here])
+        else:
+            self._fill(self.points, rows, out)
+
+    def _fill(self, points: Points, rows: slice, out: Array) -> None:
+        ready, every = self.way.rows(points, np.arange(rows.start, rows.stop)), np.arange(rows.stop - rows.start)
         for part, columns in zip(self.parts, self.columns, strict=True):
             self.way.fill(ready, columns, every, out[:, part])
         if not self.kernel.bounded:

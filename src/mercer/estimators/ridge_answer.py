@@ -19,7 +19,7 @@ from ..solvers.ridge import Ridge
 from ..solvers.ridge.in_features import FeatureProblem, Weights, measured
 from ..solvers.ridge.linear_system import AllTargets
 from ..solvers.ridge.nystrom_cg import root
-from ..solvers.ridge.ridge_certificate import RidgeCertificate
+from ..solvers.ridge.posed import RidgeCertificate
 from ..solvers.ridge.row_sums import DataPiece, RowsOfFeatures
 from ..types import Array, Points
 from .ridge_interval import MOST
@@ -148,7 +148,7 @@ def moved_back(
     """f(x) = <w, x - centre> + b as <w, x> + (b - <w, centre>): by w, since sums over <x_i, x> would lose digits."""
     w = answer.weights
     if w is None:
-        w = np.asarray(problem.whole.X.T @ np.column_stack([solution.beta for solution in solutions]))
+        w = np.asarray(problem.arrays.X.T @ np.column_stack([solution.beta for solution in solutions]))
     astray = np.asarray(centre, np.float64) @ w
     moved = [replace(s, b=s.b - float(a)) for s, a in zip(solutions, astray, strict=True)]
     return replace(answer, weights=w), moved

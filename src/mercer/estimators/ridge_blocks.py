@@ -23,13 +23,11 @@ from ..shards.compact import Brief, Rows, in_brief, run_of, size_of
 from ..shards.engine import WorkersLostError
 from ..shards.messages import Lost
 from ..solvers.ridge import Ridge
-from ..solvers.ridge.posed import of_arrays, values_within
 from ..solvers.ridge.row_sums import DataPiece, Moments, RowsOfFeatures, Stream, Sums, moments, sums
 from ..types import Array, Points
 
 _TRIES = 10  # as often targets may be lost in one pass
 _SAD = f"Blocks were lost {_TRIES} times in one pass: the workers do not live long enough."
-_VALUES = SCRATCH // DOUBLE // DOUBLE // 2  # Of features, at a time: there are several copies.
 
 
 class SpreadRows:
@@ -52,14 +50,9 @@ class SpreadRows:
         drawn = generator.permutation(len(self.points))[:most]
         pool = DataPiece(self.points[drawn], self.T[drawn], self.weight[drawn])
         stream = Stream(
-            lambda: (DataPiece(*piece) for piece in self()), len(self.points), self.T.shape[1], values_within(budget),
-            afar=self,
+            lambda: (DataPiece(*piece) for piece in self()), len(self.points), self.T.shape[1], budget, self,
         )  # fmt: skip
         return Ridge(stream, mass, centre, bias, budget, None, pool)
-
-    def whole(self, bias: bool, budget: int) -> Ridge:
-        """All of it, where it is."""
-        return of_arrays(self.points, self.T, self.weight, bias, budget)
 
     # Sums, block by block.
 
@@ -148,7 +141,7 @@ class _HeldTargets(NamedTuple):
                 T = np.column_stack([self.T[some], np.ones(some.stop - some.start)]) if ones else self.T[some]
                 yield DataPiece(X[run_of(self.rows, some)], T, self.weight.at(some))
 
-        return Stream(read, n, self.T.shape[1] + ones, _VALUES)
+        return Stream(read, n, self.T.shape[1] + ones, SCRATCH // 2)
 
 
 @by_default

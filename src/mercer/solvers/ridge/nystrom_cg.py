@@ -19,7 +19,7 @@ from ..base import MOST_LANDMARKS, Work
 from ..triangular import factored
 from .in_features import FeatureProblem, Weights, all_answers, answers
 from .linear_system import PRECISE, Blocks, RidgeSolver, System, working
-from .posed import Ridge, of_arrays, weighted_mean
+from .posed import Ridge, weighted_mean
 from .row_sums import DataPiece, RowsOfFeatures, Stream
 
 _POOL = {"errors": 5, "rpcholesky": 3, "uniform": 1}  # times as many rows as landmarks are looked at
@@ -136,22 +136,21 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         piece = drawn.rows(slice(0, rows))
         return replace(problem, sample=stream.only(piece), scale=ridge.mass / float(piece.weight.sum()))
 
-    def blocks(self, system: System, tol: float) -> Blocks:
+    def blocks(self, system: System) -> Blocks:
         """See RidgeSolver: coefficients of the landmarks, and none elsewhere; the gap is that of the full problem."""
-        gram, generator = system.gram, np.random.default_rng(self.random_state)
+        generator = np.random.default_rng(self.random_state)
         order = generator.permutation(system.n)[: self.drawn(system.n)]
-        ridge = of_arrays(gram.points, system.T, 1.0 / system.r, system.bias, system.room)
-        ridge = replace(ridge, kernel=gram.kernel, generator=generator)
+        ridge = replace(system.ridge, generator=generator)
         yield working(system)
-        X, T, C = ridge.whole
+        X, T, C = ridge.arrays
         drawn = DataPiece(Chosen(X, order)[0 : order.size], T[order], C[order])
         index = self.chosen(ridge, drawn)
         problem = self.over(ridge, drawn, index)
-        for answer in all_answers(problem, tol):
+        for answer in all_answers(problem, ridge.tol):
             if answer.working:
                 yield working(system)
                 continue
-            beta = np.zeros(system.T.shape)
+            beta = np.zeros(T.shape)
             beta[order[index]] = problem.coefficients(answer.w)
             yield system.answer(beta, None, answer.b)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from sys import maxsize
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,14 +45,19 @@ class DataPiece(NamedTuple):
 class Stream:
     """Pieces that can be read again and again, with n rows in all.
 
-    values: how many values of features may be held at a time. afar: who takes sums over rows, where they are elsewhere.
+    budget: bytes that a fit may take. afar: who takes sums over rows, where they are elsewhere.
     """
 
     read: Callable[[], Iterator[DataPiece]]
     n: int
     targets: int
-    values: int = _BLOCK
+    budget: int = maxsize
     afar: Any = None
+
+    @property
+    def values(self) -> int:
+        """How many values of features a pass may hold at a time: with a copy of them, a quarter of its bytes."""
+        return min(_BLOCK, self.budget // (4 * 2 * 8))
 
     def pieces(self) -> Iterator[DataPiece]:
         """All rows, from the first on."""
