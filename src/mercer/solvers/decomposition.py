@@ -241,7 +241,7 @@ class Descent:
     def _working_set(self) -> Index:
         """All points, where they are few; else half of the last set, and the worst of the others."""
         shard, most = self.shard, self.largest
-        limit = min(self.working_set, max(self.problem.n, WHOLE) // _OF_ALL)
+        limit = min(self.working_set, max(self.problem.n, FEW.points_exact) // _OF_ALL)
         limit = limit // _DEAR if shard.columns.dear else limit
         mostly_free = min(int(_MOSTLY_FREE * shard.free), _MOST_SETS * limit)
         if shard.n <= min(max(WHOLE, limit, mostly_free), most):
