@@ -16,7 +16,6 @@ from ..losses import HardMargin, Hinge
 from ..parallel import thread_count
 from ..problem import Task
 from ..types import Array, Index, Points
-from .base import Machine
 from .checks import (
     BOTH,
     LIMITS,
@@ -29,6 +28,7 @@ from .checks import (
 )
 from .contributions import Contributions, contributions
 from .hints import NO_PROBABILITIES, Absent
+from .machine import Machine
 from .multiclass import apart, cast, class_slices, decision, pack, paired, pairs, unpack
 
 

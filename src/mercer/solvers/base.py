@@ -70,23 +70,23 @@ class Iterate:
     by: Solver | None = None
 
 
+@dataclass(frozen=True, eq=False)
 class Several:
     """Where a solver stands with several columns at once, an answer and a certificate for each.
 
-    working: nothing new yet, and no round. done: worth a certificate.
+    primal, gap: of each column, as the solver sees them. size: how many coefficients there are. doubt: why the kernel
+    may not be positive definite. working: nothing new yet, and no round. done: worth a certificate.
     """
 
-    working: bool
-    done: bool
-    certificates: Any
+    primal: Array
+    gap: Array
+    b: Array
+    size: int
+    doubt: str | None
 
     def stopped(self) -> Several:
         """The answer, should the solver be asked to stop now."""
         return self
-
-    def objective(self) -> tuple[float, float, int]:
-        """Primal and dual value, summed over the columns, as the solver sees them; how many coefficients there are."""
-        raise NotImplementedError
 
     def better(self, than: Any) -> bool:
         """Whether this answer takes the place of another."""
@@ -94,16 +94,7 @@ class Several:
 
     def enough(self, tol: float) -> bool:
         """Whether every column is as good as this."""
-        return bool(max([certificate.relative_gap for certificate in self.certificates]) <= tol)
-
-    def columns(self) -> tuple[Array, Array]:
-        """beta, a column for each problem, and b."""
         raise NotImplementedError
-
-    @property
-    def doubt(self) -> str | None:
-        """Why the kernel may not be positive definite."""
-        return None
 
 
 class Work(NamedTuple):

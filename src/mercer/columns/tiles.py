@@ -10,8 +10,7 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .._core.forms import Form, Map
-from .._core.forms import Way as Sums
+from .._core.forms import Form, Map, Summed
 from .._core.reference import GROUP, HEAVY, PANEL, SPAN
 from ..kernels.pairwise import dense
 from ..kernels.points import is_sparse
@@ -44,10 +43,10 @@ class Tiles(Way[Packed]):
         self.form, self.centre, self.factor, self.dtype = form, centre, float(factor), np.dtype(dtype)
         self.tiled = form, centre, float(factor)  # as native functions take it that pack points themselves
         self.roundings = min(centre.size, SPAN) + centre.size / SPAN + _ROUNDED
-        self.cost = centre.size * (1.0 if form.way == Sums.PRODUCTS else 2.0) + _CURVED
+        self.cost = centre.size * (1.0 if form.way == Summed.PRODUCTS else 2.0) + _CURVED
         self.panel = PANEL * 4 // self.dtype.itemsize
         self.bytes_a_point = float((centre.size + 1) * self.dtype.itemsize)
-        self.symmetric = form.way != Sums.CHI2  # a z / (a + z) is taken without overflow
+        self.symmetric = form.way != Summed.CHI2  # a z / (a + z) is taken without overflow
 
     def errors(self, ready: Sequence[Packed]) -> tuple[Array, float] | None:
         """Of 2^t, t = l_i + l_j + factor s: what rounding does to the coordinates, the sum and the levels.
@@ -57,7 +56,7 @@ class Tiles(Way[Packed]):
         coordinates. Values of t < -FAR, with columns so far away, are wrong by no more than 2^-FAR of the largest part.
         The polynomial for 2^t adds 4 u, and sums over a group of rows 10 u at most.
         """
-        if self.form.map != Map.EXPONENTIAL or self.form.way not in (Sums.PRODUCTS, Sums.SQUARES, Sums.COUNTS):
+        if self.form.map != Map.EXPONENTIAL or self.form.way not in (Summed.PRODUCTS, Summed.SQUARES, Summed.COUNTS):
             return None
         unit, heavy = float(np.finfo(self.dtype).eps) / 2.0, HEAVY[self.dtype.itemsize]
         level = np.concatenate([-part.levels[: part.count] for part in ready]).astype(np.float64)
