@@ -147,7 +147,7 @@ class Descent:
         self.failures, self.idle = 0, 0
         self._take(np.dtype(np.float64), np.zeros_like(scores))
         self.shard.work += shard.work
-        self.shard.all_wrong[:] = shard.all_wrong
+        self.shard.inherited = shard.errors()
         self.shard.all_beta[:] = shard.all_beta
         self.shard.refresh(scores)
         self._begin()
@@ -189,7 +189,7 @@ class Descent:
         gap, scores = None if self.hard else shard.gap(), shard.scores()
         return Iterate(
             shard.all_beta, scores, shard.middle, self.dual, partial=early, behind=shard.stale, done=done, gap=gap,
-            work=work, error=np.inf if shard.stale else shard.all_wrong, note=self.note,
+            work=work, error=np.inf if shard.stale else shard.errors(), note=self.note,
             fetch=partial(shard.caught_up, shard.travel) if shard.stale else None,
         )  # fmt: skip
 
