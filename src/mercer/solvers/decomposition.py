@@ -147,7 +147,7 @@ class Descent:
         self.failures, self.idle = 0, 0
         self._take(np.dtype(np.float64), np.zeros_like(scores))
         self.shard.work += shard.work
-        self.shard.all_wrong[:] = shard.all_wrong
+        self.shard.inherited = shard.errors()
         self.shard.all_beta[:] = shard.all_beta
         self.shard.refresh(scores)
         self._begin()
@@ -189,7 +189,7 @@ class Descent:
         gap, scores = None if self.hard else shard.gap(), shard.scores()
         return Iterate(
             shard.all_beta, scores, shard.middle, self.dual, partial=early, behind=shard.stale, done=done, gap=gap,
-            work=work, error=np.inf if shard.stale else shard.all_wrong, note=self.note,
+            work=work, error=np.inf if shard.stale else shard.errors(), note=self.note,
             fetch=partial(shard.caught_up, shard.travel) if shard.stale else None,
         )  # fmt: skip
 
@@ -241,7 +241,7 @@ class Descent:
     def _working_set(self) -> Index:
         """All points, where they are few; else half of the last set, and the worst of the others."""
         shard, most = self.shard, self.largest
-        limit = min(self.working_set, max(self.problem.n, WHOLE) // _OF_ALL)
+        limit = min(self.working_set, max(self.problem.n, FEW.points_exact) // _OF_ALL)
         limit = limit // _DEAR if shard.columns.dear else limit
         mostly_free = min(int(_MOSTLY_FREE * shard.free), _MOST_SETS * limit)
         if shard.n <= min(max(WHOLE, limit, mostly_free), most):
