@@ -39,6 +39,7 @@ from mercer.solvers import (
     NystromNewton,
     Solver,
     coordinate,
+    decomposition,
     in_time,
     qp,
 )
@@ -466,6 +467,29 @@ def test_a_poor_answer_costs_hardly_more_than_a_constant(monkeypatch):
     assert solution.status is Status.OUT_OF_TIME and solution.beta.any() and solution.certificate.dual > 0.0
     assert max(step.primal for step in solution.history) > 1.1 * problem.nothing[1]
     assert solution.certificate.primal <= 1.001 * problem.nothing[1]
+
+
+def test_blocks_of_a_round_end_before_another_one_would_be_late(monkeypatch):
+    """What they have moved counts, though the round is not done."""
+    clock, core, turns = Clock(), decomposition.core, []
+    monkeypatch.setattr(limits, "clock", clock)
+
+    class Slow:
+        def __getattr__(self, name):
+            return getattr(core, name)
+
+        def settle_cells(self, *arguments):
+            core.settle_cells(*arguments[:-1], 1000)
+            arguments[6][0, 1] = arguments[-1]  # steps: as many as were allowed
+            clock.seconds += 0.4
+            turns.append(clock.seconds)
+
+    monkeypatch.setattr(decomposition, "core", Slow())
+    X = np.random.default_rng(0).normal(size=(2100, 2))
+    with pytest.warns(ConvergenceWarning, match="out of time"):
+        machine = SVR(Gaussian(0.3), C=1e6, epsilon=1e-6, time_limit=1.0).fit(X, np.sin(X).sum(axis=1))
+    assert turns and clock.seconds <= 101.0
+    assert machine.solution_.history[-1].dual > machine.solution_.history[0].dual
 
 
 def test_one_slow_look_does_not_make_a_certificate_dear(monkeypatch):
