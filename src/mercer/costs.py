@@ -41,14 +41,11 @@ class Costs:
     """The seconds of a float64 certificate."""
 
     problem: Problem
+    before: int
+    """Kernel values that were computed before it began."""
+    began: float = field(default_factory=now)
     passed: float = 0.0
     """What a pass over features has taken; 0 where that is not known yet."""
-    began: float = field(default_factory=now)
-    before: int = 0
-    """Kernel values that were computed until then."""
-
-    def __post_init__(self) -> None:
-        self.before = self.problem.gram.values
 
     def seconds(self, beta: Array, dual_beta: Array | None) -> float:
         """Of this answer: by what a kernel value takes; with features, by what a pass over them has taken."""

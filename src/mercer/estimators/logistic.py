@@ -17,7 +17,6 @@ from ..parallel import thread_count
 from ..problem import Task
 from ..solvers.newton.in_points import held_step
 from ..types import Array, Index, Points
-from .base import Machine
 from .checks import (
     BOTH,
     LIMITS,
@@ -28,6 +27,7 @@ from .checks import (
     predicted,
     weights_with_classes,
 )
+from .machine import Machine
 from .tasks import Training
 
 

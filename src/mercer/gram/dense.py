@@ -16,7 +16,7 @@ from ..kernels.points import Domain, admit_both, common_dtype, count, take
 from ..limits import deadline, flop_seconds, require
 from ..parallel import thread_count
 from ..types import Array, Index, Points
-from .base import Aim, Gram, Part, Parts, as_factor, as_index
+from .gram import Aim, Gram, Part, Parts, as_factor, as_index
 
 core = CHOICE.functions
 _STRIP = 64  # rows at a time
@@ -78,6 +78,10 @@ class DenseGram(Gram):
     @property
     def nbytes(self) -> int:
         return int(self.matrix.nbytes)
+
+    @property
+    def once(self) -> bool:  # type: ignore[override]
+        return self.kernel.serial or not self.kernel.symmetric
 
     def diag(self) -> Array:
         return self.matrix.diagonal().copy()

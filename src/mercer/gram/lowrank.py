@@ -15,8 +15,8 @@ from ..kernels.pairwise import dot
 from ..kernels.points import cut, nbytes, require_no_overflow, squared_norms, take, vectors
 from ..parallel import thread_count
 from ..types import Array, Points
-from .base import Gram, as_factor, as_index
 from .design import Design
+from .gram import Gram, as_factor, as_index
 
 _STRIP = 1024  # rows of Z at a time
 

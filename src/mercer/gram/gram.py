@@ -65,6 +65,8 @@ class Gram(ABC):
     given: bool = False
     """Whether all values are held: nothing has to be computed."""
 
+    once: bool = False
+    """Whether all are held, and none is to be computed again: they were given, or a user's function has found them."""
     values: int = 0
     """Kernel values that were computed by what it has made ready."""
 
