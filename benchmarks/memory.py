@@ -1,9 +1,9 @@
 """What a process grows by while a machine is fitted, in parts of its `memory`: beyond the points and the result.
 
 Each case runs in a process of its own, after some small fits. The peak is that of the system (VmHWM, set back before),
-so that temporaries of helper threads, of the allocator and of scikit-learn's checks count; what the allocator still holds
-free is given back before. The result is what the fitted machine takes when it is pickled. `memory` is a promise within
-1.3 times; the gap tells that no answer is far off because of it. Linux alone tells the peak.
+so that temporaries of helper threads, of the allocator and of scikit-learn's checks count; what the allocator still
+holds free is given back before. The result is what the fitted machine takes when it is pickled. `memory` is a promise
+within 1.3 times; the gap tells that no answer is far off because of it. Linux alone tells the peak.
 
     python benchmarks/memory.py                        all cases, budgets of 100MB, 200MB and 1GB; half an hour
     python benchmarks/memory.py 100MB sparse SVR       some budgets; the cases whose name has all these words

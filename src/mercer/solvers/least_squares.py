@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from math import sqrt
 from typing import ClassVar
 
 import numpy as np
 
 from .._core.core import CHOICE
+from ..amounts import TOLERANCE
 from ..arithmetic import inner
 from ..limits import look
 from ..problem import Problem
@@ -41,11 +42,15 @@ class LeastSquares(Solver):
         points, zeros = table_of(problem, design.squared_norms), np.zeros(problem.n)
         beta, scores, (b, _) = zeros.copy(), zeros.copy(), problem.nothing
         fair = (Iterate(target, held, dual=0.0, dual_beta=zeros) for target, held in _least_squares(problem))
-        for target in chain(fair, StochasticSubgradient(random_state=0).iterates(problem, None)):
-            b = core.approach(beta, scores, b, target.beta, target.scores, points, problem.bias)
-            losses, _ = core.losses_and_conjugates(scores + b, points, zeros)
-            gap = 0.5 * inner(beta, scores) + losses - target.dual
-            yield Iterate(beta, scores, b, target.dual, gap=gap, dual_beta=target.dual_beta)
+        steps, primal = StochasticSubgradient(random_state=0).iterates(problem, None), np.inf
+        for targets in (fair, steps):
+            for target in targets:
+                b = core.approach(beta, scores, b, target.beta, target.scores, points, problem.bias)
+                losses, _ = core.losses_and_conjugates(scores + b, points, zeros)
+                before, primal = primal, 0.5 * inner(beta, scores) + losses
+                yield Iterate(beta, scores, b, target.dual, gap=primal - target.dual, dual_beta=target.dual_beta)
+                if targets is fair and before - primal <= TOLERANCE * primal:
+                    break
 
 
 def _least_squares(problem: Problem) -> Generator[tuple[Array, Array], None, None]:
