@@ -486,26 +486,33 @@ def test_a_poor_answer_costs_hardly_more_than_a_constant(monkeypatch):
 
 
 def test_blocks_of_a_round_end_before_another_one_would_be_late(monkeypatch):
-    """What they have moved counts, though the round is not done."""
-    clock, core, turns = Clock(), decomposition.core, []
+    """What they have moved counts, though the round is not done; and no other round is begun."""
+    clock, core = Clock(), decomposition.core
     monkeypatch.setattr(limits, "clock", clock)
 
     class Slow:
         def __getattr__(self, name):
             return getattr(core, name)
 
+        def pair_descent(self, *arguments):
+            return 0, np.inf
+
         def settle_cells(self, *arguments):
-            core.settle_cells(*arguments[:-1], 1000)
-            arguments[6][0, 1] = arguments[-1]  # steps: as many as were allowed
+            core.settle_cells(*arguments)
+            arguments[6][0, :2] = 0.0, arguments[-1]  # not done, though all steps were taken
             clock.seconds += 0.4
-            turns.append(clock.seconds)
 
     monkeypatch.setattr(decomposition, "core", Slow())
-    X = np.random.default_rng(0).normal(size=(2100, 2))
-    with pytest.warns(ConvergenceWarning, match="out of time"):
-        machine = SVR(Gaussian(0.3), C=1e6, epsilon=1e-6, time_limit=1.0).fit(X, np.sin(X).sum(axis=1))
-    assert turns and clock.seconds <= 101.0
-    assert machine.solution_.history[-1].dual > machine.solution_.history[0].dual
+    X, y = data(2100)
+    problem = Problem(PointsGram(Gaussian(0.5), X, "1GB", dtype=np.float32), y, C=1e4)
+    descent, W = decomposition.Descent(problem, np.zeros(2100), 2048), np.arange(500)
+    K = descent.shard.block(W)
+    small = descent._small(W, len(K))
+    with until(Deadline.after(1.0)):
+        descent._descend_by_blocks(W, K, small, 1e-9)
+        assert clock.seconds == pytest.approx(100.8) and small.beta.any()
+        with pytest.raises(OutOfTimeError):
+            descent._descend_by_blocks(W, K, small, 1e-9)
 
 
 def test_one_slow_look_does_not_make_a_certificate_dear(monkeypatch):
