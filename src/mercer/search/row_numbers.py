@@ -108,6 +108,11 @@ class Cell(BaseEstimator):  # type: ignore[misc]
         """That of the machine."""
         return np.asarray(self.machine.decision_function(rows))
 
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, rows: Array) -> Array:
+        """That of the machine."""
+        return np.asarray(self.machine.predict_proba(rows))
+
     def get_metadata_routing(self) -> Any:
         """That of the real estimator."""
         return self.sheet.estimator.get_metadata_routing()

@@ -291,7 +291,7 @@ class Descent:
         F += r * delta
         core.add_rows(K[:, :n], moved, delta[moved], F)
         terms, found = np.stack([zeros, r, eps, lo, hi])[:, None], np.zeros((1, FOUND))
-        beta, goals, itself = small.beta[:n].copy(), np.array([[0.0, least]]), np.zeros((1, 2), np.int64)
+        beta, goals, itself = small.beta[:n].copy(), np.array([[0.0, least, 0.0]]), np.zeros((1, 2), np.int64)
         for _ in range(_TURNS):
             look()
             core.settle_cells(K, terms, itself, goals, beta[None], F[None], found, self.problem.bias, _STEPS)
