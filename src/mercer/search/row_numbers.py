@@ -139,6 +139,10 @@ class ByRows:
         """That of the machine."""
         return np.asarray(self.machine.decision_function(rows_of(self.X, rows)))
 
+    def predict_proba(self, rows: Index) -> Array:
+        """That of the machine."""
+        return np.asarray(self.machine.predict_proba(rows_of(self.X, rows)))
+
     def score(self, rows: Index, y: Any, **params: Any) -> float:
         """That of the machine."""
         return float(self.machine.score(rows_of(self.X, rows), y, **params))

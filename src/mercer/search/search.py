@@ -47,8 +47,8 @@ class Search(GridSearchCV):  # type: ignore[misc]
 
     SVC, SVR and KernelLogistic are solved together: one Gram matrix for each kernel, all folds on it, each C from the
     answer for the C before; every answer has a certificate. So is LinearSVC with a loss that has slopes and few
-    columns, on one X. Other estimators are fitted one by one, and so are these where the matrix is too large, with fit parameters but weights, or with a scorer that is a plain function;
-    `how_` says what was done.
+    columns, on one X. Other estimators are fitted one by one, and so are these where the matrix is too large, with fit
+    parameters but weights, or with a scorer that is a plain function; `how_` says what was done.
 
     Parameters
     ----------

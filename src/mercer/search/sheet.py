@@ -158,7 +158,7 @@ class Sheet:
         thread. Those at the end of a grid take longest, as a rule, and go first.
         """
         jobs = []
-        alone = len(self.paths) == 1 and self.steps is None
+        alone = len(self.paths) == 1 and self.steps is None and not self._fold_by_fold()
         for number, path in enumerate(self.paths):
             for part in (path[::2], path[1::2]) if alone else (path,):
                 for folds in self._chains(len(part)):
@@ -172,11 +172,17 @@ class Sheet:
         return any((key_of(settings), fold) not in self.answers for settings in path)
 
     def _chains(self, many: int) -> list[list[int]]:
-        """Folds that are solved one from the other for so many C: all, or as many as there is room for."""
+        """Folds that are solved one from the other for so many C: all, or as many as there is room for; after steps, each
+        has points of its own.
+        """
         folds = list(range(len(self.splits.made)))
         room = _CELLS // max(1, many * len(self.y))
-        size = 1 if self.steps is not None else max(1, room)  # after steps, each has points of its own
+        size = 1 if self.steps is not None or self._fold_by_fold() else max(1, room)
         return [folds[start : start + size] for start in range(0, len(folds), size)]
+
+    def _fold_by_fold(self) -> bool:
+        """Whether no fold has anything from another."""
+        return isinstance(last_step(self.estimator), LinearSVC)
 
     def keep(self) -> None:
         """Write what is known to the checkpoint, where there is one; plain fits are not kept."""
@@ -193,8 +199,8 @@ class Sheet:
         if self.checkpoint is None:
             return
         settings = sorted((name, repr(value)) for name, value in self.estimator.get_params().items())
-        folds = [list(pair) for pair in self.splits.made]
-        self.identity = checkpoint.identity_of(self.X, self.y, self.weight, folds, settings, self.train_too)
+        folds, others = [list(pair) for pair in self.splits.made], [] if self.bounds else ["no bounds"]
+        self.identity = checkpoint.identity_of(self.X, self.y, self.weight, folds, settings, self.train_too, *others)
         for key, fold, *values in checkpoint.read(self.checkpoint, "search", self.identity) or []:
             self.answers[key, fold] = Answer(**dict(zip(_KEPT, values, strict=True)))
 

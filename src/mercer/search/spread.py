@@ -22,19 +22,8 @@ class SpreadSheet(Sheet):
         folds = range(len(self.splits.made))
         left = [path for path in self.paths if any(self.open(path, fold) for fold in folds)]
         engine = DaskEngine(self.client, [])
-        data = engine.share(
-            (
-                self.estimator,
-                self.X,
-                self.y,
-                self.splits,
-                self.memory,
-                self.train_too,
-                self.prune,
-                self.bounds,
-                self.weight,
-            )
-        )
+        what = self.train_too, self.prune, self.bounds, self.weight
+        data = engine.share((self.estimator, self.X, self.y, self.splits, self.memory, *what))
         haste = self.deadline.limited or self.checkpoint is not None
         step = engine.workers if haste else max(1, len(left))  # at a time: then there is a look at the clock
         try:
