@@ -94,13 +94,14 @@ def test_what_cannot_win_is_left_early_ranks_last_and_keeps_true_bounds(name):
 
 def test_bounds_of_what_is_not_solved_are_wide_and_still_hold(monkeypatch):
     """With a gap of 10%, labels are open; those of the exact machine are among them."""
-    from mercer.search import aims, paths
+    from mercer.search import aims, cells
 
     def nothing(found, *_):
         shape = found.low.shape[:2]
         return np.full(shape, np.inf), np.zeros(shape, bool)
 
-    monkeypatch.setattr(paths, "_FIRST_GOAL", 0.1)
+    monkeypatch.setattr(cells, "FIRST_GOAL", 0.1)
+    monkeypatch.setattr(cells, "ENOUGH", 0.0)
     monkeypatch.setattr(aims, "wanted", nothing)
     grid = {"C": [1.0, 30.0], "kernel__gamma": [0.3, 3.0]}
     for X, y in (MOONS, data("iris")):

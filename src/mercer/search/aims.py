@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..types import Array, Index
-from .bounds import Between, Spread, between, right, spread, wanted
+from .bounds import Interval, LeftOpen, between, right, spread, wanted
 from .paths import Posed, Solved
 
 _LESS = 1e-9  # of two accuracies: more than rounding
@@ -31,8 +31,8 @@ class Aims:
 
     known: dict[int, tuple[Array, Array]] = field(default_factory=dict)
     """Of each fold, which labels are surely right, and which may be: (C, points)."""
-    spreads: dict[int, Spread] = field(default_factory=dict)
-    ranges: dict[int, Between] = field(default_factory=dict)
+    spreads: dict[int, LeftOpen] = field(default_factory=dict)
+    ranges: dict[int, Interval] = field(default_factory=dict)
     gaps: dict[int, tuple[Array, Array]] = field(default_factory=dict)
     ended: Array = field(default_factory=lambda: np.zeros(0, bool))
     """Which values of C were left so."""

@@ -1,4 +1,4 @@
-"""Between which values an accuracy lies, whatever exact solver had been used.
+"""Interval which values an accuracy lies, whatever exact solver had been used.
 
 The primal objective grows at least as 1/2 |w - w*|^2 away from the best w*, and is no more than the gap above its least
 value; so |w - w*| <= sqrt(2 gap), and the scores <w, x> are within r(x) = sqrt(2 gap k(x, x)) of the best ones. Scores
@@ -24,7 +24,7 @@ _FLOOR = 1e-15  # of the objective: with float64 scores, less cannot be reached
 
 
 @dataclass(frozen=True, eq=False)
-class Between:
+class Interval:
     """f(x) of some points lies between low and high: (problems, C, points); b is the best bias: (problems, C)."""
 
     low: Array
@@ -33,13 +33,13 @@ class Between:
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class LeftOpen:
     """What is known of one problem in all folds, for each C: (folds, C)."""
 
     radius: Array
     """How far w may be from the best one."""
     least: Array
-    """Between which values the best bias lies;"""
+    """Interval which values the best bias lies;"""
     most: Array
     b: Array
     """and the best one of the scores at hand."""
@@ -47,7 +47,7 @@ class Spread:
     """What rounding may have done to a score, in parts of root(K_xx)."""
 
 
-def spread(problem: Posed, answer: Solved, root: Array) -> Spread:
+def spread(problem: Posed, answer: Solved, root: Array) -> LeftOpen:
     """What the gap and rounding leave open; root is that of k(x, x) of all points."""
     own = root[problem.places()]
     scale, lost = answer.scale, answer.scale * rounding(answer.beta, own, answer.twice)
@@ -62,18 +62,18 @@ def spread(problem: Posed, answer: Solved, root: Array) -> Spread:
         best = best_biases(y.reshape(cells), scores.reshape(cells), problem.weights.reshape(cells))
         low, high = (end.reshape(radius.shape) for end in best)
         least, most, b = low - wide, high + wide, 0.5 * (low + high)
-    return Spread(radius, least, most, b, lost)
+    return LeftOpen(radius, least, most, b, lost)
 
 
 def between(
-    spreads: dict[int, Spread], solved: list[Solved], fold: int, root: Array, new: Array, known: Between | None
-) -> Between:
+    spreads: dict[int, LeftOpen], solved: list[Solved], fold: int, root: Array, new: Array, known: Interval | None
+) -> Interval:
     """The bounds of f at the points that a fold asks for, whose root of k(x, x) is given, for each problem and C; of
     problems that are not new, the known ones.
     """
     shape = (len(solved), *solved[0].asked[fold].shape)
-    empty = Between(np.empty(shape), np.empty(shape), np.zeros(shape[:2]))
-    found = Between(known.low.copy(), known.high.copy(), known.b.copy()) if known else empty
+    empty = Interval(np.empty(shape), np.empty(shape), np.zeros(shape[:2]))
+    found = Interval(known.low.copy(), known.high.copy(), known.b.copy()) if known else empty
     for k in np.flatnonzero(new).tolist():
         one, answer = spreads[k], solved[k]
         f = answer.scale[fold][:, None] * answer.asked[fold]
@@ -121,14 +121,14 @@ def _hidden(problem: Posed, answer: Solved, scores: Array, error: Array) -> Arra
     return np.asarray(np.where(free | near, problem.weights * error, 0.0).sum(axis=2))
 
 
-def right(found: Between, truth: Index, classes: int, paired: bool) -> tuple[Array, Array]:
+def right(found: Interval, truth: Index, classes: int, paired: bool) -> tuple[Array, Array]:
     """For each C and point: whether its label is surely right, and whether it may be; `truth` is its class."""
     possible = _possible(found, classes, paired)
     may = np.take_along_axis(possible, truth[None, :, None], axis=2)[:, :, 0]
     return may & (possible.sum(axis=2) == 1), may
 
 
-def _possible(found: Between, classes: int, paired: bool) -> Array:
+def _possible(found: Interval, classes: int, paired: bool) -> Array:
     """Which classes may be predicted: (C, points, classes)."""
     low, high = found.low, found.high
     if classes == 2:
@@ -162,7 +162,7 @@ def _winners(low: Array, high: Array, classes: int) -> Array:
 
 
 def wanted(
-    found: Between, solved: list[Solved], fold: int, unsure: Array, classes: int, paired: bool
+    found: Interval, solved: list[Solved], fold: int, unsure: Array, classes: int, paired: bool
 ) -> tuple[Array, Array]:  # fmt: skip
     """The gaps by which the unsure labels of a fold would be decided; and where there are any: (problems, C)."""
     out = np.empty(found.low.shape[:2])
@@ -183,7 +183,7 @@ def wanted(
     return out, np.isfinite(least)
 
 
-def _lead(found: Between, tied: Array, classes: int) -> Array:
+def _lead(found: Interval, tied: Array, classes: int) -> Array:
     """Of points with as many votes for several classes: how far the two largest sums of f are apart, for each f."""
     at, out = np.flatnonzero(tied.any(axis=0)), np.zeros(tied.shape)
     some = replace(found, low=found.low[:, :, at], high=found.high[:, :, at])

@@ -27,7 +27,7 @@ from ..limits import Deadline, now
 from ..memory import parse_bytes
 from ..parallel import for_each
 from ..types import Array, Index
-from .answers import Answer, Points, read, read_smooth
+from .cells import CellAnswer, Points, read, read_smooth
 from .left_out import left_out
 from .matrices import BYTES
 from .paths import Fold, pose
@@ -61,7 +61,7 @@ class Sheet:
     deadline: Deadline
     paths: list[list[dict[str, Any]]] = field(default_factory=list)
     """Settings that differ in C alone, by growing C."""
-    answers: dict[tuple[str, int], Answer | Exception] = field(default_factory=dict)
+    answers: dict[tuple[str, int], CellAnswer | Exception] = field(default_factory=dict)
 
     prune: bool = False
     """Whether settings that cannot be the best any more are left as they are."""
@@ -172,8 +172,8 @@ class Sheet:
         return any((key_of(settings), fold) not in self.answers for settings in path)
 
     def _chains(self, many: int) -> list[list[int]]:
-        """Folds that are solved one from the other for so many C: all, or as many as there is room for; after steps, each
-        has points of its own.
+        """Folds that are solved one from the other for so many C: all, or as many as there is room for; after steps,
+        each has points of its own.
         """
         folds = list(range(len(self.splits.made)))
         room = _CELLS // max(1, many * len(self.y))
@@ -189,7 +189,8 @@ class Sheet:
         if self.checkpoint is None:
             return
         with self.lock:
-            shared = {key: one for key, one in self.answers.items() if isinstance(one, Answer) and one.plain is None}
+            kept = {key: one for key, one in self.answers.items() if isinstance(one, CellAnswer)}
+            shared = {key: one for key, one in kept.items() if one.plain is None}
             content = [[*key, *(getattr(one, name) for name in _KEPT)] for key, one in shared.items()]
             checkpoint.write(self.checkpoint, "search", self.identity, content)
             self.kept_at = now()
@@ -202,7 +203,7 @@ class Sheet:
         folds, others = [list(pair) for pair in self.splits.made], [] if self.bounds else ["no bounds"]
         self.identity = checkpoint.identity_of(self.X, self.y, self.weight, folds, settings, self.train_too, *others)
         for key, fold, *values in checkpoint.read(self.checkpoint, "search", self.identity) or []:
-            self.answers[key, fold] = Answer(**dict(zip(_KEPT, values, strict=True)))
+            self.answers[key, fold] = CellAnswer(**dict(zip(_KEPT, values, strict=True)))
 
     def _answer(self, path: list[dict[str, Any]], folds: list[int], weight: Array) -> None:
         """All settings of a path in some folds; plainly, where they cannot be shared: errors are those of a fit."""
@@ -221,7 +222,7 @@ class Sheet:
                 for fold in folds:
                     self.answers[key_of(settings), fold] = self._plainly(settings, fold, weight)
 
-    def _plainly(self, settings: dict[str, Any], fold: int, weight: Array) -> Answer | Exception:
+    def _plainly(self, settings: dict[str, Any], fold: int, weight: Array) -> CellAnswer | Exception:
         train, _ = self.splits.made[fold]
         began = now()
         y = None if self.y is None else rows_of(self.y, train)
@@ -233,7 +234,7 @@ class Sheet:
             machine.fit(rows_of(self.X, train), y, **params)
         except Exception as error:
             return error
-        return Answer(now() - began, plain=ByRows(machine, self.X))
+        return CellAnswer(now() - began, plain=ByRows(machine, self.X))
 
     def _points(self, estimator: Any, fold: int, weight: Array) -> Points | None:
         """Where the fold is solved; None where that would take too much memory."""
@@ -330,7 +331,7 @@ class Sheet:
             f, gap = found
             seconds = (now() - began) / len(f)
             for fold, (_, test) in enumerate(self.splits.made):
-                self.answers[key_of(settings), fold] = Answer(seconds, f[test, None], gap=gap)
+                self.answers[key_of(settings), fold] = CellAnswer(seconds, f[test, None], gap=gap)
         return found is not None
 
     def _alike(self, first: Any, points: Sequence[Points | None]) -> bool:

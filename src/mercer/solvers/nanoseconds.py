@@ -15,7 +15,7 @@ FLOPS = 25.0
 """Multiplications of dense float64 matrices in a nanosecond."""
 
 
-class Rows(Protocol):
+class SizedRows(Protocol):
     """Features of points, or what landmarks see: n rows with so many entries in all."""
 
     @property
@@ -28,12 +28,12 @@ class Rows(Protocol):
     def sparse(self) -> bool: ...
 
 
-def of_a_pass(design: Rows) -> float:
+def of_a_pass(design: SizedRows) -> float:
     """To read all rows once."""
     return design.entries * (PER_SPARSE_ENTRY if design.sparse else PER_DENSE_ENTRY) + PER_ROW * design.n
 
 
-def of_squares(design: Rows, rows: int, side: int) -> float:
+def of_squares(design: SizedRows, rows: int, side: int) -> float:
     """To sum up z z' of some rows, in `side` coordinates, or in as many as a sparse row has entries."""
     entries = design.entries / design.n
     return 0.5 * rows * entries * (min(entries, side) if design.sparse else side / FLOPS)

@@ -20,7 +20,7 @@ _TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class CellAnswer:
     """What is known of one setting in one fold."""
 
     seconds: float
@@ -58,7 +58,7 @@ class Points:
 def read(
     first: Any, posed: list[Posed], matrix: Matrix, points: list[Points], truths: list[Any], train_too: bool,
     prune: bool, bounds: bool,
-) -> list[list[Answer]]:  # fmt: skip
+) -> list[list[CellAnswer]]:  # fmt: skip
     """Solve by blocks; the answers of each fold and C. `truths` are the targets to test on; without `bounds`, the gap
     is all that counts, as the machine's tol says.
     """
@@ -77,7 +77,7 @@ def read(
         f = np.stack([one.scale[number][:, None] * one.asked[number] for one in solved], axis=2) + b.T[:, None, :]
         gap = np.max([one.gap[number] / np.maximum(objective(one)[number], _TINY) for one in solved], axis=0)
         out.append([
-            Answer(
+            CellAnswer(
                 0.0, f[c, : truth.size], f[c, truth.size :] if train_too else None, float(gap[c]),
                 None if sure is None else sure[c], None if may is None else may[c], bool(labels and aims.ended[c]),
             )
@@ -88,7 +88,7 @@ def read(
 
 def read_smooth(
     unit: Any, matrix: tuple[Matrix, Any] | None, trained: list[Fold], Cs: Array, points: list[Points], train_too: bool
-) -> list[list[Answer]]:  # fmt: skip
+) -> list[list[CellAnswer]]:  # fmt: skip
     """Solve what has a slope everywhere; the answers of each fold and C. Without K and its kernel: in features."""
     X = points[0].matrices.X
     problems = weigh(points[0].matrices.n, unit, trained)
@@ -103,6 +103,6 @@ def read_smooth(
         known = seen(found, number, own.seen) if train_too else None
         gap = np.max([one.gap[number] for one in found], axis=0)
         out.append([
-            Answer(0.0, tested[c], None if known is None else known[c], float(gap[c])) for c in range(len(Cs))
+            CellAnswer(0.0, tested[c], None if known is None else known[c], float(gap[c])) for c in range(len(Cs))
         ])  # fmt: skip
     return out
