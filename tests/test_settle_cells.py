@@ -130,6 +130,27 @@ def test_where_nothing_is_at_a_bound_a_larger_weight_changes_nothing(core):
 
 
 @every_core
+def test_a_cell_goes_on_until_its_gap_tells_the_sign_at_points_that_are_left_out(core):
+    problem = posed(150, C=10.0, out=30)
+    K, *terms, beta, F, bias = problem
+    found, goals = np.empty((1, 11)), np.array([[1e-2, 0.0, 1 / 32]])
+    first = np.zeros((1, 2), np.int64)
+    core.settle_cells(K, np.stack(terms)[:, None], first, goals, beta[None], F[None], found, bias, 10**6)
+    check(problem, found[0], 1e-2)
+    dual, gap, top, bottom, _, scale = found[0, 5:]
+    f = scale * (terms[0] - F + 0.5 * (top + bottom))[120:]
+    assert gap <= max((f**2).min() / 32, 1e-9 * (dual + gap))
+
+
+@every_core
+def test_many_free_coefficients_of_a_narrow_and_of_a_wide_kernel(core):
+    for gamma, C in ((30.0, 3.0), (1.0, 1e4)):
+        problem = posed(420, C=C, gamma=gamma, seed=3)
+        found = settle(core, problem, 1e-6)
+        check(problem, found, 1e-6)
+
+
+@every_core
 def test_an_answer_that_is_nearly_right_needs_newton_steps_alone(core):
     problem = posed(150, C=100.0, gamma=0.3)
     settle(core, problem, 1e-5)
@@ -164,5 +185,5 @@ def test_what_does_not_fit_is_refused(core):
     K, terms, starts = path(folds=1)
     with pytest.raises(ValueError, match="from itself or from one before"):
         core.settle_cells(
-            K, terms, starts[::-1].copy(), np.ones((3, 2)), *np.zeros((2, 3, 120)), np.empty((3, 11)), True, 9
+            K, terms, starts[::-1].copy(), np.ones((3, 3)), *np.zeros((2, 3, 120)), np.empty((3, 11)), True, 9
         )
