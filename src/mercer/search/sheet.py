@@ -10,6 +10,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
@@ -81,6 +82,7 @@ class Sheet:
         self.steps = self.estimator[:-1] if isinstance(self.estimator, Pipeline) else None
         self.made: OrderedDict[str, Placed] = OrderedDict()
         self.making: dict[str, threading.Lock] = {}
+        self.readers: dict[str, Any] = {}
         self.lock = threading.Lock()
 
     # What a search does.
@@ -113,14 +115,17 @@ class Sheet:
 
     def _reader(self, settings: dict[str, Any], folds: list[int]) -> Any:
         """The machine of a setting, with scores that are looked up by row numbers; folds may train on the same rows."""
-        machine = last_step(clone(self.estimator).set_params(**settings))
+        key = key_of(settings)
+        if key not in self.readers:
+            self.readers[key] = last_step(clone(self.estimator).set_params(**settings))
+        machine = copy(self.readers[key])
         labels = isinstance(machine, SVC)
         if labels or isinstance(machine, _SMOOTH):
             machine.classes_ = np.unique(np.asarray(self.y))
 
         def scores(rows: Any) -> Array:
             for fold in folds:
-                (train, test), answer = self.splits.made[fold], self.answers[key_of(settings), fold]
+                (train, test), answer = self.splits.made[fold], self.answers[key, fold]
                 for own, values in ((test, getattr(answer, "tested", None)), (train, getattr(answer, "trained", None))):
                     if values is not None and np.array_equal(own, rows):
                         return np.asarray(values)
