@@ -1,4 +1,4 @@
-"""Interval which values an accuracy lies, whatever exact solver had been used.
+"""Between which values an accuracy lies, whatever exact solver had been used.
 
 The primal objective grows at least as 1/2 |w - w*|^2 away from the best w*, and is no more than the gap above its least
 value; so |w - w*| <= sqrt(2 gap), and the scores <w, x> are within r(x) = sqrt(2 gap k(x, x)) of the best ones. Scores
@@ -39,7 +39,7 @@ class LeftOpen:
     radius: Array
     """How far w may be from the best one."""
     least: Array
-    """Interval which values the best bias lies;"""
+    """Between which values the best bias lies;"""
     most: Array
     b: Array
     """and the best one of the scores at hand."""

@@ -272,7 +272,7 @@ def _ask(
     order = np.argsort(asked)  # neighbours in K are read together
     beta, first = np.zeros((np.count_nonzero(which), len(K))), 0
     for problem, answer, cells in zip(posed, solved, which, strict=True):
-        last = first + np.count_nonzero(cells)
+        last = first + int(np.count_nonzero(cells))
         for place, points in problem.parts:
             beta[first:last, points] = answer.beta[fold, cells, place]
         first = last

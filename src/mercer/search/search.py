@@ -24,10 +24,11 @@ from ..limits import Deadline
 from ..memory import parse_bytes
 from ..parallel import thread_count
 from .auto import AutoGrid
+from .cells import CellAnswer
 from .choose import at_edge, decided
 from .row_numbers import Cell, Splits
 from .settings import key_of, last_step, prefix_of
-from .sheet import KNOWN, CellAnswer, Sheet
+from .sheet import KNOWN, Sheet
 from .spread import SpreadSheet
 
 _LOG = logging.getLogger("mercer")

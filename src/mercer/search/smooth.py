@@ -160,7 +160,8 @@ class _Place:
         n = len(self.matrix.precise)
         size = np.abs(V).max(axis=1, keepdims=True)
         size[size == 0.0] = 1.0
-        return size * (np.asarray(V / size, np.float32) @ self.matrix.single[:n, :n]).astype(np.float64)
+        found = np.asarray(V / size, np.float32) @ self.matrix.single[:n, :n]
+        return np.asarray(size * found.astype(np.float64))
 
     def step(self) -> bool:
         """A Newton step of each fold, or a part of it; whether any objective has fallen."""

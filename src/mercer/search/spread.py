@@ -7,7 +7,8 @@ from typing import Any
 
 from ..limits import Deadline
 from ..parallel import thread_count
-from .sheet import CellAnswer, Sheet
+from .cells import CellAnswer
+from .sheet import Sheet
 
 
 @dataclass(eq=False)

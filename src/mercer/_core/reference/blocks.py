@@ -298,9 +298,9 @@ class _Block:
         """What the inverse of K + r makes of `given` and of ones, with a ridge that grows until there is one."""
         largest, size = float(self.diag[free].max()), float(np.abs(given).max()) or 1.0
         while True:
-            H = self.K[np.ix_(free, free)].astype(kind)
+            H: Array = self.K[np.ix_(free, free)].astype(kind)
             H[np.diag_indices(free.size)] = self.diag[free] + ridge * largest
-            both = np.column_stack([given / size, np.ones(free.size)]).astype(kind)
+            both: Array = np.column_stack([given / size, np.ones(free.size)]).astype(kind)
             if solve_definite(H, both):
                 return size * both[:, 0].astype(np.float64), both[:, 1].astype(np.float64)
             if ridge > 1e-2:
