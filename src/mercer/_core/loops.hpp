@@ -29,9 +29,9 @@ template <class Real> struct Packed {
   int64_t count, d;
 };
 
-// The arrays of a working set, all of one length.
+// The arrays of a working set, all of one length, and by how much the rows of K are apart.
 template <class Real> struct WorkingSet {
-  int64_t n;
+  int64_t n, stride;
   const Real *K, *diag;
   Real *F;
   double *beta;

@@ -296,7 +296,7 @@ class Descent:
         F += r * delta
         core.add_rows(K[:, :n], moved, delta[moved], F)
         terms, found = np.stack([zeros, r, eps, lo, hi])[:, None], np.zeros((1, FOUND))
-        beta, goals, itself = small.beta[:n].copy(), np.array([[0.0, least]]), np.zeros((1, 2), np.int64)
+        beta, goals, itself = small.beta[:n].copy(), np.array([[0.0, least, 0.0]]), np.zeros((1, 2), np.int64)
         for _ in range(_TURNS):
             look()
             began = now()
