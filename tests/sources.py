@@ -1,4 +1,8 @@
-"""The sources as data: who imports whom, what is how long. `python tests/sources.py [FOLDER]` counts lines of code."""
+"""The sources as data: who imports whom, what is how long, and what each file is about.
+
+python tests/sources.py [FOLDER]           # counts lines of code
+python tests/sources.py --files [NAME]     # each file of a folder of the package, or of all, with its idea
+"""
 
 from __future__ import annotations
 
@@ -36,6 +40,11 @@ class Source:
     def tree(self) -> ast.Module:
         """The syntax tree."""
         return ast.parse(self.text)
+
+    @property
+    def idea(self) -> str:
+        """What the file says of itself first, as one line."""
+        return " ".join((ast.get_docstring(self.tree) or "").partition("\n\n")[0].split())
 
     @property
     def classes(self) -> list[str]:
@@ -151,11 +160,20 @@ def literals(source: Source) -> list[float]:
     ]
 
 
-if __name__ == "__main__":
-    package = Path(sys.argv[1]) if len(sys.argv) > 1 else PACKAGE
+def count(package: Path) -> None:
+    """Print how many lines of code there are."""
     python = {path: code_lines(path.read_text()) for path in package.rglob("*.py")}
     taught = sum(count for path, count in python.items() if "explain" in path.relative_to(package).parts)
     native = [path for kind in ("*.hpp", "*.cpp") for path in package.rglob(kind)]
     print(f"Python outside explain/  {sum(python.values()) - taught:6,} lines of code")
     print(f"explain/                 {taught:6,}")
     print(f"C++                      {sum(native_lines(path.read_text()) for path in native):6,}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--files"]:
+        for source in sources():
+            if source.folder in sys.argv[2:] or not sys.argv[2:]:
+                print(f"{source.path.as_posix():42} {source.idea}")
+    else:
+        count(Path(sys.argv[1]) if len(sys.argv) > 1 else PACKAGE)

@@ -189,6 +189,51 @@ def test_float32_sparse_and_no_bias():
             assert overlap(here.certificate_, there.certificate_)
 
 
+def replies_of_rounds(engine):
+    return engine.received["ask"] + engine.received["move"]
+
+
+def test_a_round_is_one_exchange():
+    """Blocks name their worst points when they are told of a move, and are asked only where nothing had moved."""
+
+    class Told(LocalEngine):
+        def __init__(self, chunks):
+            super().__init__(chunks)
+            self.verbs = []
+
+        def _ask(self, verb, messages, shared):
+            self.verbs.append(verb)
+            return super()._ask(verb, messages, shared)
+
+    X, y = data(22)
+    X, y = X[np.argsort(y)], np.sort(y)
+    for cuts in ([140, 280], [N // 2, N // 2 + 50]):  # the first blocks have one class
+        engine = Told(np.split(X, cuts))
+        machine = spread(SVC(solver="decomposition(working_set=32)"), X, y, [], engine=engine)
+        assert overlap(machine.certificate_, SVC().fit(X, y).certificate_)
+        rounds = machine.solution_.iterations
+        assert rounds >= 10
+        assert engine.verbs.count(verbs.move) == rounds
+        anew = engine.verbs.count(verbs.begin) + engine.verbs.count(verbs.refresh)
+        assert engine.verbs.count(verbs.ask) <= anew < 5
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_gap_of_a_round_is_that_of_its_coefficients(bias):
+    """At a bias that the working set tells: no less than at the best one, and late in a fit the same."""
+    X, y = data(23)
+    gram = SpreadGram(Gaussian(0.5), SpreadPoints(LocalEngine(np.split(X, [140, 280]))))
+    problem = Problem(gram, y.astype(float), Hinge(), 1.0, bias=bias)
+    rounds = SpreadDecomposition(working_set=48).iterates(problem, None)
+    for number, iterate in zip(range(25), rounds, strict=False):
+        scores = gram.recompute(iterate.beta)
+        primal = problem.primal(iterate.beta, problem.best_bias(scores), scores)
+        gap, rounding = primal - problem.dual(iterate.beta, scores), 1e-12 * primal
+        assert iterate.dual == pytest.approx(problem.dual(iterate.beta, scores), rel=1e-9)
+        assert gap - rounding <= iterate.gap
+        assert number < 10 or iterate.gap <= 1.1 * gap + rounding
+
+
 def test_points_of_many_columns_are_sent_when_they_are_taken():
     """Blocks name places, and of these only a working set is asked for: the same rounds."""
     rng = np.random.default_rng(21)
@@ -200,7 +245,7 @@ def test_points_of_many_columns_are_sent_when_they_are_taken():
         engine = LocalEngine(np.split(points, [140, 280]))
         machine = spread(SVC(solver=kind), points, y, [], engine=engine)
         assert overlap(machine.certificate_, SVC().fit(points, y).certificate_)
-        found.append(engine.received["ask"] / machine.solution_.iterations / points.shape[1])
+        found.append(replies_of_rounds(engine) / machine.solution_.iterations / points.shape[1])
     assert found[0] < 0.3 * found[1]
 
 
@@ -223,9 +268,7 @@ def test_no_message_of_a_round_grows_with_the_points():
         machine = spread(SVC(solver=f"decomposition(working_set={q})"), X, y, [], engine=engine)
         rounds = machine.solution_.iterations
         assert rounds >= 5
-        sizes[n] = (
-            engine.sent["move"] + engine.received["move"] + engine.sent["ask"] + engine.received["ask"]
-        ) / rounds
+        sizes[n] = (engine.sent["move"] + engine.sent["ask"] + replies_of_rounds(engine)) / rounds
         candidates = 4 * max(8, 2 * -(-q // 4)) * (8 * d + 16) + 8 * q
         moved = 4 * (1.5 * q * (8 * d + 32))
         assert sizes[n] <= 1.5 * (candidates + moved)

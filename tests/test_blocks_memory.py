@@ -107,8 +107,9 @@ def test_rows_of_few_columns():
     some = np.arange(0, n, 400)
     ones = np.ones(some.size)
     moved = Moved("p", 1, X[some], np.zeros(some.size, int), some, ones, ones)
-    assert asked_for(verbs.move, block, moved) <= scratch
-    assert asked_for(verbs.ask, block, Ask("p", 1, 1.0, -1.0, 0.0, 1000, some, False)) <= scratch
+    question = Ask("p", 1, 1.0, -1.0, 0.0, 1000, some, False)
+    assert asked_for(verbs.move, block, question, moved) <= scratch
+    assert asked_for(verbs.ask, block, question) <= scratch
     assert asked_for(verbs.slopes, block, "p", 1) <= scratch
     anew = Refresh("p", 2, Coefficients.of(np.ones(n) * (np.arange(n) % 400 == 0)), in_brief(some), Brief.of(ones))
     assert asked_for(verbs.refresh, block, anew) <= scratch

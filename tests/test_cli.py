@@ -17,7 +17,7 @@ from mercer.cli.main import VERBS
 from mercer.cli.options.explain import EXERCISES
 from mercer.cli.options.machine import MACHINES
 from mercer.cli.output import in_flags
-from mercer.estimators.base import Machine
+from mercer.estimators.machine import Machine
 from mercer.search import sheet
 from mercer.solution import Status
 

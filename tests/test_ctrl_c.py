@@ -40,7 +40,7 @@ from mercer.features import Nystrom, RandomFourier, SpectralMap
 from mercer.features import base as features
 from mercer.gram import PointsGram
 from mercer.kernels import FromFunction, Gaussian
-from mercer.limits import StoppedError, interruptible, look, looking
+from mercer.limits import Interrupt, StoppedError, interruptible, look, looking
 from mercer.parallel import apart, for_each
 from mercer.solution import Status
 from mercer.solvers import Iterate, Solver, StochasticSubgradient, triangular
@@ -393,18 +393,14 @@ def test_solve_returns_and_says_so_whatever_the_gap():
 
 
 def test_threads_stop_at_the_next_piece():
-    begun, look = [], threading.Event()
-
-    def seen():
-        if look.is_set():
-            raise TimeoutError("enough")
+    begun, interrupt = [], Interrupt()
 
     def work(task):
         begun.append(task)
         if task == 5:
-            look.set()
+            interrupt.asked = True
 
-    with pytest.raises(TimeoutError), looking(seen):
+    with pytest.raises(StoppedError), looking(interrupt):
         for_each(range(10_000), work, 2)
     assert 6 <= len(begun) <= 7
 
@@ -427,7 +423,7 @@ def test_linear_algebra_is_not_waited_for(monkeypatch):
         SpectralMap().fit(X)
     with pytest.raises(KeyboardInterrupt):
         Nystrom(landmarks=5).fit(X)
-    with pytest.raises(StoppedError), interruptible() as interrupt, looking(interrupt.look):
+    with pytest.raises(StoppedError), interruptible() as interrupt, looking(interrupt):
         apart(endless)  # where Ctrl-C is a request
     going_on.set()
     assert apart(lambda: 7) == 7
@@ -440,16 +436,21 @@ def test_a_factor_looks_up_between_panels(monkeypatch):
     A = Gaussian(1.0)(X)
     looks = []
 
-    def third():
-        looks.append(1)
-        if len(looks) == 3:
-            raise TimeoutError
+    class Third(Interrupt):
+        @property
+        def asked(self):
+            looks.append(1)
+            return len(looks) == 3
+
+        @asked.setter
+        def asked(self, value):
+            pass
 
     def in_weights():
         return factored(A + np.eye(240))
 
     assert_allclose(in_weights(), np.linalg.cholesky(A + np.eye(240)), rtol=1e-9, atol=1e-14)
-    with pytest.raises(TimeoutError), looking(third):
+    with pytest.raises(StoppedError), looking(Third()):
         in_weights()
     with pytest.raises(ValueError, match="no Cholesky factor"):
         factored(np.full((3, 3), np.nan))

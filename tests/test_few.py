@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mercer._core.forms import Form, Map, Way
+from mercer._core.forms import Form, Map, Summed
 from mercer.amounts import FEW
 from mercer.columns import padded, padded_square, sums_between
 from mercer.kernels import Chi2, Gaussian, Linear, Polynomial
@@ -15,8 +15,8 @@ from .cores import CORES, FUSED, NATIVE
 every_core = pytest.mark.parametrize("core", CORES.values(), ids=CORES)
 RNG = np.random.default_rng(4)
 HALVINGS = -0.3 / np.log(2.0)
-SQUARES = (Form(Way.SQUARES, Map.EXPONENTIAL, HALVINGS), np.zeros(3), 0.0)
-PRODUCTS = (Form(Way.PRODUCTS, Map.EXPONENTIAL, -2.0 * HALVINGS), np.full(3, 0.1), HALVINGS)
+SQUARES = (Form(Summed.SQUARES, Map.EXPONENTIAL, HALVINGS), np.zeros(3), 0.0)
+PRODUCTS = (Form(Summed.PRODUCTS, Map.EXPONENTIAL, -2.0 * HALVINGS), np.full(3, 0.1), HALVINGS)
 
 
 def gaussian(A, B):

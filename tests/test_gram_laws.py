@@ -309,3 +309,10 @@ def test_amounts_of_memory():
     for wrong in ("", "GB", "2 parsecs", "-1GB", 0, -5, float("nan"), float("inf"), True, None):
         with pytest.raises(ValueError, match="is not an amount of memory"):
             parse_bytes(wrong)
+
+
+def test_a_matrix_that_is_held_is_not_copied_where_it_is_asked_for():
+    gram = DenseGram.compute(Gaussian(1.0), np.random.default_rng(0).normal(size=(20, 2)))
+    assert np.asarray(gram) is gram.matrix
+    assert not np.shares_memory(np.array(gram), gram.matrix)
+    assert np.asarray(gram, np.float32).dtype == np.float32

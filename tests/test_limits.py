@@ -21,18 +21,29 @@ from mercer import (
     rounds,
     save,
 )
+from mercer.costs import Costs
 from mercer.driver import solve
-from mercer.estimators import base, ridge_path
-from mercer.gram import DenseGram, LinearGram, PointsGram
+from mercer.estimators import machine, ridge_path
+from mercer.gram import DenseGram, LinearGram, PointsGram, dense
 from mercer.kernels import FromFeatures, FromFunction, Gaussian
 from mercer.limits import NEVER, Deadline, OutOfTimeError, look, require, until, within
 from mercer.losses import Hinge, Logistic, SquaredHinge
 from mercer.parallel import for_each
 from mercer.problem import Problem
 from mercer.solution import Status
-from mercer.solvers import CoordinateDescent, Decomposition, Iterate, Newton, Solver, coordinate, in_time, qp
+from mercer.solvers import (
+    CoordinateDescent,
+    Decomposition,
+    Iterate,
+    Newton,
+    NystromNewton,
+    Solver,
+    coordinate,
+    in_time,
+    qp,
+)
 from mercer.solvers.base import Work
-from mercer.solvers.descent import Descent
+from mercer.solvers.descent import CoordinatePasses
 from mercer.solvers.landmarks import Growing, InFeatures
 from mercer.solvers.least_squares import LeastSquares
 from mercer.solvers.newton.in_points import InPoints
@@ -303,7 +314,7 @@ def test_linear_machines_have_time_to_keep_their_answer(kernel, left, monkeypatc
     """They read all points after it; about as often as before it, which is what is measured."""
     clock = Clock()
     monkeypatch.setattr(limits, "clock", clock)
-    seen, fitted = [], base.fit_machines
+    seen, fitted = [], machine.fit_machines
 
     def admitted(*given):
         clock.seconds += 0.1 if left >= 0.8 else 0.3
@@ -312,8 +323,8 @@ def test_linear_machines_have_time_to_keep_their_answer(kernel, left, monkeypatc
         seen.append(deadline.left())
         return fitted(*given, deadline=deadline, **rest)
 
-    monkeypatch.setattr(base, "advise", admitted)
-    monkeypatch.setattr(base, "fit_machines", watched)
+    monkeypatch.setattr(machine, "advise", admitted)
+    monkeypatch.setattr(machine, "fit_machines", watched)
     SVC(kernel, time_limit=1.0).fit(*data(100))
     assert seen == pytest.approx([left])
 
@@ -402,8 +413,8 @@ def test_a_rival_that_is_no_better_gives_the_time_back(part, landmarks, begun, m
             for iterate in super().iterates(problem, start):
                 yield Iterate(part * best + (1.0 - part) * iterate.beta)
 
-    def few(problem, solver):
-        tried.append(solver)
+    def few(problem, solver, share=1.0):
+        tried.extend([solver] if share < 1.0 else [])
         return Growing(landmarks)
 
     monkeypatch.setattr(in_time, "cheaper", few)
@@ -417,7 +428,7 @@ def test_a_rival_that_is_no_better_gives_the_time_back(part, landmarks, begun, m
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()])
 def test_least_squares_are_the_rival_of_few_passes(loss, constant, bias, monkeypatch):
     """With many features, the answer of the first passes raises the dual, and is worse than that of least squares."""
-    generator, clock, passes = np.random.default_rng(0), Clock(), Descent.round
+    generator, clock, passes = np.random.default_rng(0), Clock(), CoordinatePasses.round
     X = generator.normal(size=(600, 80))
     y = np.sign(X[:, 0] + 2.0 * generator.normal(size=600))
     problem = Problem(LinearGram(X, constant), y, loss, 10.0, bias)
@@ -427,13 +438,57 @@ def test_least_squares_are_the_rival_of_few_passes(loss, constant, bias, monkeyp
         passes(descent)
 
     best = solve(problem, tol=1e-6).certificate.primal
-    monkeypatch.setattr(Descent, "round", slow)
+    monkeypatch.setattr(CoordinatePasses, "round", slow)
     few = solve(problem, CoordinateDescent(newton=False), max_iter=3).certificate.primal
     monkeypatch.setattr(limits, "clock", clock)
     solution = solve(problem, CoordinateDescent(newton=False), time_limit=1.0)
     assert isinstance(solution.solver, LeastSquares) and "by half of the time better" in solution.reason
     assert solution.status is Status.OUT_OF_TIME and clock.seconds <= 101.0
     assert best <= solution.certificate.primal < few
+
+
+def test_a_poor_answer_costs_hardly_more_than_a_constant(monkeypatch):
+    """Few points of one class among many, which no line tells apart: f = b is nearly the best. A part of the answer
+    costs as much, and still tells which way f goes.
+    """
+    generator, clock, passes = np.random.default_rng(0), Clock(), CoordinatePasses.round
+    X = generator.normal(size=(2000, 200))
+    y = np.where(np.arange(2000) % 10 == 0, 1.0, -1.0)
+    problem = Problem(LinearGram(X), y, Hinge(), 1.0)
+
+    def slow(descent):
+        clock.seconds += 0.3
+        passes(descent)
+
+    monkeypatch.setattr(CoordinatePasses, "round", slow)
+    monkeypatch.setattr(limits, "clock", clock)
+    solution = solve(problem, CoordinateDescent(newton=False), time_limit=1.0)
+    assert solution.status is Status.OUT_OF_TIME and solution.beta.any() and solution.certificate.dual > 0.0
+    assert max(step.primal for step in solution.history) > 1.1 * problem.nothing[1]
+    assert solution.certificate.primal <= 1.001 * problem.nothing[1]
+
+
+def test_one_slow_look_does_not_make_a_certificate_dear(monkeypatch):
+    """Others may use the machine while the time of a kernel value is measured."""
+    clock = Clock()
+    monkeypatch.setattr(limits, "clock", clock)
+    monkeypatch.setattr(PointsGram, "value_seconds", 1.0)
+    problem = Problem(PointsGram(Gaussian(0.5), data(1000)[0], "1GB"), data(1000)[1])
+    costs, everybody = Costs(problem, problem.gram.values), np.ones(1000)
+    assert costs.seconds(everybody, None) == 1e6
+    problem.gram.rows(np.arange(200))
+    clock.seconds += 0.2
+    assert costs.seconds(everybody, None) == pytest.approx(1.0)
+
+
+def test_values_are_not_computed_without_time_for_what_follows(monkeypatch):
+    """K of 2,000 points would serve no Newton step."""
+    monkeypatch.setattr(limits, "clock", Clock(1e-6))
+    monkeypatch.setattr(dense, "flop_seconds", lambda: 1e-9)  # 2.6 s for a step
+    monkeypatch.setattr(dense, "square_of", forbidden)
+    X, y = data(2000)
+    machine = KernelLogistic(Gaussian(0.5), tol=0.1, time_limit=2.0).fit(X, y)
+    assert isinstance(machine.solution_.solver, NystromNewton)
 
 
 def test_the_last_answer_stands_where_a_round_is_broken_off(monkeypatch):

@@ -10,17 +10,20 @@ import pytest
 from scipy.sparse import random_array
 from sklearn.base import clone
 
-from mercer import SVC, SVR, OneClassSVM
+from mercer import SVC, SVR, OneClassSVM, limits
 from mercer.amounts import AT_A_TIME
 from mercer.columns import between
+from mercer.driver import solve
 from mercer.estimators import multiclass
 from mercer.gram import PointsGram
 from mercer.kernels import Gaussian
 from mercer.kernels.points import squared_norms
 from mercer.losses import Hinge
 from mercer.problem import Problem
+from mercer.solvers import Iterate
 from mercer.solvers.auto import cheaper
 from mercer.solvers.decomposition import Decomposition
+from mercer.solvers.landmarks import Growing
 
 N = 5000
 
@@ -90,3 +93,34 @@ def test_landmarks_of_a_part_of_the_points_stay_within_the_memory_of_all():
     part = gram.subset(np.arange(2500))
     problem = Problem(part, np.where(np.arange(2500) % 2, 1.0, -1.0), Hinge(), 1.0)
     assert 32 * 2500 * cheaper(problem, Decomposition()).most <= budget
+
+
+def test_a_rival_makes_do_with_what_a_waiting_solver_leaves(monkeypatch):
+    """Once it has found a better answer, it has the memory of the other one."""
+    rng, budget, seconds = np.random.default_rng(0), 16_000_000, [100.0]
+    n = 6500
+    X = rng.normal(size=(n, 50))
+    gram = PointsGram(Gaussian(0.02), X, budget, dtype=np.float32)
+    problem = Problem(gram, np.where(X[:, 0] + X[:, 1] > 0.0, 1.0, -1.0), Hinge(), 1.0)
+
+    def clock():
+        seconds[0] += 0.002
+        return seconds[0]
+
+    def waiting(solver, asked_of, start):
+        if asked_of is not problem:  # but one that landmarks see
+            yield from iterates(solver, asked_of, start)
+            return
+        held, beta = np.ones(int(gram.rows_memory), np.int8), np.zeros(n)
+        beta[:2] = 1e-3 * problem.y[:2]
+        while True:
+            seconds[0] += 1.0
+            yield Iterate(beta, 1e-3 * held[:n].astype(np.float64), 0.0)
+
+    iterates = Decomposition.iterates
+    monkeypatch.setattr(Decomposition, "iterates", waiting)
+    monkeypatch.setattr(limits, "clock", clock)
+    most, solution = asked(lambda: solve(problem, Decomposition(), time_limit=10.0))
+    assert isinstance(solution.solver, Growing) and "by half of the time better" in solution.reason
+    assert most <= budget
+    assert np.count_nonzero(solution.beta) > cheaper(problem, Decomposition(), 0.25).most

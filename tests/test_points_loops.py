@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from mercer._core import reference
-from mercer._core.forms import Way
+from mercer._core.forms import Summed
 
 from .cores import CORES, NATIVE
 
@@ -106,18 +106,18 @@ def test_a_block_is_gathered_from_rows_and_from_the_block_of_the_others(core, he
 
 @every_core
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("way", [Way.PRODUCTS, Way.DISTANCES, Way.MINIMA, Way.CHI2, Way.CHI2_DISTANCES])
+@pytest.mark.parametrize("way", [Summed.PRODUCTS, Summed.DISTANCES, Summed.MINIMA, Summed.CHI2, Summed.CHI2_DISTANCES])
 def test_sparse_points_meet_where_both_have_an_entry(core, dtype, way):
     A = scipy.sparse.random_array((6, 40), density=0.2, rng=np.random.default_rng(0), dtype=dtype).tocsr()
     Z = scipy.sparse.random_array((50, 40), density=0.3, rng=np.random.default_rng(1), dtype=dtype).tocsr()
     x, z = A.toarray().astype(float)[:, None], Z.toarray().astype(float)
     both = np.maximum(x + z, 1e-300)
     term = {
-        Way.PRODUCTS: x * z,
-        Way.DISTANCES: np.abs(x - z) - x - z,
-        Way.MINIMA: np.minimum(x, z),
-        Way.CHI2: x * z / both,
-        Way.CHI2_DISTANCES: (x - z) ** 2 / both - x - z,
+        Summed.PRODUCTS: x * z,
+        Summed.DISTANCES: np.abs(x - z) - x - z,
+        Summed.MINIMA: np.minimum(x, z),
+        Summed.CHI2: x * z / both,
+        Summed.CHI2_DISTANCES: (x - z) ** 2 / both - x - z,
     }[way]
     out, inverted = np.full((8, 50), np.nan, dtype), Z.tocsc()
     slots = np.arange(6)[::-1] + 1

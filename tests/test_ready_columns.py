@@ -108,6 +108,13 @@ def test_no_value_is_wrong_by_more_than_the_bound(scale, d):
         columns.fill(np.arange(300), out, np.arange(300))
         exact = kernel(X.astype(np.float64))
         assert np.abs(out - exact).max() <= columns.error < 1e-3
+        part, rest = columns.errors
+        assert (np.abs(out - exact) <= part * exact + rest).all()
+        sums, v = np.zeros(300), generator.normal(size=300)
+        columns.add(np.arange(300), v, sums)  # of rows without a level of their own
+        assert (np.abs(sums - v @ exact) <= part * (np.abs(v) @ exact) + rest * np.abs(v).sum()).all()
+        narrow = columns.narrow(np.arange(0, 300, 3), 1)
+        assert_array_equal(narrow.errors[0], part[::3])
 
 
 def test_others_have_no_bound():

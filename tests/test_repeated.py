@@ -10,7 +10,8 @@ from scipy import sparse
 
 import mercer
 from mercer import SVC, SVR, OneClassSVM, Problem
-from mercer.estimators import base, repeated
+from mercer.estimators import machine as home
+from mercer.estimators import repeated
 from mercer.estimators.repeated import Merged, distinct, merged, numbers_of
 from mercer.kernels import Gaussian
 from mercer.kernels.points import Domain
@@ -117,7 +118,7 @@ def test_machines_give_the_same_answer(small: None, machine: Any, form: str, mon
     judged = mercer.certify(machine, given, y, sample_weight=weight)
     assert judged.relative_gap <= 1e-7
     assert judged.primal == pytest.approx(certificate.primal, rel=1e-9)
-    monkeypatch.setattr(base, "merged", lambda *_: None)
+    monkeypatch.setattr(home, "merged", lambda *_: None)
     machine.fit(given, y, sample_weight=weight)
     np.testing.assert_allclose(f, values(machine, X), atol=2e-3)
     assert machine.certificate_.primal == pytest.approx(certificate.primal, rel=1e-7)

@@ -23,7 +23,7 @@ from mercer.solvers.ridge import cholesky, in_features
 from mercer.solvers.ridge.cholesky import fill_columns
 from mercer.solvers.ridge.in_features import FeatureProblem, answers
 from mercer.solvers.ridge.nystrom_cg import root
-from mercer.solvers.ridge.row_sums import Features, Piece, Stream
+from mercer.solvers.ridge.row_sums import DataPiece, RowsOfFeatures, Stream
 from mercer.solvers.triangular import factored
 
 GENERATOR = np.random.default_rng(0)
@@ -157,9 +157,9 @@ def test_corrections_that_rounding_spoils_give_way_to_conjugate_gradients(monkey
     monkeypatch.setattr(in_features, "_FEW", 0)  # normal equations as of many rows
     t = np.sin(SMOOTH).sum(axis=1)[:, None]
     kernel, landmarks = Gaussian(0.03), SMOOTH[:100]
-    stream = Stream(lambda: iter([Piece(SMOOTH, t, np.ones(1000))]), 1000, 1)
+    stream = Stream(lambda: iter([DataPiece(SMOOTH, t, np.ones(1000))]), 1000, 1)
     L = root(kernel, landmarks, 1e-12)
-    problem = FeatureProblem(stream, Features(kernel, landmarks, 100), L, 0.1, False, np.zeros(1))
+    problem = FeatureProblem(stream, RowsOfFeatures(kernel, landmarks, 100), L, 0.1, False, np.zeros(1))
     gaps = [float(a.gap[0] / a.primal[0]) for a in answers(problem, stream, 1.0, np.float64, 1e-6) if not a.working]
     assert gaps[0] > 1e-2
     assert min(gaps) < 1e-6

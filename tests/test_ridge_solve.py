@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose
 
 from mercer import KernelRidge, certify, solve
 from mercer.estimators import certifying
-from mercer.features.base import random_generator
 from mercer.kernels import Gaussian, Linear
+from mercer.params import random_generator
 from mercer.shards.engine import WorkersLostError
 from mercer.solution import Status
 from mercer.solvers import Cholesky, ConjugateGradient, NormalEquations, NystromCG

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer._core.forms import Form, Map, Way
+from mercer._core.forms import Form, Map, Summed
 
 from .cores import CORES, FUSED, NATIVE
 
@@ -15,8 +15,8 @@ PARTS = [np.arange(90), np.arange(0, 300, 2), np.arange(5), np.arange(60, 300), 
 ROWS, ENDS = np.concatenate(PARTS), np.cumsum([part.size for part in PARTS])
 Y = np.sign(X[ROWS, 0] * X[ROWS, 1] + 0.5 * RNG.normal(size=ROWS.size))
 HALVINGS = -0.5 / np.log(2.0)
-DIFFERENCES = (Form(Way.SQUARES, Map.EXPONENTIAL, HALVINGS), np.zeros(3), 0.0)
-PRODUCTS = (Form(Way.PRODUCTS, Map.EXPONENTIAL, -2.0 * HALVINGS), X.mean(axis=0), HALVINGS)
+DIFFERENCES = (Form(Summed.SQUARES, Map.EXPONENTIAL, HALVINGS), np.zeros(3), 0.0)
+PRODUCTS = (Form(Summed.PRODUCTS, Map.EXPONENTIAL, -2.0 * HALVINGS), X.mean(axis=0), HALVINGS)
 
 
 def found_by(core, how, points=None, C=3.0, eps=0.0, r=0.0):

@@ -113,12 +113,33 @@ def test_rows_that_are_kept_keep_everyone_in_play():
     assert not shard.shrink(-1e6, 1.0)
 
 
+@pytest.mark.parametrize("scale", [0.3, 1.0, 30.0])
+@pytest.mark.parametrize("X", [FEW, WIDE, FEW > 0], ids=["cheap", "dear", "bits"])
+def test_no_score_is_wrong_by_more_than_is_said_of_it(X, scale):
+    """Also of those who had left: far fewer than the sum of all moves times the error of a value would allow."""
+    X = (scale * X).astype(np.float32) if X.dtype != bool else X.astype(np.float32)
+    kernel = Gaussian(1.0 / X.shape[1])
+    problem = Problem.of(kernel, X.astype(np.float64), Y, LOSSES[0], 2.0)
+    shard = Shard(Columns(kernel, X, np.float32), problem.terms, True, np.zeros(N), 1e9)
+    for number in range(12):
+        W = np.sort(generator.permutation(shard.n)[:20])
+        shard.move(W, some_beta(shard, W))
+        if number == 5:
+            shard.shrink(-0.5 * shard.violation, 0.99)
+    scores, errors = shard.caught_up(shard.travel)
+    exact = np.asarray(problem.gram) @ shard.all_beta
+    wrong = np.abs(scores - exact)
+    assert (wrong <= errors).all() and wrong.max() > 0.0
+    assert errors.max() <= 1.1 * shard.travel * shard.whole.error
+
+
 def test_what_is_sent_in_is_believed():
     problem, shard = a_shard(dtype=np.float32)
     W = np.arange(N)
     shard.move(W, some_beta(shard, W))
     exact = np.asarray(problem.gram) @ shard.all_beta
-    assert 0.0 < np.abs(shard.scores() - exact).max() <= shard.error < 0.1
+    wrong, errors = np.abs(shard.scores() - exact), shard.all_wrong
+    assert (wrong <= errors).all() and wrong.max() > 0.0 and errors.max() < 0.1
     shard.refresh(exact)
     assert_allclose(shard.scores(), exact, rtol=1e-12, atol=1e-12)
     is_true(problem, shard)

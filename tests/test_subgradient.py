@@ -19,7 +19,7 @@ from mercer.problem import Problem
 from mercer.solution import Status
 from mercer.solvers import (
     Automatic,
-    Constant,
+    ConstantStep,
     CoordinateDescent,
     InverseSqrt,
     InverseTime,
@@ -34,7 +34,7 @@ from .zoo import PROBLEMS, THREE_POINTS, curve, two_classes
 SOFT = [specimen for specimen in PROBLEMS if specimen.make().loss != HardMargin()]
 NO_MASS = [specimen for specimen in SOFT if specimen.make().loss != OneClass()]
 every_problem = pytest.mark.parametrize("specimen", SOFT, ids=str)
-RULES = [Automatic(), Constant(0.05), InverseTime(1.0, 2.0), InverseSqrt(0.3)]
+RULES = [Automatic(), ConstantStep(0.05), InverseTime(1.0, 2.0), InverseSqrt(0.3)]
 
 
 def in_features(problem):
@@ -103,7 +103,7 @@ def test_every_gap_is_real(specimen, rule):
         assert again.dual == pytest.approx(certificate.dual)
 
 
-@pytest.mark.parametrize("rule", [InverseTime(1.0, 100.0), InverseSqrt(0.01), Constant(0.001)], ids=repr)
+@pytest.mark.parametrize("rule", [InverseTime(1.0, 100.0), InverseSqrt(0.01), ConstantStep(0.001)], ids=repr)
 @pytest.mark.parametrize("form", ["dense", "sparse", "kernel"])
 def test_rules_come_near(rule, form):
     X, y = two_classes(200)
@@ -132,7 +132,7 @@ def test_features_and_kernels_take_the_same_steps():
 def test_one_step_by_hand():
     X, y = THREE_POINTS
     problem = Problem(LinearGram(X), y, Hinge(), 0.2, bias=False)
-    found = solve(problem, Subgradient(Constant(0.25)), tol=0.0, max_iter=2)
+    found = solve(problem, Subgradient(ConstantStep(0.25)), tol=0.0, max_iter=2)
     # At f = 0 every slope is -y, so that s = C y, and a quarter of the way to it is 0.05 y.
     assert_allclose(found.dual_beta, 0.05 * y)
     assert found.history[1].dual == pytest.approx(problem.dual(0.05 * y))
@@ -164,7 +164,7 @@ def test_steps_that_are_too_long_are_said_to_be():
     problem = Problem.of(Gaussian(0.3), X, t, Squared(), 1000.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for method in (Subgradient(Constant(1.0)), StochasticSubgradient(Constant(0.5))):
+        for method in (Subgradient(ConstantStep(1.0)), StochasticSubgradient(ConstantStep(0.5))):
             found = solve(problem, method, max_iter=500)
             assert found.status is Status.DIVERGED
             assert "shorter" in str(found.status)
@@ -177,7 +177,7 @@ def test_steps_of_one_forget_everything():
     problem = Problem(LinearGram(X), y, Hinge(), 0.01)
     found = solve(problem, StochasticSubgradient(InverseTime(), average_from=0), tol=1e-9, max_iter=30)
     assert np.isfinite(found.beta).all()
-    long = solve(problem, StochasticSubgradient(Constant(0.9)), tol=1e-9, max_iter=200)  # scales become tiny
+    long = solve(problem, StochasticSubgradient(ConstantStep(0.9)), tol=1e-9, max_iter=200)  # scales become tiny
     assert np.isfinite(long.beta).all()
 
 
@@ -206,7 +206,7 @@ def test_lazy_rows():
 def test_texts():
     assert solver("subgradient(step=inverse_time(eta=1,t0=10))") == Subgradient(InverseTime(1, 10))
     assert solver("stochastic_subgradient(step=constant(eta=0.5), order=random)") == StochasticSubgradient(
-        Constant(0.5), "random"
+        ConstantStep(0.5), "random"
     )
     assert solver("subgradient(step=inverse_sqrt)") == Subgradient(InverseSqrt())
     for one in (Subgradient(InverseTime(2.0, 3.0)), StochasticSubgradient(InverseSqrt(), average_from=4)):
@@ -217,11 +217,11 @@ def test_texts():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Constant(0), "eta must be a finite number greater than 0"),
+        (lambda: ConstantStep(0), "eta must be a finite number greater than 0"),
         (lambda: InverseTime(1, -1), "t0 must be a finite number of at least 0"),
         (lambda: InverseSqrt(float("nan")), "eta must be"),
         (lambda: Automatic(0), "memory must be a whole number"),
-        (lambda: Subgradient("constant"), r"step must be Constant\(\)"),
+        (lambda: Subgradient("constant"), r"step must be ConstantStep\(\)"),
         (lambda: StochasticSubgradient(0.1), "step must be"),
         (lambda: StochasticSubgradient(order="sorted"), "order must be 'shuffled' or 'random'"),
         (lambda: StochasticSubgradient(average_from=-1), "average_from must be a whole number"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer._core.forms import Form, Map, Way
+from mercer._core.forms import Form, Map, Summed
 from mercer._core.reference import GROUP, PANEL
 
 from .cores import CORES, FUNCTIONS, FUSED, NATIVE, packed, panel
@@ -23,31 +23,31 @@ def chi2(X, Z):
 
 # name: the form, the factor of the levels, and the kernel's formula
 FORMS = {
-    "linear": (Form(Way.PRODUCTS), 0.0, lambda X, Z: X @ Z.T),
-    "poly": (Form(Way.PRODUCTS, Map.POWER, 0.5, 1.0, 3), 0.0, lambda X, Z: (0.5 * X @ Z.T + 1.0) ** 3),
+    "linear": (Form(Summed.PRODUCTS), 0.0, lambda X, Z: X @ Z.T),
+    "poly": (Form(Summed.PRODUCTS, Map.POWER, 0.5, 1.0, 3), 0.0, lambda X, Z: (0.5 * X @ Z.T + 1.0) ** 3),
     "gaussian": (
-        Form(Way.PRODUCTS, Map.EXPONENTIAL, 2 * G * LOG2E), -G * LOG2E, lambda X, Z: np.exp(-G * distance(X, Z))
+        Form(Summed.PRODUCTS, Map.EXPONENTIAL, 2 * G * LOG2E), -G * LOG2E, lambda X, Z: np.exp(-G * distance(X, Z))
     ),
     "gaussian by differences": (
-        Form(Way.SQUARES, Map.EXPONENTIAL, -G * LOG2E), 0.0, lambda X, Z: np.exp(-G * distance(X, Z))
+        Form(Summed.SQUARES, Map.EXPONENTIAL, -G * LOG2E), 0.0, lambda X, Z: np.exp(-G * distance(X, Z))
     ),
     "laplacian": (
-        Form(Way.DISTANCES, Map.EXPONENTIAL, -G * LOG2E), 0.0,
+        Form(Summed.DISTANCES, Map.EXPONENTIAL, -G * LOG2E), 0.0,
         lambda X, Z: np.exp(-G * np.abs(X[:, None] - Z).sum(axis=2)),
     ),
-    "intersection": (Form(Way.MINIMA), 0.0, lambda X, Z: np.minimum(X[:, None], Z).sum(axis=2)),
-    "chi2": (Form(Way.CHI2), 0.0, chi2),
+    "intersection": (Form(Summed.MINIMA), 0.0, lambda X, Z: np.minimum(X[:, None], Z).sum(axis=2)),
+    "chi2": (Form(Summed.CHI2), 0.0, chi2),
     "exp chi2": (
-        Form(Way.CHI2_DISTANCES, Map.EXPONENTIAL, -G * LOG2E), 0.0,
+        Form(Summed.CHI2_DISTANCES, Map.EXPONENTIAL, -G * LOG2E), 0.0,
         lambda X, Z: np.exp(-G * (X.sum(axis=1)[:, None] + Z.sum(axis=1) - 4 * chi2(X, Z))),
     ),
-    "matern 1/2": (Form(Way.SQUARES, Map.MATERN12, G), 0.0, lambda X, Z: np.exp(-G * distance(X, Z) ** 0.5)),
+    "matern 1/2": (Form(Summed.SQUARES, Map.MATERN12, G), 0.0, lambda X, Z: np.exp(-G * distance(X, Z) ** 0.5)),
     "matern 3/2": (
-        Form(Way.SQUARES, Map.MATERN32, G), 0.0,
+        Form(Summed.SQUARES, Map.MATERN32, G), 0.0,
         lambda X, Z: (1 + G * distance(X, Z) ** 0.5) * np.exp(-G * distance(X, Z) ** 0.5),
     ),
     "matern 5/2": (
-        Form(Way.SQUARES, Map.MATERN52, G), 0.0,
+        Form(Summed.SQUARES, Map.MATERN52, G), 0.0,
         lambda X, Z: (1 + G * distance(X, Z) ** 0.5 + G * G * distance(X, Z) / 3) * np.exp(-G * distance(X, Z) ** 0.5),
     ),
 }  # fmt: skip
@@ -132,7 +132,7 @@ def test_bits_that_differ_are_counted(core, dtype):
         return packs, np.zeros(len(rows), dtype)
 
     out = np.empty((11, 60), dtype)
-    form = Form(Way.COUNTS, Map.EXPONENTIAL, -0.01)
+    form = Form(Summed.COUNTS, Map.EXPONENTIAL, -0.01)
     core.fill(*in_packs(X, GROUP), *in_packs(Z, panel(dtype)), form, np.arange(11), out)
     np.testing.assert_allclose(out, np.exp2(-0.01 * differ), rtol=(4 + 0.01 * differ.max()) * np.finfo(dtype).eps)
 
@@ -157,7 +157,7 @@ def test_every_level_with_a_fused_multiply_add_gives_the_same_bits(dtype, name):
 def test_far_apart_is_zero_and_infinity_stays_what_it_is(core):
     X, Z = np.array([[0.0], [1e10]]), np.array([[0.0], [np.inf], [np.nan]])
     out = np.empty((2, 3))
-    form = Form(Way.DISTANCES, Map.EXPONENTIAL, -1.0)
+    form = Form(Summed.DISTANCES, Map.EXPONENTIAL, -1.0)
     with np.errstate(invalid="ignore"):
         core.fill(*ready(core, X, Z, np.float64, 0.0), form, np.arange(2), out)
     assert out[0, 0] == 1.0
@@ -202,7 +202,7 @@ def test_the_reference_has_every_native_function_and_number():
 @pytest.mark.parametrize("core", NATIVE.values(), ids=NATIVE)
 def test_what_does_not_fit_is_refused_and_nothing_is_copied(core):
     A, a, Z, z = ready(core, points(5, 3), points(60, 3), np.float32, 0.0)
-    form, slots, V = Form(Way.PRODUCTS), np.arange(5), np.ones((5, 1))
+    form, slots, V = Form(Summed.PRODUCTS), np.arange(5), np.ones((5, 1))
     out, sums = np.zeros((5, 60), np.float32), np.zeros((1, 60))
     bad = {
         "another type": lambda: core.fill(A, a, Z, z, form, slots, out.astype(np.float64)),

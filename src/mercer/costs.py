@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +41,9 @@ class Costs:
     """The seconds of a float64 certificate."""
 
     problem: Problem
+    before: int
+    """Kernel values that were computed before it began."""
+    began: float = field(default_factory=now)
     passed: float = 0.0
     """What a pass over features has taken; 0 where that is not known yet."""
 
@@ -52,12 +55,20 @@ class Costs:
         if _is_trifle(self.problem, n * support):
             return 0.0
         if gram.design is None:
-            return gram.value_seconds * (_DOUBLE if gram.dtype == np.float32 else 1.0) * n * support
+            value = min(gram.value_seconds, self._seen())
+            return value * (_DOUBLE if gram.dtype == np.float32 else 1.0) * n * support
         if not self.passed:
             start = now()
             gram.recompute(np.asarray(used, np.float64))
             self.passed = _PASSES * (now() - start)
         return self.passed
+
+    def _seen(self) -> float:
+        """What a value has taken so far with all that was done beside, so at most: what was measured for a moment may
+        be far more, where others use the machine.
+        """
+        values = self.problem.gram.values - self.before
+        return (now() - self.began) / values if values > _TRIFLE else np.inf
 
 
 def cheaply_checked(problem: Problem, iterate: Iterate) -> tuple[Array, Iterate]:
@@ -72,13 +83,10 @@ def cheaply_checked(problem: Problem, iterate: Iterate) -> tuple[Array, Iterate]
 
 
 def best_part(problem: Problem, beta: Array, scores: Array | None) -> tuple[float, Array]:
-    """The part of beta, soon broken off, that is the best answer, and K beta; 0, where no part is better than
-    nothing.
+    """The part of beta, soon broken off, that is the best answer, and K beta. Where none is better than nothing, the
+    least one costs hardly more, and still tells which way f goes.
     """
-    if problem.mass:
-        return 0.0, beta
     if scores is None:
         scores = problem.gram @ beta if problem.gram.design is not None else np.zeros(problem.n)
     costs = {part: problem.primal(part * beta, problem.best_bias(part * scores), part * scores) for part in _PARTS}
-    part = min(costs, key=lambda part: costs[part])
-    return (part if costs[part] < problem.nothing[1] else 0.0), scores
+    return min(costs, key=lambda part: costs[part]), scores

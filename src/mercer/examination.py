@@ -33,10 +33,9 @@ _TINY = 1e-300  # objectives below this are zero
 _SHARE = 0.3  # of the tolerance, that the rounding of float32 values may take; predictions may take some, too
 _LEAST, _FEW = 512, 2500  # points; for fewer, all is float64: even what is to be checked, and what is nearly known
 _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
-_REACH = 3.0  # times the error of K beta: b is found from it, too
-_OTHERS = 64  # points without a coefficient whose errors are measured, each in parts of |phi(x)|;
-_SURELY = 4.0  # times the largest of these is more than any
 _LOOKS = 4  # so often others may turn out to matter
+_SPARED = 0.05  # of all kernel values until now are not computed to prove that points do not matter; of these,
+_SOME, _SURELY = 64, 4.0  # some are looked at: so many times the largest of their errors is more than any
 INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the largest of them
 _SAMPLE = 256  # rows on which rounding is measured, at most,
 _PART = 8  # and of n one in so many
@@ -110,13 +109,13 @@ def examine(
 
 
 class Near(NamedTuple):
-    """K beta as a solver believes it to be (None: it is elsewhere); by how much it is wrong at most, a bound that is
-    proved, or infinite; whether float32 values may do, with their rounding measured on a sample; and whether such a
-    sample may take the place of the bound, too.
+    """K beta as a solver believes it to be (None: it is elsewhere); by how much it is wrong at most, at each point or
+    at any: a bound that is proved, or infinite; whether float32 values may do, with their rounding measured on a
+    sample; and whether such a sample may take the place of the bound, where that would cost too much.
     """
 
     scores: Array | None
-    error: float
+    error: Array | float
     single: bool
     sampled: bool
 
@@ -128,7 +127,7 @@ def recomputed(
     if not beta.any() and not other.any():
         return Products(np.zeros(problem.n), np.zeros(problem.n))
     exact = np.dtype(dtype) == np.float64
-    found = None if near is None or not np.isfinite(near.error) else where_it_matters(problem, beta, near, dtype)
+    found = None if near is None or not np.isfinite(near.error).all() else where_it_matters(problem, beta, near, dtype)
     if found is not None:
         return Products(found, found, exact)
     if other is beta:
@@ -143,25 +142,31 @@ def where_it_matters(problem: Problem, beta: Array, near: Near, dtype: DTypeLike
     """
     if isinstance(problem.loss, HardMargin) or near.scores is None:
         return None
-    loss, y = problem.loss, problem.y
-    exact, b = near.scores.copy(), problem.best_bias(near.scores)
+    loss, y, exact, error = problem.loss, problem.y, near.scores.copy(), near.error
     matters, known = beta != 0.0, np.zeros(problem.n, bool)
-    others, error = np.flatnonzero(~matters), np.full(problem.n, near.error)
-    if near.sampled and others.size:  # those of points far out are larger: errors are in parts of |phi(x)|
-        length = np.sqrt(np.maximum(np.abs(problem.gram.diag()), _TINY))
-        some = others[np.unique(np.linspace(0, others.size - 1, _OTHERS).astype(np.intp))]
-        parts = np.abs(exact[some] - problem.gram.recompute(beta, some)) / length[some]
-        error = np.minimum(error, _SURELY * float(parts.max()) * length)
-    reach = _REACH * error
+    support = np.count_nonzero(matters)
     for _ in range(_LOOKS):
-        f = exact + b  # a convex loss is 0 between two zeros of it
-        matters = matters | (loss.value(y, f - reach) > 0.0) | (loss.value(y, f + reach) > 0.0)
         new = np.flatnonzero(matters & ~known)
-        if new.size == 0:
-            return exact
         exact[new] = problem.gram.recompute(beta, new, dtype)
-        known, b, reach = matters, problem.best_bias(exact), error
+        known |= matters
+        f = exact + problem.best_bias(exact)  # a convex loss is 0 between two zeros of it
+        matters = ~known & ((loss.value(y, f - error) > 0.0) | (loss.value(y, f + error) > 0.0))
+        if near.sampled and support * np.count_nonzero(matters) > _SPARED * problem.gram.values:
+            error = np.minimum(error, _on_a_sample(problem, beta, exact, np.flatnonzero(matters)))
+            matters &= (loss.value(y, f - error) > 0.0) | (loss.value(y, f + error) > 0.0)
+        if not matters.any():
+            return exact
     return None
+
+
+def _on_a_sample(problem: Problem, beta: Array, scores: Array, places: Index) -> Array:
+    """By how much the scores at these places may be wrong, from some of them: an estimate, in parts of |phi(x)|, since
+    errors of points far out are larger.
+    """
+    length = np.sqrt(np.maximum(np.abs(problem.gram.diag()), _TINY))
+    some = places[np.unique(np.linspace(0, places.size - 1, _SOME).astype(np.intp))]
+    parts = np.abs(scores[some] - problem.gram.recompute(beta, some)) / length[some]
+    return np.asarray(_SURELY * float(parts.max()) * length)
 
 
 def _too_rough(problem: Problem, beta: Array, scores: Array | None, tol: float) -> bool:

@@ -1,10 +1,11 @@
 """When work has to end: at a deadline, by one clock; or because somebody asks for it, by Ctrl-C.
 
 `until(deadline)` sets a deadline for all that is called inside, in helper threads too, as NumPy's error state is set.
-Loops call `look()` between two bounded pieces of work: it raises OutOfTimeError once the deadline has passed, and lets
-whoever is `looking` raise, as for Ctrl-C. What cannot be broken off (a call of LAPACK, a user's function of all points)
-is not begun unless `require(seconds)` finds time for it: counted work times a rate that was measured on a small piece.
-Whoever has something to give back catches the error. Without a deadline all of this does nothing.
+Loops call `look()` between two bounded pieces of work: it raises OutOfTimeError once the deadline has passed, and
+StoppedError where somebody is `looking` for Ctrl-C, and it has come. What cannot be broken off (a call of LAPACK, a
+user's function of all points) is not begun unless `require(seconds)` finds time for it: counted work times a rate that
+was measured on a small piece. Whoever has something to give back catches the error. Without a deadline all of this does
+nothing.
 
 Ctrl-C is a request: the first one asks a fit to end with what it has, the second one raises KeyboardInterrupt. Whoever
 opens the outermost context decides what becomes of a request: an estimator keeps its answer and then raises, `solve`
@@ -86,7 +87,7 @@ class Deadline:
 
 NEVER = Deadline()
 _current: ContextVar[Deadline] = ContextVar("deadline", default=NEVER)
-_looker: ContextVar[Callable[[], None] | None] = ContextVar("looker", default=None)
+_heard: ContextVar[Interrupt | None] = ContextVar("heard", default=None)
 
 
 def deadline() -> Deadline:
@@ -112,23 +113,23 @@ def within(seconds: float | None) -> Deadline:
 
 
 @contextmanager
-def looking(at: Callable[[], None] | None) -> Iterator[None]:
-    """A context in which `at` is called, too, between two pieces of work: it may raise to end them. None: nobody is."""
-    token = _looker.set(at)
+def looking(at: Interrupt | None) -> Iterator[None]:
+    """A context in which work is given up between two pieces, once this interrupt is asked for. None: it goes on."""
+    token = _heard.set(at)
     try:
         yield
     finally:
-        _looker.reset(token)
+        _heard.reset(token)
 
 
 def look() -> None:
-    """Raise where the deadline has passed, or where whoever is looking does."""
+    """Raise where the deadline has passed, or where somebody has asked to stop."""
     end = _current.get().at
     if end < inf and clock() >= end:
         raise OutOfTimeError
-    at = _looker.get()
-    if at is not None:
-        at()
+    at = _heard.get()
+    if at is not None and at.asked:
+        raise StoppedError
 
 
 def require(seconds: float) -> None:
@@ -202,11 +203,6 @@ class Interrupt:
             _heeding = None
         if signal.getsignal(signal.SIGINT) == self.ask:  # else it is done, or somebody has taken it meanwhile
             signal.signal(signal.SIGINT, self.before)
-
-    def look(self) -> None:
-        """Raise where somebody has asked: for pieces of work that can be given up."""
-        if self.asked:
-            raise StoppedError
 
 
 _heeding: Interrupt | None = None

@@ -134,3 +134,10 @@ def require_integer(owner: Any, name: str, *, at_least: int) -> int:
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < at_least:
         raise ValueError(f"{type(owner).__name__}: {name} must be a whole number, {at_least} or more, not {value!r}.")
     return int(value)
+
+
+def random_generator(seed: Any) -> np.random.Generator:
+    """NumPy's generator from None, a number, a generator or scikit-learn's older RandomState."""
+    if isinstance(seed, np.random.RandomState):
+        return np.random.default_rng(seed.randint(2**31))
+    return np.random.default_rng(seed)

@@ -90,7 +90,7 @@ class Run:
         generator = in_time(problem, solver, start) if limited else solver.iterates(problem, start)
         scores: Array | None = None
         self.followed = now() - self.began
-        with nullcontext() if solver.factors else helpers_kept(), looking(self.interrupt.look):
+        with nullcontext() if solver.factors else helpers_kept(), looking(self.interrupt):
             while self.status is None:
                 try:
                     with self._in_time() if limited else _NO_LIMIT:
@@ -149,12 +149,12 @@ class OneColumn(Run):
         self.certificate: Certificate | None = None
         self.doubt: str | None = None
         self.best_primal, self.best_beta = np.inf, self.beta
-        self.costs = Costs(problem)
+        self.costs = Costs(problem, self.values_before)
 
     def ready(self, solver: Solver) -> Solver:
         """The same, once it is known whether the kernel is in doubt."""
         try:
-            with until(self.deadline) if self.deadline.limited else _NO_LIMIT, looking(self.interrupt.look):
+            with until(self.deadline) if self.deadline.limited else _NO_LIMIT, looking(self.interrupt):
                 self.doubt = self.problem.gram.doubt
         except StoppedError:  # f is a constant now, whose gap holds with any kernel
             self.break_off()
@@ -177,7 +177,7 @@ class OneColumn(Run):
 
     def judge(self, iterate: Iterate, stop: Status | None) -> Array:
         """Certify the iterate, and see whether that is the end; K beta is given back."""
-        with looking(None if stop else self.interrupt.look), until(NEVER):  # what is begun is finished
+        with looking(None if stop else self.interrupt), until(NEVER):  # what is begun is finished
             scores = self._certify(iterate, stop)
         assert self.certificate is not None
         self.status = self.certificate.proved(self.tol) or stop
@@ -280,15 +280,15 @@ class OneColumn(Run):
             self.problem, beta, None, dual_beta, scores=held, weights=weights, tol=tol,
             near=None if held is not None else near,
         )  # fmt: skip
-        if stop is Status.OUT_OF_TIME and self.problem.nothing[1] <= certificate.primal < np.inf:
+        scalable = stop is Status.OUT_OF_TIME and not self.problem.mass
+        if scalable and self.problem.nothing[1] <= certificate.primal < np.inf:
             source = beta if beta.any() or dual_beta is None else dual_beta
             part, own = best_part(self.problem, source, scores if source is beta else None)
-            if part > 0.0:
-                others = own if dual_beta is None else np.zeros(self.problem.n)  # what is held is of this dual point
-                products = None if held is None else np.column_stack([part * own, others])
-                beta, dual_beta, weights = part * source, source if dual_beta is None else dual_beta, None
-                certificate, scores, b = examine(self.problem, beta, None, dual_beta, scores=products)
-        # Broken off early, it may cost more than f = b, and yet tell more than a constant: the dual has risen.
+            others = own if dual_beta is None else np.zeros(self.problem.n)  # what is held is of this dual point
+            products = None if held is None else np.column_stack([part * own, others])
+            beta, dual_beta, weights = part * source, source if dual_beta is None else dual_beta, None
+            certificate, scores, b = examine(self.problem, beta, None, dual_beta, scores=products)
+        # Broken off early, it may cost a little more than f = b, and yet tell more than a constant: the dual has risen.
         early = stop is Status.OUT_OF_TIME and 0.0 < certificate.dual < np.inf
         if (stop or iterate.done) and self._worse_than_nothing(certificate) and not early:
             if certificate.dual > 0.0 or self.problem.mass:
@@ -342,11 +342,12 @@ class SeveralColumns(Run):
 
     def ready(self, solver: Any) -> Solver:
         """The solver, or a cheaper one, where time is too short for it."""
-        return ridge_in_time(self.problem, solver, self.deadline)
+        return ridge_in_time(self.problem, solver, self.deadline) if self.deadline.limited else solver
 
     def take(self, iterate: Any) -> None:
         self.last = iterate
-        stop = self._why_stop(None if iterate.working else self._told(*iterate.objective()))
+        primal, gap = float(iterate.primal.sum()), float(iterate.gap.sum())
+        stop = self._why_stop(None if iterate.working else self._told(primal, primal - gap, iterate.size))
         if stop is not None or (iterate.done and not iterate.working):
             self.judge(iterate, stop)
 
@@ -355,7 +356,7 @@ class SeveralColumns(Run):
             return Status.INTERRUPTED
         if told is not None and len(self.history) >= (self.max_iter or ROUNDS):
             return Status.OUT_OF_ITERATIONS
-        return Status.OUT_OF_TIME if self.deadline.passed() else None
+        return Status.OUT_OF_TIME if self.deadline.limited and self.deadline.passed() else None
 
     def judge(self, iterate: Any, stop: Status | None) -> None:
         """Certify each column; the best answer so far is kept."""
@@ -379,9 +380,10 @@ class SeveralColumns(Run):
     def solution(self, solver: Solver, reason: str) -> Joint:
         """The answer of each target; others may be the reason for what ended the fit."""
         assert self.status is not None
-        beta, b = self.best.columns()
-        seconds, found = now() - self.began, []
-        for j, certificate in enumerate(self.best.certificates):
-            ended = certificate.ended(self.status, self.tol, self.best.doubt)
-            found.append(Solution(beta[:, j], float(b[j]), ended, tuple(self.history), seconds, solver, reason))
-        return Joint(found, self.best)
+        best, seconds, found = self.best, now() - self.began, []
+        for j, certificate in enumerate(best.certificates):
+            ended, beta, b = certificate.ended(self.status, self.tol, best.doubt), best.beta[:, j], float(best.b[j])
+            found.append(Solution(beta, b, ended, tuple(self.history), seconds, solver, reason))
+        joint = Joint(found)
+        joint.found = best
+        return joint

@@ -228,22 +228,23 @@ class WorstCertificate(Certificate):
         return f"the worst of {len(self.parts)} problems, {self.name}: {super().__str__()}"
 
 
-def worst(certificates: Sequence[Certificate], names: Sequence[str], tol: float) -> Certificate:
+def worst(certificates: Sequence[Certificate], names: str | Sequence[str], tol: float) -> Certificate:
     """The certificate of them all: that with the largest relative gap, of those that have not converged if there are
     any; ties go to the first.
 
-    Gaps that differ by no more than `tol` are a tie: what is left of a gap below tol is how the CPU added up.
+    Gaps that differ by no more than `tol` are a tie: what is left of a gap below tol is how the CPU added up. Names may
+    be one word, which stands before the number of each.
     """
     if len(certificates) == 1:
         return certificates[0]
     everyone = range(len(certificates))
     worse = [i for i in everyone if not certificates[i].converged] or everyone
     number = worse[first_largest([certificates[i].relative_gap for i in worse], tol)]
-    found = certificates[number]
+    found, name = certificates[number], f"{names} {number}" if isinstance(names, str) else names[number]
     if isinstance(found, WorstCertificate):  # as those of ridge regression are
-        return replace(found, name=names[number], parts=tuple(certificates))
+        return replace(found, name=name, parts=tuple(certificates))
     own = {f.name: getattr(found, f.name) for f in fields(Certificate)}
-    return WorstCertificate(**own, name=names[number], parts=tuple(certificates))
+    return WorstCertificate(**own, name=name, parts=tuple(certificates))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -350,12 +351,7 @@ class Solutions(tuple[Solution, ...]):
 class Joint(Solutions):
     """Answers that were found at once, a column for each problem; `found` is where their solver stood."""
 
-    found: Any
-
-    def __new__(cls, solutions: Sequence[Solution], found: Any = None) -> Joint:
-        joint = super().__new__(cls, solutions)
-        joint.found = found
-        return joint
+    found: Any = None
 
 
 def one_or_all(solutions: Sequence[Solution]) -> Solution | Solutions:

@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 
-class Way(IntEnum):
+class Summed(IntEnum):
     """What is summed up over the coordinates of two points; `COUNTS` are of bits that differ."""
 
     PRODUCTS = 0
@@ -36,7 +36,7 @@ class Map(IntEnum):
 class Form(NamedTuple):
     """A way and a map, with the map's numbers."""
 
-    way: Way
+    way: Summed
     map: Map = Map.NONE
     factor: float = 1.0
     offset: float = 0.0

@@ -9,7 +9,7 @@ namespace {
 // it is a vote for the first class. won[t, c] <- the votes; margin[t, c] <- the scores of the pairs that c comes first
 // in, minus those of the others: pairs in order, the former and the latter apart.
 inline void votes(const double *sums, const double *biases, int64_t k, int64_t n, bool ties, double *won, double *margin) {
-  constexpr int64_t AT_ONCE = 16;
+  constexpr int64_t AT_ONCE = 64;
   Zeros<double> counts(k * AT_ONCE), for_it(k * AT_ONCE), against(k * AT_ONCE);
   for (int64_t left = 0; left < n; left += AT_ONCE) {
     const int64_t wide = least_of(AT_ONCE, n - left);

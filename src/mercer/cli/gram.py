@@ -98,7 +98,7 @@ def _number(cell: str) -> float:
 
 
 @dataclass(frozen=True)
-class _Small:
+class _Written:
     """The matrix of few points, as text: exact where its values are fractions, rounded otherwise."""
 
     texts: list[list[str]]
@@ -114,7 +114,7 @@ class _Small:
         return "\n".join(lines)
 
 
-def _small(arguments: argparse.Namespace, kernel: Any, X: Any) -> _Small | None:
+def _small(arguments: argparse.Namespace, kernel: Any, X: Any) -> _Written | None:
     """The matrix where there are few points."""
     from ..explain.algebra import solve
     from ..explain.exact import NotByHandError
@@ -126,16 +126,16 @@ def _small(arguments: argparse.Namespace, kernel: Any, X: Any) -> _Small | None:
     if given is not None or isinstance(kernel, Precomputed):
         try:
             K = Sample(**read_sample(X.tolist() if given is None else given[0], kernel, "")).K
-            return _Small(
+            return _Written(
                 [[str(v) for v in row] for row in K], len(K) - len(solve(K, [K[0][0] * 0] * len(K)).directions)
             )
         except (NotByHandError, ValueError):  # of other values, rounded ones; of a matrix that is none, the evidence
             pass
     values = X if isinstance(kernel, Precomputed) else kernel.resolve(X)(X)
-    return _Small([[f"{float(v):.4g}" for v in row] for row in values], None)
+    return _Written([[f"{float(v):.4g}" for v in row] for row in values], None)
 
 
-def _render(out: Any, found: Any, picture: str | None, small: _Small | None) -> None:
+def _render(out: Any, found: Any, picture: str | None, small: _Written | None) -> None:
     text = str(found)
     if small is not None:
         first, _, rest = text.partition("\n")

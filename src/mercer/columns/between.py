@@ -21,7 +21,7 @@ from ..parallel import for_each, thread_count
 from ..types import Array, DType, Points
 from .choose import way_of
 from .columns import BLOCK, PROBE_COLUMNS, SCRATCH, Columns, padded, pieces, sizes, sums_between
-from .dense import Tiles
+from .tiles import Tiles
 from .way import core
 
 _CACHE_BYTES = 2**18  # One thread uses values of so many bytes while they are in its cache.

@@ -8,8 +8,7 @@ from math import log2, sqrt
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .._core.forms import Form, Map
-from .._core.forms import Way as Sums
+from .._core.forms import Form, Map, Summed
 from ..amounts import AT_A_TIME
 from ..kernels import (
     Chi2,
@@ -33,8 +32,8 @@ from ..kernels.points import is_sparse, overflow_checked_later, require_no_overf
 from ..types import Array, Points
 from .algebra import Added, Changed, Cosines, Multiplied, Rounded
 from .blocks import Blocks
-from .dense import Bits, Tiles
 from .sparse import Inverted
+from .tiles import Bits, Tiles
 from .way import AnyWay
 
 _LOG2E = log2(np.e)
@@ -65,10 +64,10 @@ def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike, exact: bool
     if form is None or not hasattr(X, "shape"):
         cost = 1.0 if isinstance(kernel, Constant) else _PYTHON if kernel.serial else _cost_of_fill(X)
         return Blocks(kernel, X, dtype, cost)
-    gaussian = form.way == Sums.SQUARES and form.map == Map.EXPONENTIAL
+    gaussian = form.way == Summed.SQUARES and form.map == Map.EXPONENTIAL
     if gaussian and not exact and all(map(_zeros_and_ones, sets)):
         words = -(-width(X) // (8 * np.dtype(dtype).itemsize))
-        return Bits(Form(Sums.COUNTS, Map.EXPONENTIAL, form.factor), words, dtype)
+        return Bits(Form(Summed.COUNTS, Map.EXPONENTIAL, form.factor), words, dtype)
     if all(map(is_sparse, sets)):
         if not _is_far(form, sets, dtype):
             return _sparse(kernel, form, X, dtype)
@@ -78,7 +77,7 @@ def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike, exact: bool
             return Blocks(kernel, X, dtype, _cost_of_fill(X))
     if gaussian and not exact and _by_products(form, sets, dtype):
         mean = np.asarray(X.sum(axis=0, dtype=np.float64)).reshape(-1) / X.shape[0]  # in the same order everywhere
-        return Tiles(form._replace(way=Sums.PRODUCTS, factor=-2.0 * form.factor), mean, form.factor, dtype)
+        return Tiles(form._replace(way=Summed.PRODUCTS, factor=-2.0 * form.factor), mean, form.factor, dtype)
     return Tiles(form, np.zeros(width(X)), 0.0, dtype)
 
 
@@ -103,9 +102,9 @@ def _by_products(form: Form, sets: Sequence[Points], dtype: DTypeLike) -> bool:
 
 def _is_far(form: Form, sets: Sequence[Points], dtype: DTypeLike) -> bool:
     """Whether distances of sparse points would lose digits, as differences of what each point alone adds to them."""
-    if form.way not in (Sums.SQUARES, Sums.DISTANCES, Sums.CHI2_DISTANCES):
+    if form.way not in (Summed.SQUARES, Summed.DISTANCES, Summed.CHI2_DISTANCES):
         return False
-    size = squared_norms if form.way == Sums.SQUARES else _absolute_sums
+    size = squared_norms if form.way == Summed.SQUARES else _absolute_sums
     largest = max(float(size(X).max()) for X in sets)
     return not abs(form.factor) * largest <= (_FAR_SINGLE if np.dtype(dtype) == np.float32 else _FAR_DOUBLE)
 
@@ -120,31 +119,31 @@ def _form(kernel: Kernel) -> Form | None:
     """The kernel as the native tiles compute it; None, where they do not."""
     match kernel:
         case Linear():
-            return Form(Sums.PRODUCTS)
+            return Form(Summed.PRODUCTS)
         case Polynomial():
-            return Form(Sums.PRODUCTS, Map.POWER, float(kernel.gamma), float(kernel.coef0), int(kernel.degree))
+            return Form(Summed.PRODUCTS, Map.POWER, float(kernel.gamma), float(kernel.coef0), int(kernel.degree))
         case Gaussian():
-            return Form(Sums.SQUARES, Map.EXPONENTIAL, -float(kernel.gamma) * _LOG2E)
+            return Form(Summed.SQUARES, Map.EXPONENTIAL, -float(kernel.gamma) * _LOG2E)
         case Laplacian():
-            return Form(Sums.DISTANCES, Map.EXPONENTIAL, -float(kernel.gamma) * _LOG2E)
+            return Form(Summed.DISTANCES, Map.EXPONENTIAL, -float(kernel.gamma) * _LOG2E)
         case Matern():
-            return Form(Sums.SQUARES, _MATERN[kernel.nu], sqrt(2.0 * kernel.nu) / float(kernel.length_scale))
+            return Form(Summed.SQUARES, _MATERN[kernel.nu], sqrt(2.0 * kernel.nu) / float(kernel.length_scale))
         case Intersection():
-            return Form(Sums.MINIMA)
+            return Form(Summed.MINIMA)
         case Chi2():
-            return Form(Sums.CHI2)
+            return Form(Summed.CHI2)
         case ExpChi2():
-            return Form(Sums.CHI2_DISTANCES, Map.EXPONENTIAL, -float(kernel.gamma) * _LOG2E)
+            return Form(Summed.CHI2_DISTANCES, Map.EXPONENTIAL, -float(kernel.gamma) * _LOG2E)
     return None
 
 
 def _sparse(kernel: Kernel, form: Form, X: Points, dtype: DTypeLike) -> AnyWay:
     """Sparse points by an inverted index; what one point alone adds to the sum is its level."""
-    if form.way == Sums.SQUARES:
+    if form.way == Summed.SQUARES:
         if form.map != Map.EXPONENTIAL:
             return Blocks(kernel, X, dtype, _cost_of_fill(X))
-        return Inverted(form._replace(way=Sums.PRODUCTS, factor=-2.0 * form.factor), form.factor, X, dtype)
-    one_sided = form.way in (Sums.DISTANCES, Sums.CHI2_DISTANCES)
+        return Inverted(form._replace(way=Summed.PRODUCTS, factor=-2.0 * form.factor), form.factor, X, dtype)
+    one_sided = form.way in (Summed.DISTANCES, Summed.CHI2_DISTANCES)
     return Inverted(form, form.factor if one_sided else 0.0, X, dtype)
 
 

@@ -28,11 +28,12 @@ from .._core.reference import CHUNK
 from ..amounts import AT_A_TIME
 from ..kernels import Kernel
 from ..kernels.points import Chosen, count, require_no_overflow
-from ..limits import now
+from ..limits import look, now
+from ..memory import DOUBLE
 from ..parallel import for_each, thread_count
 from ..types import Array, DType, Index, Points
 from .choose import way_of
-from .dense import Tiles
+from .tiles import Tiles
 from .way import AnyWay, Ready, Task, core
 
 BLOCK = 96  # rows that native loops add up before they reach a sum: batches of any number of blocks give the same bits
@@ -49,6 +50,8 @@ _FEW = 512  # rows; sums over so few are those of predictions, to the last bit
 _FEW_VALUES = 1000  # To find a faster way of so few would take longer than to compute them.
 _SYMMETRIC = 6e6  # bytes of temporaries of a thread that uses values twice
 _STRIPS = 16  # of a symmetric product, at most: each has sums of its own
+_SUMS_OF_STRIPS = 8  # of K V with several columns, whatever the number of threads,
+_SUMS = 4.0 * SCRATCH  # of so many bytes, at most
 CHEAP = 70.0  # multiply-adds: a value costs as much as reading it from memory
 DEAR = 200.0  # it costs more than looking for it there
 
@@ -101,6 +104,7 @@ class Columns:
         self.batch, piece = sizes(self.way, self.scratch / self.threads)
         self.parts = pieces(at.size, piece, threads=self.threads)
         self._held: list[Ready] | None = None
+        self.__dict__.pop("errors", None)  # those of other columns
 
     def ready(self) -> list[Ready] | None:
         """The pieces made ready, when that is first asked for; None, where there is no room to keep them."""
@@ -114,10 +118,17 @@ class Columns:
         return np.asarray(self.kernel.diag(self.X), np.float64)
 
     @cached_property
-    def error(self) -> float:
-        """By how much a value may differ from k."""
+    def errors(self) -> tuple[Array | float, float]:
+        """For each column by what part of itself a value >= 0 may differ from k, or 0; and by how much beside that."""
         held = self.ready()
-        return inf if held is None else self.way.error(held)
+        found = None if held is None else self.way.errors(held)
+        return (0.0, inf) if found is None else found
+
+    @property
+    def error(self) -> float:
+        """By how much a value may differ from k, where none is above 1."""
+        part, rest = self.errors
+        return float(np.max(part, initial=0.0)) + rest
 
     @property
     def precise(self) -> AnyWay:
@@ -129,16 +140,20 @@ class Columns:
 
     @cached_property
     def value_seconds(self) -> float:
-        """Seconds of a value, measured on more and more rows until that takes long enough."""
+        """Seconds of a value, measured on more and more rows until that takes long enough.
+
+        The less of two looks, unless values are a user's own function: something else may run meanwhile.
+        """
         serial = self.kernel.serial
         narrow = self.narrow(self.at[: PROBE_COLUMNS[serial]], self.threads)
         narrow.ready()
         for most in _PROBE_ROWS[serial]:
             rows = self.at[:most]
-            out = np.empty((rows.size, narrow.n), self.dtype)
-            began = now()
-            narrow.fill(rows, out, np.arange(rows.size))
-            seconds = now() - began
+            out, ends = np.empty((rows.size, narrow.n), self.dtype), [now()]
+            for _ in range(1 if serial else 2):
+                narrow.fill(rows, out, np.arange(rows.size))
+                ends.append(now())
+            seconds = min(after - before for before, after in pairwise(ends))
             if seconds >= _PROBE_SECONDS:
                 break
         return seconds / out.size
@@ -247,11 +262,47 @@ class Columns:
                     way.add_both(ready, columns, v[top], v[left], sums[number, left], sums[number, top])
 
         for_each(range(len(strips)), task, self.threads)
-        self.counted.values += rows.size * (rows.size + BATCH) // 2
+        self.counted.values += rows.size * (rows.size + batch) // 2
         total = np.zeros(rows.size)
         for part in sums:
             total += part
         return total
+
+
+def multiply(columns: Columns, V: Array, dtype: DTypeLike) -> Array:
+    """K V in float64 from values of this precision; with float32 ones, sums within a tile are float32 too."""
+    n, many = V.shape
+    if many == 1 or columns.matrix is not None or not _worth(columns, many):
+        return columns.product(np.arange(n), V, np.arange(n), dtype)
+    way = columns.way if np.dtype(dtype) == columns.dtype else columns.precise
+    X, V = way.prepared(columns.X), np.ascontiguousarray(V, way.dtype)
+    side = max(BLOCK, min(SIDE, int(columns.scratch / columns.threads / max(3.0 * way.bytes_a_point, 1.0))))
+    strips = pieces(n, side)
+    sums = np.zeros((_SUMS_OF_STRIPS, n, many))
+
+    def task(own: int) -> None:
+        total, tile = sums[own], np.empty((side, side), way.dtype)
+        turns = (own, 2 * _SUMS_OF_STRIPS - 1 - own)  # long strips and short ones: as much work for everybody
+        for number in [i for i in range(len(strips)) if i % (2 * _SUMS_OF_STRIPS) in turns]:
+            look()
+            top = strips[number]
+            rows, every = way.rows(X, columns.at[top]), np.arange(top.stop - top.start)
+            for left in strips[number:]:
+                values = tile[: every.size, : left.stop - left.start]
+                way.fill(rows, way.columns(X, columns.at[left]), every, values)
+                total[top] += values @ V[left]
+                if left != top:
+                    total[left] += values.T @ V[top]
+
+    for_each(range(_SUMS_OF_STRIPS), task, columns.threads)
+    columns.counted.values += n * (n + side) // 2
+    return np.asarray(sums.sum(axis=0))
+
+
+def _worth(columns: Columns, many: int) -> bool:
+    """Whether there are enough points, and room for the sums; symmetric to the last digit is only what we computed."""
+    roomy = DOUBLE * _SUMS_OF_STRIPS * many * columns.n <= min(_SUMS, _SUMS * columns.scratch / SCRATCH)
+    return columns.n > SIDE and roomy and columns.kernel.symmetric
 
 
 def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence[int], dtype: DTypeLike) -> Array:

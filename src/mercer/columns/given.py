@@ -21,7 +21,7 @@ class GivenColumns(Columns):
     cheap, dear = True, False
 
     def __init__(self, K: Array, n: int, counted: Counted | None = None, error: float = 0.0) -> None:
-        self.matrix, self.dtype, self.threads, self.error = K, K.dtype, 1, error
+        self.matrix, self.dtype, self.threads, self.errors = K, K.dtype, 1, (0.0, error)
         self.counted = Counted() if counted is None else counted
         self.at, self.n = np.arange(n), n
         self.diag = np.asarray(K.diagonal()[:n], np.float64)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .._core.forms import Form
-from .._core.forms import Way as Sums
+from .._core.forms import Form, Summed
 from .._core.reference import PANEL
 from ..amounts import AT_A_TIME
 from ..types import Array, Index, Points
@@ -35,7 +34,7 @@ class Inverted(Way[Entries]):
 
     def __init__(self, form: Form, factor: float, X: Points, dtype: DTypeLike) -> None:
         self.form, self.factor, self.dtype = form, float(factor), np.dtype(dtype)
-        self.symmetric = form.way != Sums.CHI2
+        self.symmetric = form.way != Summed.CHI2
         starts = range(0, max(X.indices.size, 1), AT_A_TIME.values)
         counts = [np.bincount(X.indices[start : start + AT_A_TIME.values], minlength=X.shape[1]) for start in starts]
         frequency = np.sum(counts, axis=0) / X.shape[0]
@@ -55,7 +54,7 @@ class Inverted(Way[Entries]):
     def _entries(self, points: Points, by: Points, count: int) -> Entries:
         levels = np.zeros(-(-count // PANEL) * PANEL, self.dtype)
         if self.factor:
-            own = points.multiply(points) if self.form.way == Sums.PRODUCTS else abs(points)
+            own = points.multiply(points) if self.form.way == Summed.PRODUCTS else abs(points)
             levels[:count] = self.factor * np.asarray(own.sum(axis=1), np.float64).reshape(-1)
         return Entries(by.indptr.astype(np.int32), by.indices.astype(np.int32), by.data, levels, count)
 

@@ -45,9 +45,16 @@ class Way(ABC, Generic[Set]):
     symmetric: bool = True
     """Whether k(x, z) and k(z, x) are the same to the last digit, wherever they stand in a block."""
 
+    def errors(self, ready: Sequence[Set]) -> tuple[Array, float] | None:
+        """For each column by what part of itself a value k(., z) may differ from k, whatever the row; and by how much
+        beside that. None, where nobody has proved a bound, or values may be below 0.
+        """
+        return None
+
     def error(self, ready: Sequence[Set]) -> float:
-        """By how much a value of points that are ready may differ from k; infinite, where nobody has proved a bound."""
-        return inf
+        """By how much a value of points that are ready may differ, where none is above 1; infinite without a bound."""
+        found = self.errors(ready)
+        return inf if found is None else float(found[0].max(initial=0.0)) + found[1]
 
     def prepared(self, X: Points) -> Points:
         """A set of points as `rows` and `columns` take it."""

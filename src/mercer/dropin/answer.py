@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._core.core import CHOICE
 from ..columns import padded, padded_square
-from ..estimators.base import Machine
 from ..estimators.checks import ScaleWarning
+from ..estimators.machine import Machine
 from ..estimators.multiclass import pack, pairs
 from ..estimators.one_class import OneClassSVM
-from ..estimators.together import Found, Lot, settled
+from ..estimators.together import Lot, Settled, settled
 from ..gram import DenseGram
-from ..gram.base import Aim, Parts
+from ..gram.gram import Aim, Parts
 from ..kernels import Kernel
 from ..kernels.points import Domain, is_sparse
 from ..solution import Certificate, Status, worst
@@ -58,7 +58,7 @@ class RefusedError(Exception):
     """Why scikit-learn has to do it."""
 
 
-class Answer(NamedTuple):
+class LibsvmAnswer(NamedTuple):
     """Support vectors sorted by class (and how many there are of each, where there are classes), coefficients of each
     problem as rows, and what is proved of them.
     """
@@ -93,7 +93,7 @@ def of_few(
     weight: Array | None,
     pose: Callable[[Array, Array | None], Problems],
     tol: float,
-) -> Answer | None:
+) -> LibsvmAnswer | None:
     """What one native call finds with K of all points; None where it does not come to a KKT violation of `tol`."""
     rows, given = None, kernel.domain is Domain.VALUES
     if weight is not None and not weight.all():
@@ -119,7 +119,7 @@ def of_few(
     if group is not None:
         used = used[group[used].argsort(kind="stable")]
         per_class = np.bincount(group[used], minlength=layout.shape[0] + 1)
-    return Answer(
+    return LibsvmAnswer(
         used if rows is None else rows[used], per_class, layout.take(used, axis=1), np.array([one.b for one in found]),
         certificate, [1] * len(found),
     )  # fmt: skip
@@ -140,7 +140,7 @@ def matrix_of(kernel: Kernel, X: Array) -> Array:
     return K
 
 
-def settled_exactly(kernel: Kernel, X: Array, problems: Lot, tol: float, gap: float) -> list[Found] | None:
+def settled_exactly(kernel: Kernel, X: Array, problems: Lot, tol: float, gap: float) -> list[Settled] | None:
     """Every problem to this KKT violation and relative gap, by one native call; None where pairs do not settle one."""
     n, K = len(X), matrix_of(kernel, X)
     how = Aim(problems.bias, 0.5 * gap, _PART * tol, max(_STEPS, min(_MORE_STEPS, _WORK // n)))
@@ -166,7 +166,7 @@ def light(certificate: Any) -> Any:
     return replace(certificate, residuals=np.zeros(0), **({"parts": parts} if parts else {}))
 
 
-def of_machine(machine: Machine, X: Any, y: Array, weight: Array, tol: float) -> Answer:
+def of_machine(machine: Machine, X: Any, y: Array, weight: Array, tol: float) -> LibsvmAnswer:
     """What the machine finds, to finer and finer gaps until the conditions of optimality hold to `tol` as well.
 
     RefusedError where that is not reached.
@@ -184,7 +184,7 @@ def of_machine(machine: Machine, X: Any, y: Array, weight: Array, tol: float) ->
     if machine.support_.size == 0 and isinstance(machine, OneClassSVM):
         raise RefusedError("f = 0 is the best answer, which has no support vectors")
     solutions = machine.solution_ if isinstance(machine.solution_, tuple) else (machine.solution_,)
-    return Answer(
+    return LibsvmAnswer(
         machine.support_, machine.n_support_, machine.dual_coef_, machine.intercept_, light(machine.certificate_),
         [max(1, solution.iterations) for solution in solutions],
     )  # fmt: skip

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from ..amounts import A_DIGIT
 from ..estimators.checks import validated
-from ..estimators.machines import fit_machines
+from ..estimators.fitting import fit_machines
 from ..estimators.together import posed
 from ..gram import Design, LinearGram
 from ..kernels import Linear

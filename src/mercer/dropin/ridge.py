@@ -17,9 +17,9 @@ from ..gram import DenseGram
 from ..kernels import FromBlocks, Kernel, Linear, Precomputed
 from ..kernels.pairwise import linear_scores
 from ..kernels.points import is_sparse
-from ..solution import Certificate, Status
+from ..solution import Certificate, Status, worst
 from ..solvers.ridge.linear_system import System
-from ..solvers.ridge.ridge_certificate import of_targets
+from ..solvers.ridge.posed import TARGET, of_arrays
 from ..types import Array
 from .answer import RefusedError, few_dense, light, log, matrix_of, quietly, told
 from .documented import documented
@@ -123,12 +123,12 @@ def _of_few(kernel: Kernel, X: Array, targets: Array, weight: Array, alpha: floa
     A = K.copy()
     A.flat[:: n + 1] += alpha / weight
     beta = cho_solve(cho_factor(A, overwrite_a=True, check_finite=False), targets, check_finite=False)
-    system = System(DenseGram(K, kernel, X), targets, alpha / weight, penalty=alpha)
+    system = System(of_arrays(X, targets, weight, False, K.nbytes, penalty=alpha), DenseGram(K, kernel, X))
     answer = system.answer(beta, K @ beta, np.zeros(beta.shape[1]), done=True)
     found = [light(certificate.ended(Status.STALLED, _GAP)) for certificate in answer.certificates]
     if not all(certificate.converged for certificate in found):
         raise RefusedError("the equations are too close to singular")
-    return beta, of_targets(found, _GAP)
+    return beta, worst(found, TARGET, _GAP)
 
 
 def _of_machine(kernel: Kernel, X: Any, targets: Array, weight: Array, alpha: float) -> tuple[Array, Certificate]:
@@ -139,4 +139,4 @@ def _of_machine(kernel: Kernel, X: Any, targets: Array, weight: Array, alpha: fl
         machine.fit(X, targets, weight)
     if machine.has_landmarks_ or any(c.status is not Status.CONVERGED for c in machine.certificates_):
         raise RefusedError("the answer is not exact")
-    return machine.dual_coef_, of_targets([light(c) for c in machine.certificates_], _GAP)
+    return machine.dual_coef_, worst([light(c) for c in machine.certificates_], TARGET, _GAP)

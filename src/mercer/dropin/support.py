@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .. import estimators
 from ..columns import sums_between
-from ..estimators.base import Machine
+from ..estimators.machine import Machine
 from ..estimators.multiclass import cast as votes_cast
 from ..estimators.multiclass import join, paired
 from ..estimators.together import Lot
@@ -28,7 +28,7 @@ from ..kernels.points import is_sparse
 from ..losses import EpsilonInsensitive, Hinge, Loss, OneClass
 from ..solution import Certificate
 from ..types import Array
-from .answer import Answer, Problems, RefusedError, few_dense, log, of_few, of_machine, told
+from .answer import LibsvmAnswer, Problems, RefusedError, few_dense, log, of_few, of_machine, told
 from .documented import documented
 
 try:
@@ -117,7 +117,7 @@ class OnMercer:
         weight = np.maximum(sample_weight, 0.0)
         return weight if by_class is None else weight * by_class[y.astype(int)]
 
-    def _found(self, X: Any, y: Array, weight: Array | None) -> Answer:
+    def _found(self, X: Any, y: Array, weight: Array | None) -> LibsvmAnswer:
         """The answer: of few points by one native call, where that leads to the end; else by Mercer's machine."""
         kernel, few, tol = self._mercer_kernel(), few_dense(X), self.tol  # type: ignore[attr-defined]
         if few is not None:
@@ -168,7 +168,7 @@ class OnMercer:
             return Polynomial(int(settings.degree), float(settings._gamma), float(settings.coef0))
         return Precomputed()
 
-    def _keep(self, found: Answer, X: Any) -> None:
+    def _keep(self, found: LibsvmAnswer, X: Any) -> None:
         """The nine attributes of LIBSVM, in its own conventions: of two classes, the first is the positive one."""
         classifies = self._impl == "c_svc"  # type: ignore[attr-defined]
         sign = -1.0 if classifies and self.classes_.size == 2 else 1.0  # type: ignore[attr-defined]

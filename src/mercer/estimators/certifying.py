@@ -18,11 +18,11 @@ from ..solution import Certificate, Status, worst
 from ..solvers.base import repaired
 from ..solvers.ridge import NystromCG
 from ..solvers.ridge.linear_system import System
-from ..solvers.ridge.ridge_certificate import of_targets
+from ..solvers.ridge.posed import TARGET, of_arrays
 from ..types import Array, Points
-from .base import Machine
 from .certifying_linear import BOUND, certify_linear
 from .from_sklearn import as_machine, ridge_kernel
+from .machine import Machine
 from .online import Online
 from .predicted import linear_as_predicted
 from .ridge import KernelRidge
@@ -92,19 +92,20 @@ def _certify_ridge(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Cer
         raise ValueError(f"A certificate of kernel ridge regression needs alpha > 0, not {estimator.alpha!r}.")
     if landmarks:
         found = certified_landmarks(estimator, replace(training.problem, penalty=estimator.alpha_))
-        return of_targets(found, estimator.tol)
+        return worst(found, TARGET, estimator.tol)
     betas = coefficients.reshape(n, -1)[training.rows]
     if np.count_nonzero(betas) != np.count_nonzero(coefficients):
         raise ValueError(_OTHER_WEIGHTS)
     biases = np.broadcast_to(estimator.intercept_ if own else 0.0, betas.shape[1])
     if training.centre is not None:
         biases = biases + np.reshape(estimator.coef_, (-1, training.centre.size)) @ training.centre
-    _, T, weight = training.problem.whole
-    gram, found = unformed(training.problem.kernel, training.problem.whole.X), []
+    ridge, (X, T, weight) = training.problem, training.problem.arrays
+    gram, found = unformed(ridge.kernel, X), []
     for j, penalty in enumerate(np.broadcast_to(penalties, betas.shape[1]).tolist()):
-        system = System(gram, T[:, j : j + 1], penalty / weight, training.problem.bias, penalty=penalty)
-        found += system.answer(betas[:, j : j + 1], None, biases[j : j + 1]).certificates
-    return of_targets(found, estimator.tol if own else BOUND)
+        one = slice(j, j + 1)
+        system = System(of_arrays(X, T[:, one], weight, ridge.bias, ridge.budget, penalty=penalty), gram)
+        found += system.answer(betas[:, one], None, biases[one]).certificates
+    return worst(found, TARGET, estimator.tol if own else BOUND)
 
 
 _OTHER_WEIGHTS = "The estimator has coefficients for points of weight 0: sample_weight is not what it was fitted with."

@@ -11,7 +11,7 @@ from ..kernels import FromBlocks, Gaussian, Kernel, Linear, Polynomial, Precompu
 from ..kernels import kernel as as_kernel
 from ..kernels.points import width
 from ..types import Points
-from .base import Machine
+from .machine import Machine
 from .one_class import OneClassSVM
 from .svc import SVC
 from .svr import SVR

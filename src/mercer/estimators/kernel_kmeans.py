@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..amounts import AT_A_TIME, ROUNDING
 from ..arithmetic import DefaultArithmetic
 from ..columns import pieces
-from ..features.base import double, random_generator
+from ..features.base import double
 from ..features.leading import leading
 from ..kernels import Gaussian, Kernel
 from ..kernels import kernel as as_kernel
 from ..kernels.points import Domain, count, objects
-from ..params import RebuildsParameters, require_integer
+from ..params import RebuildsParameters, random_generator, require_integer
 from ..types import Array, Index, Points
 from .checks import sample_weights
 from .kernel_pca import square_matrix

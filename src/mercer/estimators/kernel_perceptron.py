@@ -23,10 +23,10 @@ from ..params import require_integer
 from ..problem import Task
 from ..solution import Inseparable, Status
 from ..types import Array, Index, Points
-from .base import Machine
 from .callbacks import Hooks, with_callbacks
 from .checks import classes_of, classes_of_stream, keeping, predicted, require_settings
 from .functions import Functions
+from .machine import Machine
 from .online import Online, Seen, confirmed, weighted_rows
 
 

@@ -19,7 +19,6 @@ from ..solution import Solution
 from ..solvers import Automatic, CoordinateDescent, Solver, StochasticSubgradient
 from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
-from .base import Machine
 from .centring import centre_of
 from .checks import (
     CHECKS,
@@ -37,6 +36,7 @@ from .checks import (
     weights_with_classes,
 )
 from .hints import NO_PROBABILITIES, Absent
+from .machine import Machine
 from .tasks import Training
 
 _COPIED_BYTES = 4_000_000  # Points of no more than so many bytes may be copied.

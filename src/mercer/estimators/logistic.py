@@ -11,11 +11,12 @@ from ..amounts import TOLERANCE
 from ..gram import Gram, LinearGram, gram_of
 from ..gram.linear import constant_beside_linear
 from ..kernels import Gaussian
+from ..kernels.points import count
 from ..losses import Logistic
 from ..parallel import thread_count
 from ..problem import Task
+from ..solvers.newton.in_points import held_step
 from ..types import Array, Index, Points
-from .base import Machine
 from .checks import (
     BOTH,
     LIMITS,
@@ -26,6 +27,7 @@ from .checks import (
     predicted,
     weights_with_classes,
 )
+from .machine import Machine
 from .tasks import Training
 
 
@@ -176,5 +178,5 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
         if constant is not None:
             return LinearGram(training.points, constant)
         at_once = min(len(training.tasks), thread_count())
-        worth = 1.0 + 2.0 * len(training.tasks)  # Newton steps on K take longer than its values, for each problem.
-        return gram_of(training.kernel, training.points, self.memory, parts=2 + at_once, worth=worth)
+        ahead = len(training.tasks) * held_step(count(training.points))
+        return gram_of(training.kernel, training.points, self.memory, parts=2 + at_once, ahead=ahead)

@@ -14,6 +14,7 @@ import numpy as np
 from .._core.core import CHOICE
 from ..amounts import AT_A_TIME
 from ..columns import pieces
+from ..parallel import for_each
 from ..types import Array, Index
 
 core = CHOICE.functions
@@ -69,16 +70,21 @@ def apart(scores: Array, k: int) -> Array:
     return parts
 
 
-def cast(sums: Callable[[slice], Array], n: int, k: int, biases: Array, ties: bool = True) -> tuple[Array, Array]:
+def cast(
+    sums: Callable[[slice], Array], n: int, k: int, biases: Array, ties: bool = True, threads: int = 1
+) -> tuple[Array, Array]:
     """The votes for each class and its margins, (n, k), from sums over each class (k, k - 1, .) at a slice of n points.
 
     A score above 0 (with `ties`, of 0 too) is a vote for the first class of its pair. A margin is the sum of the scores
-    of pairs that the class comes first in, minus the others.
+    of pairs that the class comes first in, minus the others. With threads, two slices are worked on at a time.
     """
     won, margin = np.empty((2, n, k))
-    step = max(1, AT_A_TIME.values // (k * (k - 1)))
-    for at in pieces(n, step):
+
+    def task(at: slice) -> None:
         core.votes(np.ascontiguousarray(sums(at)), biases, ties, won[at], margin[at])
+
+    every = pieces(n, max(1, AT_A_TIME.values // (2 * k * (k - 1))))
+    for_each(every, task, min(threads, 2) if len(every) > 1 else 1)
     return won, margin
 
 

@@ -24,10 +24,10 @@ from ..solvers import solver as as_solver
 from ..solvers.newton import NystromNewton
 from ..solvers.spread_decomposition import SpreadDecomposition
 from ..types import Array
-from .base import Machine
 from .checks import SAMPLE, advise, keeping, sample_weights, warn_of, warn_of_gaps
+from .fitting import fit_machines
 from .logistic import KernelLogistic
-from .machines import fit_machines
+from .machine import Machine
 from .repeated import numbers_of
 from .resumed import Checkpoint
 from .ridge import KernelRidge

@@ -13,8 +13,8 @@ from ..losses import OneClass
 from ..problem import Task
 from ..ties import ROUNDING
 from ..types import Array, Index, Points
-from .base import Machine
 from .checks import LIMITS, Range, Settings
+from .machine import Machine
 
 
 class OneClassSVM(OutlierMixin, Machine):  # type: ignore[misc]

@@ -20,7 +20,7 @@ from ..kernels.points import common_dtype, count, squared_norms, take
 from ..losses import HardMargin, Squared
 from ..problem import Task, objective
 from ..solution import Certificate, Solution, Status
-from ..solvers.ridge.row_sums import Piece
+from ..solvers.ridge.row_sums import DataPiece
 from ..types import Index, Points
 from .tasks import Training
 
@@ -84,7 +84,9 @@ def _rounding_of_nothing(machine: Any, number: int) -> float:
     return ROUNDING.of_a_number * float(np.abs(machine.dual_coef_[number]) @ lengths) ** 2
 
 
-def ridge_as_predicted(machine: Any, X: Points, rows: Index, data: Piece, solutions: list[Solution]) -> list[Solution]:
+def ridge_as_predicted(
+    machine: Any, X: Points, rows: Index, data: DataPiece, solutions: list[Solution]
+) -> list[Solution]:
     """The same for ridge regression with the linear kernel, in values of J; `data` is of these rows of X."""
     found, W, b = [], np.atleast_2d(machine._coef), np.ravel(machine.intercept_)
     scores, penalty = np.reshape(machine._mean(X), (count(X), -1))[rows], float(machine.alpha_)

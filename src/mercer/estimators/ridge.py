@@ -5,30 +5,29 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from functools import partial
+from sys import maxsize
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
 
 from ..driver import solve
-from ..features.base import random_generator
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import linear_weights
 from ..kernels.points import Domain, count, objects, take
 from ..limits import Deadline, Interrupt, looking, until
 from ..memory import parse_bytes
-from ..params import suggestion
+from ..params import random_generator, suggestion
 from ..progress import Watch
-from ..solution import Joint, Solutions
+from ..solution import Joint, Solutions, worst
 from ..solvers import ConjugateGradient, NystromCG
 from ..solvers.ridge import Ridge
-from ..solvers.ridge.linear_system import Block, RidgeSolver
-from ..solvers.ridge.posed import is_chunks, of_arrays, of_chunks
+from ..solvers.ridge.linear_system import AllTargets, RidgeSolver
+from ..solvers.ridge.posed import TARGET, is_chunks, of_arrays, of_chunks
 from ..solvers.ridge.ridge_auto import choose_ridge, landmarks_within
-from ..solvers.ridge.ridge_certificate import of_targets
 from ..types import Array, Index, Points
 from .centring import far_centre
 from .checks import (
@@ -42,10 +41,11 @@ from .checks import (
     require_here,
     require_settings,
     sample_weights,
+    validated,
     warn_of,
 )
 from .predicted import ridge_as_predicted
-from .ridge_answer import Answer, answered, moved_back
+from .ridge_answer import RidgeAnswer, answered, moved_back
 from .ridge_blocks import SpreadRows
 from .ridge_path import RidgePath, grid_of, path_of
 from .ridge_predict import RidgePredictions
@@ -176,7 +176,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         for earlier in ("path_", "loo_residuals_"):  # are there only where this fit finds them
             self.__dict__.pop(earlier, None)
         if self.alpha == "loo":
-            with looking(interrupt.look), until(deadline.part(_PATH_SHARE)):
+            with looking(interrupt), until(deadline.part(_PATH_SHARE)):
                 self.path_ = path_of(training.problem, training.solver, grid_of(training.problem, self.alphas))
             self.alpha_ = self.path_.best
         else:
@@ -189,9 +189,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         )  # fmt: skip
         if solutions.found.doubt is not None:
             warn_of(solutions.found.doubt)
-        answer = Answer(list(solutions))
-        if problem.loo or not isinstance(solutions.found, Block):  # there is more to find
-            with looking(interrupt.look), until(deadline):
+        answer = RidgeAnswer(list(solutions))
+        if problem.loo or not isinstance(solutions.found, AllTargets):  # there is more to find
+            with looking(interrupt), until(deadline):
                 answer = answered(problem, solutions)
         self._keep_answer(training, answer)
 
@@ -220,23 +220,24 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         """Admit the data, leave out what has no weight, and find the kernel and the solver."""
         self._check()
         kernel, generator = as_kernel(self.kernel), random_generator(self.random_state)
-        if is_chunks(X, y):
+        if y is None and is_chunks(X):
             return self._chunks(X, kernel, generator)
         X, y = self._admit_both(X, y, kernel)
         n = count(X)
-        weight = sample_weights(sample_weight, n)
+        weight = np.ones(n) if sample_weight is None else sample_weights(sample_weight, n)
         rows = np.flatnonzero(weight)
         points = X
         if rows.size < n:
             points = X[np.ix_(rows, rows)] if kernel.domain is Domain.VALUES else take(X, rows)
         advise(self, kernel, points)
-        kernel = kernel.resolve(points, weight[rows])
+        kernel = kernel.resolve(points, None if sample_weight is None else weight[rows])
         solver, reason = self._choice(kernel, points)
         centred = bool(self.bias) and isinstance(kernel, Linear) and not isinstance(solver, NystromCG)
         centre = far_centre(points, weight[rows], parse_bytes(self.memory)) if centred else None
         around = points if centre is None else points - centre
-        data = of_arrays(around, y.reshape(n, -1)[rows], weight[rows], bool(self.bias), parse_bytes(self.memory))
-        return _Training(replace(data, kernel=kernel, generator=generator), solver, reason, X, y, rows, centre)
+        T, budget, rest = y.reshape(n, -1)[rows], parse_bytes(self.memory), {"kernel": kernel, "generator": generator}
+        data = of_arrays(around, T, weight[rows], bool(self.bias), budget, **rest)
+        return _Training(data, solver, reason, X, y, rows, centre)
 
     def _chunks(self, X: Any, kernel: Kernel, generator: np.random.Generator) -> _Training:
         budget = parse_bytes(self.memory)
@@ -259,8 +260,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
             several.append(X.several)
             data = X.data(bool(self.bias), budget, solver.drawn(len(X.points)), generator)
         else:
-            data = of_chunks(X, admit, bool(self.bias), budget, solver.drawn(2**60), generator)
-        assert data.pool is not None
+            data = of_chunks(X, admit, bool(self.bias), budget, solver.drawn(maxsize), generator)
         advise(self, kernel, data.pool.X)
         resolved = kernel.resolve(data.pool.X, data.pool.weight)
         y = np.empty((0, data.stream.targets)) if several[0] else np.empty(0)
@@ -276,9 +276,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
             raise ValueError("KernelRidge: loo needs a factor, which ConjugateGradient does not have: use 'nystrom'.")
         X = rows.points[:]
         advise(self, kernel, X)
-        data = rows.whole(bool(self.bias), parse_bytes(self.memory))
-        y = rows.T if rows.several else rows.T[:, 0]
-        data = replace(data, kernel=kernel.resolve(X, rows.weight), generator=generator)
+        y, kernel = rows.T if rows.several else rows.T[:, 0], kernel.resolve(X, rows.weight)
+        budget, rest = parse_bytes(self.memory), {"kernel": kernel, "generator": generator}
+        data = of_arrays(rows.points, rows.T, rows.weight, bool(self.bias), budget, **rest)
         return _Training(data, solver, "", X, y, np.arange(len(y)))
 
     def _admit_both(self, X: Points, y: Any, kernel: Kernel, reset: bool = True) -> tuple[Any, Any]:
@@ -286,7 +286,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         if not isinstance(X, np.ndarray):
             require_here(self, X)
         if kernel.domain in (Domain.VECTORS, Domain.VALUES):
-            X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, reset=reset, **CHECKS[kernel.domain])
+            X, y = validated(self, X, y, y_numeric=True, multi_output=True, reset=reset, **CHECKS[kernel.domain])
         else:
             X, y = objects(X), _numbers(y)
             check_consistent_length(range(count(X)), y)
@@ -297,9 +297,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
 
     def _choice(self, kernel: Kernel, points: Points) -> tuple[RidgeSolver, str]:
         """The solver, and why."""
-        solver = self._solver()
-        if solver is None:
+        if self.solver is None:
             return choose_ridge(kernel, points, parse_bytes(self.memory), factor=bool(self.loo))
+        solver = self._solver()
         if not isinstance(solver, RidgeSolver):
             raise ValueError(f"KernelRidge: {solver!r} is not a solver of ridge regression.")
         if self.loo and isinstance(solver, ConjugateGradient):
@@ -308,7 +308,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
 
     # The answer.
 
-    def _keep_answer(self, training: _Training, answer: Answer) -> None:
+    def _keep_answer(self, training: _Training, answer: RidgeAnswer) -> None:
         """What was learned, as attributes."""
         y, rows = training.y, training.rows
         problem, solutions = training.problem, answer.solutions
@@ -333,13 +333,13 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
             solutions = ridge_as_predicted(self, training.X, rows, problem.arrays, solutions)
         self.solution_: Any = Solutions(solutions) if several else solutions[0]
         self.certificates_ = tuple([solution.certificate for solution in solutions])
-        self.certificate_ = of_targets(self.certificates_, self.tol)
+        self.certificate_ = worst(self.certificates_, TARGET, self.tol)
         most_likely = np.array([2.0 * c.primal / (self.alpha_ * problem.stream.n) for c in self.certificates_])
         self.amplitude_ = most_likely if several else most_likely[0]
         self.has_landmarks_ = answer.points is not None
         self._spread_, self._spread_centre = answer.spread, training.centre
         exact = answer.points is None
-        self._training_ridge: Any = (rows, self.alpha_ / problem.whole.weight) if exact else None
+        self._training_ridge: Any = (rows, self.alpha_ / problem.arrays.weight) if exact else None
         self._left_out_ = None
         self._left_points, self._left_weight, self._left_errors = answer.left_out or (None, None, None)
         residuals = answer.loo_residuals

@@ -17,10 +17,10 @@ from ..solution import Joint, Solution
 from ..solvers.conjugate_gradients import norms
 from ..solvers.ridge import Ridge
 from ..solvers.ridge.in_features import FeatureProblem, Weights, measured
-from ..solvers.ridge.linear_system import Block
+from ..solvers.ridge.linear_system import AllTargets
 from ..solvers.ridge.nystrom_cg import root
-from ..solvers.ridge.ridge_certificate import RidgeCertificate
-from ..solvers.ridge.row_sums import Features, Piece
+from ..solvers.ridge.posed import RidgeCertificate
+from ..solvers.ridge.row_sums import DataPiece, RowsOfFeatures
 from ..types import Array, Points
 from .ridge_interval import MOST
 from .ridge_path import residuals_from_factor, residuals_from_weights
@@ -32,7 +32,7 @@ _SAMPLE_SHARE = (
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class RidgeAnswer:
     """The solution of each target, and what else the fit has found."""
 
     solutions: list[Solution]
@@ -47,19 +47,19 @@ class Answer:
     """With landmarks and all rows in the normal equations: points, weights and errors of some rows."""
 
 
-def answered(ridge: Ridge, solutions: Joint) -> Answer:
+def answered(ridge: Ridge, solutions: Joint) -> RidgeAnswer:
     """The answer, and what follows from it, as far as there is time."""
     found = solutions.found
-    if isinstance(found, Block):
+    if isinstance(found, AllTargets):
         residuals = None
         if ridge.loo and found.factor is not None:
             with suppress(*STOPPED):
                 residuals = residuals_from_factor(found.factor, found.beta, ridge.bias)
-        return Answer(list(solutions), loo_residuals=residuals)
+        return RidgeAnswer(list(solutions), loo_residuals=residuals)
     return _of_weights(ridge, found, list(solutions))
 
 
-def _of_weights(ridge: Ridge, best: Weights, solutions: list[Solution]) -> Answer:
+def _of_weights(ridge: Ridge, best: Weights, solutions: list[Solution]) -> RidgeAnswer:
     problem, landmarks = best.problem, best.problem.features.landmarks
     residuals = left_out = None
     with suppress(*STOPPED):
@@ -73,7 +73,7 @@ def _of_weights(ridge: Ridge, best: Weights, solutions: list[Solution]) -> Answe
             look()
             left_out = _left_out(problem, best)
     spread = WeightsSpread.of(problem, best) if best.inverse is not None else None
-    return Answer(solutions, landmarks, best.w if landmarks is None else None, spread, residuals, left_out)
+    return RidgeAnswer(solutions, landmarks, best.w if landmarks is None else None, spread, residuals, left_out)
 
 
 def _left_out(problem: FeatureProblem, best: Weights) -> tuple[Points, Array, Array]:
@@ -84,7 +84,7 @@ def _left_out(problem: FeatureProblem, best: Weights) -> tuple[Points, Array, Ar
     return some.X, some.weight, some.T - scores - best.b
 
 
-def _last(problem: FeatureProblem, size: int) -> Piece:
+def _last(problem: FeatureProblem, size: int) -> DataPiece:
     """Rows drawn at random: the last, since landmarks are among the first, and fit too well."""
     assert problem.drawn is not None
     n = count(problem.drawn.X)
@@ -129,7 +129,7 @@ def certified_landmarks(estimator: Any, ridge: Ridge) -> list[RidgeCertificate]:
     kernel, landmarks, bias = estimator.kernel_, estimator.X_fit_, bool(estimator.bias)
     c = np.asarray(estimator.dual_coef_, np.float64).reshape(count(landmarks), -1)
     L = root(kernel, landmarks, 0.0)
-    features = Features(kernel, landmarks, len(L))
+    features = RowsOfFeatures(kernel, landmarks, len(L))
     problem = FeatureProblem(ridge.stream, features, L, estimator.alpha_, bias, ridge.centre)
     start = norms(measured(problem, np.zeros(c.shape)).residual)
     now = measured(problem, L.T @ c)
@@ -142,11 +142,13 @@ def certified_landmarks(estimator: Any, ridge: Ridge) -> list[RidgeCertificate]:
     return answer.certificates
 
 
-def moved_back(problem: Ridge, centre: Array | None, answer: Answer, solutions: list[Any]) -> tuple[Answer, list[Any]]:
+def moved_back(
+    problem: Ridge, centre: Array | None, answer: RidgeAnswer, solutions: list[Any]
+) -> tuple[RidgeAnswer, list[Any]]:
     """f(x) = <w, x - centre> + b as <w, x> + (b - <w, centre>): by w, since sums over <x_i, x> would lose digits."""
     w = answer.weights
     if w is None:
-        w = np.asarray(problem.whole.X.T @ np.column_stack([solution.beta for solution in solutions]))
+        w = np.asarray(problem.arrays.X.T @ np.column_stack([solution.beta for solution in solutions]))
     astray = np.asarray(centre, np.float64) @ w
     moved = [replace(s, b=s.b - float(a)) for s, a in zip(solutions, astray, strict=True)]
     return replace(answer, weights=w), moved

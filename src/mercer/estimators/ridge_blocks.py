@@ -16,19 +16,16 @@ from ..arithmetic import by_default
 from ..columns import SCRATCH, pieces, product_between
 from ..columns.columns import PIECE
 from ..kernels import Kernel
-from ..memory import DOUBLE
 from ..shards.afar import Share, SpreadPoints
 from ..shards.block import Block
 from ..shards.compact import Brief, Rows, in_brief, run_of, size_of
 from ..shards.engine import WorkersLostError
 from ..shards.messages import Lost
 from ..solvers.ridge import Ridge
-from ..solvers.ridge.posed import of_arrays, values_within
-from ..solvers.ridge.row_sums import Features, Moments, Piece, Stream, Sums, moments, sums
+from ..solvers.ridge.row_sums import DataPiece, Moments, RowsOfFeatures, Stream, Sums, moments, sums
 from ..types import Array, Points
 
 _TRIES = 10  # as often targets may be lost in one pass
-_VALUES = SCRATCH // DOUBLE // DOUBLE // 2  # Of features, at a time: there are several copies.
 
 
 class SpreadRows:
@@ -49,21 +46,16 @@ class SpreadRows:
         mass = float(self.weight.sum())
         centre = self.weight @ self.T / mass if bias else np.zeros(self.T.shape[1])
         drawn = generator.permutation(len(self.points))[:most]
-        pool = Piece(self.points[drawn], self.T[drawn], self.weight[drawn])
+        pool = DataPiece(self.points[drawn], self.T[drawn], self.weight[drawn])
         stream = Stream(
-            lambda: (Piece(*piece) for piece in self()), len(self.points), self.T.shape[1], values_within(budget),
-            afar=self,
+            lambda: (DataPiece(*piece) for piece in self()), len(self.points), self.T.shape[1], budget, self,
         )  # fmt: skip
         return Ridge(stream, mass, centre, bias, budget, None, pool)
-
-    def whole(self, bias: bool, budget: int) -> Ridge:
-        """All of it, where it is."""
-        return of_arrays(self.points, self.T, self.weight, bias, budget)
 
     # Sums, block by block.
 
     def sums(
-        self, features: Features, coefficients: Array, dtype: Any, centre: Array | None, errors: Array | None
+        self, features: RowsOfFeatures, coefficients: Array, dtype: Any, centre: Array | None, errors: Array | None
     ) -> list[Sums]:
         """What each block adds; errors are filled, where they are given."""
         told = _given(features), coefficients, np.dtype(dtype).name, centre, errors is not None
@@ -73,7 +65,7 @@ class SpreadRows:
                 errors[part.places] = found[number][1]
         return [reply[0] for reply in found.values()]
 
-    def moments(self, features: Features, centre: Array, L: Array | None) -> Iterator[Moments]:
+    def moments(self, features: RowsOfFeatures, centre: Array, L: Array | None) -> Iterator[Moments]:
         """The normal equations: the sum of those of all blocks."""
         first, *others = self._pass(moments_of_rows, (_given(features), centre, L)).values()
         yield reduce(Moments.plus, others, first)
@@ -102,7 +94,7 @@ class SpreadRows:
         return self.name, in_brief(part.rows), self.T[part.places], Brief.of(self.weight[part.places])
 
 
-def _given(features: Features) -> tuple[Kernel, Points, int]:
+def _given(features: RowsOfFeatures) -> tuple[Kernel, Points, int]:
     return features.kernel, features.landmarks, features.size
 
 
@@ -125,13 +117,13 @@ class _HeldTargets(NamedTuple):
         """The rows, some at a time; with one more target, which is 1 everywhere."""
         n = size_of(self.rows)
 
-        def read() -> Iterator[Piece]:
+        def read() -> Iterator[DataPiece]:
             for part in pieces(n, PIECE):
                 some = slice(part.start, min(part.stop, n))
                 T = np.column_stack([self.T[some], np.ones(some.stop - some.start)]) if ones else self.T[some]
-                yield Piece(X[run_of(self.rows, some)], T, self.weight.at(some))
+                yield DataPiece(X[run_of(self.rows, some)], T, self.weight.at(some))
 
-        return Stream(read, n, self.T.shape[1] + ones, _VALUES)
+        return Stream(read, n, self.T.shape[1] + ones, SCRATCH // 2)
 
 
 @by_default
@@ -143,7 +135,7 @@ def sums_of_rows(block: Block, name: str, told: Any) -> tuple[Sums, Array | None
     features, coefficients, dtype, centre, wanted = told
     stream = held.stream(block.X, ones=coefficients.shape[1] > held.T.shape[1])
     errors = np.empty((stream.n, coefficients.shape[1])) if wanted else None
-    return sums(stream, Features(*features), coefficients, dtype, centre=centre, errors=errors), errors
+    return sums(stream, RowsOfFeatures(*features), coefficients, dtype, centre=centre, errors=errors), errors
 
 
 @by_default
@@ -153,7 +145,7 @@ def moments_of_rows(block: Block, name: str, told: Any) -> Moments | Lost:
     if held is None:
         return Lost()
     features, centre, L = told
-    *_, total = moments(held.stream(block.X), Features(*features), centre, L)
+    *_, total = moments(held.stream(block.X), RowsOfFeatures(*features), centre, L)
     assert total is not None
     return total
 

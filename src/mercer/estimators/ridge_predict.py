@@ -11,7 +11,7 @@ from ..kernels.pairwise import linear_scores
 from ..kernels.points import Domain, admit_both, count, cut, is_sparse, take
 from ..memory import parse_bytes
 from ..types import Array, Points
-from .base import Machine
+from .machine import Machine
 from .ridge_interval import (
     LeftOut,
     drawn,

@@ -29,7 +29,7 @@ from ..kernels.points import Domain, count, cut, diagonal
 from ..memory import DOUBLE, BudgetError, format_bytes
 from ..solvers.ridge.cholesky import fill_columns
 from ..solvers.ridge.in_features import FeatureProblem, Inverse, Weights
-from ..solvers.ridge.row_sums import Features
+from ..solvers.ridge.row_sums import RowsOfFeatures
 from ..solvers.triangular import (
     Factor,
     NotDefiniteError,
@@ -161,8 +161,8 @@ class WeightsSpread:
         return out * weight
 
     @property
-    def _large(self) -> Features:
-        return Features(self.kernel, self.landmarks, len(self.mean))
+    def _large(self) -> RowsOfFeatures:
+        return RowsOfFeatures(self.kernel, self.landmarks, len(self.mean))
 
     def _features(self, X: Points) -> Array:
         """z(x), a column for each point."""

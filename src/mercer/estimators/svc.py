@@ -13,9 +13,9 @@ from ..amounts import TOLERANCE
 from ..kernels import Gaussian
 from ..kernels.points import count
 from ..losses import HardMargin, Hinge
+from ..parallel import thread_count
 from ..problem import Task
 from ..types import Array, Index, Points
-from .base import Machine
 from .checks import (
     BOTH,
     LIMITS,
@@ -28,6 +28,7 @@ from .checks import (
 )
 from .contributions import Contributions, contributions
 from .hints import NO_PROBABILITIES, Absent
+from .machine import Machine
 from .multiclass import apart, cast, class_slices, decision, pack, paired, pairs, unpack
 
 
@@ -159,7 +160,11 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
     def _votes(self, X: Points) -> Array:
         """What the pairs of classes say, some points at a time: for many classes there are very many pairs."""
 
-        return decision(*cast(lambda at: self._parts(X[at]), count(X), self.classes_.size, self.intercept_))
+        def sums(at: slice) -> Array:
+            return self._parts(X[at])
+
+        threads = 1 if self.kernel_.serial else thread_count()
+        return decision(*cast(sums, count(X), self.classes_.size, self.intercept_, threads=threads))
 
     def pairwise_decision_function(self, X: Points) -> Array:
         """f(x) of each pair of classes (0, 1), (0, 2), ..., (1, 2), ..., positive for the first class of the pair."""

@@ -13,8 +13,8 @@ from ..kernels import Gaussian
 from ..losses import EpsilonInsensitive
 from ..problem import Task
 from ..types import Array, Index, Points
-from .base import Machine
 from .checks import BOTH, LIMITS, POSITIVE, Range, Settings
+from .machine import Machine
 
 
 class SVR(RegressorMixin, Machine):  # type: ignore[misc]

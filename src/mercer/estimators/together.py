@@ -16,7 +16,7 @@ import numpy as np
 
 from ..examination import accounts_from, excess
 from ..gram import Gram
-from ..gram.base import Aim, Parts
+from ..gram.gram import Aim, Parts
 from ..limits import now
 from ..losses import HardMargin, Loss
 from ..parallel import for_each, thread_count
@@ -35,7 +35,7 @@ _REASON = "it is small: settled by one native call"
 _NONE = np.empty(0)
 
 
-class Found(NamedTuple):
+class Settled(NamedTuple):
     """What was found of a problem: its certificate tells how good it is. `steps`: of pairs."""
 
     beta: Array
@@ -75,7 +75,7 @@ def settle(
     for_each(pieces, work, thread_count() if len(pieces) > 1 else 1)
 
 
-def _solution(found: Found, seconds: float) -> Solution:
+def _solution(found: Settled, seconds: float) -> Solution:
     beta, b, certificate, steps = found
     step = Step(1, certificate.primal, certificate.dual, int(np.count_nonzero(beta)), seconds)
     work = 2.0 * steps * beta.size
@@ -105,7 +105,7 @@ def posed(tasks: Sequence[Task], n: int) -> Lot:
     return Lot(task.loss, y, C, rows, np.cumsum([task.n for task in tasks]), bool(task.bias), task.mass)
 
 
-def settled(call: Call, problems: Lot, how: Aim, shares: bool = True) -> list[Found]:
+def settled(call: Call, problems: Lot, how: Aim, shares: bool = True) -> list[Settled]:
     """One native call for all of them; nothing, where it cannot settle them."""
     loss, y, C, rows, ends, bias, mass = problems
     t, size, last = loss.terms(y, C), y.size, ends.tolist()
@@ -123,7 +123,7 @@ def settled(call: Call, problems: Lot, how: Aim, shares: bool = True) -> list[Fo
             at = slice(start, end)
             nothing = float((C[at] * loss.value(y[at], np.zeros(end - start))).sum())
             certificate = rounded(certificate, nothing)
-        found.append(Found(beta[start:end], b, certificate, steps))
+        found.append(Settled(beta[start:end], b, certificate, steps))
         start = end
     return found
 

@@ -112,13 +112,6 @@ def double(X: Points) -> Points:
     return X.astype(np.float64) if hasattr(X, "dtype") and X.dtype.kind == "f" else copied(X)
 
 
-def random_generator(seed: Any) -> np.random.Generator:
-    """NumPy's generator from None, a number, a generator or scikit-learn's older RandomState."""
-    if isinstance(seed, np.random.RandomState):
-        return np.random.default_rng(seed.randint(2**31))
-    return np.random.default_rng(seed)
-
-
 def require_bearable(owner: Any, features: int) -> None:
     """Refuse a map of more features than anybody could hold."""
     if features > MOST_FEATURES:

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..kernels import Gaussian, Kernel, Laplacian, Matern
 from ..kernels import kernel as as_kernel
-from ..params import require_integer
+from ..params import random_generator, require_integer
 from ..types import Points
-from .base import KernelMap, random_generator
+from .base import KernelMap
 
 
 class RandomFourier(KernelMap):

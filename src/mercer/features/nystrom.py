@@ -9,9 +9,9 @@ import numpy as np
 from ..gram.pivoted import pivoted_cholesky
 from ..kernels import Gaussian
 from ..kernels.points import common_dtype, count, take
-from ..params import require_integer
+from ..params import random_generator, require_integer
 from ..types import Points
-from .base import KernelMap, double, random_generator
+from .base import KernelMap, double
 from .spectral import root_of_inverse
 
 

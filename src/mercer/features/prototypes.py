@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from ..kernels import Gaussian
-from ..params import require_integer
-from .base import FeatureMap, random_generator
+from ..params import random_generator, require_integer
+from .base import FeatureMap
 
 
 class PrototypeMap(FeatureMap):

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..kernels import Centered, Gaussian
 from ..kernels.points import common_dtype, count
 from ..parallel import eigh
-from ..params import require_integer
+from ..params import random_generator, require_integer
 from ..ties import signed
 from ..types import Array, Points
-from .base import KernelMap, double, random_generator
+from .base import KernelMap, double
 
 
 class SpectralMap(KernelMap):

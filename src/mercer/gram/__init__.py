@@ -1,9 +1,9 @@
 """K on a training set: dense, by rows or low rank behind one protocol, and evidence that it is positive definite."""
 
-from .base import Gram, gram_of
 from .dense import DenseGram
 from .design import Design
 from .evidence import Evidence, evidence
+from .gram import Gram, gram_of
 from .linear import LinearGram
 from .lowrank import LowRankGram
 from .points import PointsGram, unformed

@@ -13,10 +13,10 @@ from ..columns import FEW, Columns, GivenColumns, block_between, padded, pieces,
 from ..kernels import Kernel, Precomputed
 from ..kernels.pairwise import dense
 from ..kernels.points import Domain, admit_both, common_dtype, count, take
-from ..limits import deadline, require
+from ..limits import deadline, flop_seconds, require
 from ..parallel import thread_count
 from ..types import Array, Index, Points
-from .base import Aim, Gram, Part, Parts, as_factor, as_index
+from .gram import Aim, Gram, Part, Parts, as_factor, as_index
 
 core = CHOICE.functions
 _STRIP = 64  # rows at a time
@@ -51,7 +51,7 @@ class DenseGram(Gram):
 
     @classmethod
     def compute(
-        cls, kernel: Kernel, X: Points, reason: str = "dense: asked for", dtype: Any = None, worth: float = 1.0
+        cls, kernel: Kernel, X: Points, reason: str = "dense: asked for", dtype: Any = None, ahead: float = 0.0
     ) -> DenseGram:
         """The Gram matrix of a kernel on X; its values of the precision of X where none is asked for. See gram_of."""
         if kernel.domain is Domain.VALUES:
@@ -62,7 +62,7 @@ class DenseGram(Gram):
             return cls(block_between(kernel, X, X, dtype), kernel, X, reason)
         columns = Columns(kernel, X, dtype, 1 if kernel.serial else thread_count())
         if deadline().limited:
-            require(worth * count(X) ** 2 * columns.value_seconds)
+            require(count(X) ** 2 * columns.value_seconds + ahead * flop_seconds())
         return cls(square_of(columns), kernel, X, reason, computed=True)
 
     @classmethod
@@ -79,11 +79,18 @@ class DenseGram(Gram):
     def nbytes(self) -> int:
         return int(self.matrix.nbytes)
 
+    @property
+    def once(self) -> bool:  # type: ignore[override]
+        return self.kernel.serial or not self.kernel.symmetric
+
     def diag(self) -> Array:
         return self.matrix.diagonal().copy()
 
     def rows(self, index: Any) -> Array:
         return np.asarray(self.matrix[as_index(index, self.n)])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.matrix, dtype, copy=copy)
 
     def __matmul__(self, v: Array) -> Array:
         v = np.asarray(as_factor(v, self.n), np.float64)

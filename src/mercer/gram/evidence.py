@@ -18,8 +18,8 @@ from ..limits import NEVER, deadline, until
 from ..memory import BudgetError, format_bytes, parse_bytes
 from ..parallel import eigh, one_blas_thread
 from ..types import Array, Points
-from .base import Gram, gram_of
 from .dense import DenseGram, DensePart
+from .gram import Gram, gram_of
 from .moved import invariance
 
 FULL = 2000  # up to so many points, all eigenvalues are computed

@@ -13,8 +13,8 @@ from ..kernels.base import Sum
 from ..kernels.pairwise import dot
 from ..kernels.points import nbytes, take, vectors
 from ..types import Array, Points
-from .base import Gram, as_factor, as_index
 from .design import Design
+from .gram import Gram, as_factor, as_index
 
 
 @dataclass(frozen=True, eq=False, repr=False)

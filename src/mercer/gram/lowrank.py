@@ -15,8 +15,8 @@ from ..kernels.pairwise import dot
 from ..kernels.points import cut, nbytes, require_no_overflow, squared_norms, take, vectors
 from ..parallel import thread_count
 from ..types import Array, Points
-from .base import Gram, as_factor, as_index
 from .design import Design
+from .gram import Gram, as_factor, as_index
 
 _STRIP = 1024  # rows of Z at a time
 
@@ -35,15 +35,22 @@ class LowRankGram(Gram):
         The kernel that it came from.
     points : array or list of n points, default=None
         The points.
+    budget : int, default=None
+        Bytes that a solver may take for rows and blocks of its own.
     """
 
     features: Any
     reason: str = "low rank: asked for"
     kernel: Kernel | None = None
     points: Points = None
+    budget: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", vectors(self.features, "features"))
+        if self.budget is not None:
+            object.__setattr__(self, "rows_memory", 0.5 * self.budget)
+            for name in ("room", "scratch"):
+                object.__setattr__(self, name, min(getattr(Gram, name), self.budget // 4))
 
     @property
     def n(self) -> int:
@@ -60,7 +67,8 @@ class LowRankGram(Gram):
 
     def columns(self, dtype: Any) -> Columns:
         """See Gram.columns; of the features."""
-        return Columns(Linear(), self.features, dtype, thread_count())
+        ready = np.inf if self.budget is None else self.budget // 4
+        return Columns(Linear(), self.features, dtype, thread_count(), ready, self.scratch)
 
     def rows(self, index: Any) -> Array:
         chosen = self.features[as_index(index, self.n)]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import Columns
+from ..columns import SCRATCH, Columns
 from ..kernels import Kernel
 from ..kernels.points import count, diagonal
 from ..limits import look
@@ -44,7 +44,7 @@ def pivoted_cholesky(
     residual = diagonal(kernel, X).astype(np.float64)
     negligible = (left or _NEGLIGIBLE[itemsize]) * max(float(residual.max(initial=0.0)), 0.0)
     F = np.empty((min(rank, n), n), dtype)  # transposed
-    columns = Columns(kernel, X[0:n], dtype, 1 if kernel.serial else thread_count(), room / _COPIES)
+    columns = Columns(kernel, X[0:n], dtype, 1 if kernel.serial else thread_count(), room / _COPIES, min(room, SCRATCH))
     pivots = np.empty(0, np.intp)
     if begun is not None:
         pivots = begun[1]

@@ -16,8 +16,8 @@ from ..kernels.points import Domain, admit, common_dtype, count, diagonal
 from ..memory import BudgetError, format_bytes, parse_bytes
 from ..parallel import cores, thread_count
 from ..types import Array, Points
-from .base import Aim, Gram, Part, Parts, as_factor, as_index
 from .dense import DenseGram
+from .gram import Aim, Gram, Part, Parts, as_factor, as_index
 from .linear import LinearGram, constant_beside_linear
 
 _BOOKS = 4 * 8  # bytes a row: which row is where, and since when; the diagonal

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..archives.atomic import write_whole
 from ..estimators import SVC, SVR, OneClassSVM
-from ..estimators.base import Machine
+from ..estimators.machine import Machine
 from ..estimators.multiclass import class_slices, pack, pairs, unpack
 from ..kernels import Gaussian, Kernel, Linear, Polynomial, Precomputed
 from ..kernels.base import Scaled

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..archives.atomic import write_whole
 from ..estimators import SVC, SVR, KernelLogistic, KernelPerceptron, KernelRidge, LinearSVC, OneClassSVM, Perceptron
-from ..estimators.base import Machine
+from ..estimators.machine import Machine
 from ..estimators.multiclass import class_slices, pairs
 from ..kernels.points import Domain, is_sparse
 from ..ties import ROUNDING

@@ -68,7 +68,7 @@ ESTIMATORS = {
 VALUES = {
     "Certificate": "mercer.solution",
     "WorstCertificate": "mercer.solution",
-    "RidgeCertificate": "mercer.solvers.ridge.ridge_certificate",
+    "RidgeCertificate": "mercer.solvers.ridge.posed",
     "Solution": "mercer.solution",
     "Inseparable": "mercer.solution",
     "MarginCertificate": "mercer.online",

@@ -19,7 +19,7 @@ import numpy as np
 from .._core.core import CHOICE
 from ..columns import pieces
 from ..types import Array, Index
-from .kernel_values import Rows
+from .kernel_values import RowsOfValues
 from .passes import Learner, Update
 
 _UNLIMITED = 2**62
@@ -59,7 +59,7 @@ class Dual(Learner):
 
     def __init__(
         self,
-        rows: Rows,
+        rows: RowsOfValues,
         Y: Array,
         held: Held | None = None,
         *,

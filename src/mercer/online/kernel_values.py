@@ -25,7 +25,7 @@ _WORTH_THREADS = 2_000_000  # values; smaller updates stay in one thread
 _ROOM = 2**28  # bytes that prepared points may take
 
 
-class Rows(ABC):
+class RowsOfValues(ABC):
     """k(u_i, x_j) for points u (those held before, then those of X) and x (those of X).
 
     block: of how many points at a time the square of values had better be computed.
@@ -50,7 +50,7 @@ class Rows(ABC):
         """k(u_i, u_i)."""
 
 
-def rows_of(kernel: Kernel, held: Points | None, X: Points, deadline: Deadline = NEVER) -> Rows:
+def rows_of(kernel: Kernel, held: Points | None, X: Points, deadline: Deadline = NEVER) -> RowsOfValues:
     """All values at once, where they are few or given and there is time for them; else some rows at a time."""
     if kernel.domain is Domain.VALUES:
         return _Matrix(X, X.diagonal().astype(np.float64))
@@ -79,7 +79,7 @@ def _values(columns: Columns, own: Index) -> Array:
     return K
 
 
-class _Matrix(Rows):
+class _Matrix(RowsOfValues):
     """All values, held."""
 
     def __init__(self, K: Array, diagonal: Array) -> None:
@@ -99,7 +99,7 @@ class _Matrix(Rows):
         return self.diagonal
 
 
-class _Streamed(Rows):
+class _Streamed(RowsOfValues):
     """Rows computed when they are needed, and forgotten. The columns are the points of X, the last of all."""
 
     def __init__(self, columns: Columns) -> None:

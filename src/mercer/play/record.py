@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from ..kernels import kernel
 from ..types import Array
 from .state import State, StateError, kernel_text
-from .steps import Step, steps_of
+from .steps import Shown, steps_of
 
 _CELLS = 112
 _INK, _PAPER, _DUAL, _PRIMAL = "#1b2027", "#faf9f6", "#6749be", "#0b7a70"
@@ -48,7 +48,7 @@ def record(state: State, path: str | Path, frames: int = 60, pace: float = 0.5) 
     return len(pictures)
 
 
-def _field(state: State, step: Step) -> tuple[Array, Array, Array]:
+def _field(state: State, step: Shown) -> tuple[Array, Array, Array]:
     """f at the middles of the cells; in regression the height above it."""
     x, y, half = state.view
     places = (np.arange(_CELLS) + 0.5) * 2 * half / _CELLS - half
@@ -61,7 +61,7 @@ def _field(state: State, step: Step) -> tuple[Array, Array, Array]:
     return x + places, y + places, f.reshape(across.shape)
 
 
-def _picture(state: State, step: Step, number: int, last: int) -> Any:
+def _picture(state: State, step: Shown, number: int, last: int) -> Any:
     """One step as pixels."""
     figure = Figure(figsize=(4.8, 5.5), dpi=100, facecolor=_PAPER)
     canvas: Any = FigureCanvasAgg(figure)
@@ -86,7 +86,7 @@ def _picture(state: State, step: Step, number: int, last: int) -> Any:
     return np.asarray(canvas.buffer_rgba())[..., :3].copy()
 
 
-def _points(ax: Any, state: State, step: Step) -> None:
+def _points(ax: Any, state: State, step: Shown) -> None:
     weight = np.abs(step.beta)
     size = np.where(weight > 0, 36 + 110 * np.sqrt(weight / max(float(weight.max()), 1e-300)), 22)
     plain = state.regression or state.settings["machine"] == "oneclass"
@@ -99,7 +99,7 @@ def _points(ax: Any, state: State, step: Step) -> None:
         ax.scatter(*at.T, s=260, facecolors="none", edgecolors=_DUAL, linewidths=2.2, zorder=4)
 
 
-def _bar(figure: Any, step: Step, machine: str, number: int, last: int) -> None:
+def _bar(figure: Any, step: Shown, machine: str, number: int, last: int) -> None:
     """Dual from the left, primal from the right, the relative gap between them; of a perceptron, its mistakes."""
     left, right = ("margin", "bound") if machine == "perceptron" else ("dual", "primal")
     size = max(abs(step.primal), abs(step.dual))

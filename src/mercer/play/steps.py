@@ -25,7 +25,7 @@ _NEWTON_STEPS, _MOST_FREE = 64, 200
 
 
 @dataclass(frozen=True)
-class Step:
+class Shown:
     """f = sum beta k + b after a step; what is proved of it; which points the step has changed."""
 
     beta: Array
@@ -72,7 +72,7 @@ def signs(labels: Array) -> Array:
     return np.where(labels == present[0], 1.0, -1.0)
 
 
-def steps_of(state: State) -> list[Step]:
+def steps_of(state: State) -> list[Shown]:
     """All steps of the state's method; raises StateError where there are none."""
     s, n = state.settings, len(state.points)
     if n == 0 or s["machine"] == "ridge":
@@ -102,9 +102,9 @@ def _terms(state: State, K: Array) -> _Terms:
     return _Terms(K, y, np.where(y > 0, 0.0, -s["C"]), np.where(y > 0, s["C"], 0.0), 0.0, 0.0)
 
 
-def _perceptron(K: Array, y: Array) -> list[Step]:
+def _perceptron(K: Array, y: Array) -> list[Shown]:
     n, alpha, F, b = y.size, np.zeros(y.size), np.zeros(y.size), 0.0
-    steps = [Step(alpha.copy(), 0.0, np.inf, 0.0)]
+    steps = [Shown(alpha.copy(), 0.0, np.inf, 0.0)]
     for _ in range(100):
         quiet = True
         for i in range(n):
@@ -118,7 +118,7 @@ def _perceptron(K: Array, y: Array) -> list[Step]:
                 margins = y * (F + b)
                 norm = np.sqrt(max(float(alpha @ margins), 0.0))
                 lower = float(margins.min()) / norm if norm > 0 else -np.inf
-                steps.append(Step(alpha * y, b, norm / float(alpha.sum()), lower, (i,)))
+                steps.append(Shown(alpha * y, b, norm / float(alpha.sum()), lower, (i,)))
         if quiet:
             break
     return steps
@@ -146,16 +146,16 @@ def _choose(t: _Terms, beta: Array, F: Array) -> tuple[int, int, float, tuple[fl
     return i, j, size, ends
 
 
-def _pairs(t: _Terms) -> list[Step]:
+def _pairs(t: _Terms) -> list[Shown]:
     beta = np.zeros(t.q.size)
     if t.mass:  # the first points, as far as the mass reaches
         beta = np.clip(t.mass - np.arange(t.q.size), 0.0, 1.0)
     F = t.K @ beta
-    steps: list[Step] = []
+    steps: list[Shown] = []
     changed: tuple[int, ...] = ()
     while len(steps) < MOST_STEPS:
         b, primal, dual = t.judge(beta, F)
-        steps.append(Step(beta.copy(), b, primal, dual, changed))
+        steps.append(Shown(beta.copy(), b, primal, dual, changed))
         pair = _choose(t, beta, F)
         if pair is None or primal - dual <= _CLOSED * max(abs(primal), abs(dual)):
             break
@@ -182,22 +182,22 @@ def _slopes(t: _Terms, C: float, F: Array, b: float) -> Array:
 _Next = Callable[[Array, Array, float, int], tuple[Array, Array, tuple[int, ...]]]
 
 
-def _walk(t: _Terms, next_: _Next) -> list[Step]:
+def _walk(t: _Terms, next_: _Next) -> list[Shown]:
     """beta, K beta and who was changed, step after step, until primal and dual have met."""
     beta, F, best = np.zeros(t.q.size), np.zeros(t.q.size), -np.inf
-    steps: list[Step] = []
+    steps: list[Shown] = []
     changed: tuple[int, ...] = ()
     for k in range(1, MOST_STEPS + 1):
         b, primal, dual = t.judge(beta, F)
         best = max(best, dual)
-        steps.append(Step(beta, b, primal, best, changed))
+        steps.append(Shown(beta, b, primal, best, changed))
         if primal - best <= _CLOSED * max(abs(primal), abs(best)):
             break
         beta, F, changed = next_(beta, F, b, k)
     return steps
 
 
-def _subgradient(t: _Terms, C: float) -> list[Step]:
+def _subgradient(t: _Terms, C: float) -> list[Shown]:
     def step(beta: Array, F: Array, b: float, k: int) -> tuple[Array, Array, tuple[int, ...]]:
         s = _slopes(t, C, F, b)
         return beta + (s - beta) / k, F + (t.K @ s - F) / k, _who(s)
@@ -205,7 +205,7 @@ def _subgradient(t: _Terms, C: float) -> list[Step]:
     return _walk(t, step)
 
 
-def _combined(t: _Terms, C: float) -> list[Step]:
+def _combined(t: _Terms, C: float) -> list[Shown]:
     """The best of all combinations of the dual points so far."""
     rows: list[Array] = []
     a = np.zeros(0)
@@ -223,7 +223,7 @@ def _combined(t: _Terms, C: float) -> list[Step]:
     return _walk(t, step)
 
 
-def _drawn(t: _Terms, C: float) -> list[Step]:
+def _drawn(t: _Terms, C: float) -> list[Shown]:
     """The best machine of all points that have joined so far; each pass in a new order."""
     n, word = t.q.size, 1
     rows: list[int] = []
@@ -304,16 +304,16 @@ def _who(s: Array) -> tuple[int, ...]:
     return tuple(np.flatnonzero(s).tolist())
 
 
-def _stochastic(t: _Terms, C: float) -> list[Step]:
+def _stochastic(t: _Terms, C: float) -> list[Shown]:
     n, word = t.q.size, 1
     beta, F, best, b, mean = np.zeros(n), np.zeros(n), -np.inf, 0.0, np.zeros(n)
-    steps: list[Step] = []
+    steps: list[Shown] = []
     changed: tuple[int, ...] = ()
     for k in range(1, MOST_STEPS + 1):
         bias, primal, _ = t.judge(beta, F)
         mean = mean + (_slopes(t, C, F, bias) - mean) / k  # a mean of dual points is one
         best = max(best, float(t.q @ mean) - float(mean @ t.K @ mean) / 2)
-        steps.append(Step(beta, bias, primal, best, changed))
+        steps.append(Shown(beta, bias, primal, best, changed))
         word = (word * 1664525 + 1013904223) & 0xFFFFFFFF
         i = min(n - 1, int((word + 0.5) / 4294967296 * n))
         add = n * C * t.q[i] / k if t.q[i] * (F[i] + b) < 1 else 0.0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .style import INK, axes, colour, last_step, legend_below, lightened, require_fitted
-from .support import Support, support_of
+from .support import SupportRows, support_of
 
 
 def alphas(estimator: Any, *, ax: Any = None, title: str | None = None) -> Any:
@@ -56,7 +56,7 @@ def _label(number: int, at_bound: bool, bounded: bool) -> str:
     return f"{sign}, {'at the bound' if at_bound else 'free'}" if bounded else sign
 
 
-def _counts(estimator: Any, support: Support) -> str:
+def _counts(estimator: Any, support: SupportRows) -> str:
     """How many points are of which kind."""
     shape = getattr(last_step(estimator), "shape_fit_", None)
     count, at_bound = support.rows.size, int(support.bound.sum())

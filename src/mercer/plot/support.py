@@ -16,7 +16,7 @@ _INSIDE = 0.05  # a point that is so far inside the margin is at its bound, what
 
 
 @dataclass(frozen=True, eq=False)
-class Support:
+class SupportRows:
     """Rows of the training set with a coefficient: beta (the largest in size of several problems), and its bound."""
 
     rows: Array
@@ -34,7 +34,7 @@ class Support:
         return np.abs(self.beta)
 
 
-def support_of(estimator: Any) -> Support | None:
+def support_of(estimator: Any) -> SupportRows | None:
     """The support vectors of a machine, or of the last step of a pipeline; None where it has none."""
     machine = last_step(estimator)
     if not hasattr(machine, "support_") or not hasattr(machine, "dual_coef_"):
@@ -45,14 +45,14 @@ def support_of(estimator: Any) -> Support | None:
     beta = layout[largest, np.arange(layout.shape[1])]
     limit = _limit(machine)
     bound = np.abs(beta) >= (1 - _AT_BOUND) * limit
-    return Support(np.asarray(machine.support_), beta, bound, float(np.max(limit)), _is_bounded(machine))
+    return SupportRows(np.asarray(machine.support_), beta, bound, float(np.max(limit)), _is_bounded(machine))
 
 
 @dataclass(frozen=True, eq=False)
 class Located:
     """Support vectors and where they are."""
 
-    support: Support
+    support: SupportRows
     estimator: Any
     points: Any
     """As the estimator takes them: before all steps of a pipeline."""
@@ -113,7 +113,7 @@ def _close(a: Array, b: Array) -> bool:
     return bool(np.allclose(a, b, rtol=1e-5, atol=1e-8 + 1e-6 * float(np.abs(b).max(initial=0.0))))
 
 
-def inside_margin(support: Support, signed: Array) -> Array:
+def inside_margin(support: SupportRows, signed: Array) -> Array:
     """Which are at their bound, also by y f(x) of each: sample weights change the bounds, and are not kept."""
     return np.asarray(support.bound | ((signed < 1 - _INSIDE) & support.bounded))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..types import Array, Index
-from .bounds import Between, between, right, wanted
+from .bounds import Interval, between, right, wanted
 from .paths import Posed, Solved
 
 _LESS = 1e-9  # of two accuracies: more than rounding
@@ -30,7 +30,7 @@ class Aims:
 
     known: dict[int, tuple[Array, Array]] = field(default_factory=dict)
     """Of each fold, which labels are surely right, and which may be: (C, points)."""
-    ranges: dict[int, Between] = field(default_factory=dict)
+    ranges: dict[int, Interval] = field(default_factory=dict)
     gaps: dict[int, tuple[Array, Array]] = field(default_factory=dict)
     ended: Array = field(default_factory=lambda: np.zeros(0, bool))
     """Which values of C were left so."""

@@ -25,7 +25,7 @@ _FLOOR = 1e-15  # of the objective: with float64 scores, less cannot be reached
 
 
 @dataclass(frozen=True, eq=False)
-class Between:
+class Interval:
     """f(x) of some points lies between low and high: (problems, C, points); b is the best bias: (problems, C)."""
 
     low: Array
@@ -34,14 +34,14 @@ class Between:
 
 
 def between(
-    posed: list[Posed], solved: list[Solved], fold: int, diag: Array, at: Index, new: Array, known: Between | None
-) -> Between:
+    posed: list[Posed], solved: list[Solved], fold: int, diag: Array, at: Index, new: Array, known: Interval | None
+) -> Interval:
     """The bounds of f at the points `at` that a fold asks for, for each problem and C; of those that are not new, the
     known ones.
     """
     shape = (len(posed), solved[0].b.shape[1], at.size)
-    empty = Between(np.empty(shape), np.empty(shape), np.zeros(shape[:2]))
-    found = Between(known.low.copy(), known.high.copy(), known.b.copy()) if known else empty
+    empty = Interval(np.empty(shape), np.empty(shape), np.zeros(shape[:2]))
+    found = Interval(known.low.copy(), known.high.copy(), known.b.copy()) if known else empty
     root = np.sqrt(np.maximum(diag, 0.0))
     for k in np.flatnonzero(new).tolist():
         problem, answer = posed[k], solved[k]
@@ -105,14 +105,14 @@ def _hidden(problem: Posed, answer: Solved, fold: int, own: Array, lost: Array) 
     return np.asarray(np.where(free | near, problem.weights[fold] * size, 0.0).sum(axis=1) * largest)
 
 
-def right(found: Between, truth: Index, classes: int, paired: bool) -> tuple[Array, Array]:
+def right(found: Interval, truth: Index, classes: int, paired: bool) -> tuple[Array, Array]:
     """For each C and point: whether its label is surely right, and whether it may be; `truth` is its class."""
     possible = _possible(found, classes, paired)
     may = np.take_along_axis(possible, truth[None, :, None], axis=2)[:, :, 0]
     return may & (possible.sum(axis=2) == 1), may
 
 
-def _possible(found: Between, classes: int, paired: bool) -> Array:
+def _possible(found: Interval, classes: int, paired: bool) -> Array:
     """Which classes may be predicted: (C, points, classes)."""
     low, high = found.low, found.high
     if classes == 2:
@@ -146,7 +146,7 @@ def _winners(low: Array, high: Array, classes: int) -> Array:
 
 
 def wanted(
-    found: Between, solved: list[Solved], fold: int, unsure: Array, paired: bool
+    found: Interval, solved: list[Solved], fold: int, unsure: Array, paired: bool
 ) -> tuple[Array, Array]:  # fmt: skip
     """The gaps by which the unsure labels of a fold would be decided; and where there are any: (problems, C)."""
     out = np.empty(found.low.shape[:2])

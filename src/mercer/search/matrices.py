@@ -14,11 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .._core.core import CHOICE
-from .._core.forms import Form, Map
-from .._core.forms import Way as Sums
+from .._core.forms import Form, Map, Summed
 from .._core.reference import PANEL
 from ..columns import Columns, padded, pieces
-from ..columns.dense import Tiles
+from ..columns.tiles import Tiles
 from ..kernels import Gaussian, Kernel
 from ..kernels.points import count, is_sparse, width
 from ..parallel import for_each
@@ -79,11 +78,11 @@ class Matrices:
     def _gaussian(self, gamma: float, K: Array) -> None:
         """2^(-gamma log2(e) |x - z|^2), the distances taken once for all gammas."""
         if self.distances is None:
-            way = Tiles(Form(Sums.SQUARES), np.zeros(width(self.X)), 0.0, np.float64)
+            way = Tiles(Form(Summed.SQUARES), np.zeros(width(self.X)), 0.0, np.float64)
             self.distances = np.empty((self.n, self.n))
             columns = Columns(Gaussian(gamma), self.X, np.float64, self.threads, way=way)
             columns.square(np.arange(self.n), self.distances)
-        form = Form(Sums.SQUARES, Map.EXPONENTIAL, -gamma * _LOG2E)
+        form = Form(Summed.SQUARES, Map.EXPONENTIAL, -gamma * _LOG2E)
         levels = np.zeros(padded(self.n) + PANEL)  # whole panels
 
         def strip(part: slice) -> None:

@@ -27,7 +27,7 @@ from .auto import AutoGrid
 from .choose import at_edge, decided
 from .row_numbers import Cell, Splits
 from .settings import key_of, last_step, prefix_of
-from .sheet import KNOWN, Answer, Sheet
+from .sheet import KNOWN, CellAnswer, Sheet
 from .spread import SpreadSheet
 
 _LOG = logging.getLogger("mercer")
@@ -317,9 +317,9 @@ class Search(GridSearchCV):  # type: ignore[misc]
             self.scorer_ = check_scoring(self.estimator)
         folds = range(self.n_splits_)
         answers = [[sheet.answers[key_of(settings), k] for k in folds] for settings in self.cv_results_["params"]]
-        seconds = np.array([[one.seconds if isinstance(one, Answer) else 0.0 for one in row] for row in answers])
+        seconds = np.array([[one.seconds if isinstance(one, CellAnswer) else 0.0 for one in row] for row in answers])
         self.cv_results_["mean_fit_time"], self.cv_results_["std_fit_time"] = seconds.mean(axis=1), seconds.std(axis=1)
-        shared = sum(np.isfinite(one.gap) for row in answers for one in row if isinstance(one, Answer))
+        shared = sum(np.isfinite(one.gap) for row in answers for one in row if isinstance(one, CellAnswer))
         self.how_ = f"{shared} of {len(answers) * self.n_splits_} fits shared their Gram matrices."
         self.pruned_ = np.array([any(getattr(one, "ended", False) for one in row) for row in answers], bool)
         if self.pruned_.any():
@@ -328,7 +328,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
             self.how_ += f" {many} of {len(answers)} settings were left early: they cannot be the best."
         self._prove(answers, sheet)
 
-    def _prove(self, answers: list[list[Answer | Exception]], sheet: Sheet | None) -> None:
+    def _prove(self, answers: list[list[CellAnswer | Exception]], sheet: Sheet | None) -> None:
         """What is known of the scores beyond their values."""
         self.score_bounds_: Any = None
         self.decided_: bool | None = None
@@ -341,7 +341,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
                 self.decided_ = decided(self.score_bounds_, self.best_index_)
         self.at_edge_ = at_edge(self.cv_results_["params"], self.best_params_) if hasattr(self, "best_params_") else []
 
-    def _bounds(self, answers: list[list[Answer | Exception]], sheet: Sheet) -> Any:
+    def _bounds(self, answers: list[list[CellAnswer | Exception]], sheet: Sheet) -> Any:
         """The means over the folds of the least and of the largest accuracy; None, where the score is none."""
         plain = self.scoring is None or (self.scoring == "accuracy" and sheet.weight is None)
         if not plain or any(getattr(one, "surely", None) is None for row in answers for one in row):

@@ -47,7 +47,7 @@ _CELLS = 5_000_000  # coefficients of all cells that are solved together: of lea
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class CellAnswer:
     """What is known of one setting in one fold."""
 
     seconds: float
@@ -96,7 +96,7 @@ class Sheet:
     deadline: Deadline
     paths: list[list[dict[str, Any]]] = field(default_factory=list)
     """Settings that differ in C alone, by growing C."""
-    answers: dict[tuple[str, int], Answer | Exception] = field(default_factory=dict)
+    answers: dict[tuple[str, int], CellAnswer | Exception] = field(default_factory=dict)
 
     prune: bool = False
     """Whether settings that cannot be the best any more are left as they are."""
@@ -216,7 +216,9 @@ class Sheet:
         if self.checkpoint is None:
             return
         with self.lock:
-            shared = {key: one for key, one in self.answers.items() if isinstance(one, Answer) and one.plain is None}
+            shared = {
+                key: one for key, one in self.answers.items() if isinstance(one, CellAnswer) and one.plain is None
+            }
             content = [[*key, *(getattr(one, name) for name in _KEPT)] for key, one in shared.items()]
             checkpoint.write(self.checkpoint, "search", self.identity, content)
             self.kept_at = now()
@@ -229,7 +231,7 @@ class Sheet:
         folds = [list(pair) for pair in self.splits.made]
         self.identity = checkpoint.identity_of(self.X, self.y, self.weight, folds, settings, self.train_too)
         for key, fold, *values in checkpoint.read(self.checkpoint, "search", self.identity) or []:
-            self.answers[key, fold] = Answer(**dict(zip(_KEPT, values, strict=True)))
+            self.answers[key, fold] = CellAnswer(**dict(zip(_KEPT, values, strict=True)))
 
     def _answer(self, path: list[dict[str, Any]], folds: list[int], weight: Array) -> None:
         """All settings of a path in some folds; plainly, where they cannot be shared: errors are those of a fit."""
@@ -248,7 +250,7 @@ class Sheet:
                 for fold in folds:
                     self.answers[key_of(settings), fold] = self._plainly(settings, fold, weight)
 
-    def _plainly(self, settings: dict[str, Any], fold: int, weight: Array) -> Answer | Exception:
+    def _plainly(self, settings: dict[str, Any], fold: int, weight: Array) -> CellAnswer | Exception:
         train, _ = self.splits.made[fold]
         began = now()
         y = None if self.y is None else rows_of(self.y, train)
@@ -260,7 +262,7 @@ class Sheet:
             machine.fit(rows_of(self.X, train), y, **params)
         except Exception as error:
             return error
-        return Answer(now() - began, plain=ByRows(machine, self.X))
+        return CellAnswer(now() - began, plain=ByRows(machine, self.X))
 
     def _points(self, estimator: Any, fold: int, weight: Array) -> Points | None:
         """Where the fold is solved; None where that would take too much memory."""
@@ -342,7 +344,7 @@ class Sheet:
             f, gap = found
             seconds = (now() - began) / len(f)
             for fold, (_, test) in enumerate(self.splits.made):
-                self.answers[key_of(settings), fold] = Answer(seconds, f[test, None], gap=gap)
+                self.answers[key_of(settings), fold] = CellAnswer(seconds, f[test, None], gap=gap)
         return found is not None
 
     def _posed(
@@ -364,7 +366,7 @@ class Sheet:
 
     def _read(
         self, first: Any, posed: list[Posed], matrix: Matrix, points: list[Points], folds: list[int]
-    ) -> list[list[Answer]]:
+    ) -> list[list[CellAnswer]]:
         """Solve; the answers of each fold and C."""
         diag, labels = matrix.precise.diagonal(), isinstance(first, SVC)
         asked = [np.concatenate([own.test, own.seen]) if self.train_too else own.test for own in points]
@@ -381,7 +383,7 @@ class Sheet:
             f = np.stack([one.scale[number][:, None] * one.asked[number] for one in solved], axis=2) + b.T[:, None, :]
             gap = np.max([one.gap[number] / np.maximum(objective(one)[number], _TINY) for one in solved], axis=0)
             out.append([
-                Answer(
+                CellAnswer(
                     0.0, f[c, : truth.size], f[c, truth.size :] if self.train_too else None, float(gap[c]),
                     None if sure is None else sure[c], None if may is None else may[c], bool(labels and aims.ended[c]),
                 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..limits import Deadline
 from ..parallel import thread_count
-from .sheet import Answer, Sheet
+from .sheet import CellAnswer, Sheet
 
 
 @dataclass(eq=False)
@@ -40,14 +40,14 @@ class SpreadSheet(Sheet):
             data.release()  # workers need not keep it, until the client collects its garbage
             self.keep()
 
-    def _here(self, answer: Answer | Exception) -> Answer | Exception:
+    def _here(self, answer: CellAnswer | Exception) -> CellAnswer | Exception:
         """A machine that was fitted by itself is asked of the points of here."""
-        if isinstance(answer, Answer) and answer.plain is not None:
+        if isinstance(answer, CellAnswer) and answer.plain is not None:
             answer.plain.X = self.X
         return answer
 
 
-def answered(path: list[dict[str, Any]], seconds: float | None, data: Any) -> dict[Any, Answer | Exception]:
+def answered(path: list[dict[str, Any]], seconds: float | None, data: Any) -> dict[Any, CellAnswer | Exception]:
     """The answers of a path in all folds, by all threads of a worker."""
     estimator, X, y, splits, memory, train_too, prune, weight = data
     sheet = Sheet(
@@ -57,6 +57,6 @@ def answered(path: list[dict[str, Any]], seconds: float | None, data: Any) -> di
     sheet.paths = [path]
     sheet.solve()
     for answer in sheet.answers.values():
-        if isinstance(answer, Answer) and answer.plain is not None:
+        if isinstance(answer, CellAnswer) and answer.plain is not None:
             answer.plain.X = None  # it is there already
     return sheet.answers

@@ -43,13 +43,13 @@ class SpreadPoints:
 
     ndim = 2
 
-    def __init__(self, engine: Engine, rows: Index | None = None, seen: Seen | None = None) -> None:
+    def __init__(self, engine: Engine, rows: Index | None = None, seen: SeenPoints | None = None) -> None:
         self.engine = engine
         self.rows = np.arange(engine.edges[-1]) if rows is None else rows
         self.shape = (self.rows.size, max((fact.width for fact in engine.facts), default=0))
         held = [fact for fact in engine.facts if fact.rows]
         self.dtype = np.result_type(*(fact.dtype for fact in held)) if held else np.dtype(np.float64)
-        self.seen = Seen() if seen is None else seen
+        self.seen = SeenPoints() if seen is None else seen
 
     def chosen(self, index: Index) -> SpreadPoints:
         """Some of them."""
@@ -150,7 +150,7 @@ def put(out: Array, parts: dict[int, Share], found: dict[int, Array]) -> None:
         out[part.places] = found[b]
 
 
-class Seen:
+class SeenPoints:
     """Points that were seen, by their rows in X."""
 
     def __init__(self) -> None:

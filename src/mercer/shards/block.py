@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,31 +119,36 @@ def ask(block: Block, message: Ask) -> Candidates | Lost:
 
 
 @by_default
-def move(block: Block, message: Moved) -> Summary | Lost:
-    """Some points have new coefficients."""
-    with block.lock:
-        known = block.pieces.get(message.problem)
-        if known is None or not message.round - 1 <= known.round <= message.round:
-            return Lost()
-        if known.round < message.round:
-            mine = np.flatnonzero(message.block == block.number)
-            places, piece = message.place[mine], known.piece
-            del block.pieces[message.problem]  # until F is whole again
-            gain = piece.follow(message.points, message.delta, places, message.beta[mine])
-            known = block.pieces[message.problem] = _Known(message.round, piece, piece.summary(gain))
-        return known.reply
+def move(block: Block, question: Ask | None, message: Moved) -> Summary | Lost:
+    """Some points have new coefficients; who violates most then?"""
+
+    def follow(piece: Piece) -> float:
+        mine = np.flatnonzero(message.block == block.number)
+        return piece.follow(message.points, message.delta, message.place[mine], message.beta[mine])
+
+    reply = _changed(block, message, follow)
+    if isinstance(reply, Lost) or question is None:
+        return reply
+    named = ask(block, question)
+    return named if isinstance(named, Lost) else replace(reply, named=named)
 
 
 @by_default
 def rescale(block: Block, message: Rescaled) -> Summary | Lost:
     """Every coefficient is so many times what it was."""
+    return _changed(block, message, lambda piece: piece.scale(message.factor))
+
+
+def _changed(block: Block, message: Moved | Rescaled, change: Callable[[Piece], float]) -> Summary | Lost:
+    """A change of the round before, which tells by how much the dual has risen; nothing, where it was made already."""
     with block.lock:
         known = block.pieces.get(message.problem)
         if known is None or not message.round - 1 <= known.round <= message.round:
             return Lost()
         if known.round < message.round:
-            known.piece.scale(message.factor)
-            known = block.pieces[message.problem] = _Known(message.round, known.piece, known.piece.summary())
+            del block.pieces[message.problem]  # until F is whole again
+            gain = change(known.piece)
+            known = block.pieces[message.problem] = _Known(message.round, known.piece, known.piece.summary(gain))
         return known.reply
 
 

@@ -64,13 +64,14 @@ class Begin(Message):
 
 @dataclass(frozen=True, eq=False)
 class Ask(Message):
-    """Who violates most, given the extreme slopes of all points? And what is your share in the gap?"""
+    """Who violates most, given extreme slopes of points that may be elsewhere? And what is your share in the gap?"""
 
     problem: str
     round: int
     top: float
     bottom: float
-    middle: float
+    middle: float | None
+    """The bias of that gap; None: no share is wanted."""
     most: int
     kept: Index
     """Places of the working set that stay: only their slopes are asked for."""
@@ -132,13 +133,16 @@ class Slopes(Message):
 
 @dataclass(frozen=True, eq=False)
 class Summary(Message):
-    """Where a block stands: the extremes of its slopes, how many are free, its parts of the dual and of its rise."""
+    """Where a block stands: the extremes of its slopes, how many are free, its parts of the dual and of its rise; and
+    the answer to what it was asked.
+    """
 
     top: float
     bottom: float
     free: int
     dual: float
     gain: float
+    named: Candidates | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ at a time, so that a row takes 8 bytes for its F and little more.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from operator import call
 from typing import Any
@@ -51,9 +52,6 @@ class Piece:
         self.F, self.travel = np.empty(self.n), 0.0  # `travel` bounds what was added to F since it was exact
         self.of_others = 0.0  # by how much a value of points of elsewhere may differ from k
         self.stand(told.beta, None, told.scores)
-        self.boundless = any(  # a margin is hard
-            bool(((t.r == 0.0) & np.isinf(t.hi - t.lo)).any()) for _, t, _ in self._spelled_out()
-        )
 
     def _columns(self, part: slice) -> Any:
         return self.way.columns(self.own, some_of(self.rows, slice(part.start, min(part.stop, self.n))))
@@ -89,20 +87,22 @@ class Piece:
 
     def answer(self, ask: Ask, points: Points) -> Candidates:
         """Those who violate most, and the share in the gap; `points` are those of the block."""
+        ask = replace(ask, top=max(ask.top, self.top), bottom=min(ask.bottom, self.bottom))
         places, share = [], 0.0
         most = min(ask.most, 2 * self.n)  # half of them because they should rise
         for strip, t, beta in self._spelled_out():
             F, taken = self.F[strip], np.zeros(strip.stop - strip.start, np.uint8)
             kept = ask.kept[(ask.kept >= strip.start) & (ask.kept < strip.stop)]
             taken[kept - strip.start] = 1
-            share += float(core.shares(F, beta, t.r, t.eps, t.lo, t.hi, ask.middle))
+            if ask.middle is not None:
+                share += float(core.shares(F, beta, t.r, t.eps, t.lo, t.hi, ask.middle))
             places.append(strip.start + _worst(F, beta, t, ask, taken, most))
         worst = np.concatenate(places)
         if worst.size > most:
             t, beta = self.terms.at(worst), self.beta.at(worst)
             worst = worst[_worst(self.F[worst], beta, t, ask, np.zeros(worst.size, np.uint8), most)]
         rows = take(points, some_of(self.rows, worst[:0] if ask.wide else worst))
-        return Candidates(worst, rows, self.F[worst], self.F[ask.kept], np.inf if self.boundless else share)
+        return Candidates(worst, rows, self.F[worst], self.F[ask.kept], share)
 
     def follow(self, points: Points, delta: Array, places: Index, beta: Array) -> float:
         """F -= K delta, for points from anywhere; of these, some are own. By how much the dual rises at those."""
@@ -144,13 +144,15 @@ class Piece:
 
         for_each(range(len(outs)), first_ready, self.threads)
 
-    def scale(self, factor: float) -> None:
-        """beta and K beta times a factor, where there are no bounds to keep it."""
+    def scale(self, factor: float) -> float:
+        """beta and K beta times a factor, where there are no bounds to keep it. By how much the dual rises."""
+        before = self.dual
         for strip in self.strips:
             q = self.terms.q.at(strip)
             self.F[strip] = q - factor * (q - self.F[strip])
         self.beta, self.travel = self.beta.times(factor), self.travel * factor
         self._look()
+        return self.dual - before
 
     @property
     def error(self) -> float:

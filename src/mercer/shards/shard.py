@@ -18,6 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from .._core.core import CHOICE
+from ..amounts import ROUNDING
 from ..columns import FEW, Columns, GivenColumns, Kept, padded
 from ..losses import Terms
 from ..parallel import for_each
@@ -31,8 +32,9 @@ _PIECE_COLUMNS = 4096  # Of one task.
 class Shard:
     """Some points, those in play, and who is not; rows of K are kept where their values are not cheap.
 
-    beta, F and the terms are those of the points in play. `travel` bounds what has been added to F since it was exact:
-    the sum of all |beta - old|.
+    beta, F, `wrong` and the terms are those of the points in play. Rounding has made F wrong by no more than `wrong`:
+    what was added to it, in parts of which kernel values may differ. What rises and what sinks is added up apart, so
+    that sizes of sums are sums of sizes. `travel` is the sum of all |beta - old|.
     """
 
     active: Index
@@ -40,6 +42,7 @@ class Shard:
     terms: Terms
     beta: Array
     F: Array
+    wrong: Array
     n: int  # how many are in play
     everyone: bool  # whether all are
     top: float  # the largest slope of what may rise,
@@ -55,7 +58,7 @@ class Shard:
 
     def __init__(self, columns: Columns, terms: Terms, bias: bool, beta: Array, memory: float) -> None:
         self.whole, self.all_terms, self.bias = columns, terms, bias
-        self.all_beta, self.all_F = beta, terms.q - terms.r * beta
+        self.all_beta, self.all_F, self.all_wrong = beta, terms.q - terms.r * beta, np.zeros(beta.size)
         self.dtype = columns.dtype
         self.scratch: Array = np.empty(0, columns.dtype)
         self.kept: Kept | None = None
@@ -148,29 +151,44 @@ class Shard:
 
     def _subtract(self, places: Index, free: Array, delta: Array) -> None:
         """F -= K delta. A coefficient at a bound seldom moves again: its row is kept only where values are dear."""
+        if delta.size == 0:
+            return
         self.travel += float(np.abs(delta).sum())
         self.work += float(places.size) * self.n
         if self.held is not None:
-            self._add_rows(self.held, places, -delta)
+            self.wrong += self.columns.error * float(np.abs(delta).sum())
+            self._add_rows(self.held, places, -delta, self.F)
             return
         points, keep = self.columns.at[places], np.zeros(places.size, bool)
         if self.kept is not None:
             keep = free | (self.kept.slot_of[points] >= 0) | self.columns.dear
-            for part in np.array_split(np.flatnonzero(keep), keep.sum() // self.kept.count + 1):
-                slots = self.kept.get(points[part])
-                self._add_rows(self.kept.values, slots, -delta[part])
-        if not keep.all():
-            self.columns.add(points[~keep], -delta[~keep], self.F)
 
-    def _add_rows(self, values: Array, slots: Index, v: Array) -> None:
-        """F += sum_k v_k of rows, by all cores where it is worth it."""
+        self._take_from(self.F, self.wrong, self.columns, points, keep, delta)
+
+    def _take_from(self, F: Array, wrong: Array, columns: Columns, points: Index, keep: Array, delta: Array) -> None:
+        """F -= sum_i delta_i k(point_i, columns), some by rows that are kept; how much more it may be wrong now."""
+        part, rest = columns.errors
+        wrong += (rest + ROUNDING.of_a_difference) * float(np.abs(delta).sum())
+        for sign in (1.0, -1.0):
+            some, sums = np.flatnonzero(sign * delta > 0.0), np.zeros(columns.n)
+            kept, others = some[keep[some]], some[~keep[some]]
+            if self.kept is not None:
+                for few in np.array_split(kept, kept.size // self.kept.count + 1):
+                    self._add_rows(self.kept.values, self.kept.get(points[few]), np.abs(delta[few]), sums)
+            if others.size:
+                columns.add(points[others], np.abs(delta[others]), sums)
+            F -= sign * sums
+            wrong += part * sums
+
+    def _add_rows(self, values: Array, slots: Index, v: Array, out: Array) -> None:
+        """out += sum_k v_k of rows, by all cores where it is worth it."""
         threads = self.columns.threads if self.n * slots.size >= _WORTH_THREADS else 1
         size = _PIECE_COLUMNS if threads > 1 else self.n
         edges = [*range(0, self.n, size), self.n]
 
         def task(edge: tuple[int, int]) -> None:
             part = slice(*edge)
-            core.add_rows(values[:, part], slots, v, self.F[part])
+            core.add_rows(values[:, part], slots, v, out[part])
 
         for_each(list(pairwise(edges)), task, threads)
 
@@ -185,6 +203,7 @@ class Shard:
         )
         self.look()
         self.travel += travel
+        self.wrong += self.columns.error * travel if travel > 0.0 else 0.0
         self.work += 2.0 * steps * len(K)
         return done, after - dual, travel * travel
 
@@ -194,6 +213,7 @@ class Shard:
         self.F[:] = q - factor * (q - self.F)
         self.beta *= factor
         self.travel *= factor
+        self.wrong *= factor
         self.look()
 
     # How far from the best answer.
@@ -214,11 +234,6 @@ class Shard:
         """K beta of all points, by F as it stands."""
         self.write()
         return np.asarray(self.all_terms.q - self.all_terms.r * self.all_beta - self.all_F)
-
-    @property
-    def error(self) -> float:
-        """By how much F may be wrong at any point."""
-        return float(self.travel * self.whole.error)
 
     def refresh(self, scores: Array) -> None:
         """F from K beta as it really is, where it matters, and all points in play."""
@@ -252,7 +267,7 @@ class Shard:
         self.left_out = []
         self._play(np.arange(self.all_beta.size), self.whole)
 
-    def caught_up(self, travel: float) -> tuple[Array, float] | None:
+    def caught_up(self, travel: float) -> tuple[Array, Array] | None:
         """K beta of all points, and by how much it may be wrong: F of those left out is brought up to date with what
         has moved since. None, where more has moved than this.
         """
@@ -261,22 +276,24 @@ class Shard:
         self.write()
         for number, (out, beta_then) in enumerate(self.left_out):
             delta = self.all_beta - beta_then
-            moved, F = np.flatnonzero(delta), np.ascontiguousarray(self.all_F[out])
-            self.whole.narrow(self.whole.at[out], self.whole.threads).add(self.whole.at[moved], -delta[moved], F)
-            self.all_F[out] = F
+            moved, F, wrong = np.flatnonzero(delta), self.all_F[out], self.all_wrong[out]
+            columns, points = self.whole.narrow(self.whole.at[out], self.whole.threads), self.whole.at[moved]
+
+            self._take_from(F, wrong, columns, points, np.zeros(moved.size, bool), delta[moved])
+            self.all_F[out], self.all_wrong[out] = F, wrong
             self.work += float(moved.size) * out.size
             self.left_out[number] = out, self.all_beta.copy()
-        return self.scores(), self.error
+        return self.scores(), self.all_wrong
 
     def _play(self, active: Index, columns: Columns) -> None:
         t, self.n, self.everyone = self.all_terms, int(active.size), active.size == self.all_beta.size
         self.active, self.columns, self.stale = active, columns, False
         if columns.matrix is None:
             columns.ready()
-        self.terms, self.beta, self.F = t, self.all_beta, self.all_F
+        self.terms, self.beta, self.F, self.wrong = t, self.all_beta, self.all_F, self.all_wrong
         if not self.everyone:
             self.terms = t.at(active)
-            self.beta, self.F = self.beta[active], self.F[active]
+            self.beta, self.F, self.wrong = self.beta[active], self.F[active], self.wrong[active]
         self.last = np.empty(0, np.int64)
         K = self.whole.matrix
         self.given = K if K is not None and self.everyone and len(K) == padded(self.n) else None
@@ -286,4 +303,5 @@ class Shard:
     def write(self) -> None:
         """beta and F of those in play, into those of all."""
         if not self.everyone:
-            self.all_beta[self.active], self.all_F[self.active] = self.beta, self.F
+            at = self.active
+            self.all_beta[at], self.all_F[at], self.all_wrong[at] = self.beta, self.F, self.wrong

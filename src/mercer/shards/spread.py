@@ -1,8 +1,12 @@
 """Spread: a shard whose points are elsewhere, in blocks. What a solver sees is the same; each verb is an exchange.
 
-    gap(), candidates(q)   every block names its worst points, its share in the gap; the worst of all are taken
-    block(W)               K of these points, computed here
-    move(W, beta)          those that moved go to all blocks, and each updates its own F
+    name(q), gap(), candidates(q)   every block names its worst points, its share in the gap; the worst are taken
+    block(W)                        K of these points, computed here
+    move(W, beta)                   those that moved go to all blocks, and each updates its own F and names its worst
+
+So a round is one exchange. What blocks name is by the extreme slopes that the working set has after the move, and by
+their own; of these points the client takes those that violate. Their shares in the gap are at the bias of the working
+set: at any other than the best, a gap is a little larger.
 
 No message of a round grows with the number of points. Here are the coefficients and terms of all points; F is with the
 blocks, and here for those last asked for. A block that was lost, with its F, is told anew: its terms, its coefficients
@@ -49,12 +53,13 @@ class Spread:
         self.beta = self.all_beta = beta
         self.n, self.F = beta.size, np.zeros(beta.size)
         self.problem, self.round, self.work = f"problem-{uuid4().hex}", 0, 0.0
-        self.parts, self.dear = self.points.parts, False
+        self.parts = self.points.parts
         self.wide = sum(fact.nbytes_held for fact in self.engine.facts) >= _WIDE_BYTES * self.engine.edges[-1]
         self.last: Index = np.empty(0, np.intp)  # the working set, oldest first,
         self.W, self.pool = self.last, self.points[:0]  # and in order, with its points
-        self.named: list[tuple[int, Candidates]] | None = None  # by blocks, since F last changed
-        self.share = 0.0
+        self.q, self.kept = 0, self.last  # of the working set that is asked for: how many points, and which stay
+        self.named: dict[int, Candidates] | None = None  # by blocks, since F last changed
+        self.hard = bool(np.isinf(terms.hi - terms.lo)[terms.r == 0.0].any())  # a margin: every round rescales
         self.fetched, self.fetched_at = self.F[:0], -1  # K beta as the blocks had it, after some round
         used = np.flatnonzero(beta)
         self._remember(used, self.points[used])
@@ -101,31 +106,38 @@ class Spread:
         self.violation = self.top - self.bottom
         self.middle = 0.5 * (self.top + self.bottom) if self.bias else 0.0
         self.total = sum(reply.dual for reply in replies.values())
-        self.named = None
+        named = {b: reply.named for b, reply in replies.items() if reply.named is not None}
+        self.named = named if len(named) == len(self.parts) else None
         return sum(reply.gain for reply in replies.values())
 
     # One round.
 
     def name(self, q: int) -> None:
         """Every block names its worst points, for a working set of so many, and its share in the gap."""
-        kept = self.last[-(q // 2) :] if q >= 4 else self.last[:0]
-        most = max(_LEAST, _FACTOR * -(-(q - kept.size) // len(self.parts)))
-        places = {b: self.points.place[kept[self.points.block[kept] == b]] for b in self.parts}
-        asks = {
-            b: Ask(self.problem, self.round, self.top, self.bottom, self.middle, most, places[b], self.wide)
-            for b in self.parts
-        }
-        replies: dict[int, Candidates] = self._exchange(verbs.ask, asks)
-        self.kept, self.share, self.named = kept, sum(reply.share for reply in replies.values()), list(replies.items())
-        for b, reply in self.named:
-            self.F[self.parts[b].places[places[b]]] = reply.slopes
+        self.q = q
+        if self.named is None:
+            self.named = self._exchange(verbs.ask, self._asked(self.round))
+
+    def _asked(self, number: int) -> dict[int, Ask]:
+        """What each block is asked after some round."""
+        q, middle = self.q, None if self.hard else self.middle
+        self.kept = self.last[-(q // 2) :] if q >= 4 else self.last[:0]
+        most = max(_LEAST, _FACTOR * -(-(q - self.kept.size) // len(self.parts)))
+        stay = {b: self.points.place[self._kept_of(b)] for b in self.parts}
+        extremes = self.top, self.bottom, middle
+        return {b: Ask(self.problem, number, *extremes, most, places, self.wide) for b, places in stay.items()}
+
+    def _kept_of(self, number: int) -> Index:
+        """The points of a block among those that stay."""
+        return np.asarray(self.kept[self.points.block[self.kept] == number])
 
     def candidates(self, q: int) -> Index:
         """Half of the last working set, and the worst of those that the blocks name."""
-        if self.named is None:
-            self.name(q)
+        self.name(q)
         assert self.named is not None
-        found = [(self.parts[b].places[reply.places], reply) for b, reply in self.named if reply.places.size]
+        for b, reply in self.named.items():
+            self.F[self._kept_of(b)] = reply.slopes
+        found = [(self.parts[b].places[reply.places], reply) for b, reply in self.named.items() if reply.places.size]
         new, points = self.last[:0], self.points[:0]
         if found:
             new, points = np.concatenate([places for places, _ in found]), joined([r.points for _, r in found])
@@ -140,9 +152,7 @@ class Spread:
         return self.W
 
     def _worst(self, new: Index, most: int) -> Index:
-        """Of those that were named, the places of at most so many."""
-        if new.size <= most:
-            return np.arange(new.size)
+        """Of those that were named and violate, the places of at most so many."""
         t, taken, chosen = self.terms, np.zeros(new.size, np.uint8), np.empty(most, np.int64)
         size = core.choose(
             self.F[new], self.beta[new], t.eps[new], t.lo[new], t.hi[new], self.top, self.bottom, taken, chosen
@@ -152,11 +162,11 @@ class Spread:
     def block(self, W: Index) -> Array:
         """K of the working set, padded with zeros."""
         columns = Columns(self.gram.kernel, self.pool, self.dtype, thread_count())
-        self.dear = columns.dear
         K = np.zeros((padded(W.size),) * 2, self.dtype)
         columns.square(np.arange(W.size), K)
         self.gram.values += columns.counted.values
         self.work += float(W.size) ** 2
+        self.K = K[:, : W.size]
         return K
 
     def move(self, W: Index, beta: Array) -> tuple[float, float]:
@@ -166,17 +176,27 @@ class Spread:
         delta = beta[moved] - self.beta[places]
         self.beta[places] = beta[moved]
         self.round, before = self.round + 1, self.total
+        self._ahead(W, moved, delta)
         self._remember(places, points)
         rebuilt = self.engine.rebuilt
         message = Moved(
             self.problem, self.round, points, self.points.block[places], self.points.place[places], beta[moved], delta
         )
-        gain = self._look(self._exchange(verbs.move, dict.fromkeys(self.parts, ()), message))
+        asked = dict.fromkeys(self.parts) if self.hard else self._asked(self.round)
+        gain = self._look(self._exchange(verbs.move, asked, message))
         if self.engine.rebuilt > rebuilt:  # a block that was told anew does not know by how much it has risen
             gain = self.total - before
         self.gram.values += self.n * places.size
         self.work += float(places.size) * self.n
         return gain, float((delta * delta).sum())
+
+    def _ahead(self, W: Index, moved: Index, delta: Array) -> None:
+        """The extreme slopes and the bias by the working set alone: late in a descent, the bias is that of all."""
+        t, F = self.terms.at(W), self.F[W]
+        F[moved] -= t.r[moved] * delta
+        core.add_rows(self.K, moved, -delta, F)
+        self.top, self.bottom, _ = core.extremes(F, self.beta[W], t.eps, t.lo, t.hi)
+        self.middle = 0.5 * (self.top + self.bottom) if self.bias else 0.0
 
     def scale(self, factor: float) -> None:
         """beta and K beta times a factor, where there are no bounds to keep it."""
@@ -192,8 +212,9 @@ class Spread:
     # How far from the best answer.
 
     def gap(self) -> float:
-        """The sum of the shares of all blocks; `name` has asked for them."""
-        return self.share
+        """The sum of the shares of all blocks, which have been named."""
+        assert self.named is not None
+        return sum(reply.share for reply in self.named.values())
 
     def dual(self) -> float:
         """The dual value, by F as it stands."""

@@ -7,7 +7,7 @@ from .decomposition import Decomposition
 from .newton import Newton, NystromNewton
 from .qp import QP
 from .ridge import Cholesky, ConjugateGradient, NormalEquations, NystromCG
-from .steps import Automatic, Constant, InverseSqrt, InverseTime
+from .steps import Automatic, ConstantStep, InverseSqrt, InverseTime
 from .stochastic import StochasticSubgradient
 from .subgradient import Subgradient
 
@@ -16,7 +16,7 @@ __all__ = [
     "Automatic",
     "Cholesky",
     "ConjugateGradient",
-    "Constant",
+    "ConstantStep",
     "CoordinateDescent",
     "Decomposition",
     "InverseSqrt",

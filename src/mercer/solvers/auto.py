@@ -53,9 +53,9 @@ def _landmarks(n: int) -> int:
     return int(LANDMARKS * max(1.0, n / _POINTS) ** 0.5)
 
 
-def cheaper(problem: Problem, solver: Solver) -> Solver:
+def cheaper(problem: Problem, solver: Solver, share: float = 1.0) -> Solver:
     """What to turn to, where time is too short for a solver: to the one that is chosen by itself, if there is time for
-    that, or to landmarks; from coordinate descent to least squares.
+    that, or to landmarks; from coordinate descent to least squares. It has this share of the memory.
     """
     best, _ = choose(problem)
     if type(best) is not type(solver) and first_seconds(problem, best) <= 0.5 * deadline().left():
@@ -67,7 +67,7 @@ def cheaper(problem: Problem, solver: Solver) -> Solver:
         return CoordinateDescent(newton=False) if served else Decomposition()
     gram = problem.gram
     budget = gram.budget if gram.whole is None else gram.whole.budget
-    room = _BYTES if budget is None else budget
+    room = share * (_BYTES if budget is None else budget)
     features = gram.kernel.features(gram.points[0:1]) if gram.kernel.serial else None
     if features is not None and problem.n * features.shape[1] * DOUBLE <= room:
         return InFeatures()

@@ -45,7 +45,7 @@ class Iterate:
     no more until it is sent K beta, recomputed. dual_beta: a feasible dual point, where beta is none; the dual
     value is then that of this point. work: values of K that were computed or read until now, where the solver
     counts them. weights: w with f = Z w + b for explicit features Z, where that is the answer, and sum beta_i z_i
-    is w only up to rounding; beta is a dual point then. error: by how much the scores may be wrong at most, proved.
+    is w only up to rounding; beta is a dual point then. error: by how much scores, each or all, may be wrong, proved.
     note: what users should know of how the solver came here. raw: where a method stands whose answer is another
     machine. fetch: gets K beta, up to date, and its error, where that is too much to come with every iterate; None,
     once the solver has gone on. by: who found it, where that is another solver, for the reason in the note. An iterate
@@ -63,30 +63,30 @@ class Iterate:
     gap: float | None = None
     work: float | None = None
     weights: Array | None = None
-    error: float = np.inf
+    error: Array | float = np.inf
     note: str = ""
     raw: Raw | None = None
-    fetch: Callable[[], tuple[Array, float] | None] | None = None
+    fetch: Callable[[], tuple[Array, Array | float] | None] | None = None
     by: Solver | None = None
 
 
+@dataclass(frozen=True, eq=False)
 class Several:
     """Where a solver stands with several columns at once, an answer and a certificate for each.
 
-    working: nothing new yet, and no round. done: worth a certificate.
+    primal, gap: of each column, as the solver sees them. size: how many coefficients there are. doubt: why the kernel
+    may not be positive definite. working: nothing new yet, and no round. done: worth a certificate.
     """
 
-    working: bool
-    done: bool
-    certificates: Any
+    primal: Array
+    gap: Array
+    b: Array
+    size: int
+    doubt: str | None
 
     def stopped(self) -> Several:
         """The answer, should the solver be asked to stop now."""
         return self
-
-    def objective(self) -> tuple[float, float, int]:
-        """Primal and dual value, summed over the columns, as the solver sees them; how many coefficients there are."""
-        raise NotImplementedError
 
     def better(self, than: Any) -> bool:
         """Whether this answer takes the place of another."""
@@ -94,16 +94,7 @@ class Several:
 
     def enough(self, tol: float) -> bool:
         """Whether every column is as good as this."""
-        return bool(max([certificate.relative_gap for certificate in self.certificates]) <= tol)
-
-    def columns(self) -> tuple[Array, Array]:
-        """beta, a column for each problem, and b."""
         raise NotImplementedError
-
-    @property
-    def doubt(self) -> str | None:
-        """Why the kernel may not be positive definite."""
-        return None
 
 
 class Work(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,22 +46,21 @@ def conjugate_gradients(
     columns: Standing,
     apply: Callable[[Array], Array],
     precondition: Callable[[Array], Array],
-    last: Callable[[Standing], bool] = lambda columns: False,
     counted: int | None = None,
-) -> Iterator[Standing]:
+) -> Generator[Standing, bool | None, None]:
     """Better columns, one step each time; every column has its own step. `apply` multiplies by A.
 
     Only the first `counted` rows count in inner products (None: all); the others, which `apply` and `precondition`
     carry along, are whatever follows from them by linear maps.
 
-    The preconditioner need be neither exact nor quite the same each time (Polak and Ribière's formula). The product of
-    a `last` step, which need not be the best one and is taken as 1, is that with V + P: so A V is fresh.
+    The preconditioner need be neither exact nor quite the same each time (Polak and Ribière's formula). Sent True, the
+    next step is the last: it need not be the best one, is taken as 1, and its product is with V + P, so A V is fresh.
     """
     P = precondition(columns.R)
-    slope = inner_products(columns.R[:counted], P[:counted])
+    slope, last = inner_products(columns.R[:counted], P[:counted]), None
     while True:
         V, R = columns.V, columns.R
-        further = apply(V + P) if last(columns) else None
+        further = apply(V + P) if last else None
         AP = apply(P) if further is None else further - columns.AV
         curvature = inner_products(P[:counted], AP[:counted])
         good = (curvature > 0.0) & (slope > 0.0) & np.isfinite(curvature) & np.isfinite(slope)
@@ -73,7 +72,7 @@ def conjugate_gradients(
         else:
             AV = columns.AV + step * AP
             columns = Standing(V + step * P, AV, R - step * AP, fresh=False, stuck=not good.any(), step=step)
-        yield columns
+        last = yield columns
         Z = precondition(columns.R)
         after, across = inner_products(columns.R[:counted], Z[:counted]), inner_products(R[:counted], Z[:counted])
         finite = np.isfinite(after) & np.isfinite(across)

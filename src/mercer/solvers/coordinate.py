@@ -27,7 +27,7 @@ from ..losses import HardMargin
 from ..problem import Problem
 from ..types import Array
 from .base import Iterate, Solver, repaired
-from .descent import Descent, balanced, nothing
+from .descent import CoordinatePasses, balanced, nothing
 from .features_or_kernels import Features
 from .nanoseconds import of_a_factor, of_a_pass, of_squares
 from .newton.proximal_point import STEPS_IN_VAIN, ProximalPoint
@@ -72,7 +72,7 @@ class CoordinateDescent(Solver):
         require_no_mass(self, problem)
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
-        descent = Descent(problem, Features(problem.gram.design), start, self.random_state)
+        descent = CoordinatePasses(problem, Features(problem.gram.design), start, self.random_state)
         yield nothing(problem)
         if self.newton and start is None and _worth_newton_at_once(descent):
             _start_from_a_part(descent)
@@ -97,7 +97,7 @@ def require_no_mass(solver: Solver, problem: Problem) -> None:
         )
 
 
-def _worth_newton(descent: Descent) -> bool:
+def _worth_newton(descent: CoordinatePasses) -> bool:
     """Whether Newton steps would take less time for a digit than passes do."""
     problem, design = descent.problem, _design(descent)
     if not problem.loss.quadratic:
@@ -114,7 +114,7 @@ def _worth_newton(descent: Descent) -> bool:
     return _IN_TIME * step * descent.pass_seconds <= passing * deadline().left()
 
 
-def _worth_newton_at_once(descent: Descent) -> bool:
+def _worth_newton_at_once(descent: CoordinatePasses) -> bool:
     """Whether Newton steps are so cheap that no pass is needed before them."""
     problem, design = descent.problem, _design(descent)
     size = _some(design)
@@ -131,7 +131,7 @@ def _some(design: Design) -> int:
     return how_many(design.n, _ROWS_PER_FEATURE * design.width)
 
 
-def _start_from_a_part(descent: Descent) -> None:
+def _start_from_a_part(descent: CoordinatePasses) -> None:
     """Put the descent where Newton steps with some of the points lead, each of them standing for several."""
     design, size = _design(descent), _some(_design(descent))
     order = np.arange(design.n)
@@ -149,7 +149,7 @@ def _start_from_a_part(descent: Descent) -> None:
     descent.beta[rows], descent.image, descent.b = newton.place.v, newton.place.w, newton.b
 
 
-def _design(descent: Descent) -> Design:
+def _design(descent: CoordinatePasses) -> Design:
     """Z of the problem."""
     return _design_of(descent.problem)
 
@@ -159,7 +159,7 @@ def _design_of(problem: Problem) -> Design:
     return design
 
 
-def _newton_steps(descent: Descent, solver: CoordinateDescent) -> Generator[Iterate, Array | None, None]:
+def _newton_steps(descent: CoordinatePasses, solver: CoordinateDescent) -> Generator[Iterate, Array | None, None]:
     """Newton steps from where the descent stands, as long as they help."""
     problem = descent.problem
     newton = ProximalPoint(_design(descent), problem.terms, descent.beta, descent.image, descent.b, problem.bias)

@@ -46,6 +46,7 @@ from .rank import BY_LAPACK, LINEAR, features_up_to_rounding, steps_in_features
 core = CHOICE.functions
 _MOSTLY_FREE = 1.5  # WHOLE points are one working set; so are those in play, if no more than so many times the free,
 _MOST_SETS = 3  # and no more than so many working sets
+_OF_ALL = 8  # one of so many points is in a working set, at most
 _DEAR = 2  # working sets are so many times smaller, where values are dear
 _STEPS = 50_000  # pair steps per round: a fraction of a second
 _NEARLY = 0.05  # once the violation is this part of the first, it is mostly known who is free: blocks with Newton steps
@@ -146,6 +147,7 @@ class Descent:
         self.failures, self.idle = 0, 0
         self._take(np.dtype(np.float64), np.zeros_like(scores))
         self.shard.work += shard.work
+        self.shard.all_wrong[:] = shard.all_wrong
         self.shard.all_beta[:] = shard.all_beta
         self.shard.refresh(scores)
         self._begin()
@@ -187,7 +189,7 @@ class Descent:
         gap, scores = None if self.hard else shard.gap(), shard.scores()
         return Iterate(
             shard.all_beta, scores, shard.middle, self.dual, partial=early, behind=shard.stale, done=done, gap=gap,
-            work=work, error=np.inf if shard.stale else shard.error, note=self.note,
+            work=work, error=np.inf if shard.stale else shard.all_wrong, note=self.note,
             fetch=partial(shard.caught_up, shard.travel) if shard.stale else None,
         )  # fmt: skip
 
@@ -215,7 +217,7 @@ class Descent:
         small.diag[: W.size] += K.diagonal()[: W.size]
         tol = max(A_DIGIT * (A_DIGIT if W.size == shard.n else 1.0) * shard.violation, self.floor)
         nearly = shard.violation <= _NEARLY * self.first
-        if nearly and K.dtype == np.float32 and not self.hard:
+        if nearly and shard.free <= MOST_NEWTON and K.dtype == np.float32 and not self.hard:
             self._descend_by_blocks(W, K, small, tol)
         else:
             self._descend(K, small, tol)
@@ -239,7 +241,8 @@ class Descent:
     def _working_set(self) -> Index:
         """All points, where they are few; else half of the last set, and the worst of the others."""
         shard, most = self.shard, self.largest
-        limit = self.working_set // _DEAR if shard.columns.dear else self.working_set
+        limit = min(self.working_set, max(self.problem.n, WHOLE) // _OF_ALL)
+        limit = limit // _DEAR if shard.columns.dear else limit
         mostly_free = min(int(_MOSTLY_FREE * shard.free), _MOST_SETS * limit)
         if shard.n <= min(max(WHOLE, limit, mostly_free), most):
             return np.arange(shard.n)
@@ -263,11 +266,11 @@ class Descent:
         few = K.dtype == np.float64 and self.shard.everyone and self.shard.n <= WHOLE
         left, turns = _NEWTON_WORK, [len(K) // 8] * _TURNS
         for steps in [_MANY * len(K), *turns, _STEPS] if few else [_STEPS, *turns]:
-            look()  # nothing has moved yet
             taken, violation = core.pair_descent(K, *small, tol, steps)
             self.shard.work += 2.0 * taken * len(K)
             if violation <= tol:
                 return
+            look()  # nothing has moved yet
             if left > 0.0:
                 before, left = left, newton_steps(K, *small, self.problem.bias, most, left)
                 self.shard.work += (before - left) / LINEAR
@@ -340,7 +343,7 @@ class Decomposition(Solver):
     Parameters
     ----------
     working_set : int, default=2048
-        How many points.
+        How many points, at most: of less than eight times as many it is one of eight, or all.
     """
 
     working_set: int = WHOLE

@@ -30,7 +30,7 @@ _ROUNDS_MEASURED = 4  # That is found from so many rounds.
 _SHRINKING = 0.25  # Points that are optimal by this part of the last pass's largest gain leave until the round ends.
 
 
-class Descent:
+class CoordinatePasses:
     """Where the descent stands: beta, its image (see features_or_kernels.py), the bias, and who is left in play.
 
     A round, which needs explicit features, is several passes, and points that are optimal by a wide margin are left out

@@ -2,7 +2,8 @@
 
 A solver whose first answer seems to take more than half of the time is not begun, and one that has none by then is
 given up. One whose answer is still far from the best at half of the time, as its gap says, has a rival for a while. The
-rival has the rest if it finds a better answer, by the primal; else the solver goes on from where it stands.
+rival has the rest if it finds a better answer, by the primal; else the solver goes on from where it stands. While it
+waits it holds what it has, and the rival makes do with a part of the memory.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from .landmarks import objectives
 
 _HALF = 0.5  # This part of the time is what a first answer may take.
 _CLOSE = 0.5**2  # At this relative gap an answer is so good that there is no rival.
+_BESIDE = 0.5**2  # of the memory: about what a solver has for blocks and temporaries, which it needs no more meanwhile
 
 Iterates = Generator[Iterate, Array | None, None]
 
@@ -64,31 +66,39 @@ def _with_a_rival(
         sent = yield iterate
         if answered and not tried and half.earlier(now() - began).passed():  # after another round it would be too late
             tried = True
-            if (yield from _rival(problem, solver, iterate, best)):
+            primal, dual = objectives(problem, iterate)
+            del iterate  # and with it what its solver holds, once that is closed
+            best = min(best, primal, problem.nothing[1])
+            far = relative(best - dual, best, dual) > _CLOSE
+            if far and (yield from _rival(problem, solver, iterates, best)):
                 return True
 
 
-def _rival(problem: Problem, solver: Solver, iterate: Iterate, best: float) -> Generator[Iterate, Array | None, bool]:
-    """Better answers of a cheaper solver; False, where it has found none for a while."""
-    primal, dual = objectives(problem, iterate)
-    best = min(best, primal, problem.nothing[1])
-    if relative(best - dual, best, dual) <= _CLOSE:
-        return False
-    other, trial, better, sent = cheaper(problem, solver), deadline().part(SOME_OF_THE_TIME), False, None
-    iterates = _found_by(other, other.iterates(problem, None), f"by half of the time better than {solver!r}")
+def _rival(problem: Problem, solver: Solver, waiting: Iterates, best: float) -> Generator[Iterate, Array | None, bool]:
+    """Better answers of a cheaper solver; False, where it has found none for a while. With the first one, the solver
+    that is waiting is closed, and its memory is free.
+    """
+    note, trial = f"by half of the time better than {solver!r}", deadline().part(SOME_OF_THE_TIME)
+    other, better, sent = cheaper(problem, solver, _BESIDE), False, None
+    iterates, lowest = _found_by(other, other.iterates(problem, None), note), best
     while True:
         try:
             with nullcontext() if better else until(trial):
                 found = iterates.send(sent)
         except StopIteration:
-            return better
+            if not better or (roomy := cheaper(problem, solver)) == other:
+                return better
+            other, iterates, best, sent = roomy, _found_by(roomy, roomy.iterates(problem, None), note), lowest, None
+            continue
         except OutOfTimeError:
             if better:
                 raise
             return False
-        sent = None
-        if objectives(problem, found)[0] < best:
-            better, sent = True, (yield found)
+        sent, primal = None, objectives(problem, found)[0]
+        if primal < best:
+            waiting.close()
+            better, lowest = True, min(lowest, primal)
+            sent = yield found
 
 
 def _found_by(solver: Solver, iterates: Iterates, note: str) -> Iterates:

@@ -21,6 +21,7 @@ from ..gram import Gram, LowRankGram
 from ..gram.pivoted import pivoted_cholesky
 from ..limits import deadline, now
 from ..losses import HardMargin
+from ..memory import DOUBLE
 from ..problem import Problem, feasible_start
 from ..solution import Status, relative
 from ..types import Array
@@ -46,16 +47,22 @@ _grown: WeakKeyDictionary[Gram, tuple[Array, Array]] = WeakKeyDictionary()
 
 
 def _factor(
-    gram: Gram, landmarks: int, generator: np.random.Generator, begun: tuple[Array, Array] | None = None
+    gram: Gram,
+    landmarks: int,
+    generator: np.random.Generator,
+    room: float = np.inf,
+    begun: tuple[Array, Array] | None = None,
 ) -> tuple[Array, Array]:
-    """F and the landmarks; where some were begun with, these are the first of them."""
-    F, pivots = pivoted_cholesky(gram.kernel, gram.points, landmarks, generator, begun=begun)
+    """F and the landmarks; where some were begun with, these are the first of them. Rows that are
+    worked on take no more than `room` bytes, and products as many.
+    """
+    F, pivots = pivoted_cholesky(gram.kernel, gram.points, landmarks, generator, room=room, begun=begun)
     return (F, pivots) if pivots.size else (np.zeros((gram.n, 1)), pivots)  # a kernel that is 0 everywhere
 
 
-def seen_problem(problem: Problem, F: Array, pivots: Array) -> Problem:
-    """The same problem with F F' in place of K."""
-    return replace(problem, gram=LowRankGram(F, f"low rank: {pivots.size} landmarks"))
+def seen_problem(problem: Problem, F: Array, pivots: Array, room: int | None = None) -> Problem:
+    """The same problem with F F' in place of K; its solver has so many bytes."""
+    return replace(problem, gram=LowRankGram(F, f"low rank: {pivots.size} landmarks", budget=room))
 
 
 def of_full_problem(iterate: Iterate, seen: Problem, F: Array, pivots: Array) -> Iterate:
@@ -126,11 +133,11 @@ class Growing(Solver):
         easy, best = not (problem.mass or isinstance(problem.loss, HardMargin)), np.inf
         generator, most = np.random.default_rng(self.random_state), min(self.most, problem.n)
         F, pivots = _grown.get(problem.gram, (np.empty((problem.n, 0)), np.empty(0, np.intp)))
-        size = min(max(FIRST, pivots.size), most)
+        size, room = min(max(FIRST, pivots.size), most), DOUBLE * problem.n * most
         while True:
             began = now()
-            F, pivots = _grown[problem.gram] = _factor(problem.gram, size, generator, (F, pivots))
-            seen = seen_problem(problem, F, pivots)
+            F, pivots = _grown[problem.gram] = _factor(problem.gram, size, generator, room, (F, pivots))
+            seen = seen_problem(problem, F, pivots, room)
             if easy:
                 iterate = least_squares(seen, F, pivots)
                 primal, _ = objectives(seen, iterate)

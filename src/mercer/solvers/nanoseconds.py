@@ -19,7 +19,7 @@ FLOPS = 25.0
 """Multiplications of dense float64 matrices in a nanosecond."""
 
 
-class Rows(Protocol):
+class SizedRows(Protocol):
     """Features of points, or what landmarks see: n rows with so many entries in all."""
 
     @property
@@ -34,17 +34,17 @@ class Rows(Protocol):
     def pairs(self) -> float: ...
 
 
-def of_a_pass(design: Rows) -> float:
+def of_a_pass(design: SizedRows) -> float:
     """To read all rows once."""
     return design.entries * (PER_SPARSE_ENTRY if design.sparse else PER_DENSE_ENTRY) + PER_ROW * design.n
 
 
-def of_a_product(design: Rows) -> float:
+def of_a_product(design: SizedRows) -> float:
     """To multiply all rows by a vector, and to add them up, each times what came out."""
     return OF_A_PRODUCT * of_a_pass(design)
 
 
-def of_squares(design: Rows, rows: int, side: int) -> float:
+def of_squares(design: SizedRows, rows: int, side: int) -> float:
     """To sum up z z' of some rows, in `side` coordinates, or in as many as a sparse row has entries."""
     entries = design.entries / design.n
     if design.sparse:

@@ -20,8 +20,6 @@ from ..types import Array, DType, Index
 from .base import Iterate, Work
 from .decomposition import Decomposition, Descent
 
-_DEAR = 2  # Working sets are so many times smaller, where values are dear.
-
 
 class SpreadDescent(Descent):
     """A descent whose shard is elsewhere."""
@@ -70,8 +68,10 @@ class SpreadDescent(Descent):
         return self.shard.candidates(self._wanted())
 
     def _wanted(self) -> int:
-        """The points of a working set: half as many more, where more coefficients than that are free."""
-        limit = self.working_set // _DEAR if self.shard.dear else self.working_set
+        """The points of a working set: half as many more, where more coefficients than that are free. As many where
+        values are dear: blocks keep no rows, and so a point that moves twice costs its values twice.
+        """
+        limit = self.working_set
         return min(limit + (limit // 2 if self.shard.free > limit else 0), self.largest)
 
 

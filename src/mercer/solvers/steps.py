@@ -24,10 +24,11 @@ FAR = 1.0 / ROUNDING.of_a_difference
 class StepRule(Parameters):
     """How far to go, in the t-th step (t = 1, 2, ...)."""
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Make the class known to the parser of solvers: subgradient(step=constant(eta=0.1))."""
+    def __init_subclass__(cls, names: tuple[str, ...] = (), **options: Any) -> None:
+        """Make the class known to the parser of solvers, by these names too: subgradient(step=constant(eta=0.1))."""
         super().__init_subclass__(**options)
-        REGISTRY[plain_name(cls.__name__)] = cls
+        for name in (cls.__name__, *names):
+            REGISTRY[plain_name(name)] = cls
 
     def size(self, t: Any) -> Any:
         """The step for t, a number or an array of them."""
@@ -35,7 +36,7 @@ class StepRule(Parameters):
 
 
 @dataclass(frozen=True)
-class Constant(StepRule):
+class ConstantStep(StepRule, names=("constant",)):
     """eta. The last digits are never reached: smaller steps come nearer, and later.
 
     Parameters
@@ -122,6 +123,6 @@ def require_rule(owner: Any) -> None:
     """Raise unless the solver's step is a rule."""
     if not isinstance(owner.step, StepRule):
         raise ValueError(
-            f"{type(owner).__name__}: step must be Constant(), InverseTime(), InverseSqrt() or Automatic(), not "
+            f"{type(owner).__name__}: step must be ConstantStep(), InverseTime(), InverseSqrt() or Automatic(), not "
             f"{owner.step!r}."
         )

@@ -34,7 +34,7 @@ from ..solution import Status
 from ..types import Array, Index
 from .base import Iterate, Raw, Solver, Work
 from .coordinate import require_no_mass
-from .descent import Descent, balanced, is_idle, nothing
+from .descent import CoordinatePasses, balanced, is_idle, nothing
 from .features_or_kernels import Features, random_words, rows_of, table_of
 from .steps import FAR, Automatic, StepRule, require_rule
 from .subgradient import Path, followed, whole_products
@@ -88,7 +88,7 @@ class StochasticSubgradient(Solver):
             yield from self._draws(problem, start)
             return
         rows, draws = rows_of(problem.gram), self.order == "random"
-        descent = Descent(problem, rows, start, self.random_state, draws=draws)
+        descent = CoordinatePasses(problem, rows, start, self.random_state, draws=draws)
         if problem.bias and start is None:
             descent.b = inner(problem.C, problem.y) / float(problem.C.sum())  # a fair first guess
         # With two threads, the next pass of the descent is done while the answer looks at the last one.
@@ -135,7 +135,7 @@ class StochasticSubgradient(Solver):
         in w. So the dual of all points together rises. A free bias moves as if it were penalised about b.
         """
         rows = rows_of(problem.gram)
-        descent = Descent(problem, rows, None, self.random_state, draws=self.order == "random")
+        descent = CoordinatePasses(problem, rows, None, self.random_state, draws=self.order == "random")
         descent.image[:] = w
         penalised = rows.constant > 0.0
         if penalised:
@@ -155,9 +155,9 @@ class StochasticSubgradient(Solver):
     def _raw(self, beta: Array, b: float, value: float) -> Raw:
         return Raw(value, beta, b) if self.keep else Raw(value)
 
-    def _passes(self, problem: Problem, start: Array | None) -> Generator[_Run, None, None]:
+    def _passes(self, problem: Problem, start: Array | None) -> Generator[_Passes, None, None]:
         """The run after each pass."""
-        run, n, t = _Run(problem, start), problem.n, 0
+        run, n, t = _Passes(problem, start), problem.n, 0
         words, order = random_words(self.random_state), np.arange(n)
         for number in range(sys.maxsize):
             if number <= self.average_from:
@@ -168,7 +168,7 @@ class StochasticSubgradient(Solver):
             yield run
 
 
-def _advance(descent: Descent) -> None:
+def _advance(descent: CoordinatePasses) -> None:
     """One pass; then a free bias moves."""
     worst = descent.one_pass()
     descent.first = max(descent.first, worst)
@@ -186,7 +186,7 @@ class _Answer:
     objective jumps from pass to pass; that of the answer only falls.
     """
 
-    def __init__(self, descent: Descent, copies: bool) -> None:
+    def __init__(self, descent: CoordinatePasses, copies: bool) -> None:
         self.copies = copies
         self.problem, self.rows, self.points = descent.problem, descent.rows, descent.points
         self.beta, self.b = descent.beta.copy(), self.problem.nothing[0]
@@ -196,7 +196,7 @@ class _Answer:
             self.scores = self._scores()
             self.b = self.problem.best_bias(self.scores)
 
-    def take(self, descent: Descent) -> None:
+    def take(self, descent: CoordinatePasses) -> None:
         """Remember where the descent stands."""
         self.target, self.image, self.done = descent.beta.copy(), descent.image, descent.idle
         self.target_b = descent.b
@@ -228,7 +228,7 @@ class _Answer:
         )  # fmt: skip
 
 
-class _Run:
+class _Passes:
     """Where the method stands; see `_core/reference/stochastic.py` for what is held."""
 
     def __init__(self, problem: Problem, start: Array | None) -> None:

@@ -32,21 +32,14 @@ class NotDefiniteError(ArithmeticError):
     """The matrix is not positive definite, as far as this precision can tell."""
 
 
-def panel_starts(n: int) -> list[int]:
-    """Where the panels begin, and n."""
-    return [*range(0, n, _PANEL), n]
-
-
 def factor_work(n: int) -> float:
     """The multiplications of a factor."""
     return n**3 / 3
 
 
 def factor_bytes(n: int, dtype: Any) -> int:
-    """The memory of a factor."""
-    starts = panel_starts(n)
-    values = sum([(n - a) * (b - a) for a, b in pairwise(starts)])
-    return values * int(np.dtype(dtype).itemsize)
+    """The memory of a factor, at most: half of the matrix, and half of the diagonal blocks."""
+    return n * (n + min(n, _PANEL)) // 2 * int(np.dtype(dtype).itemsize)
 
 
 class Factor:
@@ -57,7 +50,7 @@ class Factor:
 
     def __init__(self, n: int, dtype: Any, columns: Callable[[int, int, Array], None]) -> None:
         self.n, self.dtype, self.columns = n, np.dtype(dtype), columns
-        self.starts = panel_starts(n)
+        self.starts = [*range(0, n, _PANEL), n]
         self.panels: list[Array] = []
         self.ready = 0  # so many columns are factored: L of the first `ready` points is complete
 

@@ -5,11 +5,15 @@ Rows come as a tuple: (X,), or (begin, column, value).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ...types import Array
+from .packing import VALUES_AT_A_TIME
+
+LEAST_ROWS = 64  # of sparse points, which have few entries
 
 
 def sigmoid(z: Any) -> Any:
@@ -58,38 +62,44 @@ class KernelRows:
         image += step * self.K[k].astype(np.float64)
 
 
-def _matrix(rows: tuple[Array, ...], width: int, start: int, stop: int) -> Any:
-    """Some of the rows, as a matrix in float64."""
-    if len(rows) == 1:
-        return rows[0][start:stop].astype(np.float64)
-    from scipy.sparse import csr_array
+def _strips(rows: tuple[Array, ...], width: int, start: int, stop: int) -> Iterator[tuple[slice, Any]]:
+    """The rows from start to stop, as matrices in float64 of a few at a time."""
+    step = max(VALUES_AT_A_TIME // max(width, 1), LEAST_ROWS)
+    for first in range(start, stop, step):
+        strip = slice(first, min(first + step, stop))
+        if len(rows) == 1:
+            yield strip, rows[0][strip].astype(np.float64)
+            continue
+        from scipy.sparse import csr_array
 
-    begin, column, value = rows
-    own = slice(begin[start], begin[stop])
-    parts = (value[own].astype(np.float64), column[own], begin[start : stop + 1] - begin[start])
-    return csr_array(parts, shape=(stop - start, width))
+        begin, column, value = rows
+        own = slice(begin[strip.start], begin[strip.stop])
+        parts = (value[own].astype(np.float64), column[own], begin[strip.start : strip.stop + 1] - own.start)
+        yield strip, csr_array(parts, shape=(strip.stop - strip.start, width))
 
 
 def dots(rows: tuple[Array, ...], w: Array, out: Array, start: int, stop: int) -> None:
     """out_i <- <x_i, w>, for the rows from start to stop."""
-    out[start:stop] = _matrix(rows, w.size, start, stop) @ w
+    for strip, X in _strips(rows, w.size, start, stop):
+        out[strip] = X @ w
 
 
 def combine(rows: tuple[Array, ...], v: Array, out: Array, start: int, stop: int) -> None:
     """out += sum_i v_i x_i, over the rows from start to stop."""
-    out += _matrix(rows, out.size, start, stop).T @ v[start:stop]
+    for strip, X in _strips(rows, out.size, start, stop):
+        out += X.T @ v[strip]
 
 
 def weighted(
     rows: tuple[Array, ...], w: Array, shift: float, rate: Array, s: Array, out: Array, start: int, stop: int
 ) -> None:
     """s_i <- <x_i, w> + shift, and out += sum_i rate_i s_i x_i, over the rows from start to stop."""
-    X = _matrix(rows, w.size, start, stop)
-    s[start:stop] = X @ w + shift
-    out += X.T @ (rate * s)[start:stop]
+    for strip, X in _strips(rows, w.size, start, stop):
+        s[strip] = X @ w + shift
+        out += X.T @ (rate[strip] * s[strip])
 
 
 def squares(rows: tuple[Array, ...], width: int, out: Array, start: int, stop: int) -> None:
     """out_i <- |x_i|^2, for the rows from start to stop."""
-    X = _matrix(rows, width, start, stop)
-    out[start:stop] = np.asarray((X * X).sum(axis=1)).reshape(-1)
+    for strip, X in _strips(rows, width, start, stop):
+        out[strip] = np.asarray((X * X).sum(axis=1)).reshape(-1)

@@ -6,7 +6,8 @@ import numpy as np
 
 from ...types import Array, Index
 
-PACKS = 8  # so few at a time that temporaries stay small
+VALUES_AT_A_TIME = 2**13
+"""So few that temporaries stay in cache."""
 
 
 def pack(X: Array, index: Index, centre: Array, factor: float, out: Array, levels: Array) -> None:
@@ -14,17 +15,11 @@ def pack(X: Array, index: Index, centre: Array, factor: float, out: Array, level
 
     Zeros where there is no point. The size is the last axis of `out`: GROUP for rows, PANEL for columns.
     """
-    packs, d, size = out.shape
-    for first in range(0, packs, PACKS):
-        part, strip = index[first * size : (first + PACKS) * size], out[first : first + PACKS]
-        points = np.zeros((len(strip) * size, d), out.dtype)
-        points[: part.size] = X[part].astype(np.float64) - centre
-        strip[...] = points.reshape(-1, size, d).transpose(0, 2, 1)
-        own = factor * (points.astype(np.float64) ** 2).sum(axis=1) if factor else 0.0
-        levels[first * size : (first + PACKS) * size] = own
-
-
-def unpacked(packed: Array, count: int) -> Array:
-    """The points again, as rows."""
-    packs, d, size = packed.shape
-    return packed.transpose(0, 2, 1).reshape(packs * size, d)[:count]
+    out[...], levels[...] = 0.0, 0.0
+    size, step = out.shape[2], max(VALUES_AT_A_TIME // max(centre.size, 1), 1)
+    for start in range(0, index.size, step):
+        at = np.arange(start, min(start + step, index.size))
+        points = (X[index[at]].astype(np.float64) - centre).astype(out.dtype)
+        out[at // size, :, at % size] = points
+        if factor:
+            levels[at] = factor * (points.astype(np.float64) ** 2).sum(axis=1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...types import Array, Index
+from .packing import VALUES_AT_A_TIME
 
 OUT = 1e300  # stands for the slope of what may not move
 _BINS = 1024
@@ -90,7 +91,20 @@ def account(
     sum C loss(f), sum h(beta), beta'K beta; the extremes; by how much bounds are left, sum beta, max |beta|.
     share <- C loss(f) + h(beta) + beta f, of each point.
     """
-    f = scores + b
+    found = []
+    for start in range(0, max(q.size, 1), VALUES_AT_A_TIME):
+        at = slice(start, start + VALUES_AT_A_TIME)
+        f, own = scores[at] + b, share[at]
+        found.append(_account(q[at], r[at], eps[at], lo[at], hi[at], beta[at], dual_scores[at], f, own))
+    sums, extreme = np.array(found)[:, :4].sum(axis=0).tolist(), np.array(found)[:, 4:].max(axis=0).tolist()
+    (loss, h, norm, total), (top, sinking, outside, largest) = sums, extreme
+    return loss, h, norm, top, -sinking, outside, total, largest
+
+
+def _account(
+    q: Array, r: Array, eps: Array, lo: Array, hi: Array, beta: Array, dual_scores: Array, f: Array, share: Array
+) -> tuple[float, ...]:
+    """The sums of some points, and then their largest: what rises, minus what sinks, what is outside, |beta|."""
     g = q - f
     end = np.where(g > 0.0, hi, -lo)
     excess = np.maximum(np.abs(g) - eps, 0.0)
@@ -101,5 +115,5 @@ def account(
     share[:] = loss + h + beta * f
     top, bottom, _ = extremes(q - r * beta - dual_scores, beta, eps, lo, hi)
     outside = np.maximum(lo - beta, beta - hi).max(initial=0.0)
-    norm, total, largest = (beta * dual_scores).sum(), beta.sum(), np.abs(beta).max(initial=0.0)
-    return float(loss.sum()), float(h.sum()), float(norm), top, bottom, float(outside), float(total), float(largest)
+    sums = loss.sum(), h.sum(), (beta * dual_scores).sum(), beta.sum()
+    return *sums, top, -bottom, outside, np.abs(beta).max(initial=0.0)

@@ -25,7 +25,7 @@ _TURNS, _IN_A_ROW = 40, 6  # of Newton steps and few pairs; Newton steps of a tu
 _WORTH = 30.0  # a Newton step may take so many n^2 multiplications, of about m^3 for m free coefficients
 
 
-class Terms(NamedTuple):
+class PartsTerms(NamedTuple):
     """The dual terms of all parts, one after the other."""
 
     q: Array
@@ -35,7 +35,7 @@ class Terms(NamedTuple):
     hi: Array
 
 
-class Found(NamedTuple):
+class PartsFound(NamedTuple):
     """What is written: beta, the shares in the gap, and a row for each part: steps, b, and what `account` gives."""
 
     beta: Array
@@ -52,7 +52,7 @@ class How(NamedTuple):
     most: int
 
 
-def settle_parts(K: Array, ends: Index, rows: Index, terms: Terms, found: Found, how: How) -> None:
+def settle_parts(K: Array, ends: Index, rows: Index, terms: PartsTerms, found: PartsFound, how: How) -> None:
     """Problems on parts of a matrix that is held, each on those of `rows` that end at its end, from the beta that is
     there. (The native one works on K itself where a part is all of its points, and K is padded.)
     """
@@ -64,7 +64,7 @@ def settle_parts(K: Array, ends: Index, rows: Index, terms: Terms, found: Found,
 
 
 def settle_points(
-    X: Array, single: Tiled, precise: Tiled, ends: Index, rows: Index, terms: Terms, found: Found, how: How
+    X: Array, single: Tiled, precise: Tiled, ends: Index, rows: Index, terms: PartsTerms, found: PartsFound, how: How
 ) -> None:
     """Problems on parts of the points X, from beta = 0. Few points: with K of them. More: by working sets; rows of K
     are computed in float32 when their point enters one, and kept. Where rows or rounds run out, a part is left as it
@@ -88,15 +88,17 @@ def settle_points(
         sums[at] = _accounts(t, beta, share, scores[0], how[0], steps)
 
 
-def _parts(ends: Index, rows: Index, terms: Terms, found: Found) -> Iterator[tuple[int, Index, Terms, Found]]:
+def _parts(
+    ends: Index, rows: Index, terms: PartsTerms, found: PartsFound
+) -> Iterator[tuple[int, Index, PartsTerms, PartsFound]]:
     """Each part: its number, rows, terms, and where its answer goes."""
     beta, share, sums = found
     for number, (first, last) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
         at = slice(first, last)
-        yield number, rows[at], Terms(*(own[at] for own in terms)), Found(beta[at], share[at], sums)
+        yield number, rows[at], PartsTerms(*(own[at] for own in terms)), PartsFound(beta[at], share[at], sums)
 
 
-def _accounts(t: Terms, beta: Array, share: Array, scores: Array, bias: bool, steps: int) -> list[float]:
+def _accounts(t: PartsTerms, beta: Array, share: Array, scores: Array, bias: bool, steps: int) -> list[float]:
     """The sums of a part; b is the middle of what the slopes leave for it."""
     q, r, eps, lo, hi = t
     top, bottom, _ = extremes(q - r * beta - scores, beta, eps, lo, hi)
@@ -105,7 +107,7 @@ def _accounts(t: Terms, beta: Array, share: Array, scores: Array, bias: bool, st
     return [steps, b, *account(q, r, eps, lo, hi, beta, scores, scores, b, share)]
 
 
-def _settle_whole(K: Array, t: Terms, found: Found, how: How) -> list[float]:
+def _settle_whole(K: Array, t: PartsTerms, found: PartsFound, how: How) -> list[float]:
     """A part whose K is held, padded: steps of pairs, and Newton steps between them where they crawl; its sums."""
     beta, share, _ = found
     scores, steps, n = np.zeros(beta.size), 0, beta.size
@@ -124,7 +126,7 @@ def _settle_whole(K: Array, t: Terms, found: Found, how: How) -> list[float]:
     return _accounts(t, beta, share, scores, how.bias, steps)
 
 
-def _newton_turn(K: Array, t: Terms, beta: Array, F: Array, bias: bool) -> bool:
+def _newton_turn(K: Array, t: PartsTerms, beta: Array, F: Array, bias: bool) -> bool:
     """Newton steps of the free coefficients, where they are few enough to be worth it; whether there were any."""
     n, most = beta.size, int(np.cbrt(_WORTH * beta.size**2))
     diag, slopes, own, lo, hi, eps = wide = np.zeros((6, len(K)))
@@ -137,7 +139,7 @@ def _newton_turn(K: Array, t: Terms, beta: Array, F: Array, bias: bool) -> bool:
     return moved
 
 
-def _by_working_sets(X: Array, single: Tiled, own: Index, t: Terms, beta: Array, how: How) -> int:
+def _by_working_sets(X: Array, single: Tiled, own: Index, t: PartsTerms, beta: Array, how: How) -> int:
     """The same for more points, by working sets."""
     form, centre, factor = single
     columns, n = packed(X, own, centre, factor, PANEL, np.float32), own.size
@@ -174,7 +176,7 @@ def _by_working_sets(X: Array, single: Tiled, own: Index, t: Terms, beta: Array,
     return steps
 
 
-def _working_set(F: Array, beta: Array, t: Terms, top: float, bottom: float, last: Index) -> tuple[Index, Index]:
+def _working_set(F: Array, beta: Array, t: PartsTerms, top: float, bottom: float, last: Index) -> tuple[Index, Index]:
     """The points that violate most, half of them from the last time: sorted, and as they were chosen."""
     last, taken = last[-(_SET // 2) :], np.zeros(beta.size, np.uint8)
     taken[last] = 1
@@ -184,7 +186,7 @@ def _working_set(F: Array, beta: Array, t: Terms, top: float, bottom: float, las
     return np.sort(last), last
 
 
-def _descend(K: Array, t: Terms, W: Index, F: Array, beta: Array, how: How, tol: float) -> tuple[int, Array]:
+def _descend(K: Array, t: PartsTerms, W: Index, F: Array, beta: Array, how: How, tol: float) -> tuple[int, Array]:
     """Pair descent on a working set: steps, and its new coefficients."""
     size = W.size
     width = (size // CHUNK + 1) * CHUNK

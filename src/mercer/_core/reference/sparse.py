@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...types import Array, Index
-from ..forms import Way
+from ..forms import Summed
 
 
 def sparse_sums(
@@ -26,11 +26,11 @@ def sparse_sums(
 
 def _change(way: int, a: Array, z: Array) -> Array:
     """The term of two entries less their terms beside a zero."""
-    if way == Way.DISTANCES:
+    if way == Summed.DISTANCES:
         return np.asarray(np.abs(a - z) - np.abs(a) - np.abs(z))
-    if way == Way.MINIMA:
+    if way == Summed.MINIMA:
         return np.minimum(a, z)
-    if way == Way.PRODUCTS:
+    if way == Summed.PRODUCTS:
         return np.asarray(a * z)
     both = np.maximum(a + z, np.finfo(z.dtype).tiny)
-    return np.asarray(a * (z / both) if way == Way.CHI2 else (a - z) ** 2 / both - a - z)
+    return np.asarray(a * (z / both) if way == Summed.CHI2 else (a - z) ** 2 / both - a - z)

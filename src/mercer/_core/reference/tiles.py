@@ -7,12 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...types import Array, Index
-from ..forms import Form, Map, Way
-from .packing import unpacked
+from ..forms import Form, Map, Summed
+from .packing import VALUES_AT_A_TIME
 
 GROUP = 8
 PANEL = 48
-VALUES_AT_A_TIME = 2**15
 SPAN = 28
 HEAVY = {4: 11.5, 8: 1e6}  # minus the level from which on products lose digits, by the bytes of a number
 
@@ -59,50 +58,49 @@ def _strips(
     packs = max(VALUES_AT_A_TIME // max(columns, 1) // GROUP, 1)
     for first in range(0, -(-rows // GROUP), packs):
         strip = slice(first * GROUP, min((first + packs) * GROUP, rows))
-        x = unpacked(A[first : first + packs], strip.stop - strip.start)
-        yield strip, _values(x, a[strip], Z, z[:columns], form)
+        yield strip, _values(A[first : first + packs], a[strip], Z, z[:columns], form)
 
 
-def _values(x: Array, a: Array, Z: Array, z: Array, form: Form) -> Array:
+def _values(A: Array, a: Array, Z: Array, z: Array, form: Form) -> Array:
     """k(a_i, z_t) in the precision of the points.
 
     2^t of products loses digits for rows that are far from the centre: they go by differences.
     """
-    values = _finished(_sums(x, Z, z.size, form.way), a[:, None], z, form)
-    if form.way == Way.PRODUCTS and form.map == Map.EXPONENTIAL:
-        heavy = np.flatnonzero(~(a >= -HEAVY[x.dtype.itemsize]))
-        by_differences = Form(Way.SQUARES, form.map, -0.5 * form.factor)
-        level = np.zeros(1, x.dtype)
-        values[heavy] = _finished(_sums(x[heavy], Z, z.size, Way.SQUARES), level, level, by_differences)
+    values = _finished(_sums(A, np.arange(a.size), Z, z.size, form.way), a[:, None], z, form)
+    if form.way == Summed.PRODUCTS and form.map == Map.EXPONENTIAL:
+        heavy = np.flatnonzero(~(a >= -HEAVY[A.dtype.itemsize]))
+        by_differences = Form(Summed.SQUARES, form.map, -0.5 * form.factor)
+        level = np.zeros(1, A.dtype)
+        values[heavy] = _finished(_sums(A, heavy, Z, z.size, Summed.SQUARES), level, level, by_differences)
     return values
 
 
-def _sums(x: Array, Z: Array, columns: int, way: int) -> Array:
+def _sums(A: Array, rows: Index, Z: Array, columns: int, way: int) -> Array:
     """The sums over SPAN coordinates in order, and then over these sums: the rounding of SPAN + d / SPAN terms."""
-    total = np.zeros((len(x), columns), x.dtype)
-    for first in range(0, x.shape[1], SPAN):
+    total = np.zeros((rows.size, columns), A.dtype)
+    for first in range(0, A.shape[1], SPAN):
         part = np.zeros_like(total)
-        for k in range(first, min(first + SPAN, x.shape[1])):
-            part += _terms(x[:, k, None], Z[:, k].reshape(-1)[:columns], way)
+        for k in range(first, min(first + SPAN, A.shape[1])):
+            part += _terms(A[:, k].reshape(-1)[rows, None], Z[:, k].reshape(-1)[:columns], way)
         total += part
     return total
 
 
 def _terms(x: Array, y: Array, way: int) -> Array:
     """What one coordinate adds to the sum."""
-    if way == Way.PRODUCTS:
+    if way == Summed.PRODUCTS:
         return np.asarray(x * y)
-    if way == Way.SQUARES:
+    if way == Summed.SQUARES:
         return np.asarray((x - y) ** 2)
-    if way == Way.DISTANCES:
+    if way == Summed.DISTANCES:
         return np.asarray(np.abs(x - y))
-    if way == Way.MINIMA:
+    if way == Summed.MINIMA:
         return np.minimum(x, y)
-    if way == Way.COUNTS:
+    if way == Summed.COUNTS:
         words = f"u{x.dtype.itemsize}"
         return np.asarray(np.bitwise_count(np.bitwise_xor(x.view(words), y.view(words))), x.dtype)
     both = np.maximum(x + y, np.finfo(x.dtype).tiny)  # 0/0 is 0
-    return np.asarray(x * (y / both) if way == Way.CHI2 else (x - y) ** 2 / both)
+    return np.asarray(x * (y / both) if way == Summed.CHI2 else (x - y) ** 2 / both)
 
 
 @np.errstate(over="ignore", under="ignore", invalid="ignore")

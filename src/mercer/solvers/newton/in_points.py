@@ -23,6 +23,7 @@ from ...types import Array
 from ..base import LANDMARK_BYTES, Work
 from ..conjugate_gradients import MOST_STEPS, USUAL_STEPS, Standing, conjugate_gradients, norms, nystrom
 from ..landmarks import landmark_factor
+from ..nanoseconds import FLOPS
 from ..triangular import NotDefiniteError, factor_work, larger, with_larger_diagonal
 from .hessian import in_points
 
@@ -93,12 +94,16 @@ _lock = Lock()
 
 def first_step(gram: Gram) -> Work:
     """The work of one step."""
-    n = gram.n
-    if gram.given and n <= FEW.points_exact:
-        return Work(flops=factor_work(n) * _FACTOR_FLOPS)
-    if gram.given:
-        return Work(flops=n * _rank(gram) ** 2 + USUAL_STEPS * n * n)
-    return Work(values=USUAL_STEPS * n * n)
+    return Work(flops=held_step(gram.n)) if gram.given else Work(values=USUAL_STEPS * gram.n**2)
+
+
+def held_step(n: int) -> float:
+    """The same in multiplications, where K of n points is held: of its factor, or what it takes as long as to read K in
+    each step of conjugate gradients, and F and its copies a few rows at a time before.
+    """
+    if n <= FEW.points_exact:
+        return factor_work(n) * _FACTOR_FLOPS
+    return FLOPS * (USUAL_STEPS * n * n + 0.5 * n * min(FEW.columns, n) ** 2)
 
 
 def _rank(gram: Gram) -> int:

@@ -33,7 +33,7 @@ from ...problem import Problem
 from ...types import Array
 from ..base import Iterate
 from ..conjugate_gradients import MOST_STEPS, Standing, conjugate_gradients
-from ..descent import Descent
+from ..descent import CoordinatePasses
 from ..features_or_kernels import Features
 from ..some_points import PART_OF_GRADIENT, STEPS, how_many
 from .hessian import Bias
@@ -46,7 +46,7 @@ _TRIAL_ROUNDS, _PASSES_PER_DIGIT = 2, 6.0  # They have so many rounds, and go on
 _LEAST_RESIDUAL = 1e-6  # Conjugate gradients need not come nearer than this, in parts of what they began with.
 
 
-class Data(NamedTuple):
+class PointData(NamedTuple):
     """Of some points, what their losses are made of."""
 
     loss: Loss
@@ -56,7 +56,7 @@ class Data(NamedTuple):
 
 def irls_steps(problem: Problem, design: Any, start: Array | None) -> Generator[Iterate, Array | None, None]:
     """Newton steps, until nothing is left to gain; `design` are the features of the problem, or what landmarks see."""
-    data = Data(problem.loss, problem.y, problem.C)
+    data = PointData(problem.loss, problem.y, problem.C)
     place = Reweighted(design, data, Bias.of(design.constant, problem.bias))
     if start is None and not place.near.possible and _worth_passes(problem):
         start = yield from _passes(problem)
@@ -80,14 +80,14 @@ def _worth_passes(problem: Problem) -> bool:
 
 def _passes(problem: Problem) -> Generator[Iterate, Array | None, Array]:
     """Coordinate descent as long as it is fast; where it has come to."""
-    descent = Descent(problem, Features(problem.gram.design), None, None)
+    descent = CoordinatePasses(problem, Features(problem.gram.design), None, None)
     while not descent.idle and (descent.rounds < _TRIAL_ROUNDS or descent.passes_per_digit <= _PASSES_PER_DIGIT):
         descent.round()
         yield replace(descent.iterate(), done=False)
     return descent.beta
 
 
-class Step(NamedTuple):
+class NewtonStep(NamedTuple):
     """A step of w and e, and what it makes of f and of the coefficients v."""
 
     w: Array
@@ -99,7 +99,7 @@ class Step(NamedTuple):
 class Reweighted:
     """Where the method stands: v and w = Z'v, e, f; beta, its image Z'beta and the curvatures at f."""
 
-    def __init__(self, design: Any, data: Data, bias: Bias) -> None:
+    def __init__(self, design: Any, data: PointData, bias: Bias) -> None:
         self.design, self.data, self.bias = design, data, bias
         self.first = 0.0  # the largest gradient so far
         self.near = Preconditioner(design, bias)
@@ -116,7 +116,7 @@ class Reweighted:
             self._begin_at(self._constant())
             return
         rows, part = self.design.part(size)
-        some = Reweighted(part, Data(loss, y[rows], C[rows] * (n / size)), self.bias)
+        some = Reweighted(part, PointData(loss, y[rows], C[rows] * (n / size)), self.bias)
         some._begin_at(some._constant())
         enough = PART_OF_GRADIENT * some.size
         for _ in range(STEPS):
@@ -182,14 +182,14 @@ class Reweighted:
             self._look()
         return False  # rounding
 
-    def _slope(self, step: Step, part: float) -> float:
+    def _slope(self, step: NewtonStep, part: float) -> float:
         """The slope of the objective after a part of a step."""
         loss, y, C = self.data
         regular = inner(self.w + part * step.w, step.w) + self.bias.penalty * (self.e + part * step.e) * step.e
         return regular + loss.slope_along(y, C, self.f, step.f, part)
 
     @np.errstate(over="ignore", invalid="ignore")
-    def _direction(self) -> Step:
+    def _direction(self) -> NewtonStep:
         """The step, by preconditioned conjugate gradients.
 
         Every vector there is a combination Z'c of rows, and its c is carried along, below w and e: for the residual r,
@@ -234,7 +234,7 @@ class Reweighted:
         if not penalty:
             de = -_mean(f, rate)
             f += de
-        return Step(dw, de, f, self.beta - self.v - found.R[d + 1 :, 0] - rate * f)
+        return NewtonStep(dw, de, f, self.beta - self.v - found.R[d + 1 :, 0] - rate * f)
 
     @property
     def primal(self) -> float:

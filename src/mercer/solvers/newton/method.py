@@ -60,7 +60,7 @@ class Newton(Solver):
         points = points_of(problem.gram)
         beta = feasible_start(problem, start)
         scores = points.product(beta)
-        place = _Place(beta, scores, problem.best_bias(scores))
+        place = _Standing(beta, scores, problem.best_bias(scores))
         gap = np.inf
         while True:
             place, moved = _step(problem, points, place, gap)
@@ -72,7 +72,7 @@ class Newton(Solver):
             if sent is not None:
                 if not moved:
                     return
-                place = _Place(place.beta, sent, problem.best_bias(sent))
+                place = _Standing(place.beta, sent, problem.best_bias(sent))
 
 
 @dataclass(frozen=True)
@@ -133,21 +133,21 @@ def _in_features(problem: Problem) -> bool:
     return problem.gram.design is not None and not problem.mass
 
 
-class _Place(NamedTuple):
+class _Standing(NamedTuple):
     """Where the method stands: beta, K beta, b."""
 
     beta: Array
     scores: Array
     b: float
 
-    def moved(self, other: _Place, part: float) -> _Place:
+    def moved(self, other: _Standing, part: float) -> _Standing:
         """A part of the way to another place."""
         beta = self.beta + part * (other.beta - self.beta)
         scores = self.scores + part * (other.scores - self.scores)
-        return _Place(beta, scores, self.b + part * (other.b - self.b))
+        return _Standing(beta, scores, self.b + part * (other.b - self.b))
 
 
-def _step(problem: Problem, points: InPoints, place: _Place, gap: float) -> tuple[_Place, bool]:
+def _step(problem: Problem, points: InPoints, place: _Standing, gap: float) -> tuple[_Standing, bool]:
     """The next place, with the best b; and whether it promised to be a better one."""
     _, slope, curvature = (problem.C * side for side in problem.loss.model(problem.y, place.scores + place.b))
     target = _model_minimum(problem, points, place, slope, curvature, gap)
@@ -165,7 +165,7 @@ def _step(problem: Problem, points: InPoints, place: _Place, gap: float) -> tupl
     return place, False
 
 
-def _slope(problem: Problem, place: _Place, target: _Place, part: float) -> float:
+def _slope(problem: Problem, place: _Standing, target: _Standing, part: float) -> float:
     """The slope of the objective, a part of the way to the target."""
     here, up = place.moved(target, part), target.b - place.b
     rise = inner(target.beta - place.beta, here.scores) + problem.mass * up
@@ -174,8 +174,8 @@ def _slope(problem: Problem, place: _Place, target: _Place, part: float) -> floa
 
 
 def _model_minimum(
-    problem: Problem, points: InPoints, place: _Place, slope: Array, curvature: Array, gap: float
-) -> _Place:
+    problem: Problem, points: InPoints, place: _Standing, slope: Array, curvature: Array, gap: float
+) -> _Standing:
     """The minimum of the quadratic model."""
     right = np.stack([curvature * (place.scores + place.b) - slope, curvature], axis=1)
     solved, per_bias = points.solve(curvature, right, gap).T
@@ -183,10 +183,10 @@ def _model_minimum(
     if problem.bias and total > 0.0:
         b = (float(solved.sum()) - problem.mass) / total
     beta = solved - b * per_bias
-    return _Place(beta, points.product(beta), b)
+    return _Standing(beta, points.product(beta), b)
 
 
-def _iterate(problem: Problem, points: InPoints, place: _Place) -> Iterate:
+def _iterate(problem: Problem, points: InPoints, place: _Standing) -> Iterate:
     """The place with a dual point: beta itself where it is one, else minus the slopes there, as far as that is good."""
     beta, scores, b = place
     if problem.feasibility(beta) <= ROUNDING.of_a_difference:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from ...gram import Gram
 from ...kernels.points import Domain
 from ...memory import BudgetError, format_bytes
+from ...parallel import helpers_kept
 from ...params import suggestion
 from ...types import Array
 from ..base import Work
 from ..conjugate_gradients import Standing, conjugate_gradients, norms
 from ..triangular import SHIFTS, Factor, NotDefiniteError, factor_bytes, factor_work, larger
-from .linear_system import PRECISE, Block, Blocks, RidgeSolver, System, held, working
+from .linear_system import PRECISE, AllTargets, Blocks, RidgeSolver, System, working
 
 _SAFE = 1e15  # float32 is not for values that are larger or smaller than this
 _STEPS = {"float32": 10, "float64": 40}  # of refinement, at most
@@ -28,7 +27,6 @@ _FAR = 0.1  # a relative residual above this is worth another factor, of a large
 _PANELS, _INVERSE = 2, 3.0  # times all values: a factor and its refinement; and times as long: its inverse
 _FACTORS = 4  # at most
 _CLOSE = 3.0  # times what rounding leaves is good enough
-_LAST = 100.0  # a residual of no more than this, in parts of what rounding leaves, needs one more step
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class Cholesky(RidgeSolver):
         times = _INVERSE if problem.loo else single
         return Work(values=0 if given else _PANELS * n * n, flops=factor_work(n) * times)
 
-    def blocks(self, system: System, tol: float) -> Blocks:
+    def blocks(self, system: System) -> Blocks:
         """See RidgeSolver: the answer, and a better one where a more precise factor is still to be had."""
         columns, attempts, factors = Standing.zero(system.right), self._attempts(system), 0
         for dtype, shift in attempts:
@@ -83,7 +81,7 @@ class Cholesky(RidgeSolver):
                 columns = _nearest(before, columns, _recomputed(system, factor.solve(system.right)))
             yield system.block(columns.V, columns.AV, done=True, factor=factor)
             factors += 1
-            enough = _FAR if dtype == attempts[-1][0] else min(tol, _GOOD)
+            enough = _FAR if dtype == attempts[-1][0] else min(system.ridge.tol, _GOOD)
             if factors == _FACTORS or columns.relative(system.sizes) <= enough:
                 return
         if not factors:  # the matrix is far from positive definite: nothing is better than f = b
@@ -95,33 +93,35 @@ class Cholesky(RidgeSolver):
         largest = float(np.abs(diagonal).max())
         in_range = diagonal.min() > 1.0 / _SAFE and largest < _SAFE
         auto = self.precision == "auto" and system.n > PRECISE and in_range
-        single = (self.precision == "float32" or auto) and not system.precise
-        double = not single or factor_bytes(system.n, np.float64) <= system.room
+        single, room = (self.precision == "float32" or auto) and not system.ridge.loo, system.ridge.budget
+        double = not single or factor_bytes(system.n, np.float64) <= room
         precisions = ["float32"] * single + ["float64"] * double
         size = factor_bytes(system.n, precisions[0])
-        if size > system.room:
+        if size > room:
             raise BudgetError(
                 f"The factor of {system.n} points takes {format_bytes(size)}, more than "
-                f"memory={format_bytes(system.room)}: allow more, or use solver='conjugategradient' or 'nystrom'."
+                f"memory={format_bytes(room)}: allow more, or use solver='conjugategradient' or 'nystrom'."
             )
         shifts = larger(10.0 * largest * float(np.finfo(precisions[-1]).eps), SHIFTS)
         return [(dtype, 0.0) for dtype in precisions] + [(precisions[-1], shift) for shift in shifts]
 
 
 def refined(system: System, factor: Factor, columns: Standing) -> Iterator[Standing]:
-    """Conjugate gradients with this factor as preconditioner, until rounding hides any further progress."""
+    """Conjugate gradients with this factor as preconditioner, until rounding hides any further progress.
 
-    def nearly_done(columns: Standing) -> bool:
-        return columns.relative(system.sizes) <= _LAST * _rounding(system, columns)
-
-    best, slow = np.inf, 0
-    steps = conjugate_gradients(system.right, columns, system.apply, factor.solve, nearly_done)
-    for columns in islice(steps, _STEPS[factor.dtype.name]):
+    The relative residual that rounding of sums over n values is likely to leave is eps (1 + sqrt(n) max k |V| / |B|).
+    A step is the last, where one that gains as much as that before it comes near that.
+    """
+    largest, best, slow = float(np.abs(system.gram.diag()).max()), columns.relative(system.sizes), 0
+    steps, last = conjugate_gradients(system.right, columns, system.apply, factor.solve), None
+    for _ in range(_STEPS[factor.dtype.name]):
+        columns = steps.send(last)
         yield columns
-        now = columns.relative(system.sizes)
+        rounded = 1.0 + np.sqrt(system.n) * largest * float((norms(columns.V) / system.sizes).max())
+        now, close = columns.relative(system.sizes), _CLOSE * float(np.finfo(float).eps) * rounded
         slow = slow + 1 if now > _SLOW * best else 0
-        best = min(best, now)
-        if columns.stuck or slow >= _PATIENCE or now <= _CLOSE * _rounding(system, columns):
+        last, best = now * now <= close * best, min(best, now)
+        if columns.stuck or slow >= _PATIENCE or now <= close:
             return
 
 
@@ -143,14 +143,7 @@ def _nearest(*several: Standing) -> Standing:
     return best
 
 
-def _rounding(system: System, columns: Standing) -> float:
-    """The relative residual that rounding of sums over n values is likely to leave."""
-    largest = float(np.abs(system.gram.diag()).max())
-    sizes = norms(columns.V) * np.sqrt(system.n) * largest / system.sizes
-    return float(np.finfo(float).eps * (1.0 + sizes.max()))
-
-
-def _of_first_points(system: System, factor: Factor) -> Block:
+def _of_first_points(system: System, factor: Factor) -> AllTargets:
     """The answer of the points whose part of the factor is ready: what there is, when time runs out."""
     V = np.zeros(system.right.shape)
     if factor.ready:
@@ -158,15 +151,17 @@ def _of_first_points(system: System, factor: Factor) -> Block:
     return system.block(V, None)
 
 
-def fill_columns(gram: Gram, r: Array, start: int, stop: int, out: Array) -> None:
+def fill_columns(gram: Any, r: Array, start: int, stop: int, out: Array) -> None:
     """out <- the rows start ... n of the columns start ... stop of K + diag(r)."""
     own = np.arange(stop - start)
-    if held(gram):
+    if gram.once:
         out[...] = gram.matrix[start:, start:stop]
     elif gram.kernel is None:
         out[...] = (gram.features[start:] @ gram.features[start:stop].T).astype(out.dtype)
     else:
         columns = gram.columns(out.dtype)
-        columns.narrow(np.arange(start, stop), columns.threads).fill(np.arange(start, gram.n), out, np.arange(len(out)))
+        with helpers_kept():  # of hundreds of strips
+            columns = columns.narrow(np.arange(start, stop), columns.threads)
+            columns.fill(np.arange(start, gram.n), out, np.arange(len(out)))
         out[own, own] = gram.diag()[start:stop]
     out[own, own] += r[start:stop].astype(out.dtype)

@@ -59,7 +59,7 @@ class ConjugateGradient(RidgeSolver):
         gram = super()._gram(ridge)
         if gram.afar or isinstance(gram, DenseGram) or 8 * gram.n**2 > ridge.budget:
             return gram
-        kernel, points = ridge.kernel, ridge.whole.X
+        kernel, points = ridge.kernel, ridge.arrays.X
         cheap = Columns(kernel, points[0:1], np.float32).cheap
         return gram if cheap else DenseGram.compute(kernel, points, dtype=np.float32)
 
@@ -68,10 +68,10 @@ class ConjugateGradient(RidgeSolver):
         rank = min(self.rank or _RANK, n)
         return Work(values=0 if given else n * rank + _PRODUCTS * n * n, flops=2 * n * rank**2)
 
-    def blocks(self, system: System, tol: float) -> Blocks:
+    def blocks(self, system: System) -> Blocks:
         """See RidgeSolver."""
         yield working(system)
-        precondition = self._preconditioner(system)
+        precondition, tol = self._preconditioner(system), system.ridge.tol
         dtype = np.dtype(np.float32 if system.n > PRECISE else np.float64)
         columns, before = Standing.zero(system.right), 1.0
         while True:
@@ -99,11 +99,11 @@ class ConjugateGradient(RidgeSolver):
 
     def _preconditioner(self, system: System) -> Callable[[Array], Array]:
         """v -> (F F' + diag(r))^-1 v."""
-        gram = system.gram
-        rank = max(1, int(min(self.rank or _RANK, system.n, _SHARE * system.room / (8 * system.n))))
+        gram, budget = system.gram, system.ridge.budget
+        rank = max(1, int(min(self.rank or _RANK, system.n, _SHARE * budget / (8 * system.n))))
         if gram.afar:
             return _by_landmarks(system, rank, self.random_state)
-        room, generator = 0.5 * _SHARE * system.room, np.random.default_rng(self.random_state)
+        room, generator = 0.5 * _SHARE * budget, np.random.default_rng(self.random_state)
         F, pivots = pivoted_cholesky(gram.kernel, gram.points, rank, generator, room=room)
         inverse = 1.0 / system.r
         return nystrom(F, inverse) if pivots.size else lambda V: inverse[:, None] * V

@@ -21,8 +21,8 @@ from ...types import Array
 from ..base import Several
 from ..conjugate_gradients import Standing, conjugate_gradients, inner_products, norms
 from ..triangular import backward, factored, forward
-from .ridge_certificate import RidgeCertificate
-from .row_sums import Features, Moments, Piece, Stream, moments, sums
+from .posed import RidgeCertificate
+from .row_sums import DataPiece, Moments, RowsOfFeatures, Stream, moments, sums
 
 _LESS = 0.999  # of an objective is clearly less, whatever the gaps
 _INNER = 2e-4  # the least part to which values in float32 can bring a residual
@@ -38,12 +38,12 @@ class FeatureProblem:
     """The problem: rows, features, L (None: explicit features), lambda, whether b is free, the means of the targets."""
 
     stream: Stream
-    features: Features
+    features: RowsOfFeatures
     L: Array | None
     penalty: float
     bias: bool
     centre: Array
-    drawn: Piece | None = None
+    drawn: DataPiece | None = None
     """Rows drawn at random, where there are landmarks, which are among the first of them."""
     sample: Stream | None = None
     """Rows of which a preconditioner is made, 1 / scale of all; None: all."""
@@ -86,9 +86,6 @@ class Weights(Several):
 
     problem: FeatureProblem
     w: Array
-    b: Array
-    primal: Array
-    gap: Array
     relative: Array
     measured: Measured | None = None
     inverse: Inverse | None = field(default=None, repr=False)
@@ -103,8 +100,8 @@ class Weights(Several):
     @classmethod
     def unmeasured(cls, problem: FeatureProblem, w: Array, mean: Any = 0.0) -> Weights:
         """Of which nothing is known yet; with the mean of z(x), as a column, b takes the targets to their means."""
-        unknown = np.full(w.shape[1], np.inf)
-        return cls(problem, w, problem.centre - (mean * w).sum(axis=0), unknown, unknown, unknown)
+        unknown, b = np.full(w.shape[1], np.inf), problem.centre - (mean * w).sum(axis=0)
+        return cls(unknown, unknown, b, len(w), None, problem, w, unknown)
 
     @classmethod
     def nothing(cls, problem: FeatureProblem) -> Weights:
@@ -115,25 +112,21 @@ class Weights(Several):
     def of(cls, problem: FeatureProblem, now: Measured, relative: Array, *rest: Any) -> Weights:
         """What was measured."""
         gap = norms(now.residual) ** 2 / (2.0 * problem.penalty)
-        return cls(problem, now.w, now.b, now.primal, gap, relative, now, *rest)
+        return cls(now.primal, gap, now.b, len(now.w), None, problem, now.w, relative, now, *rest)
 
     @property
-    def working(self) -> bool:  # type: ignore[override]
+    def working(self) -> bool:
         """Whether nothing was measured."""
         return self.measured is None
 
     @property
-    def done(self) -> bool:  # type: ignore[override]
+    def done(self) -> bool:
         """What was measured is what there is to know."""
         return True
 
     def stopped(self) -> Weights:
         """In explicit features, beta follows from what was measured: before that it is 0."""
         return self if self.problem.features.landmarks is not None else Weights.nothing(self.problem)
-
-    def objective(self) -> tuple[float, float, int]:
-        primal = float(self.primal.sum())
-        return primal, primal - float(self.gap.sum()), self.problem.size[0]
 
     @cached_property
     def certificates(self) -> list[RidgeCertificate]:
@@ -151,18 +144,23 @@ class Weights(Several):
             return float(self.primal.sum()) <= float(than.primal.sum())
         return bool((self.gap <= than.gap).all() or (self.primal < _LESS * than.primal).all())
 
-    def columns(self) -> tuple[Array, Array]:
+    def enough(self, tol: float) -> bool:
+        """By their gaps."""
+        return bool(max([certificate.relative_gap for certificate in self.certificates]) <= tol)
+
+    @cached_property
+    def beta(self) -> Array:
         """The coefficients of landmarks; without them beta = C e / lambda."""
         problem = self.problem
         if problem.features.landmarks is not None:
-            return problem.coefficients(self.w), self.b
+            return problem.coefficients(self.w)
         if self.measured is None:
-            return np.zeros((problem.stream.n, problem.stream.targets)), self.b
+            return np.zeros((problem.stream.n, problem.stream.targets))
         weight = np.concatenate([piece.weight for piece in problem.stream.pieces()])
         beta = weight[:, None] * self.measured.errors / problem.penalty
         if problem.bias:  # far from the origin, rounding of b is large beside what is to sum up to 0
             beta -= np.outer(weight, beta.sum(axis=0) / self.measured.mass)
-        return beta, self.b
+        return np.asarray(beta)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,16 +9,18 @@ the solvers have columns A^-1 [t, 1] to find.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, TypeGuard
+from math import isfinite
+from sys import maxsize
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ...arithmetic import inner
 from ...columns import multiply
 from ...examination import INFEASIBLE, examine
 from ...gram import DenseGram, Gram, PointsGram, unformed
+from ...kernels import Linear
 from ...kernels.points import Domain
 from ...losses import Squared
 from ...problem import Problem
@@ -27,8 +29,7 @@ from ...solution import Status
 from ...types import Array
 from ..base import Iterate, Several, Solver
 from ..conjugate_gradients import inner_products, norms
-from .posed import Ridge, weighted_mean
-from .ridge_certificate import RidgeCertificate
+from .posed import Ridge, RidgeCertificate, of_arrays
 
 PRECISE = 1500  # up to so many points all is float64 from the start
 _TIGHT = 1e-10  # the relative residual to reach, where nobody names one
@@ -37,29 +38,18 @@ _TIGHT = 1e-10  # the relative residual to reach, where nobody names one
 class System:
     """(K + diag(r)) V = [t, 1]: a column for each target, less its centre, and one of ones where b is free.
 
-    `penalty` is lambda: objectives are told in values of J, that many times those of the problem with C = 1 / r.
+    It is that of a problem whose rows are arrays; without a Gram matrix for as long as none is needed. `doubt` is why
+    the kernel may not be positive definite, where somebody has looked.
     """
 
-    def __init__(
-        self, gram: Any, T: Array, r: Array, bias: bool = False, budget: float = np.inf, penalty: float = 1.0,
-        precise: bool = False,
-    ) -> None:  # fmt: skip
-        self.gram, self.T, self.r, self.bias, self.penalty = gram, T, r, bias, penalty
-        self.room = int(min(budget, 2**60))  # bytes that a solver may take
-        self.precise = precise  # whether a factor must be float64
-        self.n = len(T)
-        # What is taken from each target before, and added to b.
-        self.centre = weighted_mean(T, 1.0 / r) if bias else np.zeros(T.shape[1])
-        self.centred = T - self.centre
-        self.right = np.column_stack([self.centred, np.ones(self.n)]) if bias else self.centred
+    def __init__(self, ridge: Ridge, gram: Any, doubt: str | None = None) -> None:
+        self.ridge, self.gram, self.doubt = ridge, gram, doubt
+        _, T, weight = ridge.arrays
+        self.n, self.r = len(T), ridge.penalty / weight
+        self.centred = T - ridge.centre
+        self.right = np.column_stack([self.centred, np.ones(self.n)]) if ridge.bias else self.centred
         sizes = norms(self.right)
         self.sizes = np.where(sizes > 0.0, sizes, 1.0)
-
-    @classmethod
-    def of(cls, ridge: Ridge, gram: Gram | None) -> System:
-        """The system of a problem whose rows are arrays; without a Gram matrix for as long as none is needed."""
-        _, T, weight = ridge.whole
-        return cls(gram, T, ridge.penalty / weight, ridge.bias, ridge.budget, ridge.penalty, ridge.loo)
 
     def product(self, V: Array, dtype: Any = np.float64) -> Array:
         """K V from the kernel and the points; where float32 values will do, from those that are held."""
@@ -70,7 +60,7 @@ class System:
             return (gram.matrix @ V.astype(np.float32)).astype(np.float64)
         if gram.features is not None:
             return gram.recompute(V)
-        if held(gram):
+        if gram.once:
             return gram @ V
         columns = gram.from_points() if isinstance(gram, DenseGram) else gram.columns(dtype)
         return multiply(columns, V, dtype)
@@ -79,41 +69,36 @@ class System:
         """A V = (K + diag(r)) V."""
         return np.asarray(self.product(V, dtype) + self.r[:, None] * V)
 
-    def block(self, V: Array, AV: Array | None, **rest: Any) -> Block:
+    def block(self, V: Array, AV: Array | None, **rest: Any) -> AllTargets:
         """beta and b from columns V = A^-1 [t, 1], and K beta from A V."""
-        KV = None if AV is None else AV - self.r[:, None] * V
-        if not self.bias:
-            return self.answer(V, KV, self.centre, **rest)
+        KV, centre = None if AV is None else AV - self.r[:, None] * V, self.ridge.centre
+        if not self.ridge.bias:
+            return self.answer(V, KV, centre, **rest)
         u, v = V[:, -1:], V[:, :-1]
         total = float(u.sum())
         b = v.sum(axis=0) / total if total else np.zeros(v.shape[1])
         beta = v - u * b
         beta -= u * (beta.sum(axis=0) / total) if total else 0.0  # once more: b may be large, and the sum must be 0
         scores = None if KV is None else KV[:, :-1] - KV[:, -1:] * b
-        return self.answer(beta, scores, b + self.centre, **rest)
+        return self.answer(beta, scores, b + centre, **rest)
 
-    def answer(self, beta: Array, scores: Array | None, b: Array, **rest: Any) -> Block:
+    def answer(self, beta: Array, scores: Array | None, b: Array, **rest: Any) -> AllTargets:
         """What beta, K beta and b are worth; where nobody knows K beta, it is computed.
 
         With the errors e = t - K beta - b, the gap is 1/2 sum (e - r beta)^2 / r: squares, of which none cancels.
         """
         if scores is None:
             scores, rest = self.product(beta), rest | {"done": True}
-        errors = self.centred - (b - self.centre) - scores
+        errors = self.centred - (b - self.ridge.centre) - scores
         residual = errors - self.r[:, None] * beta
-        half = 0.5 * self.penalty / self.r
-        primal = 0.5 * self.penalty * inner_products(beta, scores) + half @ errors**2
+        half, norm = 0.5 * self.ridge.arrays.weight, inner_products(beta, scores)
+        primal, gap = 0.5 * self.ridge.penalty * norm + half @ errors**2, half @ residual**2
         relative = norms(residual) / self.sizes[: len(primal)]
-        return Block(self, beta, scores, b, residual, primal, half @ residual**2, relative, **rest)
-
-
-def held(gram: Gram) -> TypeGuard[DenseGram]:
-    """Whether K is given as it is, or the result of a user's function: not to be computed more than once."""
-    return isinstance(gram, DenseGram) and (gram.kernel.serial or not gram.kernel.symmetric)
+        return AllTargets(primal, gap, b, self.n, self.doubt, self, beta, scores, norm, residual, relative, **rest)
 
 
 @dataclass(frozen=True, eq=False)
-class Block(Several):
+class AllTargets(Several):
     """Where a solver stands with all targets: beta, K beta as it believes it to be, b; what that is worth, in values
     of J.
 
@@ -123,69 +108,56 @@ class Block(Several):
     system: System
     beta: Array
     scores: Array
-    b: Array
+    norm: Array
+    """beta'K beta."""
     residual: Array
     """t - K beta - b - r beta,"""
-    primal: Array
-    gap: Array
     relative: Array
     """and its norm, in parts of that of t."""
 
     done: bool = False
     working: bool = False
-    best: Callable[[], Block] | None = field(default=None, repr=False)
+    best: Callable[[], AllTargets] | None = field(default=None, repr=False)
     factor: Any = field(default=None, repr=False)
     """The factor of K + diag(r), where the solver has one."""
 
-    def stopped(self) -> Block:
+    def stopped(self) -> AllTargets:
         return self.best() if self.best is not None else self
-
-    def objective(self) -> tuple[float, float, int]:
-        primal = float(self.primal.sum())
-        return primal, primal - float(self.gap.sum()), self.system.n
 
     @cached_property
     def certificates(self) -> list[RidgeCertificate]:
         """Of each target; what a solver believes of K beta is checked on a sample."""
-        return [self._certificate(j) for j in range(len(self.primal))]
-
-    def _certificate(self, j: int) -> RidgeCertificate:
-        system, beta, residual = self.system, self.beta[:, j], self.residual[:, j]
-        primal, dual, norm = float(self.primal[j]), float(self.primal[j] - self.gap[j]), inner(beta, self.scores[:, j])
-        largest, violation = float(np.abs(beta).max()), np.ptp(residual) if system.bias else np.abs(residual).max()
-        astray = abs(float(beta.sum())) / (system.n**0.5 * (largest or 1.0)) if system.bias else 0.0
-        if not (np.isfinite(dual) and astray <= INFEASIBLE):
-            primal, dual = primal if np.isfinite(primal) else np.inf, -np.inf
-        rounding, status = (0.0, None) if self.done and norm >= 0.0 else self._examined(j)
-        return RidgeCertificate(
-            primal, dual, rounding, float(violation), astray, status,
-            0.5 * system.penalty / system.r * residual**2, relative_residual=float(self.relative[j]),
-        )  # fmt: skip
+        system, bias, found = self.system, self.system.ridge.bias, []
+        half, columns = 0.5 * system.ridge.arrays.weight, np.stack([self.primal, self.gap, self.norm, self.relative])
+        for j, (primal, gap, norm, relative) in enumerate(columns.T.tolist()):
+            beta, residual, dual = self.beta[:, j], self.residual[:, j], primal - gap
+            largest, violation = float(np.abs(beta).max()), np.ptp(residual) if bias else np.abs(residual).max()
+            astray = abs(float(beta.sum())) / (system.n**0.5 * (largest or 1.0)) if bias else 0.0
+            if not (isfinite(dual) and astray <= INFEASIBLE):
+                primal, dual = primal if isfinite(primal) else np.inf, -np.inf
+            rounding, status = (0.0, None) if self.done and norm >= 0.0 else self._examined(j)
+            one = RidgeCertificate(primal, dual, rounding, float(violation), astray, status, half * residual**2)
+            found.append(replace(one, relative_residual=relative))
+        return found
 
     def _examined(self, j: int) -> tuple[float, Status | None]:
         """What rounding may have done, and whether the kernel is seen to be indefinite, as of any other problem."""
-        system = self.system
-        problem = Problem(system.gram, system.centred[:, j], Squared(), 1.0 / system.r, system.bias)
+        system, ridge = self.system, self.system.ridge
+        problem = Problem(system.gram, system.centred[:, j], Squared(), 1.0 / system.r, ridge.bias)
         beta, scores = np.ascontiguousarray(self.beta[:, j]), np.ascontiguousarray(self.scores[:, j])
-        certificate, _, _ = examine(problem, beta, float(self.b[j] - system.centre[j]), scores=scores)
-        return system.penalty * certificate.rounding, certificate.status
+        certificate, _, _ = examine(problem, beta, float(self.b[j] - ridge.centre[j]), scores=scores)
+        return ridge.penalty * certificate.rounding, certificate.status
 
     def better(self, than: Any) -> bool:
         return bool(self.relative.max() <= than.relative.max())
 
     def enough(self, tol: float) -> bool:
         """Both the relative gap and the relative residual; the gap alone, where rounding keeps the residual above."""
-        return bool(self.relative.max() <= tol) and super().enough(tol)
-
-    def columns(self) -> tuple[Array, Array]:
-        return self.beta, self.b
-
-    @property
-    def doubt(self) -> str | None:
-        return None if self.system.gram is None else self.system.gram.doubt
+        gaps = [certificate.relative_gap for certificate in self.certificates]
+        return bool(self.relative.max() <= tol) and max(gaps) <= tol
 
 
-Blocks = Iterator[Block]
+Blocks = Iterator[AllTargets]
 
 
 class RidgeSolver(Solver, names=()):
@@ -201,20 +173,19 @@ class RidgeSolver(Solver, names=()):
                 f"{problem.loss!r}: leave the solver out, and one that serves this loss is chosen."
             )
 
-    def blocks(self, system: System, tol: float) -> Blocks:
-        """Answers for all targets, until nothing can be improved; `tol` is the relative residual that will do."""
+    def blocks(self, system: System) -> Blocks:
+        """Answers for all targets, until nothing can be improved; ridge.tol is the relative residual that will do."""
         raise NotImplementedError
 
     def answers(self, ridge: Ridge) -> Iterator[Several]:
         """The same, of a problem of which K is not formed yet."""
-        yield working(System.of(ridge, None))
+        yield working(System(ridge, None))
         gram = self._gram(ridge)
-        _ = gram.doubt  # now, since after Ctrl-C there is no time for it
-        yield from self.blocks(System.of(ridge, gram), ridge.tol)
+        yield from self.blocks(System(ridge, gram, gram.doubt))  # seen now, since after Ctrl-C there is no time for it
 
     def _gram(self, ridge: Ridge) -> Gram:
         """K, of which the solvers form what they need; all of it where its values are given or slow to compute."""
-        kernel, points = ridge.kernel, ridge.whole.X
+        kernel, points = ridge.kernel, ridge.arrays.X
         if isinstance(points, SpreadPoints):
             return SpreadGram(kernel, points)
         if kernel.domain is Domain.VALUES or kernel.serial or not kernel.symmetric:
@@ -229,13 +200,15 @@ class RidgeSolver(Solver, names=()):
         if isinstance(problem, Ridge):
             yield from self.answers(problem)
             return
-        system = System(problem.gram, problem.y[:, None], 1.0 / problem.C, problem.bias)
-        for block in self.blocks(system, _TIGHT):
+        gram = problem.gram
+        kernel, X = (gram.kernel, gram.points) if gram.features is None else (Linear(), gram.features)
+        ridge = of_arrays(X, problem.y[:, None], problem.C, problem.bias, maxsize, kernel=kernel, tol=_TIGHT)
+        for block in self.blocks(System(ridge, gram)):
             done = block.done and not block.working
             yield Iterate(block.beta[:, 0], block.scores[:, 0], float(block.b[0]), partial=block.working, done=done)
 
 
-def working(system: System, best: Callable[[], Block] | None = None) -> Block:
+def working(system: System, best: Callable[[], AllTargets] | None = None) -> AllTargets:
     """What there is before anything is known."""
-    zeros = np.zeros(system.T.shape)
-    return system.answer(zeros, zeros, system.centre, done=True, working=True, best=best)
+    zeros = np.zeros(system.centred.shape)
+    return system.answer(zeros, zeros, system.ridge.centre, done=True, working=True, best=best)

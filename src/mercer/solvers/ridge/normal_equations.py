@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels import Linear
 from ...kernels.points import count, is_sparse
 from ...params import require_integer
 from ...problem import Problem
@@ -16,8 +15,8 @@ from ...types import Array
 from ..base import Work
 from .in_features import FeatureProblem, Weights, all_answers, by_products
 from .linear_system import Blocks, RidgeSolver, System
-from .posed import Ridge, of_arrays, width_of_features
-from .row_sums import Features, Piece
+from .posed import Ridge, width_of_features
+from .row_sums import DataPiece, RowsOfFeatures
 
 _SIZES = 1000  # rows from which the sizes of features are seen
 
@@ -49,13 +48,13 @@ class NormalEquations(RidgeSolver, names=("normalequations", "primal")):
 
     def posed(self, ridge: Ridge) -> FeatureProblem:
         """The problem in explicit features."""
-        width = width_of_features(ridge.kernel, ridge.whole.X)
+        width = width_of_features(ridge.kernel, ridge.arrays.X)
         if width is None:
             raise ValueError(f"KernelRidge: {self!r} needs explicit features, which {ridge.kernel!r} does not have.")
         if self.sample != 0:
             ridge.require_room(width, "features")
         problem = FeatureProblem(
-            ridge.stream, Features(ridge.kernel, None, width), None, ridge.penalty, ridge.bias, ridge.centre
+            ridge.stream, RowsOfFeatures(ridge.kernel, None, width), None, ridge.penalty, ridge.bias, ridge.centre
         )
         if self.sample is None:
             return problem
@@ -78,17 +77,14 @@ class NormalEquations(RidgeSolver, names=("normalequations", "primal")):
         rows = problem.stream.n if self.sample is None else min(problem.stream.n, self.sample)
         return Work(flops=rows * width**2 + width**3 if rows else 0)
 
-    def blocks(self, system: System, tol: float) -> Blocks:
+    def blocks(self, system: System) -> Blocks:
         """See RidgeSolver: beta = C e / lambda, in the common form, where lambda is 1."""
-        gram = system.gram
-        kernel, X = (Linear(), gram.features) if gram.features is not None else (gram.kernel, gram.points)
-        ridge = of_arrays(X, system.T, 1.0 / system.r, system.bias, system.room)
-        for answer in self.answers(replace(ridge, kernel=kernel, tol=tol, generator=np.random.default_rng(0))):
+        for answer in self.answers(replace(system.ridge, generator=np.random.default_rng(0))):
             if answer.measured is not None:
                 yield system.answer(answer.measured.errors / system.r[:, None], None, answer.b)
 
 
-def _diagonal(problem: FeatureProblem, some: Piece) -> Array:
+def _diagonal(problem: FeatureProblem, some: DataPiece) -> Array:
     """That of Z'CZ + lambda I, about, from some of the rows; Z centred where b is free."""
     Z, share = problem.features.block(some.X), some.weight / some.weight.mean()
     squares = share @ (Z.multiply(Z) if is_sparse(Z) else Z * Z) / share.size

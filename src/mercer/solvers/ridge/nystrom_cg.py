@@ -19,8 +19,8 @@ from ..base import MOST_LANDMARKS, Work
 from ..triangular import factored
 from .in_features import FeatureProblem, Weights, all_answers, answers
 from .linear_system import PRECISE, Blocks, RidgeSolver, System, working
-from .posed import Ridge, of_arrays, weighted_mean
-from .row_sums import Features, Piece, Stream
+from .posed import Ridge, weighted_mean
+from .row_sums import DataPiece, RowsOfFeatures, Stream
 
 _POOL = {"errors": 5, "rpcholesky": 3, "uniform": 1}  # times as many rows as landmarks are looked at
 _SAMPLE = 10, 50, 100  # rows of the preconditioner, per landmark: at least, at most; and times rows per landmark
@@ -104,7 +104,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         m, rows = min(self.landmarks, n), n if problem.loo else self.sampled(n)
         return Work(values=_PASSES * n * m, flops=(rows + _POOLED * m) * m * m)
 
-    def chosen(self, ridge: Ridge, drawn: Piece) -> Index:
+    def chosen(self, ridge: Ridge, drawn: DataPiece) -> Index:
         """Which of the rows, drawn at random, are landmarks."""
         pool, generator = drawn.rows(slice(0, self._pool)), ridge.generator
         n = count(pool.X)
@@ -119,7 +119,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         pivots = pivoted_cholesky(ridge.kernel, pool.X, min(self.landmarks, n), generator, dtype)[1]
         return pivots if pivots.size else np.arange(1)
 
-    def over(self, ridge: Ridge, drawn: Piece, chosen: Index) -> FeatureProblem:
+    def over(self, ridge: Ridge, drawn: DataPiece, chosen: Index) -> FeatureProblem:
         """The problem over these of the rows that were drawn at random."""
         kernel, stream, landmarks = ridge.kernel, ridge.stream, take(drawn.X, chosen)
         largest = float(diagonal(kernel, landmarks).max())
@@ -127,7 +127,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         single = stream.n > PRECISE and noise <= _SINGLE
         L = root(kernel, landmarks, largest * max(_JITTER * count(landmarks), noise if single else 0.0))
         problem = FeatureProblem(
-            stream, Features(kernel, landmarks, len(L)), L, ridge.penalty, ridge.bias, ridge.centre, drawn,
+            stream, RowsOfFeatures(kernel, landmarks, len(L)), L, ridge.penalty, ridge.bias, ridge.centre, drawn,
             dtype=np.float32 if single else np.float64,
         )  # fmt: skip
         rows = self.sampled(stream.n)
@@ -136,28 +136,27 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         piece = drawn.rows(slice(0, rows))
         return replace(problem, sample=stream.only(piece), scale=ridge.mass / float(piece.weight.sum()))
 
-    def blocks(self, system: System, tol: float) -> Blocks:
+    def blocks(self, system: System) -> Blocks:
         """See RidgeSolver: coefficients of the landmarks, and none elsewhere; the gap is that of the full problem."""
-        gram, generator = system.gram, np.random.default_rng(self.random_state)
+        generator = np.random.default_rng(self.random_state)
         order = generator.permutation(system.n)[: self.drawn(system.n)]
-        ridge = of_arrays(gram.points, system.T, 1.0 / system.r, system.bias, system.room)
-        ridge = replace(ridge, kernel=gram.kernel, generator=generator)
+        ridge = replace(system.ridge, generator=generator)
         yield working(system)
-        X, T, C = ridge.whole
-        drawn = Piece(Chosen(X, order)[0 : order.size], T[order], C[order])
+        X, T, C = ridge.arrays
+        drawn = DataPiece(Chosen(X, order)[0 : order.size], T[order], C[order])
         index = self.chosen(ridge, drawn)
         problem = self.over(ridge, drawn, index)
-        for answer in all_answers(problem, tol):
+        for answer in all_answers(problem, ridge.tol):
             if answer.working:
                 yield working(system)
                 continue
-            beta = np.zeros(system.T.shape)
+            beta = np.zeros(T.shape)
             beta[order[index]] = problem.coefficients(answer.w)
             yield system.answer(beta, None, answer.b)
 
 
 def by_errors(
-    kernel: Kernel, stream: Stream, pool: Piece, wanted: int, penalty: float, bias: bool,
+    kernel: Kernel, stream: Stream, pool: DataPiece, wanted: int, penalty: float, bias: bool,
     generator: np.random.Generator,
 ) -> Index:  # fmt: skip
     """Of the pool (and stream) the first rows are half of the landmarks, others are drawn by squared errors of f."""
@@ -166,7 +165,7 @@ def by_errors(
     landmarks = pool.X[0:half]
     centre = weighted_mean(pool.T, pool.weight) if bias else np.zeros(k)
     L = root(kernel, landmarks, _JITTER * half * float(diagonal(kernel, landmarks).max()))
-    problem = FeatureProblem(stream, Features(kernel, landmarks, half), L, penalty, bias, centre)
+    problem = FeatureProblem(stream, RowsOfFeatures(kernel, landmarks, half), L, penalty, bias, centre)
     found = next(answer for answer in answers(problem, stream, 1.0, np.float64, 1.0) if not answer.working)
     assert found.measured is not None
     costs = pool.weight[:, None] * found.measured.errors**2

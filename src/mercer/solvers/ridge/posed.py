@@ -1,4 +1,6 @@
-"""Ridge: what kernel ridge regression minimises, over rows that are arrays, or pieces that somebody else reads."""
+"""Ridge: what kernel ridge regression minimises, over rows that are arrays, or pieces that somebody else reads; and the
+certificate of its answers.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,12 @@ from ...columns import pieces
 from ...kernels import Kernel
 from ...kernels.points import count, is_sparse, stack, take
 from ...memory import BudgetError, format_bytes
+from ...solution import Certificate, WorstCertificate
 from ...types import Array, Points
-from .row_sums import Piece, Stream
+from .row_sums import DataPiece, Stream
+
+TARGET = "target"
+"""What columns are called in certificates: target 0, target 1, ..."""
 
 _SQUARES = 4  # matrices of the normal equations that are held at a time
 _ROWS = 2**17  # of a piece of an array
@@ -23,7 +29,7 @@ _ROWS = 2**17  # of a piece of an array
 class Ridge:
     """min J(w) = 1/2 sum_i w_i (f(x_i) - t_i)^2 + lambda/2 |w|^2, for each target; w_i > 0.
 
-    The rows are a stream; `arrays` holds all of them, where they are arrays.
+    The rows are a stream.
     """
 
     stream: Stream
@@ -35,8 +41,9 @@ class Ridge:
     budget: int
     """Bytes that a fit may take."""
 
-    arrays: Piece | None
-    pool: Piece | None = None
+    arrays: Any
+    """All rows as one piece, where they are arrays; else None."""
+    pool: Any = None
     """Rows drawn at random, where there are no arrays."""
 
     kernel: Any = None
@@ -49,17 +56,9 @@ class Ridge:
     """What the solver is asked for; it may use it to choose how much it does at a time."""
 
     @property
-    def whole(self) -> Piece:
-        """All rows, where they are arrays."""
-        assert self.arrays is not None
-        return self.arrays
-
-    @property
-    def some(self) -> Piece:
+    def some(self) -> DataPiece:
         """Rows that are here: all of them, or those that were drawn at random."""
-        found = self.arrays or self.pool
-        assert found is not None
-        return found
+        return self.arrays or self.pool  # type: ignore[no-any-return]
 
     def require_room(self, size: int, what: str) -> None:
         """Raise where normal equations of so many features are larger than all that a fit may take."""
@@ -70,29 +69,46 @@ class Ridge:
                 f"memory={format_bytes(self.budget)}: allow more, or take fewer."
             )
 
-    def drawn(self, size: int, generator: np.random.Generator | None = None) -> Piece:
+    def drawn(self, size: int, generator: np.random.Generator | None = None) -> DataPiece:
         """So many rows at random; all of them, in random order, where there are not more."""
-        if self.arrays is None:
-            assert self.pool is not None
-            return self.pool.rows(slice(0, size))
         generator = self.generator if generator is None else generator
-        return self.arrays.rows(generator.permutation(self.stream.n)[:size])
+        rows = slice(0, size) if self.arrays is None else generator.permutation(self.stream.n)[:size]
+        return self.some.rows(rows)
 
 
-def of_arrays(X: Points, T: Array, weight: Array, bias: bool, budget: int) -> Ridge:
+@dataclass(frozen=True, eq=False)
+class RidgeCertificate(WorstCertificate):
+    """What is proved of an answer, in values of J, and how well it solves its equations.
+
+    relative_residual is |t - f(x) - lambda beta / w| / |t| over the training points (t centred where b is free); in
+    features, the residual of the normal equations in parts of that of f = 0. Of several targets this is the one with
+    the largest gap, and `parts` holds all of them.
+
+    With landmarks, all of this is about the problem that they pose: the best f that is a sum over landmarks. What is
+    known of the full problem is full_residual: the relative residual of its equations on a sample of rows, for
+    beta = w (t - f(x)) / lambda.
+    """
+
+    relative_residual: float = 0.0
+    full_residual: float | None = None
+
+    def __str__(self) -> str:
+        text = super().__str__() if self.parts else Certificate.__str__(self)
+        text = f"{text}\n  relative residual {self.relative_residual:.1e}"
+        if self.full_residual is None:
+            return text
+        return f"{text}\n  full problem, without landmarks: relative residual {self.full_residual:.1e} on a sample"
+
+
+def of_arrays(X: Points, T: Array, weight: Array, bias: bool, budget: int, **rest: Any) -> Ridge:
     """Data that is there; no copies are made."""
-    whole, n = Piece(X, T, weight), count(X)
+    whole, n = DataPiece(X, T, weight), len(T)
 
-    def read() -> Iterator[Piece]:
+    def read() -> Iterator[DataPiece]:
         return map(whole.rows, pieces(n, _ROWS))
 
     centre = weighted_mean(T, weight) if bias else np.zeros(T.shape[1])
-    return Ridge(Stream(read, n, T.shape[1], values_within(budget)), float(weight.sum()), centre, bias, budget, whole)
-
-
-def values_within(budget: int) -> int:
-    """How many values of features a pass may hold at a time: with a copy of them, a quarter of so many bytes."""
-    return min(Stream.values, budget // (4 * 2 * 8))
+    return Ridge(Stream(read, n, T.shape[1], budget), float(weight.sum()), centre, bias, budget, whole, **rest)
 
 
 def weighted_mean(T: Array, weight: Array) -> Array:
@@ -113,12 +129,12 @@ def of_chunks(
 
     targets = 0  # of the first piece
 
-    def read() -> Iterator[Piece]:
+    def read() -> Iterator[DataPiece]:
         nonlocal targets
         for number, chunk in enumerate(chunks() if callable(chunks) else chunks):
             if not isinstance(chunk, tuple) or len(chunk) not in (2, 3):
                 raise ValueError("Each piece must be (X, y) or (X, y, sample_weight).")
-            piece = Piece(*admit(chunk[0], chunk[1], chunk[2] if len(chunk) == 3 else None))
+            piece = DataPiece(*admit(chunk[0], chunk[1], chunk[2] if len(chunk) == 3 else None))
             targets = targets or piece.T.shape[1]
             if piece.T.shape[1] != targets:
                 raise ValueError(
@@ -144,11 +160,11 @@ def of_chunks(
             "The pieces could be read only once, and a fit reads them several times: give the function that makes the "
             "iterator, or a list."
         )
-    stream = Stream(lambda: _all_of(read(), n), n, targets, values_within(budget))
+    stream = Stream(lambda: _all_of(read(), n), n, targets, budget)
     return Ridge(stream, mass, totals / mass if bias else np.zeros(targets), bias, budget, None, pool)
 
 
-def _all_of(pieces: Iterator[Piece], n: int) -> Iterator[Piece]:
+def _all_of(pieces: Iterator[DataPiece], n: int) -> Iterator[DataPiece]:
     """The pieces, which must have n rows in all."""
     seen = 0
     for piece in pieces:
@@ -162,7 +178,7 @@ def _all_of(pieces: Iterator[Piece], n: int) -> Iterator[Piece]:
         )
 
 
-def _least(pool: Piece | None, keys: Array, piece: Piece, new: Array, most: int) -> tuple[Piece, Array]:
+def _least(pool: DataPiece | None, keys: Array, piece: DataPiece, new: Array, most: int) -> tuple[DataPiece, Array]:
     """Of the rows so far and the new ones those with the least keys, in order of these: rows drawn at random."""
     if pool is not None and keys.size == most:  # most of the new ones will not be needed
         few = np.flatnonzero(new < keys[-1])
@@ -172,19 +188,18 @@ def _least(pool: Piece | None, keys: Array, piece: Piece, new: Array, most: int)
     both = piece if pool is None else _joined(pool, piece)
     keys = np.concatenate([keys, new])
     order = np.argsort(keys)[:most]
-    return Piece(take(both.X, order), both.T[order], both.weight[order]), keys[order]
+    return DataPiece(take(both.X, order), both.T[order], both.weight[order]), keys[order]
 
 
-def _joined(a: Piece, b: Piece) -> Piece:
-    return Piece(stack(a.X, b.X), np.concatenate([a.T, b.T]), np.concatenate([a.weight, b.weight]))
+def _joined(a: DataPiece, b: DataPiece) -> DataPiece:
+    return DataPiece(stack(a.X, b.X), np.concatenate([a.T, b.T]), np.concatenate([a.weight, b.weight]))
 
 
-def is_chunks(X: Any, y: Any) -> bool:
-    """Whether X stands for pieces: a function that gives an iterator of them, or something to go through.
-
-    So does an empty list: that there are no pieces is what is wrong with it.
+def is_chunks(X: Any) -> bool:
+    """Whether X, without targets, stands for pieces: a function that gives an iterator of them, or something to go
+    through. So does an empty list: that there are no pieces is what is wrong with it.
     """
-    if y is not None or is_sparse(X) or hasattr(X, "shape") or isinstance(X, str | bytes):
+    if is_sparse(X) or hasattr(X, "shape") or isinstance(X, str | bytes):
         return False
     listed = isinstance(X, list | tuple) and (len(X) == 0 or isinstance(X[0], tuple))
     return callable(X) or listed or hasattr(X, "__next__")

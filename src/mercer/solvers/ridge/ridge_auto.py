@@ -38,6 +38,8 @@ _IN_TIME = 0.3  # of the time that is left may go into normal equations, and int
 _ROWS = 2  # times as many as there are features make normal equations that are of use
 _PASSES = 2  # in that time are enough to go without a factor
 
+_EXACT = Cholesky()
+
 
 def choose_ridge(kernel: Kernel, X: Points, budget: int, *, factor: bool = False) -> tuple[RidgeSolver, str]:
     """The solver for a kernel on points X within so many bytes, and why; with `factor`, one that has a factor."""
@@ -48,14 +50,14 @@ def choose_ridge(kernel: Kernel, X: Points, budget: int, *, factor: bool = False
             return NormalEquations(), f"{width} explicit features are fewer than {n} points"
     size = factor_bytes(n, "float64" if n <= PRECISE else "float32")
     if n <= _FACTOR and size <= budget:
-        return Cholesky(), f"the factor takes {format_bytes(size)} of {format_bytes(budget)}"
+        return _EXACT, f"the factor takes {format_bytes(size)} of {format_bytes(budget)}"
     too_large = (
         f"a factor would take {format_bytes(size)}" if size > budget else f"{n} points would take long to factor"
     )
     if not factor and (n <= _FULL or kernel.domain is Domain.VALUES):
         return ConjugateGradient(), too_large
     if kernel.domain is Domain.VALUES:
-        return Cholesky(), "a factor is asked for"
+        return _EXACT, "a factor is asked for"
     return NystromCG(landmarks_within(budget)), f"{too_large}: landmarks stand for all points"
 
 
@@ -77,7 +79,7 @@ def ridge_in_time(ridge: Ridge, solver: RidgeSolver, deadline: Deadline) -> Ridg
     """The solver, or what to turn to, where time is too short for it: in explicit features, normal equations of some of
     the rows; else landmarks, as many as it allows. Precomputed values leave no choice.
     """
-    if not deadline.limited or ridge.kernel.domain is Domain.VALUES:
+    if ridge.kernel.domain is Domain.VALUES:
         return solver
     share = _SURELY if isinstance(solver, NormalEquations) else _AFFORDS
     if seconds_of(solver.first_work(ridge), ridge) <= share * deadline.left():
@@ -97,7 +99,7 @@ def _rows_in_time(ridge: Ridge, deadline: Deadline) -> int | None:
     """From how many rows to make normal equations; 0 where time is too short for a factor; None where it is even too
     short for some passes over the features, and landmarks cost less.
     """
-    some, kernel, n = ridge.whole.rows(slice(0, _LOOK)), ridge.kernel, ridge.stream.n
+    some, kernel, n = ridge.arrays.rows(slice(0, _LOOK)), ridge.kernel, ridge.stream.n
     seconds = np.inf
     with one_blas_thread():
         for _ in range(2):  # the second time, nothing has to be set up

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from sys import maxsize
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,53 +28,58 @@ _FLOPS = 4_000_000_000  # of normal equations at a time: a fraction of a second
 _LEAST_ROWS = 256  # of them, however many features there are
 
 
-class Piece(NamedTuple):
+class DataPiece(NamedTuple):
     """Some rows: points, targets (a column for each), weights."""
 
     X: Points
     T: Array
     weight: Array
 
-    def rows(self, part: Any) -> Piece:
+    def rows(self, part: Any) -> DataPiece:
         """Some of these rows."""
         X = self.X[part] if isinstance(part, slice) else take(self.X, part)
-        return Piece(X, self.T[part], self.weight[part])
+        return DataPiece(X, self.T[part], self.weight[part])
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
     """Pieces that can be read again and again, with n rows in all.
 
-    values: how many values of features may be held at a time. afar: who takes sums over rows, where they are elsewhere.
+    budget: bytes that a fit may take. afar: who takes sums over rows, where they are elsewhere.
     """
 
-    read: Callable[[], Iterator[Piece]]
+    read: Callable[[], Iterator[DataPiece]]
     n: int
     targets: int
-    values: int = _BLOCK
+    budget: int = maxsize
     afar: Any = None
 
-    def pieces(self) -> Iterator[Piece]:
+    @property
+    def values(self) -> int:
+        """How many values of features a pass may hold at a time: with a copy of them, a quarter of its bytes."""
+        return min(_BLOCK, self.budget // (4 * 2 * 8))
+
+    def pieces(self) -> Iterator[DataPiece]:
         """All rows, from the first on."""
         for piece in self.read():
             look()
             yield piece
 
-    def only(self, piece: Piece) -> Stream:
+    def only(self, piece: DataPiece) -> Stream:
         """These rows alone."""
         return replace(self, read=lambda: iter([piece]), n=count(piece.X), afar=None)
 
     def with_ones(self) -> Stream:
         """The same with one more target, which is 1 everywhere."""
 
-        def read() -> Iterator[Piece]:
+        def read() -> Iterator[DataPiece]:
             for X, T, weight in self.read():
-                yield Piece(X, np.column_stack([T, np.ones(len(T))]), weight)
+                yield DataPiece(X, np.column_stack([T, np.ones(len(T))]), weight)
 
         return replace(self, read=read, targets=self.targets + 1)
 
 
-class Features:
+class RowsOfFeatures:
     """g(x): explicit features of a kernel, or its values at landmarks."""
 
     def __init__(self, kernel: Kernel, landmarks: Points | None, size: int) -> None:
@@ -119,7 +125,7 @@ class Sums(NamedTuple):
 
 def sums(
     stream: Stream,
-    features: Features,
+    features: RowsOfFeatures,
     coefficients: Array,
     dtype: Any,
     *,
@@ -147,7 +153,7 @@ def sums(
 
 
 def _sums_of_piece(
-    piece: Piece, features: Features, coefficients: Array, dtype: Any, centre: Array | None, step: int,
+    piece: DataPiece, features: RowsOfFeatures, coefficients: Array, dtype: Any, centre: Array | None, step: int,
     errors: Array | None,
 ) -> Sums:  # fmt: skip
     n = count(piece.X)
@@ -202,7 +208,9 @@ class Moments(NamedTuple):
         return Moments(*_both(self, other))
 
 
-def moments(stream: Stream, features: Features, centre: Array, L: Array | None = None) -> Iterator[Moments | None]:
+def moments(
+    stream: Stream, features: RowsOfFeatures, centre: Array, L: Array | None = None
+) -> Iterator[Moments | None]:
     """The normal equations of the rows; of L^-1 g(x), where L is given. None while it works, and at last all of it.
 
     BLAS adds half of each G'CG to what is there: new memory would take longer than some of the products.

@@ -55,9 +55,9 @@ from .checks import (
     warn_of_gaps,
 )
 from .expanded import SOLVER, Expanded, better, expanded_points, worth_another
+from .fitting import fit_machines, training_gram
 from .functions import Functions, functions_of
 from .hints import tells_where
-from .machines import fit_machines, training_gram
 from .multiclass import join
 from .predicted import as_predicted
 from .proofs import in_rows_of_the_user, with_proof
@@ -156,7 +156,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         if deadline.limited:
             within_time = until(NEVER if kernel.domain is Domain.VALUES else deadline.part(SOME_OF_THE_TIME))
         try:
-            with looking(interrupt.look), within_time:
+            with looking(interrupt), within_time:
                 gram = self._gram(posed)
                 if not deadline.limited:
                     _ = gram.doubt

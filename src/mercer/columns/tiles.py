@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import inf, log, sqrt
+from math import log, sqrt
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .._core.forms import Form, Map
-from .._core.forms import Way as Sums
+from .._core.forms import Form, Map, Summed
 from .._core.reference import GROUP, HEAVY, PANEL, SPAN
 from ..kernels.pairwise import dense
 from ..kernels.points import is_sparse
@@ -19,8 +18,11 @@ from ..types import Array, Index, Points
 from .way import Task, Way, core
 
 _ENTRIES = 100_000  # of zeros and ones that are packed at a time
+_FAR = 20.0  # halvings of k, beyond which errors of the distance hardly matter
 _SUMMED = GROUP + 2.0  # roundings of a weight, and of the sum over a group
-_CURVED = 4.0  # multiply-adds that an exponential or a root costs beside the sum
+_ROUNDED = 9.0  # roundings on the way from coordinates to t, beside those of the sum
+_BY_BITS = 3.0  # the same, where the sum is a count: of the factor and of two products
+_DRIFT = _POLYNOMIAL = _CURVED = 4.0  # see `errors`; multiply-adds that an exponential or a root costs beside the sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,27 +42,31 @@ class Tiles(Way[Packed]):
     def __init__(self, form: Form, centre: Array, factor: float, dtype: DTypeLike) -> None:
         self.form, self.centre, self.factor, self.dtype = form, centre, float(factor), np.dtype(dtype)
         self.tiled = form, centre, float(factor)  # as native functions take it that pack points themselves
-        self.cost = centre.size * (1.0 if form.way == Sums.PRODUCTS else 2.0) + _CURVED
+        self.roundings = min(centre.size, SPAN) + centre.size / SPAN + _ROUNDED
+        self.cost = centre.size * (1.0 if form.way == Summed.PRODUCTS else 2.0) + _CURVED
         self.panel = PANEL * 4 // self.dtype.itemsize
         self.bytes_a_point = float((centre.size + 1) * self.dtype.itemsize)
-        self.symmetric = form.way != Sums.CHI2  # a z / (a + z) is taken without overflow
+        self.symmetric = form.way != Summed.CHI2  # a z / (a + z) is taken without overflow
 
-    def error(self, ready: Sequence[Packed]) -> float:
+    def errors(self, ready: Sequence[Packed]) -> tuple[Array, float] | None:
         """Of 2^t, t = l_i + l_j + factor s: what rounding does to the coordinates, the sum and the levels.
 
-        With u the unit roundoff and T terms one after the other, t is wrong by at most (T + 8) u (|l_i| + |l_j|). A row
-        with a^2 = |l_i| beyond the limit goes by differences, and a column with a larger level is so far away that
-        (a^2 + (a + d)^2) 2^(-d^2) <= a^2 + (a + 1)^2. (What goes by differences is better than that, but for the
-        rounding of coordinates, 4 u a.) The polynomial for 2^t adds 4 u, and sums over a group of rows 10 u at most.
+        With u the unit roundoff and T roundings one after the other, t is wrong by at most T u (|l_i| + |l_j|). A row
+        with |l_i| beyond the limit goes by differences: then it is T u |t|, and 4 u sqrt(|t| |l_j|) for the rounding of
+        coordinates. Values of t < -FAR, with columns so far away, are wrong by no more than 2^-FAR of the largest part.
+        The polynomial for 2^t adds 4 u, and sums over a group of rows 10 u at most.
         """
-        if self.form.map != Map.EXPONENTIAL or self.form.way not in (Sums.PRODUCTS, Sums.SQUARES, Sums.COUNTS):
-            return inf
-        unit, d = float(np.finfo(self.dtype).eps) / 2.0, self.centre.size
-        largest = max([0.0, *[float(-part.levels.min()) for part in ready]])
-        terms = SPAN + d / SPAN + 9.0
-        a = sqrt(min(largest, HEAVY[self.dtype.itemsize]))
-        near = log(2.0) * terms * (a * a + (a + 1.0) ** 2)
-        return 1.01 * unit * (near + 4.0 * sqrt(largest) + 4.0 + _SUMMED)
+        if self.form.map != Map.EXPONENTIAL or self.form.way not in (Summed.PRODUCTS, Summed.SQUARES, Summed.COUNTS):
+            return None
+        unit, heavy = float(np.finfo(self.dtype).eps) / 2.0, HEAVY[self.dtype.itemsize]
+        level = np.concatenate([-part.levels[: part.count] for part in ready]).astype(np.float64)
+        near = (sqrt(heavy) + sqrt(_FAR)) ** 2  # Of light rows, who is farther has a value below 2^-FAR.
+
+        level = np.append(level, max(near, level.max(initial=0.0)))  # the last one stands for those so far away
+        of_t = self.roundings * np.maximum(_FAR, heavy + np.minimum(level, near)) + _DRIFT * np.sqrt(_FAR * level)
+        part = unit * (log(2.0) * of_t + _POLYNOMIAL + _SUMMED)
+        part /= 1.0 - part  # what is of second order
+        return part[:-1], 2.0**-_FAR * float(part[-1])
 
     def prepared(self, X: Points) -> Points:
         return X if is_sparse(X) else np.ascontiguousarray(X)
@@ -104,7 +110,7 @@ class Bits(Tiles):
 
     def __init__(self, form: Form, words: int, dtype: DTypeLike) -> None:
         super().__init__(form, np.zeros(words), 0.0, dtype)
-        self.cost = 2.0 * words + _CURVED
+        self.cost, self.roundings = 2.0 * words + _CURVED, _BY_BITS
 
     def prepared(self, X: Points) -> Array:
         size, octets = self.dtype.itemsize, -(-X.shape[1] // 8)

@@ -65,6 +65,8 @@ class Gram(ABC):
     given: bool = False
     """Whether all values are held: nothing has to be computed."""
 
+    once: bool = False
+    """Whether all are held, and none is to be computed again: they were given, or a user's function has found them."""
     values: int = 0
     """Kernel values that were computed by what it has made ready."""
 
@@ -211,14 +213,14 @@ class Part(Gram):
 
 
 def gram_of(
-    kernel: Kernel | str, X: Points, memory: int | float | str = "2GB", parts: int = 1, worth: float = 1.0
+    kernel: Kernel | str, X: Points, memory: int | float | str = "2GB", parts: int = 1, ahead: float = 0.0
 ) -> Gram:
     """The Gram matrix of the kernel on X, in the form that suits the kernel, n and the memory; `.reason` says why.
 
     Low rank, where the kernel has explicit features, fewer than the points; dense, where it fits in the memory; by
     rows, on demand, where it does not. Parameters such as "scale" are resolved on X. The matrix may take one of so many
-    equal `parts` of the memory. Where there is a limit of time, all values are computed only if they are `worth` it: if
-    there is so many times as much time.
+    equal `parts` of the memory. Where there is a limit of time, all values are computed only if there is time, too, for
+    as many multiplications as are `ahead` until they serve for anything.
     """
     from .dense import DenseGram
     from .lowrank import LowRankGram
@@ -239,7 +241,7 @@ def gram_of(
     scratch = min(SCRATCH, size)
     need = f"{format_bytes(size)}, and {format_bytes(scratch)} to work in, of {format_bytes(budget)}"
     if size + scratch <= budget:
-        return DenseGram.compute(kernel, X, reason=f"dense: {need}", worth=worth)
+        return DenseGram.compute(kernel, X, reason=f"dense: {need}", ahead=ahead)
     return PointsGram(kernel, X, budget, reason=f"by rows: dense would need {need}", parts=parts)
 
 
