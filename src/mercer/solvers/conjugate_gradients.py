@@ -14,6 +14,8 @@ from .triangular import inverse_of
 
 MOST_STEPS = 1000
 USUAL_STEPS = 20  # This is about what it takes until an answer is of use.
+BY_SINGLE = float(np.sqrt(np.finfo(np.float32).eps))
+"""The part of a residual that is left before it is computed anew in float64, where products are of float32 values."""
 
 
 @dataclass(frozen=True, eq=False)

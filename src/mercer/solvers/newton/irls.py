@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import replace
 from itertools import islice
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,9 +42,11 @@ from .line_search import FLAT, flat_step
 from .preconditioner import ROWS_PER_FEATURE, Preconditioner
 
 _FEWEST_ENTRIES = 25  # With shorter rows a visit of a point costs more than to read it.
-_LARGEST_C = 10.0  # The mean of C_i K_ii, up to which passes of coordinate descent are tried.
+_LARGEST_C = 1.0 / A_DIGIT  # The mean of C_i K_ii, up to which passes of coordinate descent are tried.
 _TRIAL_ROUNDS, _PASSES_PER_DIGIT = 2, 6.0  # They have so many rounds, and go on as long as so many passes gain a digit.
-_LEAST_RESIDUAL = 1e-6  # Conjugate gradients need not come nearer than this, in parts of what they began with.
+_LEAST_RESIDUAL = sqrt(
+    ROUNDING.of_a_difference
+)  # Conjugate gradients need not come nearer than this, in parts of what they began with.
 
 
 class PointData(NamedTuple):

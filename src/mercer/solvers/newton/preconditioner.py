@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...amounts import SOME_OF_THE_TIME
+from ...amounts import A_DIGIT, SOME_OF_THE_TIME
 from ...arithmetic import inner
 from ...limits import deadline, flop_seconds
 from ...types import Array
@@ -24,7 +24,7 @@ from .line_search import TRIALS
 
 ROWS_PER_FEATURE = 4  # So many points are drawn for each feature, at least,
 _CHEAP_PASSES = 6.0  # or as many as cost no more than so many passes over all points: then M is made at once.
-_MOST_PASSES = 60.0  # M may cost so many passes.
+_MOST_PASSES = _CHEAP_PASSES / A_DIGIT  # M may cost so many passes.
 
 
 class Preconditioner:
