@@ -129,7 +129,7 @@ def in_points(matrix: Matrix, points: Any, kernel: Any, problem: list[Weighed], 
     found = Found(np.zeros((len(problem), len(Cs), n)), np.zeros((len(problem), len(Cs))))
     beta, scores = np.zeros((2, len(problem), n))
     for c, C in enumerate(Cs.tolist()):
-        place = _Place(matrix, F, problem, C, beta, scores)
+        place = _AllFolds(matrix, F, problem, C, beta, scores)
         for _ in range(_MOST_STEPS):
             if (place.gap <= GOAL).all() or not place.step():
                 break
@@ -138,7 +138,7 @@ def in_points(matrix: Matrix, points: Any, kernel: Any, problem: list[Weighed], 
     return found
 
 
-class _Place:
+class _AllFolds:
     """Where all folds stand for one C: beta and K beta, (folds, points)."""
 
     def __init__(self, matrix: Matrix, F: Array, problem: list[Weighed], C: float, beta: Array, scores: Array) -> None:
