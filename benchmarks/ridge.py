@@ -1,7 +1,7 @@
 """KernelRidge side by side with scikit-learn: seconds, peak memory, and how good each answer is.
 
     python benchmarks/ridge.py --data FOLDER              # a folder with load.py, kin40k, california and hflights
-    python benchmarks/ridge.py --data FOLDER --only exact,full,landmarks,million,path,coverage --repeat 3
+    python benchmarks/ridge.py --data FOLDER --only exact,full,landmarks,million,path,deviations,coverage --repeat 3
     python benchmarks/ridge.py --data FOLDER --only exact:kin40k:8000:0.1    # one case: kind, data, rows, alpha
     python benchmarks/ridge.py --data FOLDER --before PYTHON    # with an older Mercer beside it: its Python
 
@@ -14,6 +14,8 @@ million    the same on 1,000,000 synthetic rows x 10, in float32 for both: in fl
            16 GB, and it holds them twice.
 path       leave-one-out errors for 50 values of alpha, against a 5-fold GridSearchCV of scikit-learn's KernelRidge; on
            4,000 points it searches every tenth value only, and the table shows ten times the seconds.
+deviations the CPU seconds of a fit and the standard deviations of the test set, by all threads, beside scikit-learn's
+           GaussianProcessRegressor with the kernel and the noise given.
 coverage   how many held-out targets are where KernelRidge("rbf", alpha="loo", bias=True) says: within 1.96 deviations
            (95% are expected), within 1.96 latent ones (no promise), and in the intervals of predict_interval (90%).
 
@@ -33,7 +35,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -83,6 +85,8 @@ def data_of(folder: Path, kind: str, name: str, n: int) -> tuple[Any, Any, Any, 
 def machines(kind: str, n: int, d: int, alpha: float) -> dict[str, Callable[[], Any]]:
     """Both sides."""
     from sklearn import kernel_ridge
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF
     from sklearn.kernel_approximation import Nystroem
     from sklearn.linear_model import Ridge
     from sklearn.model_selection import GridSearchCV
@@ -96,6 +100,9 @@ def machines(kind: str, n: int, d: int, alpha: float) -> dict[str, Callable[[], 
     theirs = kernel_ridge.KernelRidge(alpha=alpha, kernel="rbf", gamma=gamma)
     if kind == "exact":
         return {"scikit-learn": lambda: theirs, "mercer": lambda: KernelRidge(Gaussian(gamma), alpha)}
+    if kind == "deviations":
+        process = GaussianProcessRegressor(RBF((0.5 / gamma) ** 0.5), alpha=alpha, optimizer=None)
+        return {"scikit-learn": lambda: process, "mercer": lambda: KernelRidge(Gaussian(gamma), alpha)}
     if kind == "full":
         return {"mercer": lambda: KernelRidge(Gaussian(gamma), alpha, solver=ConjugateGradient(), memory="2GB")}
     if kind == "path":
@@ -147,11 +154,13 @@ def measure(folder: Path, case: str, machine: str, repeat: int) -> dict[str, Any
     if kind != "path" or machine == "mercer":
         make().fit(X[:2600], y[:2600])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    seconds = []
+    seconds, clock = [], process_time if kind == "deviations" else perf_counter
     for _ in range(repeat):
-        start = perf_counter()
+        start = clock()
         fitted = make().fit(X, y)
-        seconds.append(perf_counter() - start)
+        if kind == "deviations":
+            fitted.predict(X_test, return_std=True)
+        seconds.append(clock() - start)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     result: dict[str, Any] = {"seconds": min(seconds), "gigabytes": (peak - before) / 1e6}
     if kind == "path" and machine == "scikit-learn":
@@ -228,6 +237,7 @@ CASES = {
     "landmarks": ["landmarks:hflights:179099:1.0"],
     "million": ["million:synthetic:1000000:1.0"],
     "path": ["path:california:2000:0.1", "path:california:4000:0.1"],
+    "deviations": ["deviations:california:16512:1.0"],
 }
 
 
@@ -295,7 +305,7 @@ def main() -> None:
             sides = dict.fromkeys(machines(name, n, 1, 1.0), sys.executable)
             for machine, python in (sides | ({"before": options.before} if options.before else {})).items():
                 slow = n >= SOLVE_FAILS and machine == "scikit-learn"
-                repeat = 1 if slow or name in ("million", "full", "path") else options.repeat
+                repeat = 1 if slow or name in ("million", "full", "path", "deviations") else options.repeat
                 own = "mercer" if machine == "before" else machine
                 command = [python, __file__, "--data", str(options.data), "--one", f"{case}/{own}"]
                 done = subprocess.run([*command, "--repeat", str(repeat)], capture_output=True, text=True)

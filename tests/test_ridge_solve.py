@@ -63,6 +63,12 @@ def test_ctrl_c_ends_a_ridge_regression_with_its_best_answer():
     assert np.isfinite(solutions[0].certificate.primal)
 
 
+def test_ctrl_c_is_told_of_every_target_whatever_its_gap():
+    solutions = solve(posed(Cholesky()), Cholesky(), tol=0.5, callback=lambda step: os.kill(os.getpid(), signal.SIGINT))
+    assert {one.status for one in solutions} == {Status.INTERRUPTED}
+    assert max(one.certificate.relative_gap for one in solutions) <= 0.5
+
+
 def test_without_time_there_are_landmarks():
     solutions = solve(posed(Cholesky()), Cholesky(), time_limit=1e-9)
     assert isinstance(solutions[0].solver, MoreLandmarks) and "time is too short" in solutions[0].reason

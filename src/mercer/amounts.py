@@ -35,11 +35,17 @@ class AtATime:
     """With fewer, a pass over them takes less time than it takes to wake up another thread."""
     sampled_rows: int = 256
     """On which rounding or the time of a pass is measured."""
+    arrays: int = 8
+    """Of values, that are held together where bytes are few."""
 
     @property
     def values(self) -> int:
         """Of float64."""
         return self.temporary_bytes // DOUBLE
+
+    def values_within(self, budget: int) -> int:
+        """The same, where all takes no more than so many bytes."""
+        return min(self.values, budget // (self.arrays * DOUBLE))
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def solve(
     if solver is None:
         chosen, reason = choose(problem)
     else:
-        chosen, reason = as_solver(solver), ""
+        chosen, reason = solver if isinstance(solver, Solver) else as_solver(solver), ""
         chosen.check(problem)
     beta = start.beta if isinstance(start, Solution) else start
     limit = within(time_limit)

@@ -17,7 +17,7 @@ from . import limits
 from .costs import PROBE, Costs, best_part, cheaply_checked
 from .examination import Near, examine
 from .inseparable import may_be_inseparable
-from .limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, looking, now, until
+from .limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, heeded, looking, now, until
 from .losses import HardMargin
 from .parallel import helpers_kept
 from .problem import Problem, require_in_range
@@ -149,7 +149,7 @@ class OneColumn(Run):
         self.certificate: Certificate | None = None
         self.doubt: str | None = None
         self.best_primal, self.best_beta = np.inf, self.beta
-        self.costs = Costs(problem, self.values_before)
+        self.costs = Costs(problem)
 
     def ready(self, solver: Solver) -> Solver:
         """The same, once it is known whether the kernel is in doubt."""
@@ -209,7 +209,7 @@ class OneColumn(Run):
         if not (stop or iterate.done or hopeless or good):
             return None
         if stop is None and self.deadline.limited:
-            late = self.costs.seconds(iterate.beta, iterate.dual_beta) > self.deadline.left()
+            late = self.costs.too_long(iterate.beta, iterate.dual_beta, self.deadline.left())
             stop = Status.OUT_OF_TIME if late else None
         scores = self.judge(iterate, stop)
         self.aim = 0.3 * (min(self.aim, seen) if seen > 0.0 else self.aim)  # below 0, where rounding hides it
@@ -378,11 +378,15 @@ class SeveralColumns(Run):
         self.status = Status.WORKERS_LOST
 
     def solution(self, solver: Solver, reason: str) -> Joint:
-        """The answer of each target; others may be the reason for what ended the fit."""
+        """The answer of each target; others may be the reason for what ended the fit. Where nobody else looks whether
+        Ctrl-C has come, each tells.
+        """
         assert self.status is not None
         best, seconds, found = self.best, now() - self.began, []
         for j, certificate in enumerate(best.certificates):
             ended, beta, b = certificate.ended(self.status, self.tol, best.doubt), best.beta[:, j], float(best.b[j])
+            if self.status is Status.INTERRUPTED and not heeded():
+                ended = replace(ended, status=self.status)
             found.append(Solution(beta, b, ended, tuple(self.history), seconds, solver, reason))
         joint = Joint(found)
         joint.found = best

@@ -22,11 +22,12 @@ from ..limits import Deadline, Interrupt, looking, until
 from ..memory import parse_bytes
 from ..params import random_generator, suggestion
 from ..progress import Watch
+from ..rounds import ROUNDS
 from ..solution import Joint, Solutions, worst
 from ..solvers import ConjugateGradient, NystromCG
 from ..solvers.ridge import Ridge
 from ..solvers.ridge.linear_system import AllTargets, RidgeSolver
-from ..solvers.ridge.posed import TARGET, is_chunks, of_arrays, of_chunks
+from ..solvers.ridge.posed import SOLVED, TARGET, is_chunks, of_arrays, of_chunks
 from ..solvers.ridge.ridge_auto import choose_ridge, landmarks_within
 from ..types import Array, Index, Points
 from .centring import far_centre
@@ -140,12 +141,12 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         alpha: float | str = 1.0,
         bias: bool = False,
         solver: Any = None,
-        tol: float = 1e-6,
+        tol: float = SOLVED,
         alphas: Any = None,
         loo: bool = False,
         memory: int | float | str = "2GB",
         time_limit: float | None = None,
-        max_iter: int = 2_000,
+        max_iter: int = ROUNDS,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -201,10 +202,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         Of K for some thousands of points, or of Z'WZ where there are fewer explicit features; for more points, as seen
         through landmarks. `alphas` are those of the estimator where none are given.
         """
-        training = self._training(X, y, sample_weight)
-        return path_of(
-            training.problem, training.solver, grid_of(training.problem, self.alphas if alphas is None else alphas)
-        )
+        training, alphas = self._training(X, y, sample_weight), self.alphas if alphas is None else alphas
+        return path_of(training.problem, training.solver, grid_of(training.problem, alphas))
 
     def _check(self) -> None:
         require_settings(self, self._settings)

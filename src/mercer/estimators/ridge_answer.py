@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..amounts import AT_A_TIME
+from ..amounts import A_DIGIT, AT_A_TIME
 from ..columns import sums_between, value_seconds
 from ..kernels import Kernel
 from ..kernels.points import count
@@ -26,9 +26,7 @@ from .ridge_interval import MOST
 from .ridge_path import residuals_from_factor, residuals_from_weights
 from .ridge_spread import WeightsSpread
 
-_SAMPLE_SHARE = (
-    0.05  # Equations of the full problem are sampled, if that takes no more than this part of the time left.
-)
+_SAMPLE_SHARE = A_DIGIT  # Equations of the full problem are sampled, if that takes no more of the time that is left.
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..amounts import AT_A_TIME, FEW
-from ..columns import pieces
+from ..columns import BLOCK, pieces
 from ..gram import DenseGram
 from ..kernels import Precomputed
 from ..kernels.points import Domain, count
@@ -36,7 +36,6 @@ from ..solvers.triangular import Factor, factor_work, forward
 from ..ties import first_largest
 from ..types import Array
 
-_VALUES = 2**17  # At a time: fresh memory costs more than the products.
 _EIGEN_FACTORS = 60  # Factors that an eigendecomposition takes as long as; it cannot be broken off.
 _AROUND = 3  # Alphas that a notebook shows on either side of the best one.
 
@@ -164,9 +163,8 @@ def exact_path(K: Array, T: Array, weight: Array, alphas: Array, bias: bool) -> 
     turned, ones = Q.T @ (root * T), Q.T @ root
     inverse = 1.0 / (s[:, None] + alphas)  # of each eigenvalue, for each alpha
     diagonal = np.empty((n, alphas.size))
-    step = max(1, _VALUES // n)
-    squares = np.empty((step, n))
-    for part in pieces(n, step):
+    squares = np.empty((BLOCK, n))
+    for part in pieces(n, BLOCK):
         rows = Q[part]
         diagonal[part] = np.square(rows, out=squares[: len(rows)]) @ inverse
     diagonal *= weight[:, None]
@@ -211,7 +209,7 @@ def _path(alphas: Array, residuals: Array, T: Array, weight: Array, method: str)
 
 def _rows_of_features(problem: FeatureProblem, mean: Array) -> Iterator[tuple[slice, DataPiece, Array]]:
     """z(x) less its mean, of some rows at a time."""
-    seen, step = 0, max(256, problem.stream.values // 2 // problem.features.size)
+    seen, step = 0, max(BLOCK, problem.stream.values // 2 // problem.features.size)
     for whole in problem.stream.pieces():
         for part in pieces(count(whole.X), step):
             look()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..amounts import AT_A_TIME
 from ..columns import sums_between
 from ..kernels.pairwise import linear_scores
 from ..kernels.points import Domain, admit_both, count, cut, is_sparse, take
@@ -21,7 +22,7 @@ from .ridge_interval import (
     require_coverage,
     require_solved,
 )
-from .ridge_spread import FactorSpread, some_rows, values_at_a_time
+from .ridge_spread import FactorSpread, some_rows
 
 
 class RidgePredictions(Machine):
@@ -99,7 +100,7 @@ class RidgePredictions(Machine):
         if self._feature_weights is not None:
             w = self._feature_weights
             sums = np.empty((count(X), w.shape[1]))
-            for rows in some_rows(count(X), len(w), values_at_a_time(parse_bytes(self.memory))):
+            for rows in some_rows(count(X), len(w), AT_A_TIME.values_within(parse_bytes(self.memory))):
                 sums[rows] = self.kernel_.features(cut(X, rows, np.float64)) @ w
             return np.asarray((sums if np.ndim(self.intercept_) else sums[:, 0]) + self.intercept_, np.float64)
         if self.kernel_.domain is Domain.VALUES:
@@ -144,7 +145,7 @@ class RidgePredictions(Machine):
 
     def _some(self, X: Points, spread: Any, width: int = 0) -> list[slice]:
         """Rows of X, so many at a time that what is computed of them takes little of the memory."""
-        return some_rows(count(X), max(width, spread.width), values_at_a_time(parse_bytes(self.memory)))
+        return some_rows(count(X), max(width, spread.width), AT_A_TIME.values_within(parse_bytes(self.memory)))
 
     def _known(self, X: Points) -> Points:
         """Of precomputed values, those with points of the training that have a weight."""

@@ -26,7 +26,7 @@ from ..columns import block_between, pieces
 from ..gram import unformed
 from ..kernels import Kernel
 from ..kernels.points import Domain, count, cut, diagonal
-from ..memory import DOUBLE, BudgetError, format_bytes
+from ..memory import BudgetError, format_bytes
 from ..solvers.ridge.cholesky import fill_columns
 from ..solvers.ridge.in_features import FeatureProblem, Inverse, Weights
 from ..solvers.ridge.row_sums import RowsOfFeatures
@@ -42,8 +42,7 @@ from ..solvers.triangular import (
 )
 from ..types import Array, Points
 
-_ARRAYS = 8  # So many arrays of values are held at a time.
-_STRIP_VALUES = AT_A_TIME.values // _ARRAYS  # Of training points that are needed one after the other.
+_STRIP_VALUES = AT_A_TIME.values // AT_A_TIME.arrays  # Of training points that are needed one after the other.
 _SHIFTS = np.array([0.0, *larger(ROUNDING.of_a_number, 8)])  # Of the largest k(x, x): what rounding may have taken.
 
 
@@ -174,8 +173,3 @@ class WeightsSpread:
 def some_rows(n: int, width: int, values: int) -> list[slice]:
     """n rows of this width, so many at a time as have no more than so many values."""
     return pieces(n, max(1, values // max(1, width)))
-
-
-def values_at_a_time(budget: int) -> int:
-    """So many as are quickly computed, and take little of so many bytes."""
-    return min(AT_A_TIME.values, budget // (DOUBLE * _ARRAYS))

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import replace
 from itertools import islice
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,9 +42,11 @@ from .line_search import FLAT, flat_step
 from .preconditioner import ROWS_PER_FEATURE, Preconditioner
 
 _FEWEST_ENTRIES = 25  # With shorter rows a visit of a point costs more than to read it.
-_LARGEST_C = 10.0  # The mean of C_i K_ii, up to which passes of coordinate descent are tried.
+_LARGEST_C = 1.0 / A_DIGIT  # The mean of C_i K_ii, up to which passes of coordinate descent are tried.
 _TRIAL_ROUNDS, _PASSES_PER_DIGIT = 2, 6.0  # They have so many rounds, and go on as long as so many passes gain a digit.
-_LEAST_RESIDUAL = 1e-6  # Conjugate gradients need not come nearer than this, in parts of what they began with.
+_LEAST_RESIDUAL = sqrt(
+    ROUNDING.of_a_difference
+)  # Conjugate gradients need not come nearer than this, in parts of what they began with.
 
 
 class PointData(NamedTuple):
@@ -186,7 +189,7 @@ class Reweighted:
         """The slope of the objective after a part of a step."""
         loss, y, C = self.data
         regular = inner(self.w + part * step.w, step.w) + self.bias.penalty * (self.e + part * step.e) * step.e
-        return regular + inner(C * step.f, loss.slope(y, self.f + part * step.f))
+        return regular + loss.slope_along(y, C, self.f, step.f, part)
 
     @np.errstate(over="ignore", invalid="ignore")
     def _direction(self) -> NewtonStep:
@@ -206,11 +209,14 @@ class Reweighted:
             p, p_e, q_c = P[:d, 0], float(P[d, 0]), P[d + 1 :, 0]
             image = design.weighted(np.ascontiguousarray(p), column * p_e, rate, s)
             near.spent += 1.0
-            # A free bias follows: s is centred, with the weights of M for the coefficients, of D for all else.
-            mean, other = (0.0, 0.0) if penalty else (_mean(s, rate), _mean(s, near.weight))
-            p_c, t = q_c - near.weight * (s - other), rate * (s - mean)
             out = np.empty_like(P)
-            out[:d, 0], out[d, 0], out[d + 1 :, 0] = p + image - mean * rates, p_e + column * penalty * t.sum(), p_c + t
+            if penalty:
+                out[:d, 0], out[d, 0] = p + image, p_e + column * inner(rate, s)
+                out[d + 1 :, 0] = q_c + (rate - near.weight) * s
+            else:  # a free bias follows: s is centred, with the weights of M for the coefficients, of D for all else
+                mean, other = _mean(s, rate), _mean(s, near.weight)
+                out[:d, 0], out[d, 0] = p + image - mean * rates, p_e
+                out[d + 1 :, 0] = q_c - near.weight * (s - other) + rate * (s - mean)
             return out
 
         def precondition(R: Array) -> Array:
@@ -220,15 +226,17 @@ class Reweighted:
         right = np.concatenate([self.right, [penalty * self.right_e], self.beta - self.v])[:, None]
         enough = precision**2 * float((right[: d + 1] ** 2).sum())
         steps = conjugate_gradients(right, Standing.zero(right), apply, precondition, counted=d + 1)
+        f: Array = np.zeros(design.n)
         for found in islice(steps, MOST_STEPS):
             look()
+            assert found.step is not None
+            f += float(found.step[0]) * s
             if found.stuck or not float((found.R[: d + 1] ** 2).sum()) > enough:
                 break
         dw, de = np.ascontiguousarray(found.V[:d, 0]), float(found.V[d, 0])
-        f = design.dots(dw)
         if not penalty:
             de = -_mean(f, rate)
-        f += column * de
+            f += de
         return NewtonStep(dw, de, f, self.beta - self.v - found.R[d + 1 :, 0] - rate * f)
 
     @property

@@ -9,24 +9,23 @@ from typing import Any
 
 import numpy as np
 
+from ...amounts import A_DIGIT, FEW, MEASURED, ROUNDING
 from ...kernels.points import Domain
 from ...memory import BudgetError, format_bytes
 from ...parallel import helpers_kept
 from ...params import suggestion
 from ...types import Array
 from ..base import Work
-from ..conjugate_gradients import Standing, conjugate_gradients, norms
+from ..conjugate_gradients import USUAL_STEPS, Standing, conjugate_gradients, norms
 from ..triangular import SHIFTS, Factor, NotDefiniteError, factor_bytes, factor_work, larger
-from .linear_system import PRECISE, AllTargets, Blocks, RidgeSolver, System, working
+from .linear_system import TIGHT, AllTargets, Blocks, RidgeSolver, System, working
 
-_SAFE = 1e15  # float32 is not for values that are larger or smaller than this
-_STEPS = {"float32": 10, "float64": 40}  # of refinement, at most
+_SAFE = 1.0 / ROUNDING.of_a_number  # float32 is not for values that are larger or smaller than this
 _SLOW, _PATIENCE = 0.5, 3  # so many steps may leave more than this part of the residual
-_GOOD = 1e-10  # the relative residual that is asked for; rounding permitting, refinement goes below
-_FAR = 0.1  # a relative residual above this is worth another factor, of a larger diagonal
-_PANELS, _INVERSE = 2, 3.0  # times all values: a factor and its refinement; and times as long: its inverse
+_FAR = A_DIGIT  # a relative residual above this is worth another factor, of a larger diagonal
+_PANELS, _INVERSE = 2, 2.0  # times all values: a factor and its refinement; and times as long: its inverse
 _FACTORS = 4  # at most
-_CLOSE = 3.0  # times what rounding leaves is good enough
+_CLOSE = MEASURED  # times what rounding leaves is good enough
 
 
 @dataclass(frozen=True)
@@ -55,8 +54,8 @@ class Cholesky(RidgeSolver):
 
     def first_work(self, problem: Any) -> Work:
         n, given = problem.stream.n, problem.kernel.domain is Domain.VALUES
-        single = 0.5 if n > PRECISE and self.precision != "float64" else 1.0
-        times = _INVERSE if problem.loo else single
+        single = 0.5 if n > FEW.points_exact and self.precision != "float64" else 1.0
+        times = 1.0 + _INVERSE if problem.loo else single
         return Work(values=0 if given else _PANELS * n * n, flops=factor_work(n) * times)
 
     def blocks(self, system: System) -> Blocks:
@@ -81,7 +80,7 @@ class Cholesky(RidgeSolver):
                 columns = _nearest(before, columns, _recomputed(system, factor.solve(system.right)))
             yield system.block(columns.V, columns.AV, done=True, factor=factor)
             factors += 1
-            enough = _FAR if dtype == attempts[-1][0] else min(system.ridge.tol, _GOOD)
+            enough = _FAR if dtype == attempts[-1][0] else min(system.ridge.tol, TIGHT)
             if factors == _FACTORS or columns.relative(system.sizes) <= enough:
                 return
         if not factors:  # the matrix is far from positive definite: nothing is better than f = b
@@ -92,7 +91,7 @@ class Cholesky(RidgeSolver):
         diagonal = system.gram.diag().astype(np.float64) + system.r
         largest = float(np.abs(diagonal).max())
         in_range = diagonal.min() > 1.0 / _SAFE and largest < _SAFE
-        auto = self.precision == "auto" and system.n > PRECISE and in_range
+        auto = self.precision == "auto" and system.n > FEW.points_exact and in_range
         single, room = (self.precision == "float32" or auto) and not system.ridge.loo, system.ridge.budget
         double = not single or factor_bytes(system.n, np.float64) <= room
         precisions = ["float32"] * single + ["float64"] * double
@@ -102,7 +101,7 @@ class Cholesky(RidgeSolver):
                 f"The factor of {system.n} points takes {format_bytes(size)}, more than "
                 f"memory={format_bytes(room)}: allow more, or use solver='conjugategradient' or 'nystrom'."
             )
-        shifts = larger(10.0 * largest * float(np.finfo(precisions[-1]).eps), SHIFTS)
+        shifts = larger(largest * float(np.finfo(precisions[-1]).eps) / A_DIGIT, SHIFTS)
         return [(dtype, 0.0) for dtype in precisions] + [(precisions[-1], shift) for shift in shifts]
 
 
@@ -114,7 +113,7 @@ def refined(system: System, factor: Factor, columns: Standing) -> Iterator[Stand
     """
     largest, best, slow = float(np.abs(system.gram.diag()).max()), columns.relative(system.sizes), 0
     steps, last = conjugate_gradients(system.right, columns, system.apply, factor.solve), None
-    for _ in range(_STEPS[factor.dtype.name]):
+    for _ in range(USUAL_STEPS):
         columns = steps.send(last)
         yield columns
         rounded = 1.0 + np.sqrt(system.n) * largest * float((norms(columns.V) / system.sizes).max())

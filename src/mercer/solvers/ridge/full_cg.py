@@ -10,24 +10,23 @@ from typing import Any
 
 import numpy as np
 
+from ...amounts import FEW
 from ...columns import Columns
 from ...gram import DenseGram, Gram
 from ...gram.pivoted import pivoted_cholesky
 from ...kernels.points import Domain
+from ...memory import DOUBLE
 from ...params import require_integer
 from ...types import Array
-from ..base import Work
-from ..conjugate_gradients import Standing, conjugate_gradients, norms, nystrom
+from ..base import LANDMARKS, Work
+from ..conjugate_gradients import BY_SINGLE, MOST_STEPS, Standing, conjugate_gradients, norms, nystrom
 from ..newton.spread_landmarks import landmark_rows
 from ..triangular import inverse_of
-from .linear_system import PRECISE, Blocks, RidgeSolver, System, working
+from .linear_system import Blocks, RidgeSolver, System, working
 from .posed import Ridge
 
 _PRODUCTS = 10  # K v, about
-_RANK = 1000  # of the preconditioner, where there are so many points
 _SHARE = 0.3  # of the memory is for the preconditioner, and half as much while it is made
-_INNER = 1e-4  # what float32 values are good for: a residual that is recomputed in float64 shrinks to this part
-_LONGEST = {"float32": 300, "float64": 3000}  # steps between two recomputations: to begin again is to forget
 _SLOW = 0.5  # a residual that shrinks to no less than this has reached what rounding allows
 
 
@@ -57,7 +56,7 @@ class ConjugateGradient(RidgeSolver):
     def _gram(self, ridge: Ridge) -> Gram:
         """All of K in float32, where values are dear and there is room for them."""
         gram = super()._gram(ridge)
-        if gram.afar or isinstance(gram, DenseGram) or 8 * gram.n**2 > ridge.budget:
+        if gram.afar or isinstance(gram, DenseGram) or DOUBLE * gram.n**2 > ridge.budget:
             return gram
         kernel, points = ridge.kernel, ridge.arrays.X
         cheap = Columns(kernel, points[0:1], np.float32).cheap
@@ -65,22 +64,22 @@ class ConjugateGradient(RidgeSolver):
 
     def first_work(self, problem: Any) -> Work:
         n, given = problem.stream.n, problem.kernel.domain is Domain.VALUES
-        rank = min(self.rank or _RANK, n)
+        rank = min(self.rank or LANDMARKS, n)
         return Work(values=0 if given else n * rank + _PRODUCTS * n * n, flops=2 * n * rank**2)
 
     def blocks(self, system: System) -> Blocks:
         """See RidgeSolver."""
         yield working(system)
         precondition, tol = self._preconditioner(system), system.ridge.tol
-        dtype = np.dtype(np.float32 if system.n > PRECISE else np.float64)
+        dtype = np.dtype(np.float32 if system.n > FEW.points_exact else np.float64)
         columns, before = Standing.zero(system.right), 1.0
         while True:
-            shrink = max(_INNER, 0.3 * tol / max(columns.relative(system.sizes), tol))
+            shrink = max(BY_SINGLE, 0.5 * tol / max(columns.relative(system.sizes), tol))
             sizes = norms(columns.R)
             sizes[sizes == 0.0] = 1.0
             apply = partial(system.apply, dtype=dtype)
             steps = conjugate_gradients(columns.R, Standing.zero(columns.R), apply, precondition)
-            for inner in islice(steps, _LONGEST[dtype.name]):
+            for inner in islice(steps, MOST_STEPS):  # to begin again is to forget
                 yield system.block(columns.V + inner.V, columns.AV + inner.AV)
                 if inner.stuck or inner.relative(sizes) <= shrink:
                     break
@@ -100,7 +99,7 @@ class ConjugateGradient(RidgeSolver):
     def _preconditioner(self, system: System) -> Callable[[Array], Array]:
         """v -> (F F' + diag(r))^-1 v."""
         gram, budget = system.gram, system.ridge.budget
-        rank = max(1, int(min(self.rank or _RANK, system.n, _SHARE * budget / (8 * system.n))))
+        rank = max(1, int(min(self.rank or LANDMARKS, system.n, _SHARE * budget / (DOUBLE * system.n))))
         if gram.afar:
             return _by_landmarks(system, rank, self.random_state)
         room, generator = 0.5 * _SHARE * budget, np.random.default_rng(self.random_state)

@@ -17,20 +17,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...amounts import FEW
 from ...types import Array
 from ..base import Several
-from ..conjugate_gradients import Standing, conjugate_gradients, inner_products, norms
+from ..conjugate_gradients import BY_SINGLE, MOST_STEPS, Standing, conjugate_gradients, inner_products, norms
 from ..triangular import backward, factored, forward
 from .posed import RidgeCertificate
 from .row_sums import DataPiece, Moments, RowsOfFeatures, Stream, moments, sums
 
 _LESS = 0.999  # of an objective is clearly less, whatever the gaps
-_INNER = 2e-4  # the least part to which values in float32 can bring a residual
-_AIM = 0.3  # times the tolerance is what a gap must seem to be before it is recomputed in float64
-_LONGEST = 100  # steps between two recomputations
+_FEW = FEW.points_exact  # rows, of which precise normal equations take no time
+_AIM = 0.5  # times the tolerance is what a gap must seem to be before it is recomputed in float64
 _SLOW = 0.5  # a residual that shrinks to no less than this has reached what rounding allows
-_ROUNDS = 20  # recomputations, at most
-_FEW = 1500  # rows, of which precise normal equations take no time
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,9 +185,9 @@ def measured(problem: FeatureProblem, w: Array) -> Measured:
     if problem.bias:  # one more target, of ones, from which nothing is taken: it pulls towards the sum of z(x)
         stream = stream.with_ones()
         coefficients, centre = np.column_stack([coefficients, np.zeros(m)]), np.append(centre, 0.0)
-    errors = np.empty((stream.n, stream.targets))
+    errors = np.empty((stream.n, k))
     found = sums(stream, problem.features, coefficients, np.float64, centre=centre, errors=errors)
-    pulled, totals, errors = problem.projected(found.pulled), found.totals[:k], errors[:, :k]
+    pulled, totals = problem.projected(found.pulled), found.totals[:k]
     mean = pulled[:, k:] / found.mass if problem.bias else np.zeros((m, 1))
     b = totals / found.mass if problem.bias else np.zeros(k)
     residual = pulled[:, :k] - mean * totals - problem.penalty * w
@@ -252,11 +250,11 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
     yield first
     sizes = np.where(norms(right) > 0.0, norms(right), 1.0)
     best: Measured | None = None
-    for _ in range(_ROUNDS):
+    while True:
         now = measured(problem, w)
         relative = norms(now.residual) / sizes
         yield Weights.of(problem, now, relative, precondition, scale == 1.0)
-        if relative.max() > _SLOW * before:
+        if not relative.max() < _SLOW * before:
             if not direct:
                 return
             direct = False
@@ -265,7 +263,7 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
         if direct:
             w = w + precondition(now.residual)
             continue
-        for step in islice(_corrections(problem, best, precondition, dtype, tol), _LONGEST):
+        for step in islice(_corrections(problem, best, precondition, dtype, tol), MOST_STEPS):
             yield first
             w = step
 
@@ -282,7 +280,7 @@ def by_products(problem: FeatureProblem, diagonal: Array, dtype: Any, tol: float
     while True:
         start = Weights.of(problem, now, norms(now.residual) / sizes)
         yield start
-        if start.relative.max() > _SLOW * before:  # rounding has the last word
+        if not start.relative.max() < _SLOW * before:  # rounding has the last word
             return
         before = float(start.relative.max())
         for step, w in enumerate(_corrections(problem, now, lambda V: V / diagonal[:, None], dtype, tol), 1):
@@ -308,5 +306,5 @@ def _corrections(
         yield start.w + inner.V
         primal = start.primal - 0.5 * inner_products(inner.V, start.residual + inner.R)
         gap = norms(inner.R) ** 2 / (2.0 * problem.penalty)
-        if inner.stuck or inner.relative(sizes) <= _INNER or (gap <= _AIM * tol * primal).all():
+        if inner.stuck or inner.relative(sizes) <= BY_SINGLE or (gap <= _AIM * tol * primal).all():
             return

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...amounts import FEW
 from ...columns import multiply
 from ...examination import INFEASIBLE, examine
 from ...gram import DenseGram, Gram, PointsGram, unformed
@@ -31,8 +32,7 @@ from ..base import Iterate, Several, Solver
 from ..conjugate_gradients import inner_products, norms
 from .posed import Ridge, RidgeCertificate, of_arrays
 
-PRECISE = 1500  # up to so many points all is float64 from the start
-_TIGHT = 1e-10  # the relative residual to reach, where nobody names one
+TIGHT = 1e-10  # the relative residual to reach, where nobody names one; rounding permitting, refinement goes below
 
 
 class System:
@@ -191,7 +191,7 @@ class RidgeSolver(Solver, names=()):
         if kernel.domain is Domain.VALUES or kernel.serial or not kernel.symmetric:
             return DenseGram.compute(kernel, points, dtype=np.float64)
         gram = unformed(kernel, points, ridge.budget)
-        if isinstance(gram, PointsGram) and gram.n <= PRECISE:  # where lambda is small, every digit counts
+        if isinstance(gram, PointsGram) and gram.n <= FEW.points_exact:  # where lambda is small, every digit counts
             gram.exact = True
         return gram
 
@@ -202,7 +202,7 @@ class RidgeSolver(Solver, names=()):
             return
         gram = problem.gram
         kernel, X = (gram.kernel, gram.points) if gram.features is None else (Linear(), gram.features)
-        ridge = of_arrays(X, problem.y[:, None], problem.C, problem.bias, maxsize, kernel=kernel, tol=_TIGHT)
+        ridge = of_arrays(X, problem.y[:, None], problem.C, problem.bias, maxsize, kernel=kernel, tol=TIGHT)
         for block in self.blocks(System(ridge, gram)):
             done = block.done and not block.working
             yield Iterate(block.beta[:, 0], block.scores[:, 0], float(block.b[0]), partial=block.working, done=done)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...amounts import AT_A_TIME
 from ...kernels.points import count, is_sparse
 from ...params import require_integer
 from ...problem import Problem
@@ -17,8 +18,6 @@ from .in_features import FeatureProblem, Weights, all_answers, by_products
 from .linear_system import Blocks, RidgeSolver, System
 from .posed import Ridge, width_of_features
 from .row_sums import DataPiece, RowsOfFeatures
-
-_SIZES = 1000  # rows from which the sizes of features are seen
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class NormalEquations(RidgeSolver, names=("normalequations", "primal")):
         )
         if self.sample is None:
             return problem
-        some = ridge.drawn(self.sample or _SIZES)  # with no factor, the sizes of features are seen from some rows
+        some = ridge.drawn(self.sample or AT_A_TIME.rows)  # with no factor, these show the sizes of features
         dtype = np.float32 if getattr(some.X, "dtype", None) == np.float32 else np.float64
         return replace(
             problem, drawn=some, sample=ridge.stream.only(some), scale=ridge.stream.n / count(some.X), dtype=dtype
@@ -75,7 +74,7 @@ class NormalEquations(RidgeSolver, names=("normalequations", "primal")):
     def first_work(self, problem: Any) -> Work:
         width = width_of_features(problem.kernel, problem.some.X) or 1
         rows = problem.stream.n if self.sample is None else min(problem.stream.n, self.sample)
-        return Work(flops=rows * width**2 + width**3 if rows else 0)
+        return Work(flops=(rows + width) * width**2 if rows else 0)
 
     def blocks(self, system: System) -> Blocks:
         """See RidgeSolver: beta = C e / lambda, in the common form, where lambda is 1."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
+from ...amounts import A_DIGIT, AT_A_TIME, FEW, ROUNDING
 from ...columns import block_between
 from ...gram.pivoted import pivoted_cholesky
 from ...kernels import Kernel
@@ -18,15 +20,15 @@ from ...types import Array, Index, Points
 from ..base import MOST_LANDMARKS, Work
 from ..triangular import factored
 from .in_features import FeatureProblem, Weights, all_answers, answers
-from .linear_system import PRECISE, Blocks, RidgeSolver, System, working
+from .linear_system import Blocks, RidgeSolver, System, working
 from .posed import Ridge, weighted_mean
 from .row_sums import DataPiece, RowsOfFeatures, Stream
 
 _POOL = {"errors": 5, "rpcholesky": 3, "uniform": 1}  # times as many rows as landmarks are looked at
-_SAMPLE = 10, 50, 100  # rows of the preconditioner, per landmark: at least, at most; and times rows per landmark
-_PASSES, _POOLED = 8, 4  # passes over all rows with landmarks; and rows for each, to choose them
-_JITTER = 1e-14  # of the largest k(x, x), for each landmark
-_SINGLE = 1e-6  # of the largest k(x, x): a jitter of K_landmarks that float32 values may need, at most
+_SAMPLE = 10, 50  # rows of the preconditioner, per landmark: at least, and at most
+_PASSES = 8  # over all rows with landmarks
+_JITTER = ROUNDING.of_a_sum  # of the largest k(x, x), for each landmark
+_SINGLE = sqrt(ROUNDING.of_a_difference)  # of the largest k(x, x): a jitter that float32 values may need, at most
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,10 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
 
     def sampled(self, n: int) -> int:
         """How many of n rows the preconditioner is made from: more of them save passes over all rows."""
-        least, most, per = _SAMPLE
-        return min(n, self.sample or max(least * self.landmarks, min(most * self.landmarks, per * n // self.landmarks)))
+        least, most = _SAMPLE
+        return min(
+            n, self.sample or max(least * self.landmarks, min(most * self.landmarks, 2 * most * n // self.landmarks))
+        )
 
     def drawn(self, n: int) -> int:
         """How many of n rows are drawn at random, for landmarks and preconditioner."""
@@ -76,7 +80,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
     @property
     def _pool(self) -> int:
         """Of so many rows, drawn at random, some become landmarks."""
-        return max(_POOL[self.selection] * self.landmarks, 1000)
+        return max(_POOL[self.selection] * self.landmarks, AT_A_TIME.rows)
 
     def check(self, problem: Any) -> None:
         super().check(problem)
@@ -102,7 +106,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
     def first_work(self, problem: Any) -> Work:
         n = problem.stream.n
         m, rows = min(self.landmarks, n), n if problem.loo else self.sampled(n)
-        return Work(values=_PASSES * n * m, flops=(rows + _POOLED * m) * m * m)
+        return Work(values=_PASSES * n * m, flops=(rows + self._pool) * m * m)
 
     def chosen(self, ridge: Ridge, drawn: DataPiece) -> Index:
         """Which of the rows, drawn at random, are landmarks."""
@@ -115,7 +119,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
             stream = ridge.stream.only(pool)
             return by_errors(ridge.kernel, stream, pool, self.landmarks, penalty, ridge.bias, generator)
         exact = self.landmarks >= n  # all points: to the last digit
-        dtype = np.float64 if exact or n <= PRECISE else np.float32
+        dtype = np.float64 if exact or n <= FEW.points_exact else np.float32
         pivots = pivoted_cholesky(ridge.kernel, pool.X, min(self.landmarks, n), generator, dtype)[1]
         return pivots if pivots.size else np.arange(1)
 
@@ -123,8 +127,8 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         """The problem over these of the rows that were drawn at random."""
         kernel, stream, landmarks = ridge.kernel, ridge.stream, take(drawn.X, chosen)
         largest = float(diagonal(kernel, landmarks).max())
-        noise = 10.0 * float(np.finfo(np.float32).eps) ** 2 * ridge.mass * largest / ridge.penalty
-        single = stream.n > PRECISE and noise <= _SINGLE
+        noise = float(np.finfo(np.float32).eps) ** 2 / A_DIGIT * ridge.mass * largest / ridge.penalty
+        single = stream.n > FEW.points_exact and noise <= _SINGLE
         L = root(kernel, landmarks, largest * max(_JITTER * count(landmarks), noise if single else 0.0))
         problem = FeatureProblem(
             stream, RowsOfFeatures(kernel, landmarks, len(L)), L, ridge.penalty, ridge.bias, ridge.centre, drawn,
@@ -172,7 +176,7 @@ def by_errors(
     totals = costs.sum(axis=0)
     chances = (costs / np.where(totals > 0.0, totals, 1.0)).sum(axis=1)[half:]
     # The least of exponential variables, each divided by its chance, are draws without replacement; no chance, last.
-    turn = generator.exponential(size=n - half) / np.maximum(chances, 1e-100)
+    turn = generator.exponential(size=n - half) / np.maximum(chances, ROUNDING.of_a_number)
     return np.concatenate([np.arange(half), half + np.argsort(turn, kind="stable")[: wanted - half]])
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ...amounts import AT_A_TIME
 from ...columns import pieces
 from ...kernels import Kernel
-from ...kernels.points import count, is_sparse, stack, take
-from ...memory import BudgetError, format_bytes
+from ...kernels.points import count, held_width, is_sparse, stack, take
+from ...memory import DOUBLE, BudgetError, format_bytes
 from ...solution import Certificate, WorstCertificate
 from ...types import Array, Points
 from .row_sums import DataPiece, Stream
@@ -22,7 +23,7 @@ TARGET = "target"
 """What columns are called in certificates: target 0, target 1, ..."""
 
 _SQUARES = 4  # matrices of the normal equations that are held at a time
-_ROWS = 2**17  # of a piece of an array
+SOLVED = 1e-6  # the relative residual and the relative gap to reach
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ class Ridge:
     generator: Any = None
     loo: bool = False
     """Whether the answer must have what leave-one-out residuals need: a precise factor, or all rows in it."""
-    tol: float = 1e-6
+    tol: float = SOLVED
     """What the solver is asked for; it may use it to choose how much it does at a time."""
 
     @property
@@ -62,7 +63,7 @@ class Ridge:
 
     def require_room(self, size: int, what: str) -> None:
         """Raise where normal equations of so many features are larger than all that a fit may take."""
-        needed = _SQUARES * 8 * size**2
+        needed = bytes_of_squares(size)
         if needed > self.budget:
             raise BudgetError(
                 f"The normal equations of {size} {what} take {format_bytes(needed)}, more than "
@@ -105,7 +106,7 @@ def of_arrays(X: Points, T: Array, weight: Array, bias: bool, budget: int, **res
     whole, n = DataPiece(X, T, weight), len(T)
 
     def read() -> Iterator[DataPiece]:
-        return map(whole.rows, pieces(n, _ROWS))
+        return map(whole.rows, pieces(n, max(1, AT_A_TIME.values // held_width(X))))
 
     centre = weighted_mean(T, weight) if bias else np.zeros(T.shape[1])
     return Ridge(Stream(read, n, T.shape[1], budget), float(weight.sum()), centre, bias, budget, whole, **rest)
@@ -132,9 +133,10 @@ def of_chunks(
     def read() -> Iterator[DataPiece]:
         nonlocal targets
         for number, chunk in enumerate(chunks() if callable(chunks) else chunks):
-            if not isinstance(chunk, tuple) or len(chunk) not in (2, 3):
+            if not isinstance(chunk, tuple) or not 2 <= len(chunk) <= len(DataPiece._fields):
                 raise ValueError("Each piece must be (X, y) or (X, y, sample_weight).")
-            piece = DataPiece(*admit(chunk[0], chunk[1], chunk[2] if len(chunk) == 3 else None))
+            X, y, *weight = chunk
+            piece = DataPiece(*admit(X, y, *(weight or [None])))
             targets = targets or piece.T.shape[1]
             if piece.T.shape[1] != targets:
                 raise ValueError(
@@ -203,6 +205,11 @@ def is_chunks(X: Any) -> bool:
         return False
     listed = isinstance(X, list | tuple) and (len(X) == 0 or isinstance(X[0], tuple))
     return callable(X) or listed or hasattr(X, "__next__")
+
+
+def bytes_of_squares(size: int) -> int:
+    """What normal equations of so many features take."""
+    return _SQUARES * DOUBLE * size**2
 
 
 def width_of_features(kernel: Kernel, X: Points) -> int | None:

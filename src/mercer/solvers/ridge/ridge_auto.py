@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import isqrt
 from typing import ClassVar
 
 import numpy as np
 
+from ...amounts import AT_A_TIME, FEW, MOST_OF_THE_TIME, SOME_OF_THE_TIME
 from ...columns import value_seconds
 from ...kernels import Kernel, Linear
 from ...kernels.points import Domain, count
@@ -22,19 +24,14 @@ from ..triangular import factor_bytes
 from .cholesky import Cholesky
 from .full_cg import ConjugateGradient
 from .in_features import Weights
-from .linear_system import PRECISE, RidgeSolver
+from .linear_system import RidgeSolver
 from .normal_equations import NormalEquations
 from .nystrom_cg import NystromCG
-from .posed import Ridge, width_of_features
+from .posed import Ridge, bytes_of_squares, width_of_features
 
 _FACTOR = 20_000  # points, up to which a factor is a matter of seconds
 _FULL = 60_000  # points, up to which the full problem is a matter of minutes
-_FEATURES = 10_000
-_AFFORDS = 0.7  # of the time that is left is what a solver may take, as far as one can tell
-_SURELY = 0.3  # the same for normal equations, which give nothing before they are complete
 LEAST = 2  # landmarks that there must be, however short the time
-_LOOK = 256  # rows on which a pass over features is timed
-_IN_TIME = 0.3  # of the time that is left may go into normal equations, and into a pass over all rows
 _ROWS = 2  # times as many as there are features make normal equations that are of use
 _PASSES = 2  # in that time are enough to go without a factor
 
@@ -46,9 +43,9 @@ def choose_ridge(kernel: Kernel, X: Points, budget: int, *, factor: bool = False
     n = count(X)
     if kernel.domain is not Domain.VALUES:
         width = width_of_features(kernel, X)
-        if width is not None and width < n and width <= _FEATURES and 32 * width**2 <= budget:
+        if width is not None and width < n and bytes_of_squares(width) <= budget:
             return NormalEquations(), f"{width} explicit features are fewer than {n} points"
-    size = factor_bytes(n, "float64" if n <= PRECISE else "float32")
+    size = factor_bytes(n, "float64" if n <= FEW.points_exact else "float32")
     if n <= _FACTOR and size <= budget:
         return _EXACT, f"the factor takes {format_bytes(size)} of {format_bytes(budget)}"
     too_large = (
@@ -63,7 +60,7 @@ def choose_ridge(kernel: Kernel, X: Points, budget: int, *, factor: bool = False
 
 def landmarks_within(budget: int) -> int:
     """How many landmarks to take, where nobody names a number."""
-    return min(MOST_LANDMARKS, max(100, int((budget / 64) ** 0.5)))
+    return max(1, min(MOST_LANDMARKS, isqrt(budget // (2 * bytes_of_squares(1)))))
 
 
 # Where time is short.
@@ -81,7 +78,8 @@ def ridge_in_time(ridge: Ridge, solver: RidgeSolver, deadline: Deadline) -> Ridg
     """
     if ridge.kernel.domain is Domain.VALUES:
         return solver
-    share = _SURELY if isinstance(solver, NormalEquations) else _AFFORDS
+    # Normal equations give nothing before they are complete.
+    share = SOME_OF_THE_TIME if isinstance(solver, NormalEquations) else MOST_OF_THE_TIME
     if seconds_of(solver.first_work(ridge), ridge) <= share * deadline.left():
         return solver
     if isinstance(solver, NormalEquations):
@@ -99,7 +97,7 @@ def _rows_in_time(ridge: Ridge, deadline: Deadline) -> int | None:
     """From how many rows to make normal equations; 0 where time is too short for a factor; None where it is even too
     short for some passes over the features, and landmarks cost less.
     """
-    some, kernel, n = ridge.arrays.rows(slice(0, _LOOK)), ridge.kernel, ridge.stream.n
+    some, kernel, n = ridge.arrays.rows(slice(0, AT_A_TIME.sampled_rows)), ridge.kernel, ridge.stream.n
     seconds = np.inf
     with one_blas_thread():
         for _ in range(2):  # the second time, nothing has to be set up
@@ -108,7 +106,7 @@ def _rows_in_time(ridge: Ridge, deadline: Deadline) -> int | None:
             Z.T @ (Z @ np.ones(Z.shape[1]))
             seconds = min(seconds, now() - began)
         one_pass = seconds * n / count(some.X) / thread_count()
-    width, share = int(Z.shape[1]), _IN_TIME * deadline.left()
+    width, share = int(Z.shape[1]), SOME_OF_THE_TIME * deadline.left()
     rows = int(share / (flop_seconds() * width**2)) - width  # what the factor takes, in rows
     if rows >= _ROWS * width and one_pass <= share:
         return min(rows, n)

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...columns import Between, block_between, pieces, rows_in_cache
+from ...amounts import AT_A_TIME
+from ...columns import BLOCK, Between, block_between, pieces, rows_in_cache
 from ...kernels import Kernel
 from ...kernels.points import count, cut, is_sparse, take
 from ...limits import look
@@ -21,11 +22,8 @@ from ...parallel import for_each, thread_count
 from ...types import Array, Points
 from ..triangular import forward
 
-_BLOCK = 8_000_000  # values that are multiplied with each other at a time, at most
-_TILE = 0.25  # of these are what one thread works on at a time
 _FEW = 4  # columns; so few are multiplied one by one, which is faster
 _FLOPS = 4_000_000_000  # of normal equations at a time: a fraction of a second
-_LEAST_ROWS = 256  # of them, however many features there are
 
 
 class DataPiece(NamedTuple):
@@ -56,8 +54,8 @@ class Stream:
 
     @property
     def values(self) -> int:
-        """How many values of features a pass may hold at a time: with a copy of them, a quarter of its bytes."""
-        return min(_BLOCK, self.budget // (4 * 2 * 8))
+        """How many values of features a pass may hold at a time."""
+        return AT_A_TIME.values_within(self.budget)
 
     def pieces(self) -> Iterator[DataPiece]:
         """All rows, from the first on."""
@@ -132,14 +130,15 @@ def sums(
     centre: Array | None = None,
     errors: Array | None = None,
 ) -> Sums:
-    """One pass over the rows; t is the target less its centre, or 0 without one. e is kept in `errors`, if given.
+    """One pass over the rows; t is the target less its centre, or 0 without one. `errors`, if given, gets e
+    of as many targets as it has columns.
 
     Each thread has rows and a sum of its own, so that the same input on as many threads gives the same bits.
     """
     if stream.afar is not None:
         look()
         return _added(stream.afar.sums(features, coefficients, dtype, centre, errors))
-    step = max(8, int(_TILE * stream.values) // features.size)
+    step = max(1, stream.values // 2 // features.size)
     if features.landmarks is not None:
         step = min(step, rows_in_cache(features.size, dtype))
     seen = 0
@@ -172,7 +171,7 @@ def _sums_of_piece(
             squares = np.einsum("ij,ij->j", weighted, e)
             own.append(Sums(_product(G.T, weighted), squares, weighted.sum(axis=0), float(weight.sum())))
             if errors is not None:
-                errors[rows] = e
+                errors[rows] = e[:, : errors.shape[1]]
         found[thread] = _added(own)
 
     for_each(range(threads), work, threads)
@@ -224,7 +223,7 @@ def moments(
     second = np.zeros((features.size, features.size), order="F")  # what is on and above the diagonal
     pulled, totals, mass = np.zeros((features.size, 1 + centre.size)), np.zeros(centre.size), 0.0
     for piece in stream.pieces():
-        for part in pieces(count(piece.X), max(_LEAST_ROWS, step)):
+        for part in pieces(count(piece.X), max(BLOCK, step)):
             look()
             rows = piece.rows(part)
             T, weight = rows.T - centre, rows.weight
