@@ -3,6 +3,7 @@
     python benchmarks/linear.py --data FOLDER       # a folder with load.py and the data sets named below
     python benchmarks/linear.py                     # a set that comes with scikit-learn
     python benchmarks/linear.py --data FOLDER --only a9a,w8a --repeat 3
+    python benchmarks/linear.py --data FOLDER --before PYTHON     # beside an older Mercer, in an environment of its own
 
 Everybody gets the same arrays and the same objective, 1/2 |w|^2 + C sum loss, summed over the problems one against the
 rest where there are several classes.
@@ -21,8 +22,13 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
+import pickle
+import subprocess
+import sys
+import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -158,10 +164,12 @@ class Row:
     loss: str
     peer: list[Needed]
     ours: list[Needed]
+    before: list[Needed]
+    """An older Mercer, where there is one."""
 
-    def ratio(self, k: int) -> float:
+    def ratio(self, k: int, before: bool = False) -> float:
         """How many times faster Mercer is; where the peer never got there, at least this much."""
-        return self.peer[k].seconds / self.ours[k].seconds
+        return (self.before if before else self.peer)[k].seconds / self.ours[k].seconds
 
 
 def machines(objective: Objective) -> tuple[Callable[[float], Any], Callable[[float], Any]]:
@@ -197,14 +205,40 @@ class OneAgainstRest:
         return self
 
 
-def compare(case: str, X: Any, y: Any, loss: str, C: float, penalised: bool, repeat: int, limit: float) -> Row:
+BEFORE = """
+import pickle, sys, warnings
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import json, linear
+warnings.filterwarnings("ignore")
+objective, *how = pickle.loads(Path(sys.argv[2]).read_bytes())
+objective = linear.Objective(*objective)
+ours = linear.machines(objective)[1]
+ours(1e-9).fit(objective.X, objective.y)  # compile
+print(json.dumps(linear.sweep(ours, objective, *how)))
+"""
+
+
+def before(python: str, objective: Objective, *how: float) -> list[Needed]:
+    """What an older Mercer needs, in a process and an environment of its own."""
+    given = objective.X, objective.y, objective.loss, objective.C, objective.penalised
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "data")
+        path.write_bytes(pickle.dumps((given, *how)))
+        command = [python, "-c", BEFORE, str(Path(__file__).parent), str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [Needed(*found) for found in json.loads(done.stdout.splitlines()[-1])]
+
+
+def compare(case: str, objective: Objective, options: Any) -> Row:
     """Seconds of the peer and of Mercer."""
-    objective = Objective(X, y, loss, C, penalised)
     peer, ours = machines(objective)
-    best = objective(ours(1e-9).fit(X, y))  # what is compiled is there then
-    seconds = sweep(ours, objective, best, repeat, limit)
-    name = loss if penalised else LBFGS
-    return Row(case, X.shape, name, sweep(peer, objective, best, repeat, limit), seconds)
+    best = objective(ours(1e-9).fit(objective.X, objective.y))
+    how = best, options.repeat, options.limit
+    older = before(options.before, objective, *how) if options.before else []
+    seconds = sweep(ours, objective, *how)
+    name = objective.loss if objective.penalised else LBFGS
+    return Row(case, objective.X.shape, name, sweep(peer, objective, *how), seconds, older)
 
 
 def equal_time(case: str, X: Any, y: Any, loss: str, C: float, repeat: int, race: float) -> str:
@@ -237,21 +271,33 @@ def within(sgd: SGDClassifier, X: Any, y: Any, seconds: float) -> int:
     return max(1, int(seconds / timed(lambda: short.fit(X, y), 2)[1]))
 
 
+def means(rows: list[Row], k: int, older: bool) -> str:
+    """The cells of geometric means of a target."""
+    cells = f" | | **{geometric_mean(row.ratio(k) for row in rows):.1f}x** |"
+    return cells + (f" | **{geometric_mean(row.ratio(k, before=True) for row in rows):.2f}x** |" if older else "")
+
+
+def geometric_mean(ratios: Iterable[float]) -> float:
+    """The root of their product."""
+    return float(np.exp(np.mean(np.log(list(ratios)))))
+
+
 def table(rows: list[Row]) -> str:
     """The results in Markdown, geometric means last."""
-    head = ["data", "n x d", "loss"]
-    head += [f"{who} {target:.0e}" for target in TARGETS for who in ("peer", "mercer", "ratio")]
+    head, older = ["data", "n x d", "loss"], bool(rows[0].before)
+    columns = ["peer", "mercer", "ratio", *(["before", "ratio"] if older else [])]
+    head += [f"{name} {target:.0e}" for target in TARGETS for name in columns]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for row in rows:
         cells = [row.case, f"{row.shape[0]} x {row.shape[1]}", row.loss]
         for k in range(len(TARGETS)):
             cells += [str(row.peer[k]), str(row.ours[k]), f"{row.ratio(k):.1f}x"]
+            cells += [str(row.before[k]), f"{row.ratio(k, before=True):.2f}x"] if older else []
         lines.append("| " + " | ".join(cells) + " |")
     groups = {loss: [row for row in rows if row.loss == loss] for loss in dict.fromkeys(row.loss for row in rows)}
     groups["all against liblinear"] = [row for row in rows if row.loss != LBFGS]
     for name, own in groups.items():
-        means = [f"**{np.exp(np.mean([np.log(row.ratio(k)) for row in own])):.1f}x**" for k in range(len(TARGETS))]
-        lines.append(f"| geometric mean | | {name} |" + "".join(f" | | {mean} |" for mean in means))
+        lines.append(f"| geometric mean | | {name} |" + "".join(means(own, k, older) for k in range(len(TARGETS))))
     return "\n".join(lines)
 
 
@@ -264,7 +310,8 @@ def main() -> None:
     parser.add_argument("--C", type=float, default=1.0)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--limit", type=float, default=10.0, help="seconds of a fit after which a sweep ends")
-    parser.add_argument("--race", type=float, default=15.0, help="seconds that SGDClassifier may take")
+    parser.add_argument("--race", type=float, default=15.0, help="seconds that SGDClassifier may take; 0: no race")
+    parser.add_argument("--before", metavar="PYTHON", help="the Python of an environment with an older Mercer")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
     cases = [Case("digits")] if options.data is None else CASES
@@ -275,11 +322,14 @@ def main() -> None:
         X, y = bundled() if options.data is None else from_folder(options.data, case)
         for loss in options.losses.split(","):
             for penalised in (True, False) if loss == "logistic" else (True,):
-                rows.append(compare(case.name, X, y, loss, options.C, penalised, options.repeat, options.limit))
-            if loss != "logistic":
+                rows.append(compare(case.name, Objective(X, y, loss, options.C, penalised), options))
+                print(f"{table(rows[-1:]).splitlines()[2]}", file=sys.stderr, flush=True)
+            if loss != "logistic" and options.race:
                 races.append(equal_time(case.name, X, y, loss, options.C, options.repeat, options.race))
     print(f"Seconds to come within {' and '.join(map(str, TARGETS))} of the best objective, C = {options.C:g}\n")
     print(table(rows))
+    if not races:
+        return
     print("\nAutomatic steps after as many seconds as SGDClassifier took\n")
     heads = ["data", "loss", "SGDClassifier", "seconds", "mercer", "objective SGDClassifier", "objective mercer", ""]
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))

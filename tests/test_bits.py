@@ -25,7 +25,11 @@ PLACES = [
 
 def lines(**places):
     """What bits.py prints in a process with these settings."""
-    outside = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "OPENBLAS_", "NPY_"))}
+    outside = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("OMP_", "OPENBLAS_", "NPY_", "MERCER_LEVEL"))
+    }
     command = [sys.executable, "-W", "ignore", str(Path(__file__).parent / "bits.py")]
     return subprocess.run(command, env=outside | places, capture_output=True, text=True, check=True).stdout.splitlines()
 

@@ -7,7 +7,11 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
+from mercer import SVC, SVR, KernelRidge
+from mercer.estimators.on_blocks import fit_on_blocks, fit_ridge_on_blocks
+from mercer.estimators.ridge_blocks import errors_at
 from mercer.kernels import Gaussian, Laplacian, Matern, Normalized
 from mercer.losses import Hinge
 from mercer.shards import block as verbs
@@ -15,7 +19,8 @@ from mercer.shards.afar import SpreadGram, SpreadPoints
 from mercer.shards.block import Block
 from mercer.shards.compact import Brief, BriefTerms, Coefficients, in_brief, run_of, size_of, some_of
 from mercer.shards.local import LocalEngine
-from mercer.shards.messages import Ask, Begin, Moved, Refresh, Support
+from mercer.shards.messages import Ask, Begin, Moved, Refresh, Support, bytes_of
+from mercer.solvers.newton.spread_landmarks import both_of_rows, pulled_by_rows, squares_of_rows, values_of_rows
 
 DATA = 32_000_000  # bytes of a block
 MOST = 24_000_000  # 0.12 of 200 MB
@@ -78,6 +83,18 @@ def test_what_is_asked_of_a_block(dense, kind, left_out):
     assert asked_for(verbs.scores_at, block, rows, np.ones((1, X.shape[1]))) <= MOST
 
 
+@pytest.mark.parametrize("left_out", [0, 1])
+@pytest.mark.parametrize("kind", ["float32", "csr float32"])
+def test_rows_of_landmarks(dense, kind, left_out):
+    """Rows that are not all of a block are copied a few at a time, too."""
+    block = Block(0, dense if kind == "float32" else sparse(np.float32))
+    n = block.X.shape[0] - left_out
+    rows = in_brief(np.delete(np.arange(block.X.shape[0]), np.arange(5, 5 + left_out)))
+    told, c, v = (Gaussian(0.5), block.X[:20], "float32"), np.ones(20), np.ones(n)
+    for verb, *more in ((squares_of_rows, v), (values_of_rows, c), (pulled_by_rows, v), (both_of_rows, c, 0.0, v)):
+        assert asked_for(verb, block, rows, *more, told) <= MOST
+
+
 @pytest.mark.parametrize("kernel", [Gaussian(0.01), Laplacian(0.01), Normalized(Matern(length_scale=1.0))], ids=repr)
 @pytest.mark.parametrize("kind", ["float32", "csr float32", "csr float64"])
 def test_a_problem_that_begins_and_goes_on(dense, kernel, kind):
@@ -110,7 +127,7 @@ def test_rows_of_few_columns():
     question = Ask("p", 1, 1.0, -1.0, 0.0, 1000, some, False)
     assert asked_for(verbs.move, block, question, moved) <= scratch
     assert asked_for(verbs.ask, block, question) <= scratch
-    assert asked_for(verbs.slopes, block, "p", 1) <= scratch
+    assert asked_for(verbs.slopes, block, "p", 1, slice(0, n)) <= scratch
     anew = Refresh("p", 2, Coefficients.of(np.ones(n) * (np.arange(n) % 400 == 0)), in_brief(some), Brief.of(ones))
     assert asked_for(verbs.refresh, block, anew) <= scratch
     assert asked_for(verbs.sums_at, block, slice(0, n), None, support(X[:500])) <= 8 * n + scratch
@@ -139,6 +156,31 @@ def test_points_are_sent_as_blocks_have_room(dense):
     np.testing.assert_array_equal(SpreadPoints(engine)[some], dense[some])
     assert sum(engine.replies) == dense[some].nbytes
     assert max(engine.replies) <= 1_000_000 + dense[0].nbytes
+
+
+@pytest.mark.parametrize("machine", [SVC(), SVR(), KernelRidge("rbf", solver="nystrom(landmarks=40)", random_state=0)])
+def test_numbers_of_all_rows_are_sent_as_blocks_have_room(machine):
+    """F for a certificate, the diagonal, errors of ridge regression: in the same bits, a few rows at a time."""
+    room, largest = 800, {}
+
+    class Small(LocalEngine):
+        def room(self, number):
+            return room
+
+        def _ask(self, verb, messages, shared):
+            replies = super()._ask(verb, messages, shared)
+            if verb in (verbs.slopes, verbs.diagonal_at, errors_at):
+                largest[verb] = max(largest.get(verb, 0), *map(bytes_of, replies.values()))
+            return replies
+
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(700, 3))
+    y = np.sign(X[:, 0] + 0.3 * rng.normal(size=700))
+    fit = fit_ridge_on_blocks if isinstance(machine, KernelRidge) else fit_on_blocks
+    here, there = (fit(clone(machine), kind(np.split(X, [100, 450])), y) for kind in (LocalEngine, Small))
+    np.testing.assert_array_equal(here.dual_coef_, there.dual_coef_)
+    assert len(largest) == (1 if isinstance(machine, KernelRidge) else 2)
+    assert max(largest.values()) <= room + 16
 
 
 def support(Z):

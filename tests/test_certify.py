@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -235,3 +236,13 @@ def test_a_linear_ridge_far_from_the_origin_is_judged_as_it_was_fitted(targets):
     y = y if targets else y[:, 0]
     machine = mercer.KernelRidge("linear", alpha=0.1, bias=True).fit(X + 1e6, y)
     assert mercer.certify(machine, X + 1e6, y).relative_gap < 1e-8
+
+
+def test_a_constant_is_judged_by_its_own_dual_point():
+    """With a tiny C and one class against the rest, nothing beats f = b, and zeros prove nothing of it."""
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    y = np.where(np.arange(300) % 10 == 0, 1, -1)
+    machine = SVC(C=1e-7).fit(X, y)
+    machine.solution_ = replace(machine.solution_, beta=np.zeros(300), dual_beta=machine.solution_.beta)
+    machine.dual_coef_ = np.zeros_like(machine.dual_coef_)
+    assert certify(machine, X, y).relative_gap < 1e-3

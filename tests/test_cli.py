@@ -18,7 +18,7 @@ from mercer.cli.options.explain import EXERCISES
 from mercer.cli.options.machine import MACHINES
 from mercer.cli.output import in_flags
 from mercer.estimators.machine import Machine
-from mercer.search import sheet
+from mercer.search import cells
 from mercer.solution import Status
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -405,7 +405,7 @@ def interrupting(number, work=Machine._keep):
 
 def test_ctrl_c_after_the_last_round_of_a_fit_counts(run, files, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(sheet, "solve_all", interrupting(3, sheet.solve_all))
+        patch.setattr(cells, "solve_all", interrupting(3, cells.solve_all))
         code, _, err = run("tune", "iris.csv", "--steps", 2, "--cv", 2, "-o", "heeded.mercer")
     assert code == 130 and "interrupted: 2 of 4 settings are scored" in err and (files / "heeded.mercer").exists()
     for number in (1, 2):  # the machine itself, or a fold

@@ -253,7 +253,7 @@ def test_a_search_on_the_cluster(nannies, tmp_path):
     assert clone(there).client is nannies
     assert pickle.loads(pickle.dumps(there)).client is None
     with pytest.raises(ValueError, match="client is for work that is shared"):
-        Search(LinearSVC(), {"C": [0.1, 1.0]}, client=nannies).fit(X, Y)
+        Search(KernelRidge(), {"alpha": [0.1, 1.0]}, client=nannies).fit(X, Y)
 
 
 def _threads(block):

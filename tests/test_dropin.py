@@ -14,14 +14,17 @@ import pytest
 import sklearn.ensemble
 import sklearn.kernel_ridge
 import sklearn.svm
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import mercer
 from mercer import dropin
+from mercer.dropin.hinge import HingeProblem
 from mercer.dropin.interior import interior
+from mercer.dropin.passes import by_passes
+from mercer.gram import Design
 from mercer.solution import Certificate
 
 THEIRS = {
@@ -215,7 +218,7 @@ def test_interior_points_lead_to_the_least_hinge_losses(C):
     """Where other ways lead, and in few steps whatever C is."""
     signs = np.where(y == 1, 1.0, -1.0)
     weights = C * np.linspace(0.5, 2.0, len(y))
-    w, certificate, rounds = interior(X, signs, weights, 1e-9, 1e-6)
+    w, certificate, rounds = interior(HingeProblem(Design(X), signs, weights), 1e-9, 1e-6)
     assert certificate.converged
     assert certificate.relative_gap <= 1e-9
     assert certificate.kkt_violation <= 1e-6
@@ -225,15 +228,39 @@ def test_interior_points_lead_to_the_least_hinge_losses(C):
 
 def test_interior_points_that_come_to_no_end_say_so():
     signs = np.where(y == 1, 1.0, -1.0)
-    assert not interior(X, signs, np.ones(len(y)), 0.0, 0.0)[1].converged
+    assert not interior(HingeProblem(Design(X), signs, np.ones(len(y))), 0.0, 0.0)[1].converged
+
+
+@pytest.mark.parametrize("C", [1e-6, 0.01, 1.0])
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_passes_lead_to_the_least_hinge_losses(C, form):
+    """A small C needs few of them; and a Newton step makes the answer exact."""
+    signs = np.where(y == 1, 1.0, -1.0)
+    posed = HingeProblem(Design(form(X), 4.0), signs, C * np.linspace(0.5, 2.0, len(y)))
+    w, certificate, rounds = by_passes(posed, 1e-9, 1e-6, 1e6)
+    f = X @ w[:-1] + 2.0 * w[-1]
+    assert certificate.converged
+    assert certificate.relative_gap <= 1e-9
+    assert certificate.kkt_violation <= 1e-6
+    assert certificate.primal == pytest.approx(0.5 * w @ w + posed.C @ np.maximum(1.0 - signs * f, 0.0), rel=1e-8)
+    assert rounds <= (10 if C < 1.0 else 40)
+
+
+def test_passes_end_where_others_are_faster():
+    signs = np.where(y == 1, 1.0, -1.0)
+    posed = HingeProblem(Design(X), signs, np.full(len(y), 1e4))
+    _, certificate, rounds = by_passes(posed, 1e-9, 1e-6, 20.0 * len(y))
+    assert not certificate.converged
+    assert rounds <= 10
 
 
 @pytest.mark.parametrize("settings", [{}, {"C": 100.0}, {"class_weight": "balanced"}, {"fit_intercept": False}])
 def test_the_ways_to_the_hinge_loss_lead_to_one_answer(settings, monkeypatch):
-    found = []
-    for few, some in ((1000, 0), (0, 1000), (0, 0)):  # by pairs, by interior points, by descent
+    found = [dropin.LinearSVC(loss="hinge", **settings).fit(X, y)]
+    monkeypatch.setattr(dropin.linear, "by_passes", lambda posed, *how: (None, Certificate(1.0, 0.0), 1))
+    for slim, few in ((100, 0), (0, 1000), (0, 0)):  # by interior points, by pairs, by descent
+        monkeypatch.setattr(dropin.linear, "_SLIM", slim)
         monkeypatch.setattr(dropin.linear, "_FEW", few)
-        monkeypatch.setattr(dropin.linear, "_SOME", some)
         found.append(dropin.LinearSVC(loss="hinge", **settings).fit(X, y))
     for other in found[1:]:
         np.testing.assert_allclose(other.decision_function(X), found[0].decision_function(X), atol=2e-3)

@@ -511,6 +511,9 @@ def test_unsafe_archives():
         loads(forged(contents, lambda manifest: manifest.update(schema=2)))
     with pytest.raises(ModelError, match="not that of a model"):
         loads(packed({"manifest.json": b"[]"}))
+    for broken in (b"[1, 2", b"\xff\xfe{}"):
+        with pytest.raises(ModelError, match="its manifest is no JSON text"):
+            loads(packed({"manifest.json": broken}))
     with pytest.raises(ModelError, match="nested|recursion"):
         loads(packed({"manifest.json": b"[" * 100_000}))
     with pytest.raises(ModelError, match="missing"):

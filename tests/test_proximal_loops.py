@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from mercer._core import reference
 
-from .cores import CORES
+from .cores import CORES, FUSED
 
 every_core = pytest.mark.parametrize("core", CORES.values(), ids=CORES)
 
@@ -57,6 +57,45 @@ def test_squares_of_sparse_rows(core, dtype, index):
     assert_allclose(ones, weight @ dense, rtol=1e-12)
 
 
+@every_core
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [0, 1, 3, 7, 8, 9, 16, 17, 33])
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 150])
+def test_squares_of_dense_rows(core, dtype, d, n):
+    generator = np.random.default_rng(d)
+    X, rows, weight = (
+        generator.normal(size=(200, d)).astype(dtype),
+        generator.permutation(200)[:n],
+        generator.normal(size=n),
+    )
+    Z = X[rows].astype(float)
+    for single in {False, dtype == np.float32}:
+        out, ones = np.ones((d, d)), np.ones(d)
+        core.add_dense_squares(X, rows, weight, single, out, ones)
+        expected = 1.0 + np.triu(Z.T @ (weight[:, None] * Z))
+        assert_allclose(out, expected, rtol=1e-12, atol=1e-4 if single else 1e-12)
+        assert (np.tril(out, -1) == np.tril(np.ones((d, d)), -1)).all()
+        assert_allclose(ones, 1.0 + weight @ Z, rtol=1e-12, atol=1e-12)
+
+
+def test_squares_of_dense_rows_have_the_same_bits_on_every_level():
+    generator = np.random.default_rng(0)
+    X, rows, weight = (
+        generator.normal(size=(300, 45)).astype(np.float32),
+        generator.permutation(300),
+        generator.normal(size=300),
+    )
+    for given, single in ((X, True), (X, False), (X.astype(float), False)):
+        found = []
+        for core in FUSED.values():
+            out, ones = np.zeros((45, 45)), np.zeros(45)
+            core.add_dense_squares(given, rows, weight, single, out, ones)
+            found.append((out, ones))
+        for out, ones in found[1:]:
+            assert_array_equal(out, found[0][0])
+            assert_array_equal(ones, found[0][1])
+
+
 @pytest.mark.parametrize("core", [core for name, core in CORES.items() if name != "reference"][:1])
 def test_what_does_not_fit_is_refused(core):
     f, terms, centre = points(4, True)
@@ -65,5 +104,9 @@ def test_what_does_not_fit_is_refused(core):
     start, at = np.array([0, 1], np.int32), np.array([2], np.int32)
     with pytest.raises(ValueError, match="add_sparse_squares: there is no such column"):
         core.add_sparse_squares(start, at, np.ones(1), np.array([0]), np.ones(1), np.zeros((2, 2)), np.zeros(2))
+    with pytest.raises(ValueError, match="add_dense_squares: there is no such row"):
+        core.add_dense_squares(np.ones((3, 2)), np.array([3]), np.ones(1), False, np.zeros((2, 2)), np.zeros(2))
+    with pytest.raises(ValueError, match="add_dense_squares: out must be square and as wide as X"):
+        core.add_dense_squares(np.ones((3, 2)), np.array([1]), np.ones(1), False, np.zeros((2, 3)), np.zeros(2))
     with pytest.raises(TypeError):
         core.proximal_slope(f.astype(np.float32), f, 1.0, terms, centre, 1.0)

@@ -8,7 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 from mercer.columns import Columns, GivenColumns, Kept, padded, sums_between
+from mercer.columns.choose import way_of
 from mercer.columns.columns import BATCH, pieces, sizes
+from mercer.columns.tiles import Tiles
 from mercer.kernels import (
     Chi2,
     Constant,
@@ -119,6 +121,18 @@ def test_no_value_is_wrong_by_more_than_the_bound(scale, d):
 
 def test_others_have_no_bound():
     assert Columns(Polynomial(2), NORMAL, np.float32).error == np.inf
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.3), Laplacian(0.1), Matern(1.5, 2.0), Linear()], ids=repr)
+@pytest.mark.parametrize(("density", "offset", "dense"), [(0.05, 0.0, False), (0.7, 0.0, True), (1.0, 40.0, True)])
+def test_sparse_points_that_are_nearly_full_are_packed_as_dense_ones(kernel, density, offset, dense):
+    generator = np.random.default_rng(0)
+    X = np.where(generator.random((200, 30)) < density, generator.normal(size=(200, 30)) + offset, 0.0)
+    way = way_of(kernel, (csr_array(X),), np.dtype(np.float32))
+    assert (type(way) is Tiles) == (dense or isinstance(kernel, Matern))  # which has no inverted index
+    columns, K = Columns(kernel, csr_array(X), np.float64), np.empty((200, 200))
+    columns.fill(np.arange(200), K, np.arange(200))
+    assert_allclose(K, kernel(X), rtol=1e-9, atol=1e-12)
 
 
 def test_values_are_counted():

@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mercer
-from mercer import SVC, SVR, KernelRidge, Search
+from mercer import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, Search
 from mercer.search import one_standard_error
 
 GRID = {"C": [0.1, 1, 10, 100], "kernel__gamma": [0.01, 0.1, 1.0]}
@@ -94,13 +94,14 @@ def test_what_cannot_win_is_left_early_ranks_last_and_keeps_true_bounds(name):
 
 def test_bounds_of_what_is_not_solved_are_wide_and_still_hold(monkeypatch):
     """With a gap of 10%, labels are open; those of the exact machine are among them."""
-    from mercer.search import aims, paths
+    from mercer.search import aims, cells
 
     def nothing(found, *_):
         shape = found.low.shape[:2]
         return np.full(shape, np.inf), np.zeros(shape, bool)
 
-    monkeypatch.setattr(paths, "_FIRST_GOAL", 0.1)
+    monkeypatch.setattr(cells, "FIRST_GOAL", 0.1)
+    monkeypatch.setattr(cells, "ENOUGH", 0.0)
     monkeypatch.setattr(aims, "wanted", nothing)
     grid = {"C": [1.0, 30.0], "kernel__gamma": [0.3, 3.0]}
     for X, y in (MOONS, data("iris")):
@@ -264,7 +265,9 @@ def test_what_it_does_not_know_is_fitted_plainly_and_it_says_so():
     X, y = MOONS
     logistic = Search(LogisticRegression(), {"C": [0.1, 1.0]}).fit(X, y)
     same(logistic, GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}).fit(X, y))
-    assert logistic.how_ == "Every setting was fitted by itself: work is shared for SVC, SVR."
+    assert (
+        logistic.how_ == "Every setting was fitted by itself: work is shared for SVC, SVR, LinearSVC, KernelLogistic."
+    )
     own = Search(SVC(), {"C": [1.0]}, scoring=lambda machine, X, y: float(machine.score(X, y))).fit(X, y)
     assert "a scorer is a function" in own.how_
     hard = Search(SVC("rbf(gamma=20)"), {"C": [1.0, float("inf")]}, cv=3).fit(X, y)
@@ -335,7 +338,7 @@ def test_edges_and_the_one_standard_error_rule():
 
 
 def test_a_search_that_was_killed_goes_on_in_a_new_process(tmp_path, monkeypatch):
-    from mercer.search import sheet
+    from mercer.search import cells
 
     path = tmp_path / "run.mercer"
     code = f"""
@@ -356,8 +359,8 @@ Search(SVC(), {{"C": [0.1, 10.0], "kernel__gamma": [0.1, 1.0]}}, cv=3, n_jobs=1,
 """
     child = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=120)
     assert child.returncode == -signal.SIGKILL, child.stderr.decode()
-    solved, real = [], sheet.solve_all
-    monkeypatch.setattr(sheet, "solve_all", lambda *given: (solved.append(1), real(*given))[1])
+    solved, real = [], cells.solve_all
+    monkeypatch.setattr(cells, "solve_all", lambda *given: (solved.append(1), real(*given))[1])
     X, y = load_iris(return_X_y=True)
     grid = {"C": [0.1, 10.0], "kernel__gamma": [0.1, 1.0]}
     found = Search(SVC(), grid, cv=3, n_jobs=1, checkpoint=path).fit(X, y)
@@ -367,12 +370,12 @@ Search(SVC(), {{"C": [0.1, 10.0], "kernel__gamma": [0.1, 1.0]}}, cv=3, n_jobs=1,
 
 def test_a_checkpoint_goes_on_where_it_was_and_refuses_other_data(tmp_path, monkeypatch):
     from mercer.archives.checkpoint import CheckpointError
-    from mercer.search import sheet
+    from mercer.search import cells
 
     X, y = data("iris")
     path, solved = tmp_path / "run.mercer", []
-    real = sheet.solve_all
-    monkeypatch.setattr(sheet, "solve_all", lambda *given: (solved.append(1), real(*given))[1])
+    real = cells.solve_all
+    monkeypatch.setattr(cells, "solve_all", lambda *given: (solved.append(1), real(*given))[1])
 
     def search(grid, **settings):
         solved.clear()
@@ -401,10 +404,10 @@ def test_a_checkpoint_goes_on_where_it_was_and_refuses_other_data(tmp_path, monk
 
 
 def test_what_is_finished_before_an_interruption_is_kept(tmp_path, monkeypatch):
-    from mercer.search import sheet
+    from mercer.search import cells
 
     X, y = data("iris")
-    real, begun = sheet.solve_all, []
+    real, begun = cells.solve_all, []
 
     def interrupted(*given):
         begun.append(1)
@@ -414,7 +417,7 @@ def test_what_is_finished_before_an_interruption_is_kept(tmp_path, monkeypatch):
 
     grid = {"C": [1.0], "kernel__gamma": [0.1, 1.0]}
     search = Search(SVC(), grid, cv=3, n_jobs=1, checkpoint=tmp_path / "run.mercer")
-    monkeypatch.setattr(sheet, "solve_all", interrupted)
+    monkeypatch.setattr(cells, "solve_all", interrupted)
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, y)
     begun[:] = [1] * 10
@@ -478,3 +481,67 @@ def test_folds_of_every_kind():
         ours = Search(SVC(), grid, cv=cut, return_train_score=True).fit(X, y)
         same(ours, GridSearchCV(SVC(tol=1e-8), grid, cv=cut, return_train_score=True).fit(X, y))
         assert ours.how_.startswith(f"{shared} of 6")
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        LinearSVC(),
+        LinearSVC(loss="logistic", bias="penalised"),
+        LinearSVC(bias=False, class_weight="balanced"),
+        KernelLogistic("rbf(gamma=0.3)"),
+        KernelLogistic("poly(degree=2)", bias=False, class_weight={0: 2.0}),
+    ],
+    ids=str,
+)
+def test_losses_with_slopes_share_their_work_and_find_the_same(machine):
+    grid = {"C": [0.1, 100.0, 3.0]}
+    for X, y in (MOONS, data("iris")):
+        shared = Search(machine, grid, cv=3, scoring="neg_mean_absolute_error", return_train_score=True).fit(X, y)
+        plain = GridSearchCV(clone(machine).set_params(tol=1e-8), grid, cv=3, scoring="neg_mean_absolute_error").fit(
+            X, y
+        )
+        assert shared.how_.startswith("9 of 9")
+        assert shared.gaps_.max() <= 1e-5
+        np.testing.assert_allclose(
+            shared.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"], atol=0.011
+        )
+        assert shared.score_bounds_ is None
+    probable = Search(KernelLogistic(), {"C": [1.0, 10.0]}, cv=3, scoring="neg_log_loss").fit(X, y)
+    plain = GridSearchCV(KernelLogistic(tol=1e-8), {"C": [1.0, 10.0]}, cv=3, scoring="neg_log_loss").fit(X, y)
+    found = probable.cv_results_["mean_test_score"]
+    np.testing.assert_allclose(found, plain.cv_results_["mean_test_score"], rtol=0, atol=2e-3)
+
+
+def test_sparse_points_and_weights_of_linear_machines():
+    X, y = MOONS
+    weight = np.where(np.arange(y.size) % 3, 1.0, 0.0)
+    thin = Search(LinearSVC(), {"C": [0.1, 10.0]}, cv=3).fit(sparse.csr_matrix(X), y, sample_weight=weight)
+    full = Search(LinearSVC(), {"C": [0.1, 10.0]}, cv=3).fit(X, y, sample_weight=weight)
+    same(thin, full)
+    assert thin.how_.startswith("6 of 6")
+    assert "0 of 3 fits" in Search(LinearSVC(loss="hinge"), {"C": [1.0]}, cv=3).fit(X, y).how_
+
+
+def test_without_bounds_fits_end_at_the_tolerance_of_the_machine():
+    X, y = MOONS
+    loose = Search(SVC(tol=1e-2), GRID, cv=3, bounds=False).fit(X, y)
+    assert loose.score_bounds_ is None
+    assert loose.decided_ is None
+    assert 1e-5 < loose.gaps_.max() <= 1e-2
+
+
+def test_votes_that_tie_ask_for_the_gap_that_tells_the_sums_apart():
+    from mercer.search.bounds import Interval, right, wanted
+
+    low = np.array([[[0.5]], [[-2.0]], [[0.6]]])  # 0 beats 1, 2 beats 0, 1 beats 2: one vote for each
+    found = Interval(low, low + 1.0, np.zeros((3, 1)))
+    sure, may = right(found, np.array([0]), 3, True)
+    assert (may & ~sure).all()
+
+    class Solved:
+        dual, gap = np.full((1, 1), 100.0), np.zeros((1, 1))
+
+    gaps, asked = wanted(found, [Solved] * 3, 0, may & ~sure, 3, True)
+    assert asked.all()
+    assert (gaps < 1e-3).all()

@@ -7,7 +7,7 @@ import pytest
 
 from mercer.losses import Hinge
 from mercer.search.bounds import best_biases
-from mercer.search.sums import plain_rounding, rounding
+from mercer.search.sums import last_digits, rounding
 
 from .cores import CORES, FUSED, NATIVE
 
@@ -32,17 +32,17 @@ def test_sums_are_those_of_fractions_rounded_nearly_once(core, n):
     found = np.full((3, columns.size), np.nan)
     core.sum_rows(K, rows, columns, beta[:, ::-1].copy(), True, found)
     root = np.sqrt(K.diagonal())
-    norm = np.sqrt(np.maximum(np.einsum("ci,ij,cj->c", beta, K, beta), 0.0)) * 1.01
-    bound = rounding(beta, root, norm)
+    bound = rounding(beta, root, np.ones(3, bool))
     for c, row in enumerate(beta):
         for number, j in enumerate(columns):
             truth = sum(Fraction(b) * Fraction(k) for b, k in zip(row, K[:, j], strict=True))
             error = abs(Fraction(found[c, number]) - truth)
-            assert error <= bound[c] * root[j]
+            assert error <= bound[c] * root[j] + last_digits(abs(found[c, number]))
             assert error <= Fraction(1.2e-16) * abs(truth) + Fraction(1e-28) * Fraction(np.abs(row).sum())
     exact = found.copy()
     core.sum_rows(K, rows, columns, beta[:, ::-1].copy(), False, found)
-    assert (np.abs(found - exact) <= plain_rounding(beta, root)[:, None] * root[columns]).all()
+    bound = rounding(beta, root, np.zeros(3, bool))
+    assert (np.abs(found - exact) <= bound[:, None] * root[columns] + last_digits(np.abs(exact))).all()
 
 
 @pytest.mark.skipif(len(FUSED) < 2, reason="one level alone")

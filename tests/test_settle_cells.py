@@ -26,7 +26,7 @@ def settle(core, problem, goal, least=0.0, most=10**6):
     """One cell, from where it is; what was found of it."""
     K, *terms, beta, F, bias = problem
     found = np.empty((1, 11))
-    goals, first = np.array([[goal, least]]), np.zeros((1, 2), np.int64)
+    goals, first = np.array([[goal, least, 0.0]]), np.zeros((1, 2), np.int64)
     core.settle_cells(K, np.stack(terms)[:, None], first, goals, beta[None], F[None], found, bias, most)
     return found[0]
 
@@ -105,7 +105,7 @@ def test_cells_start_from_others_and_an_answer_stays_one(core):
     starts = np.concatenate([starts, [[len(starts), len(starts) - 1]]])
     cells, n = terms.shape[1:]
     beta, F, found = np.zeros((cells, n)), terms[0].copy(), np.empty((cells, 11))
-    core.settle_cells(K, terms, starts, np.tile([1e-5, 0.0], (cells, 1)), beta, F, found, True, 10**6)
+    core.settle_cells(K, terms, starts, np.tile([1e-5, 0.0, 0.0], (cells, 1)), beta, F, found, True, 10**6)
     assert found[:-1, 1].all()
     assert found[-1, 1] == found[-1, 2] == 0
     found[:, 9] = np.abs(beta).sum()  # no less than all that was moved since the first cell
@@ -123,10 +123,31 @@ def test_where_nothing_is_at_a_bound_a_larger_weight_changes_nothing(core):
     K[:120, :120] = 0.1 * K[:120, :120] + np.eye(120, dtype=np.float32)
     for start in ([[0, 0], [0, 0]], [[0, 0], [0, 1]]):  # from the cell before in any case, or from itself but for that
         beta, F, found = np.zeros((2, 120)), terms[0].copy(), np.empty((2, 11))
-        core.settle_cells(K, terms, np.array(start), np.tile([1e-6, 0.0], (2, 1)), beta, F, found, True, 10**6)
+        core.settle_cells(K, terms, np.array(start), np.tile([1e-6, 0.0, 0.0], (2, 1)), beta, F, found, True, 10**6)
         assert np.array_equal(beta[0], beta[1])
         assert found[0, 1] > 0
         assert found[1, 1] == found[1, 2] == 0
+
+
+@every_core
+def test_a_cell_goes_on_until_its_gap_tells_the_sign_at_points_that_are_left_out(core):
+    problem = posed(150, C=10.0, out=30)
+    K, *terms, beta, F, bias = problem
+    found, goals = np.empty((1, 11)), np.array([[1e-2, 0.0, 1 / 32]])
+    first = np.zeros((1, 2), np.int64)
+    core.settle_cells(K, np.stack(terms)[:, None], first, goals, beta[None], F[None], found, bias, 10**6)
+    check(problem, found[0], 1e-2)
+    dual, gap, top, bottom, _, scale = found[0, 5:]
+    f = scale * (terms[0] - F + 0.5 * (top + bottom))[120:]
+    assert gap <= max((f**2).min() / 32, 1e-9 * (dual + gap))
+
+
+@every_core
+def test_many_free_coefficients_of_a_narrow_and_of_a_wide_kernel(core):
+    for gamma, C in ((30.0, 3.0), (1.0, 1e4)):
+        problem = posed(420, C=C, gamma=gamma, seed=3)
+        found = settle(core, problem, 1e-6)
+        check(problem, found, 1e-6)
 
 
 @every_core
@@ -164,5 +185,5 @@ def test_what_does_not_fit_is_refused(core):
     K, terms, starts = path(folds=1)
     with pytest.raises(ValueError, match="from itself or from one before"):
         core.settle_cells(
-            K, terms, starts[::-1].copy(), np.ones((3, 2)), *np.zeros((2, 3, 120)), np.empty((3, 11)), True, 9
+            K, terms, starts[::-1].copy(), np.ones((3, 3)), *np.zeros((2, 3, 120)), np.empty((3, 11)), True, 9
         )

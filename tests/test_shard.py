@@ -138,7 +138,7 @@ def test_what_is_sent_in_is_believed():
     W = np.arange(N)
     shard.move(W, some_beta(shard, W))
     exact = np.asarray(problem.gram) @ shard.all_beta
-    wrong, errors = np.abs(shard.scores() - exact), shard.all_wrong
+    wrong, errors = np.abs(shard.scores() - exact), shard.errors()
     assert (wrong <= errors).all() and wrong.max() > 0.0 and errors.max() < 0.1
     shard.refresh(exact)
     assert_allclose(shard.scores(), exact, rtol=1e-12, atol=1e-12)

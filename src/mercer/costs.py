@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .amounts import A_DIGIT
 from .limits import flop_seconds, now
 from .problem import Problem
 from .types import Array
@@ -41,34 +42,42 @@ class Costs:
     """The seconds of a float64 certificate."""
 
     problem: Problem
-    before: int
-    """Kernel values that were computed before it began."""
-    began: float = field(default_factory=now)
     passed: float = 0.0
     """What a pass over features has taken; 0 where that is not known yet."""
 
     def seconds(self, beta: Array, dual_beta: Array | None) -> float:
         """Of this answer: by what a kernel value takes; with features, by what a pass over them has taken."""
         gram, n = self.problem.gram, self.problem.n
-        used = beta if dual_beta is None else (beta != 0.0) | (dual_beta != 0.0)
+        used = _used(beta, dual_beta)
         support = n if gram.design is not None else max(1, int(np.count_nonzero(used)))
         if _is_trifle(self.problem, n * support):
             return 0.0
         if gram.design is None:
-            value = min(gram.value_seconds, self._seen())
-            return value * (_DOUBLE if gram.dtype == np.float32 else 1.0) * n * support
+            return gram.value_seconds * (_DOUBLE if gram.dtype == np.float32 else 1.0) * n * support
         if not self.passed:
             start = now()
             gram.recompute(np.asarray(used, np.float64))
             self.passed = _PASSES * (now() - start)
         return self.passed
 
-    def _seen(self) -> float:
-        """What a value has taken so far with all that was done beside, so at most: what was measured for a moment may
-        be far more, where others use the machine.
+    def too_long(self, beta: Array, dual_beta: Array | None, left: float) -> bool:
+        """Whether it would take more than these seconds. Where a kernel value's time says so, some rows are tried:
+        others may have used the machine while it was measured.
         """
-        values = self.problem.gram.values - self.before
-        return (now() - self.began) / values if values > _TRIFLE else np.inf
+        gram, n, seconds = self.problem.gram, self.problem.n, self.seconds(beta, dual_beta)
+        if seconds <= left:
+            return False
+        rows = int(min(PROBE, A_DIGIT * left * n / seconds))
+        if gram.design is not None or not 0 < rows < n:
+            return True
+        start = now()
+        gram.recompute(np.asarray(_used(beta, dual_beta), np.float64), np.linspace(0, n - 1, rows).astype(np.intp))
+        return (now() - start) * n > left * rows
+
+
+def _used(beta: Array, dual_beta: Array | None) -> Array:
+    """Which coefficients a certificate asks for."""
+    return np.asarray(beta != 0.0 if dual_beta is None else (beta != 0.0) | (dual_beta != 0.0))
 
 
 def cheaply_checked(problem: Problem, iterate: Iterate) -> tuple[Array, Iterate]:

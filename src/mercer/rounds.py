@@ -149,7 +149,7 @@ class OneColumn(Run):
         self.certificate: Certificate | None = None
         self.doubt: str | None = None
         self.best_primal, self.best_beta = np.inf, self.beta
-        self.costs = Costs(problem, self.values_before)
+        self.costs = Costs(problem)
 
     def ready(self, solver: Solver) -> Solver:
         """The same, once it is known whether the kernel is in doubt."""
@@ -209,7 +209,7 @@ class OneColumn(Run):
         if not (stop or iterate.done or hopeless or good):
             return None
         if stop is None and self.deadline.limited:
-            late = self.costs.seconds(iterate.beta, iterate.dual_beta) > self.deadline.left()
+            late = self.costs.too_long(iterate.beta, iterate.dual_beta, self.deadline.left())
             stop = Status.OUT_OF_TIME if late else None
         scores = self.judge(iterate, stop)
         self.aim = 0.3 * (min(self.aim, seen) if seen > 0.0 else self.aim)  # below 0, where rounding hides it

@@ -111,7 +111,7 @@ template <class Real> static void define_free_step(nb::module_ &m, const Loops &
     FreeStep found;
     {
       nb::gil_scoped_release release;
-      found = free_step<Real>(loops, own, {n, K.data(), diag.data(), F.data(), beta.data(), lo.data(), hi.data(), eps.data()}, bias, most);
+      found = free_step<Real>(loops, own, {n, n, K.data(), diag.data(), F.data(), beta.data(), lo.data(), hi.data(), eps.data()}, bias, most);
     }
     return std::make_tuple(found.free, found.again);
   }, "K"_a.noconvert(), "diag"_a.noconvert(), "F"_a.noconvert(), "beta"_a.noconvert(), "lo"_a.noconvert(), "hi"_a.noconvert(), "eps"_a.noconvert(), "how"_a);
@@ -177,7 +177,7 @@ template <class Real> static void define_rows(nb::module_ &m, const LoopsOf<Real
     int64_t steps;
     {
       nb::gil_scoped_release release;
-      steps = loops.pair_descent({n, K.data(), diag.data(), F.data(), beta.data(), lo.data(), hi.data(), eps.data()}, tol, most, &violation);
+      steps = loops.pair_descent({n, n, K.data(), diag.data(), F.data(), beta.data(), lo.data(), hi.data(), eps.data()}, tol, most, &violation);
     }
     return std::make_tuple(steps, violation);
   }, "K"_a.noconvert(), "diag"_a.noconvert(), "F"_a.noconvert(), "beta"_a.noconvert(), "lo"_a.noconvert(), "hi"_a.noconvert(), "eps"_a.noconvert(), "tol"_a, "most"_a);

@@ -126,7 +126,8 @@ void define_products(nb::module_ &m, const FeatureLoops &loops) {
   m.def("squares", [&loops](Tuple rows, int64_t width, Out<double, 1> out, int64_t start, int64_t stop) {
     const Given given = unchecked_rows("squares", rows, width, start, stop);
     require(length(out) == given.n, "squares", "out must have a number for each row");
-    in_pieces("squares", loops, given.rows, start, stop, [&](int64_t first, int64_t last) { loops.squares(given.rows, out.data(), first, last); });
+    nb::gil_scoped_release release;
+    loops.squares(given.rows, out.data(), start, stop);  // columns do not matter
   }, "rows"_a, "width"_a, "out"_a.noconvert(), "start"_a, "stop"_a);
 }
 

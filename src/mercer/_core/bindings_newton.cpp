@@ -49,6 +49,20 @@ template <class Index, class Given> void define_squares(nb::module_ &m) {
   }, "begin"_a.noconvert(), "column"_a.noconvert(), "value"_a.noconvert(), "rows"_a.noconvert(), "weight"_a.noconvert(), "out"_a.noconvert(), "ones"_a.noconvert());
 }
 
+template <class Given> void define_dense_squares(nb::module_ &m, const Loops &loops) {
+  m.def("add_dense_squares", [&loops](In<Given, 2> X, In<int64_t, 1> rows, In<double, 1> weight, bool single, Out<double, 2> out, Out<double, 1> ones) {
+    const char *name = "add_dense_squares";
+    const int64_t d = length(ones), count = length(rows);
+    require(length(X, 1) == d && length(out) == d && length(out, 1) == d && length(weight) == count, name, "out must be square and as wide as X, and each row have a weight");
+    require_rows(name, rows, length(X));
+    nb::gil_scoped_release release;
+    if constexpr (sizeof(Given) == 4)
+      (single ? loops.squares_single : loops.squares_mixed)(X.data(), d, rows.data(), count, weight.data(), out.data(), ones.data());
+    else
+      loops.squares_precise(X.data(), d, rows.data(), count, weight.data(), out.data(), ones.data());
+  }, "X"_a.noconvert(), "rows"_a.noconvert(), "weight"_a.noconvert(), "single"_a, "out"_a.noconvert(), "ones"_a.noconvert());
+}
+
 }  // namespace
 
 void define_newton(nb::module_ &m, const Loops &loops) {
@@ -67,6 +81,26 @@ void define_newton(nb::module_ &m, const Loops &loops) {
     nb::gil_scoped_release release;
     return loops.proximal_slope(p, f.data(), df.data(), step);
   }, "f"_a.noconvert(), "df"_a.noconvert(), "step"_a, "terms"_a.noconvert(), "centre"_a.noconvert(), "sigma"_a);
+  m.def("logistic", [&loops](In<double, 1> margin, Out<double, 1> loss, Out<double, 1> other, Out<double, 1> curvature) {
+    const int64_t n = length(margin);
+    require(length(loss) == n && length(other) == n && length(curvature) == n, "logistic", "all arrays must be of one length");
+    nb::gil_scoped_release release;
+    loops.logistic(margin.data(), n, loss.data(), other.data(), curvature.data());
+  }, "margin"_a.noconvert(), "loss"_a.noconvert(), "other"_a.noconvert(), "curvature"_a.noconvert());
+  m.def("logistic_bends", [&loops](In<double, 1> y, In<double, 1> C, In<double, 1> f, In<double, 1> df, double part) {
+    const int64_t n = length(y);
+    require(length(C) == n && length(f) == n && length(df) == n, "logistic_bends", "all arrays must be of one length");
+    nb::gil_scoped_release release;
+    const Bends found = loops.logistic_bends(y.data(), C.data(), f.data(), df.data(), part, n);
+    return std::make_tuple(found.slope, found.curvature);
+  }, "y"_a.noconvert(), "C"_a.noconvert(), "f"_a.noconvert(), "df"_a.noconvert(), "part"_a);
+  m.def("entropies", [&loops](In<double, 1> p, Out<double, 1> out) {
+    require(length(out) == length(p), "entropies", "both arrays must be of one length");
+    nb::gil_scoped_release release;
+    loops.entropies(p.data(), length(p), out.data());
+  }, "p"_a.noconvert(), "out"_a.noconvert());
+  define_dense_squares<float>(m, loops);
+  define_dense_squares<double>(m, loops);
   define_squares<int32_t, float>(m);
   define_squares<int32_t, double>(m);
   define_squares<int64_t, float>(m);

@@ -10,7 +10,7 @@ using namespace nb::literals;
 template <class T, int N> using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 using Own = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using In1 = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-constexpr int64_t TERMS = 5, FOUND = 11;
+constexpr int64_t TERMS = 5, FOUND = 11, GOALS = 3;
 
 static void require(bool fits, const char *what) {
   if (!fits) throw nb::value_error(what);
@@ -107,7 +107,7 @@ void define_search(nb::module_ &m, const Loops &loops) {
     const int64_t cells = int64_t(beta.shape(0)), n = int64_t(beta.shape(1)), width = int64_t(K.shape(0));
     require(width > n && width % CHUNK == 0 && int64_t(K.shape(1)) == width && width < int64_t(1) << 24, "settle_cells: K must be square, and padded to whole chunks with room for one more point");
     require_cells(terms, beta, F, found);
-    require(int64_t(start.shape(0)) == cells && start.shape(1) == 2 && int64_t(goals.shape(0)) == cells && goals.shape(1) == 2, "settle_cells: start and goals must have two numbers for each cell");
+    require(int64_t(start.shape(0)) == cells && start.shape(1) == 2 && int64_t(goals.shape(0)) == cells && int64_t(goals.shape(1)) == GOALS, "settle_cells: start must have two numbers for each cell, and goals three");
     for (int64_t k = 0; k < 2 * cells; k++) require(start.data()[k] >= 0 && start.data()[k] <= k / 2, "settle_cells: a cell starts from itself or from one before it");
     nb::gil_scoped_release release;
     const NoDenormals off;
@@ -118,14 +118,14 @@ void define_search(nb::module_ &m, const Loops &loops) {
       const double part = smaller < c ? part_at_bounds(cell_of(terms, beta, F, smaller)) : 1;
       const int64_t from = part == 0 || (part < FEW_AT_BOUNDS && !again) ? smaller : other;
       ByBlocks problem(loops, K.data(), width, cell_of(terms, beta, F, c), bias, room);
-      if (from < c) problem.start(cell_of(terms, beta, F, from));
-      write(problem.run(goals.data()[2 * c], goals.data()[2 * c + 1], most, again), found.data() + c * FOUND);
+      if (from < c) problem.start(cell_of(terms, beta, F, from), cell_of(terms, beta, F, smaller < c ? smaller : from));
+      write(problem.run({goals.data()[GOALS * c], goals.data()[GOALS * c + 1], goals.data()[GOALS * c + 2]}, most, again), found.data() + c * FOUND);
     }
   }, "K"_a.noconvert(), "terms"_a.noconvert(), "start"_a.noconvert(), "goals"_a.noconvert(), "beta"_a.noconvert(), "F"_a.noconvert(), "found"_a.noconvert(), "bias"_a, "most"_a);
   m.def("judge_cells", [&loops](In<double, 3> terms, Own beta, Own F, Own found, bool bias) {
     require_cells(terms, beta, F, found);
     nb::gil_scoped_release release;
     Block room;
-    for (int64_t c = 0; c < int64_t(beta.shape(0)); c++) write(ByBlocks(loops, nullptr, 0, cell_of(terms, beta, F, c), bias, room).run(0, 0, 0, false), found.data() + c * FOUND);
+    for (int64_t c = 0; c < int64_t(beta.shape(0)); c++) write(ByBlocks(loops, nullptr, 0, cell_of(terms, beta, F, c), bias, room).run({0, 0, 0}, 0, false), found.data() + c * FOUND);
   }, "terms"_a.noconvert(), "beta"_a.noconvert(), "F"_a.noconvert(), "found"_a.noconvert(), "bias"_a);
 }

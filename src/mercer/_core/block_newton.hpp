@@ -8,9 +8,10 @@
 #include "cells.hpp"
 #include "loops.hpp"
 
-constexpr int64_t MOST_NEWTON = 1600;   // free coefficients
+constexpr int64_t MOST_NEWTON = 1600;   // free coefficients that a factor is made of
 constexpr int64_t SINGLE_NEWTON = 300;  // of them: from here on in float32, with a larger ridge; the next step mends it
-constexpr int MOST_HALVINGS = 8;
+constexpr int MOST_HALVINGS = 8, MOST_CONJUGATE = 12, FIRST_FEW = 4;
+constexpr double CONJUGATE = 1e-10, PROMISING = 1e-4;  // of the squared size of what is left
 constexpr double RIDGE = 1e-7, SINGLE_RIDGE = 1e-5;  // of the largest K_ii
 
 class NewtonSteps {
@@ -32,7 +33,7 @@ class NewtonSteps {
       if (l < own && own < h && !(eps > 0 && own == 0)) free.push_back(i), low.push_back(l), high.push_back(h), slope.push_back(b.F[at] - (own > 0 ? eps : own < 0 ? -eps : 0));
     }
     const size_t m = free.size();
-    if (m < 2 || int64_t(m) > MOST_NEWTON) return 0;
+    if (m < 2) return 0;
     taken++;
     std::vector<double> d(m);
     if (!direction(free, slope, d)) return 0;
@@ -60,17 +61,52 @@ class NewtonSteps {
   Block &block;
   bool bias;
 
-  // d solves (K + r) d + b = slope with sum d = 0 among the free
+  // d solves (K + r) d + b = slope with sum d = 0 among the free: by a factor, or, of many, by conjugate gradients, which need
+  // none where few steps will do, as for a narrow kernel, and else take a rough one as their preconditioner.
   bool direction(const std::vector<int64_t> &free, const std::vector<double> &slope, std::vector<double> &d) {
-    const bool precise = int64_t(free.size()) < SINGLE_NEWTON;
-    if (!known(free) && !(precise ? find<double>(free, RIDGE, loops.precise) : find<float>(free, SINGLE_RIDGE, loops.single))) return false;
-    precise ? inverse<double>(slope, d, loops.precise) : inverse<float>(slope, d, loops.single);
+    if (int64_t(free.size()) < SINGLE_NEWTON) {
+      if (!known(free) && !find<double>(free, RIDGE, loops.precise)) return false;
+      inverse<double>(slope, d, loops.precise);
+      level(d, true);
+    } else if (known(free) || !conjugate(free, slope, d, false)) {
+      if (int64_t(free.size()) > MOST_NEWTON || (!known(free) && !find<float>(free, SINGLE_RIDGE, loops.single))) return false;
+      conjugate(free, slope, d, true);
+    }
+    for (const double own : d)
+      if (!std::isfinite(own)) return false;
+    return true;
+  }
+
+  // d <- d - b (K + r)^-1 1, or d - b, so that its sum is 0
+  void level(std::vector<double> &d, bool by_factor) const {
     double sum = 0, ones = 0;
-    for (size_t i = 0; i < d.size(); i++) sum += d[i], ones += block.factor.ones[i];
+    for (size_t i = 0; i < d.size(); i++) sum += d[i], ones += by_factor ? block.factor.ones[i] : 1;
     const double lambda = bias ? sum / ones : 0;
-    for (size_t i = 0; i < d.size(); i++) {
-      d[i] -= lambda * block.factor.ones[i];
-      if (!std::isfinite(d[i])) return false;
+    for (size_t i = 0; i < d.size(); i++) d[i] -= by_factor ? lambda * block.factor.ones[i] : lambda;
+  }
+
+  // Conjugate gradients; true, where they came to an end. Without a factor, only if the first few say that they will soon.
+  bool conjugate(const std::vector<int64_t> &free, const std::vector<double> &slope, std::vector<double> &d, bool by_factor) {
+    const size_t m = free.size();
+    std::vector<double> left = slope, near, along(m, 0.0), product(static_cast<size_t>(block.width));
+    d.assign(m, 0.0);
+    double before = 0, first = 0;
+    for (int k = 0; k < MOST_CONJUGATE; k++) {
+      if (by_factor) inverse<float>(left, near, loops.single);
+      else near = left;
+      level(near, by_factor);
+      double size = 0, curved = 0;
+      for (size_t i = 0; i < m; i++) size += left[i] * near[i];
+      if (k == 0) first = size;
+      if (!(size > CONJUGATE * first)) return true;
+      if (!by_factor && k == FIRST_FEW && size > PROMISING * first) return false;
+      for (size_t i = 0; i < m; i++) along[i] = near[i] + (k > 0 ? size / before : 0) * along[i];
+      before = size;
+      std::fill(product.begin(), product.end(), 0.0);
+      loops.single.add_rows(block.K, block.stride, free.data(), along.data(), int64_t(m), block.width, product.data());
+      for (size_t i = 0; i < m; i++) curved += along[i] * (product[size_t(free[i])] += block.r[size_t(free[i])] * along[i]);
+      if (!(curved > 0)) return true;
+      for (size_t i = 0; i < m; i++) d[i] += size / curved * along[i], left[i] -= size / curved * product[size_t(free[i])];
     }
     return true;
   }
@@ -98,7 +134,7 @@ class NewtonSteps {
     }
     for (;; ridge *= 100) {
       for (size_t i = 0; i < m; i++) {
-        const float *row = block.K + free[i] * block.width;
+        const float *row = block.K + free[i] * block.stride;
         for (size_t j = 0; j < i; j++) H[i * m + j] = Real(row[free[j]]);  // the lower half is enough
         H[i * m + i] = Real(double(f.diag[i]) + ridge * largest);
       }
@@ -156,7 +192,7 @@ class NewtonSteps {
   double gain_of(const std::vector<int64_t> &free, const std::vector<double> &slope, const std::vector<double> &step, std::vector<double> &change) const {
     const Block &b = block;
     change.assign(size_t(b.width), 0.0);
-    loops.single.add_rows(b.K, b.width, free.data(), step.data(), int64_t(free.size()), b.width, change.data());
+    loops.single.add_rows(b.K, b.stride, free.data(), step.data(), int64_t(free.size()), b.width, change.data());
     double along = 0, curved = 0;
     for (size_t k = 0; k < free.size(); k++) {
       change[size_t(free[k])] += b.r[size_t(free[k])] * step[k];

@@ -74,7 +74,7 @@ class BlockDescent {
 
   // F -= step (K_i - K_j); who gains most by rising, and how much (top)
   int64_t rise(int64_t i, int64_t j, float step, float &top) {
-    const float *Ki = set.K + i * set.n, *Kj = set.K + j * set.n;
+    const float *Ki = set.K + i * set.stride, *Kj = set.K + j * set.stride;
     BestChunk best(-4 * float(FORBIDDEN));
     for (int64_t t = 0; t < set.n; t += CHUNK) {
       vec<float> chunk = filled(-4 * float(FORBIDDEN));
@@ -100,7 +100,7 @@ class BlockDescent {
 
   // The j with which i gains most, or -1 where nobody gains; curvatures are in parts of the largest K_ii.
   template <bool same> int64_t partner(int64_t i, float top) {
-    const float *Ki = set.K + i * set.n, own = set.diag[i] * scale;
+    const float *Ki = set.K + i * set.stride, own = set.diag[i] * scale;
     BestChunk best(0);
     for (int64_t t = 0; t < set.n; t += CHUNK) {
       vec<float> chunk{};
@@ -123,14 +123,14 @@ class BlockDescent {
   double move(int64_t i, int64_t j) {
     double &rising = set.beta[i], &sinking = set.beta[j];
     const double room_i = set.hi[i] - rising, room_j = sinking - set.lo[j];
-    const double curvature = larger(double(set.diag[i]) + double(set.diag[j]) - 2.0 * double(set.K[i * set.n + j]), least);
+    const double curvature = larger(double(set.diag[i]) + double(set.diag[j]) - 2.0 * double(set.K[i * set.stride + j]), least);
     const double size = smaller((double(set.F[i]) - double(set.F[j])) / curvature, smaller(room_i, room_j));
     rising = size == room_i ? set.hi[i] : rising + size;
     sinking = size == room_j ? set.lo[j] : sinking - size;
     mark(i), mark(j);
     const float step = float(size);
-    set.F[i] -= step * (set.diag[i] - set.K[i * set.n + i]);  // r, where there is one
-    set.F[j] += step * (set.diag[j] - set.K[j * set.n + j]);
+    set.F[i] -= step * (set.diag[i] - set.K[i * set.stride + i]);  // r, where there is one
+    set.F[j] += step * (set.diag[j] - set.K[j * set.stride + j]);
     return size;
   }
 };

@@ -13,15 +13,24 @@
 constexpr int64_t OTHERS = 384;       // a block has half as many violators, or as many points in all
 constexpr int64_t LARGEST_BLOCK = 2000;
 constexpr double WORTH_BLOCKS = 0.4;  // of all points; larger blocks are everything, without a copy
+constexpr int64_t BESIDE = 16;  // unused numbers of each row, so that rows do not meet in the same places of the cache
 constexpr int64_t SMALL_PROBLEM = 768;
 constexpr double BLOCK_PART = 0.1, ALL_PART = 0.01;  // a round ends when its violation is this part of what it was
 constexpr double LEAST_BURST = 4, MOST_BURST = 64;  // steps of pairs for each point of a block, before Newton steps:
-constexpr double NEWTON_COST = 0.1;   // as many as cost about what a Newton step of m free ones does, m^3 / width times this
+constexpr double NEWTON_COST = 0.01;  // as many as cost about what a Newton step of m free ones does, m^3 / width times this
 constexpr int64_t CHEAP_NEWTON = 200;  // free coefficients: Newton steps come first; always, where who is free is mostly known
 constexpr double WORTH_NEWTON = 0.1;  // of violations that do not halve: they are small, and pairs drag
 constexpr double ROUNDING = 64 * std::numeric_limits<double>::epsilon();  // of sums of many numbers, in parts of their sizes
 constexpr int MOST_BLOCKS = 400, MOST_CYCLES = 30;
 constexpr double LEAST_VIOLATION = 1e-13;  // of the largest slope
+
+constexpr double NO_LESS = 1e-9;  // of the objective: by values of K in float32, no gap is known to be smaller
+
+// The gap of a cell is to be this part of the objective, and, where `sure` is not 0, no more than so much of f^2 at all points
+// that cannot move; or no more than `least`.
+struct Goal {
+  double part, least, sure;
+};
 
 class ByBlocks {
  public:
@@ -36,30 +45,32 @@ class ByBlocks {
   }
 
   // `again`: from an answer that is nearly right, with Newton steps first.
-  SettledByBlocks run(double goal, double least, int64_t most, bool again) {
+  SettledByBlocks run(const Goal &goal, int64_t most, bool again) {
     double old = std::numeric_limits<double>::infinity();
-    look(goal, least);
+    look(goal);
     for (; s.rounds < MOST_BLOCKS && !s.done && s.steps < most; s.rounds++) {
       const double violation = s.top - s.bottom;
       if (!(violation > LEAST_VIOLATION * largest_slope())) break;
       const bool slow = violation > 0.5 * old && violation < WORTH_NEWTON;
       old = violation;
       choose();
-      if (!descend(violation, slow, s.free <= (again ? MOST_NEWTON : CHEAP_NEWTON) && violation < WORTH_NEWTON, again)) break;
-      look(goal, least);
+      if (!descend(violation, slow, (again || s.free <= CHEAP_NEWTON) && violation < WORTH_NEWTON, again)) break;
+      look(goal);
+      again = again || s.gap <= goal.part * size_of_objective();
     }
     s.newton = newton.taken;
     return s;
   }
 
-  // From the answer `other` of another cell: coefficients at a bound go to the new one; then the sum is repaired by as few
-  // as will do, those first whose slope asks for it.
-  void start(const Cell &other) {
+  // From the answer `other` of another cell, and, for points that could not move there, from that for a smaller C: those at
+  // a bound go to the new one; then the sum is repaired by as few as will do, those first whose slope asks for it.
+  void start(const Cell &other, const Cell &smaller) {
     std::vector<double> change(size_t(p.n), 0.0);
     double excess = 0;
     for (int64_t t = 0; t < p.n; t++) {
-      const double old = other.beta[t], lo = other.p.lo[t], hi = other.p.hi[t];
-      const double to = old >= hi && hi > 0 ? p.hi[t] : old <= lo && lo < 0 ? p.lo[t] : old;
+      const Cell &from = other.p.lo[t] < other.p.hi[t] ? other : smaller;
+      const double own = from.beta[t], lo = from.p.lo[t], hi = from.p.hi[t], old = other.beta[t];
+      const double to = own >= hi && hi > 0 ? p.hi[t] : own <= lo && lo < 0 ? p.lo[t] : own;
       beta[t] = to < p.lo[t] ? p.lo[t] : to > p.hi[t] ? p.hi[t] : to;
       change[size_t(t)] = beta[t] - old, excess += change[size_t(t)];
       F[t] = q[t] - (other.q[t] - other.F[t] - other.p.r[t] * old);
@@ -81,7 +92,8 @@ class ByBlocks {
   const double *q;
   Points p;
   double *beta, *F;
-  bool bias, smooth, hinge, whole = false;
+  bool bias, smooth, hinge, whole = false, fresh = false;  // fresh: F of the block is float64, of the coefficients as they are
+  double middle = 0;
   int64_t movable = 0;
   Block &block;
   NewtonSteps newton;
@@ -107,8 +119,10 @@ class ByBlocks {
     return 1 + (top > bottom ? top : bottom);
   }
 
-  // dual = 1/2 sum beta (q + F) - sum eps |beta|; done: the gap is this part of the objective, or no more than `least`.
-  void look(double goal, double least) {
+  double size_of_objective() const { return std::fmax(std::fabs(s.dual), std::fabs(s.dual + s.gap)); }
+
+  // dual = 1/2 sum beta (q + F) - sum eps |beta|; done: the gap is small, see Goal.
+  void look(const Goal &goal) {
     const Extremes e = extremes(p);
     s.top = bias || e.top > 0 ? e.top : 0, s.bottom = bias || e.bottom < 0 ? e.bottom : 0, s.free = e.free;
     s.dual = 0;
@@ -116,8 +130,17 @@ class ByBlocks {
     s.gap = shares(p, bias ? 0.5 * (s.top + s.bottom) : 0);
     s.scale = 1;
     if (hinge && s.top > s.bottom && s.top - s.bottom < 1) stretch(1 / (1 - 0.5 * (s.top - s.bottom)));
-    const double low = std::fabs(s.dual), high = std::fabs(s.dual + s.gap);
-    s.done = s.gap <= goal * (low > high ? low : high) || s.gap <= least;
+    const double size = size_of_objective();
+    s.done = s.gap <= goal.least || (s.gap <= goal.part * size && (goal.sure == 0 || s.gap <= NO_LESS * size || s.gap <= goal.sure * nearest()));
+  }
+
+  // The least f^2 of a point that cannot move.
+  double nearest() const {
+    const double b = bias ? 0.5 * (s.top + s.bottom) : 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (int64_t t = 0; t < p.n; t++)
+      if (!(p.lo[t] < p.hi[t])) least = std::fmin(least, std::fabs(s.scale * (q[t] - p.r[t] * beta[t] - F[t] + b)));
+    return least * least;
   }
 
   // A longer w, where its gap is smaller: free points that are short of the margin by half of the violation cost C each,
@@ -165,19 +188,15 @@ class ByBlocks {
     Block &b = block;
     b.q = int64_t(b.at.size()), b.width = whole ? width : (b.q + CHUNK) / CHUNK * CHUNK;
     if (whole) {
-      b.K = K;
+      b.K = K, b.stride = width;
     } else {
-      if (b.copy.size() < size_t(b.width * b.width)) b.copy.resize(size_t(b.width * b.width));
-      for (int64_t i = 0; i < b.q; i++) {
-        const float *row = K + b.at[size_t(i)] * width;
-        float *to = b.copy.data() + i * b.width;
-        for (int64_t j = 0; j < b.q; j++) to[j] = row[b.at[size_t(j)]];
-        std::fill(to + b.q, to + b.width, 0.0f);
-      }
-      std::fill(b.copy.data() + b.q * b.width, b.copy.data() + b.width * b.width, 0.0f);
+      const int64_t most = LARGEST_BLOCK < WORTH_BLOCKS * double(p.n) ? LARGEST_BLOCK : int64_t(WORTH_BLOCKS * double(p.n));
+      b.stride = (most + CHUNK) / CHUNK * CHUNK + BESIDE;
+      b.copy.resize(size_t((b.stride - BESIDE) * b.stride));
+      gather_block(K, width, p.n, b);
       b.K = b.copy.data();
     }
-    const double middle = bias ? 0.5 * (s.top + s.bottom) : 0;
+    middle = bias ? 0.5 * (s.top + s.bottom) : 0;
     for (auto *array : {&b.beta, &b.lo, &b.hi, &b.eps, &b.r, &b.F}) array->assign(size_t(b.width), 0.0);
     b.diag.assign(size_t(b.width), 0.0f), b.F32.assign(size_t(b.width), 0.0f);
     for (int64_t i = 0; i < b.q; i++) {
@@ -185,10 +204,10 @@ class ByBlocks {
       const size_t to = size_t(i);
       b.beta[to] = beta[t], b.lo[to] = p.lo[t], b.hi[to] = p.hi[t], b.eps[to] = p.eps[t], b.r[to] = p.r[t];
       b.F[to] = F[t] - middle;  // near zero where it matters
-      b.diag[to] = float(p.r[t]) + b.K[i * b.width + i];
+      b.diag[to] = float(p.r[t]) + b.K[i * b.stride + i];
     }
     if (!bias) b.lo[size_t(b.q)] = -std::numeric_limits<double>::infinity(), b.hi[size_t(b.q)] = -b.lo[size_t(b.q)];
-    b.before = b.beta, b.start = b.F;
+    b.before = b.beta, b.start = b.F, fresh = true;
   }
 
   // F of the block anew in float64, from what has moved since its start.
@@ -199,7 +218,8 @@ class ByBlocks {
     b.F = b.start;
     for (int64_t i = 0; i < b.q; i++)
       if (const double d = b.before[size_t(i)] - b.beta[size_t(i)]; d != 0) moved.push_back(i), delta.push_back(d), b.F[size_t(i)] += b.r[size_t(i)] * d;
-    loops.single.add_rows(b.K, b.width, moved.data(), delta.data(), int64_t(moved.size()), b.width, b.F.data());
+    loops.single.add_rows(b.K, b.stride, moved.data(), delta.data(), int64_t(moved.size()), b.width, b.F.data());
+    fresh = true;
   }
 
   // Solve for the block, and move; false, where nothing has moved.
@@ -213,8 +233,8 @@ class ByBlocks {
       int64_t taken = 0;
       if (!skip) {
         for (int64_t i = 0; i < b.width; i++) b.F32[size_t(i)] = float(b.F[size_t(i)]);
-        taken = pairs({b.width, b.K, b.diag.data(), b.F32.data(), b.beta.data(), b.lo.data(), b.hi.data(), b.eps.data()}, tol, newton_first || again ? int64_t(LEAST_BURST * double(b.q)) : burst(), &left);
-        s.steps += taken;
+        taken = pairs({b.width, b.stride, b.K, b.diag.data(), b.F32.data(), b.beta.data(), b.lo.data(), b.hi.data(), b.eps.data()}, tol, newton_first || again ? int64_t(LEAST_BURST * double(b.q)) : burst(), &left);
+        s.steps += taken, fresh = false;
         if (left <= tol && !slow) break;
         refresh();
       }
@@ -252,6 +272,10 @@ class ByBlocks {
       if (d == 0) continue;
       moved.push_back(t), delta.push_back(d);
       beta[t] = b.beta[size_t(i)], F[t] += p.r[t] * d, s.travel += std::fabs(d);
+    }
+    if (whole && fresh) {
+      for (int64_t t = 0; t < p.n; t++) F[t] = b.F[size_t(t)] + middle;
+      return !moved.empty();
     }
     loops.single.add_rows(K, width, moved.data(), delta.data(), int64_t(moved.size()), p.n, F);
     return !moved.empty();

@@ -146,12 +146,10 @@ inline double in_play(DescentState &at, const double *f, int64_t n) {
   at.size = 0;
   for (int64_t i = 0; i < n; i++) {
     const double gain = look_at(at.terms[i], at.beta[i], f[i]).gain;
-    if (gain < -at.margin) {
-      at.order[last--] = i;
-    } else {
-      at.order[at.size++] = i;
-      worst = larger_of(worst, gain);
-    }
+    const bool out = gain < -at.margin;
+    at.order[out ? last : at.size] = i;  // no branch: who leaves cannot be foreseen
+    last -= out, at.size += !out;
+    worst = larger_of(worst, gain);  // who leaves has none
   }
   return worst;
 }

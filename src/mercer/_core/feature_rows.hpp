@@ -11,26 +11,55 @@ namespace features {
 
 constexpr int WIDE = 16;
 
+typedef double Four __attribute__((vector_size(32)));
+inline void load_four(const double *x, Four &out) { out = Four{x[0], x[1], x[2], x[3]}; }
+inline void load_four(const float *x, Four &out) {
+  typedef float few __attribute__((vector_size(16)));
+  const few values = {x[0], x[1], x[2], x[3]};
+  out = __builtin_convertvector(values, Four);
+}
+// The second half of eight lanes added to the first
+#if BYTES == 64
+inline void halved(const vec<double> &s, Four &out) { out = (Four)_mm512_castpd512_pd256((__m512d)s) + (Four)_mm512_extractf64x4_pd((__m512d)s, 1); }
+#endif
+
 template <class A, class B> inline double dot(const A *x, const B *w, int64_t d) {
   constexpr int L = LANES<double>, PARTS = WIDE / L;
-  alignas(64) double lane[WIDE] = {};
+  vec<double> s[PARTS] = {};
   int64_t j = 0;
-  if (d >= WIDE) {
-    vec<double> s[PARTS] = {};
-    for (; j + WIDE <= d; j += WIDE)
+  for (; j + WIDE <= d; j += WIDE)
 #pragma GCC unroll 8
-      for (int p = 0; p < PARTS; p++) s[p] = load_wide(x + j + p * L) * load_wide(w + j + p * L) + s[p];
-#pragma GCC unroll 8
-    for (int p = 0; p < PARTS; p++) store(lane + p * L, s[p]);
-  }
+    for (int p = 0; p < PARTS; p++) s[p] = load_wide(x + j + p * L) * load_wide(w + j + p * L) + s[p];
 #pragma GCC unroll 4
-  for (int half = WIDE / 2; half > 0; half /= 2) {
-    for (int l = 0; l < half; l++) lane[l] = lane[l] + lane[l + half];
-    if (j + half > d) continue;
-    for (int l = 0; l < half; l++) lane[l] = fused(double(x[j + l]), double(w[j + l]), lane[l]);
-    j += half;
+  for (int half = PARTS / 2; half * L >= 4; half /= 2) {
+#pragma GCC unroll 8
+    for (int p = 0; p < half; p++) s[p] = s[p] + s[p + half];
+    if (j + half * L > d) continue;
+#pragma GCC unroll 8
+    for (int p = 0; p < half; p++) s[p] = load_wide(x + j + p * L) * load_wide(w + j + p * L) + s[p];
+    j += half * L;
   }
-  return lane[0];
+#if BYTES == 64
+  Four four;
+  halved(s[0], four);
+  if (j + 4 <= d) {
+    Four a, b;
+    load_four(x + j, a), load_four(w + j, b);
+    four = a * b + four;
+    j += 4;
+  }
+#elif BYTES == 32
+  const Four &four = s[0];
+#else
+  const double four[4] = {s[0][0], s[0][1], s[1][0], s[1][1]};
+#endif
+  double first = four[0] + four[2], second = four[1] + four[3];
+  if (j + 2 <= d) {
+    first = fused(double(x[j]), double(w[j]), first), second = fused(double(x[j + 1]), double(w[j + 1]), second);
+    j += 2;
+  }
+  const double sum = first + second;
+  return j < d ? fused(double(x[j]), double(w[j]), sum) : sum;
 }
 
 template <class Real> inline void add_row(const Real *__restrict x, double step, double *__restrict out, int64_t d) {
@@ -62,13 +91,8 @@ template <class Real> struct DenseRows {
   void change(int64_t, int64_t i, double step, double *image) const { add(i, step, image); }
 };
 
-typedef double Four __attribute__((vector_size(32)));
-inline void load_four(const double *x, Four &out) { out = Four{x[0], x[1], x[2], x[3]}; }
-inline void load_four(const float *x, Four &out) {
-  typedef float few __attribute__((vector_size(16)));
-  const few values = {x[0], x[1], x[2], x[3]};
-  out = __builtin_convertvector(values, Four);
-}
+typedef int64_t places __attribute__((vector_size(32)));
+constexpr int64_t LEFT[7] = {-1, -1, -1, 0, 0, 0, 0};  // from the entry 3 - k on: a mask of the first k lanes of four
 
 template <class Real, class Place> struct SparseRows {
   const Place *begin, *column;
@@ -95,18 +119,22 @@ template <class Real, class Place> struct SparseRows {
   void change(int64_t, int64_t i, double step, double *image) const { add(i, step, image); }
 
  private:
+  // What is left over goes to the first sums, with zeros to the others: no branch, since rows end where nobody foresees.
   double summed(int64_t i, auto other) const {
-    Four sums = {};
+    Four sums = {}, x;
     int64_t e = begin[i];
-    const int64_t end = begin[i + 1];
+    const int64_t end = begin[i + 1], last = end - 1;
+    if (e == end) return 0.0;
     for (; e + 4 <= end; e += 4) {
-      Four x;
       load_four(value + e, x);
       sums = x * Four{other(e), other(e + 1), other(e + 2), other(e + 3)} + sums;
     }
-    double first = sums[0];
-    for (; e < end; e++) first = fused(double(value[e]), other(e), first);
-    return (first + sums[1]) + (sums[2] + sums[3]);
+    const int64_t a = least_of(e, last), b = least_of(e + 1, last), c = least_of(e + 2, last);
+    places left;
+    __builtin_memcpy(&left, LEFT + 3 - (end - e), sizeof left);
+    const Four v = {double(value[a]), double(value[b]), double(value[c]), 0.0}, w = {other(a), other(b), other(c), 0.0};
+    sums = (left ? v : Four{}) * (left ? w : Four{}) + sums;
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
 };
 

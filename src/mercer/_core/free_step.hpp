@@ -26,7 +26,7 @@ template <class Real> inline bool free_system(const Loops &loops, const WorkingS
   double ridge = RIDGE<Real>;
   for (int attempt = 0; attempt < RIDGES; attempt++, ridge *= LARGER) {
     for (int64_t i = 0; i < m; i++) {
-      const Real *row = set.K + free[i] * set.n;
+      const Real *row = set.K + free[i] * set.stride;
       for (int64_t j = 0; j < m; j++) H[i * m + j] = double(row[free[j]]);
       H[i * m + i] = double(set.diag[free[i]]) * (1.0 + ridge);
       both[2 * i] = g[i], both[2 * i + 1] = 1.0;
@@ -65,9 +65,9 @@ template <class Real> FreeStep free_step(const Loops &loops, const LoopsOf<Real>
     gain += g[i] * step[i];
   }
   if (!(gain > 0) || !(gain < std::numeric_limits<double>::infinity())) return {m, false};
-  own.add_rows(set.K, set.n, free.data(), step.data(), m, set.n, change.data());
+  own.add_rows(set.K, set.stride, free.data(), step.data(), m, set.n, change.data());
   for (int64_t i = 0; i < m; i++) {
-    change[free[i]] += (double(set.diag[free[i]]) - double(set.K[free[i] * set.n + free[i]])) * step[i];
+    change[free[i]] += (double(set.diag[free[i]]) - double(set.K[free[i] * set.stride + free[i]])) * step[i];
     curvature += step[i] * change[free[i]];
   }
   double part = curvature > 0 && gain / curvature < 1 ? gain / curvature : 1.0, room = std::numeric_limits<double>::infinity();

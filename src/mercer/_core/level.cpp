@@ -1,10 +1,12 @@
 // All loops, compiled once for each level: LEVEL (its name), TABLE (that of its table) and BYTES (the size of a register) are given when compiling.
 #include "block_pairs.hpp"
+#include "logistic.hpp"
 #include "newton.hpp"
 #include "pairs.hpp"
 #include "perceptron.hpp"
 #include "proximal_loops.hpp"
 #include "rows.hpp"
+#include "squares.hpp"
 #include "stochastic.hpp"
 #include "sums.hpp"
 #include "tile_sums.hpp"
@@ -20,4 +22,4 @@ constexpr FeatureLoops FEATURES = {
     features::draws, features::draws_kernel, features::losses_and_conjugates, features::approach, features::learn, features::learn_block, features::cast_votes,
 };
 extern const Loops JOIN(loops_, TABLE);
-const Loops JOIN(loops_, TABLE) = {TEXT(LEVEL), OF<float>, OF<double>, votes, block_descent, sum_panel, proximal::point, proximal::slope, FEATURES};
+const Loops JOIN(loops_, TABLE) = {TEXT(LEVEL), OF<float>, OF<double>, votes, block_descent, sum_panel, proximal::point, proximal::slope, logistic::looks, logistic::bends, logistic::entropies, add_dense_squares<float>, add_dense_squares<double>, add_dense_squares<double>, FEATURES};

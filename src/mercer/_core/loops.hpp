@@ -29,9 +29,9 @@ template <class Real> struct Packed {
   int64_t count, d;
 };
 
-// The arrays of a working set, all of one length.
+// The arrays of a working set, all of one length, and by how much the rows of K are apart.
 template <class Real> struct WorkingSet {
-  int64_t n;
+  int64_t n, stride;
   const Real *K, *diag;
   Real *F;
   double *beta;
@@ -60,5 +60,11 @@ struct Loops {
   void (*sum_panel)(const double *panel, const int64_t *slots, const double *v, int64_t count, double *out);
   Proxied (*proximal_point)(const Proximal &, const double *f, double *beta, double *rate, double *slack);
   double (*proximal_slope)(const Proximal &, const double *f, const double *df, double step);
+  void (*logistic)(const double *margin, int64_t n, double *loss, double *other, double *curvature);
+  Bends (*logistic_bends)(const double *y, const double *C, const double *f, const double *df, double part, int64_t n);
+  void (*entropies)(const double *p, int64_t n, double *out);
+  void (*squares_single)(const float *X, int64_t d, const int64_t *rows, int64_t count, const double *weight, double *out, double *ones);
+  void (*squares_mixed)(const float *X, int64_t d, const int64_t *rows, int64_t count, const double *weight, double *out, double *ones);
+  void (*squares_precise)(const double *X, int64_t d, const int64_t *rows, int64_t count, const double *weight, double *out, double *ones);
   FeatureLoops features;
 };

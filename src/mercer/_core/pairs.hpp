@@ -102,7 +102,7 @@ template <class Real> class PairDescent {
   // F -= step (K_i - K_j); who gains most by rising, how much (top), and the largest gain of a fall
   int64_t rise(int64_t i, int64_t j, Real step, Real &top, Real &fall) {
     constexpr int L = LANES<Real>;
-    const Real *Ki = set.K + i * set.n, *Kj = set.K + j * set.n;
+    const Real *Ki = set.K + i * set.stride, *Kj = set.K + j * set.stride;
     Best<Real> best(Real(-4 * FORBIDDEN));
     vec<Real> falls[CHAINS];
     for (auto &x : falls) x = filled(Real(-4 * FORBIDDEN));
@@ -123,7 +123,7 @@ template <class Real> class PairDescent {
   // The j with which i gains most, or -1 where nobody gains; curvatures are in parts of the largest K_ii.
   int64_t partner(int64_t i, Real top) {
     constexpr int L = LANES<Real>;
-    const Real *Ki = set.K + i * set.n, own = set.diag[i] * scale;
+    const Real *Ki = set.K + i * set.stride, own = set.diag[i] * scale;
     Best<Real> best(Real(0));
     for (int64_t t = 0; t < set.n; t += CHAINS * L)
 #pragma GCC unroll 4
@@ -143,15 +143,15 @@ template <class Real> class PairDescent {
     double &rising = set.beta[i], &sinking = set.beta[j];
     const double end_i = rising < 0 && set.eps[i] > 0 ? 0.0 : set.hi[i], end_j = sinking > 0 && set.eps[j] > 0 ? 0.0 : set.lo[j];
     const double room_i = end_i - rising, room_j = sinking - end_j;
-    const double curvature = larger(double(set.diag[i]) + double(set.diag[j]) - 2.0 * double(set.K[i * set.n + j]), least);
+    const double curvature = larger(double(set.diag[i]) + double(set.diag[j]) - 2.0 * double(set.K[i * set.stride + j]), least);
     const double gain = double(top) + (double(down[j]) - double(set.F[j]));
     const double size = smaller(gain / curvature, smaller(room_i, room_j));
     rising = size == room_i ? end_i : rising + size;
     sinking = size == room_j ? end_j : sinking - size;
     mark(i), mark(j);
     const Real step = Real(size);
-    set.F[i] -= step * (set.diag[i] - set.K[i * set.n + i]);  // r, where there is one
-    set.F[j] += step * (set.diag[j] - set.K[j * set.n + j]);
+    set.F[i] -= step * (set.diag[i] - set.K[i * set.stride + i]);  // r, where there is one
+    set.F[j] += step * (set.diag[j] - set.K[j * set.stride + j]);
     return size;
   }
 };

@@ -9,23 +9,32 @@ struct Proximal {
   double sigma;
 };
 
+// How a sum over all points bends along a line.
+struct Bends {
+  double slope, curvature;
+};
+
 struct Proxied {
   double total, conjugate, distance, reach;
 };
 
-// out += sum_k weight_k x x' over these sparse rows, on and above the diagonal (d x d); ones += sum weight_k x
+// out += sum_k weight_k x x' over these sparse rows, on and above the diagonal (d x d); ones += sum weight_k x. Columns of
+// a row seldom fall: then all of its squares are above the diagonal.
 template <class Index, class Given>
 inline void add_sparse_squares(const Index *begin, const Index *column, const Given *value, const int64_t *rows, int64_t count, const double *weight, double *out, int64_t d, double *ones) {
   for (int64_t k = 0; k < count; k++) {
     const Index first = begin[rows[k]], last = begin[rows[k] + 1];
+    bool rising = true;
+    for (Index e = first + 1; e < last; e++) rising &= column[e - 1] <= column[e];
     for (Index e = first; e < last; e++) {
       const double a = weight[k] * double(value[e]);
       const int64_t i = column[e];
+      double *row = out + i * d;
       ones[i] += a;
-      for (Index g = e; g < last; g++) {
-        const int64_t j = column[g];
-        out[i <= j ? i * d + j : j * d + i] += a * double(value[g]);
-      }
+      if (rising)
+        for (Index g = e; g < last; g++) row[column[g]] += a * double(value[g]);
+      else
+        for (Index g = e; g < last; g++) (i <= column[g] ? row[column[g]] : out[column[g] * d + i]) += a * double(value[g]);
     }
   }
 }

@@ -79,7 +79,7 @@ inline bool newton_turn(const Loops &loops, const double *K, int64_t width, cons
   WholeSet<double> set(p, K, width, bias);
   std::copy(F, F + n, set.F.begin());
   if (!bias) set.lo[n] = set.hi[n] = 0;  // free coefficients need no phantom
-  const WorkingSet<double> own{width, K, set.diag.data(), set.F.data(), set.beta.data(), set.lo.data(), set.hi.data(), set.eps.data()};
+  const WorkingSet<double> own{width, width, K, set.diag.data(), set.F.data(), set.beta.data(), set.lo.data(), set.hi.data(), set.eps.data()};
   for (int step = 0; step < IN_A_ROW && free_step(loops, loops.precise, own, bias, most).again; step++) continue;
   const bool moved = !std::equal(part.beta, part.beta + n, set.beta.begin());
   std::copy(set.beta.begin(), set.beta.begin() + n, part.beta);
@@ -205,7 +205,7 @@ template <class Given> int64_t by_working_sets(const Loops &loops, const Given *
     }
     if (!bias) lo[size] = -std::numeric_limits<double>::infinity(), hi[size] = -lo[size];
     double violation;
-    steps += loops.single.pair_descent({width, block.data(), diag.data(), slopes.data(), beta.data(), lo.data(), hi.data(), eps.data()}, INNER_SET * (e.top - e.bottom), most * size, &violation);
+    steps += loops.single.pair_descent({width, width, block.data(), diag.data(), slopes.data(), beta.data(), lo.data(), hi.data(), eps.data()}, INNER_SET * (e.top - e.bottom), most * size, &violation);
     std::vector<int64_t> moved, from;
     std::vector<double> delta;
     for (int64_t k = 0; k < size; k++) {

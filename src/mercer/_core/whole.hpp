@@ -49,7 +49,7 @@ template <class Real> Settled settle(const LoopsOf<Real> &loops, const Real *K, 
     const double before = s.top - s.bottom, middle = bias ? 0.5 * (s.top + s.bottom) : 0, tol = INNER * before;
     for (int64_t t = 0; t < p.n; t++) set.F[t] = Real(F[t] - middle);  // near zero where it matters
     double violation;
-    s.steps += loops.pair_descent({width, K, set.diag.data(), set.F.data(), set.beta.data(), set.lo.data(), set.hi.data(), set.eps.data()}, tol, most - s.steps, &violation);
+    s.steps += loops.pair_descent({width, width, K, set.diag.data(), set.F.data(), set.beta.data(), set.lo.data(), set.hi.data(), set.eps.data()}, tol, most - s.steps, &violation);
     delta.clear(), moved.clear();
     for (int64_t t = 0; t < p.n; t++)
       if (set.beta[t] != beta[t]) moved.push_back(t), delta.push_back(beta[t] - set.beta[t]);

@@ -129,8 +129,11 @@ class Archive:
         self.unread = set(self.manifest["arrays"])
 
     def _manifest(self, kind: str) -> dict[str, Any]:
-        text = self.zip.read(_MANIFEST).decode()
-        manifest: Any = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_distinct)
+        data = self.zip.read(_MANIFEST)
+        try:
+            manifest: Any = json.loads(data.decode(), parse_constant=_no_constant, object_pairs_hook=_distinct)
+        except (json.JSONDecodeError, UnicodeDecodeError):
+            raise ValueError("its manifest is no JSON text") from None
         told: dict[str, Any] = manifest if isinstance(manifest, dict) else {}
         found = told.get("format")
         if found != kind and found in _KINDS:

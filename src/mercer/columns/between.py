@@ -8,6 +8,7 @@ from numpy.typing import DTypeLike
 from ..amounts import AT_A_TIME, FEW
 from ..kernels import Kernel
 from ..kernels.points import (
+    Chosen,
     Domain,
     admit_both,
     common_dtype,
@@ -28,18 +29,33 @@ _CACHE_BYTES = 2**18  # One thread uses values of so many bytes while they are i
 
 
 class Between:
-    """k(x_i, z_j) for points z_j that are ready: some rows x_i at a time, each call by one thread."""
+    """k(x_i, z_j) for points z_j that are ready: some rows x_i at a time, each call by one thread.
+
+    The x_i may be chosen ones: then they are copied as they are needed.
+    """
 
     def __init__(self, kernel: Kernel, X: Points, Z: Points, dtype: DTypeLike) -> None:
-        self.kernel, self.way = kernel, way_of(kernel, (Z, X), dtype)
-        self.points, held, self.n = self.way.prepared(X), self.way.prepared(Z), count(Z)
+        self.kernel, self.way = kernel, way_of(kernel, (Z, X.points if isinstance(X, Chosen) else X), dtype)
+        self.points = X if isinstance(X, Chosen) else self.way.prepared(X)
+        held, self.n = self.way.prepared(Z), count(Z)
         _, piece = sizes(self.way, SCRATCH)
         self.parts = pieces(self.n, piece)
         self.columns = [self.way.columns(held, np.arange(part.start, part.stop)) for part in self.parts]
 
     def fill(self, rows: slice, out: Array) -> None:
         """out <- the rows of these points."""
-        ready, every = self.way.rows(self.points, np.arange(rows.start, rows.stop)), np.arange(rows.stop - rows.start)
+        if isinstance(self.points, Chosen):
+            for part in pieces(rows.stop, BLOCK, rows.start):
+                points, here = (
+                    self.way.prepared(self.points[part]),
+                    slice(part.start - rows.start, part.stop - rows.start),
+                )
+                self._fill(points, slice(0, part.stop - part.start), out[here])
+        else:
+            self._fill(self.points, rows, out)
+
+    def _fill(self, points: Points, rows: slice, out: Array) -> None:
+        ready, every = self.way.rows(points, np.arange(rows.start, rows.stop)), np.arange(rows.stop - rows.start)
         for part, columns in zip(self.parts, self.columns, strict=True):
             self.way.fill(ready, columns, every, out[:, part])
         if not self.kernel.bounded:

@@ -29,7 +29,7 @@ from ..kernels import (
 )
 from ..kernels.pairwise import rows_at_a_time
 from ..kernels.points import is_sparse, overflow_checked_later, require_no_overflow, squared_norms, width
-from ..types import Array, Points
+from ..types import Array, DType, Points
 from .algebra import Added, Changed, Cosines, Multiplied, Rounded
 from .blocks import Blocks
 from .sparse import Inverted
@@ -37,7 +37,7 @@ from .tiles import Bits, Tiles
 from .way import AnyWay
 
 _LOG2E = log2(np.e)
-_DENSE_ENTRIES = 60_000_000  # Smaller sets of sparse points are packed as dense ones, where that is more precise.
+_DENSE_ENTRIES = 60_000_000  # Smaller sets of sparse points are packed as dense ones, where values then cost less.
 _FAR_SINGLE, _FAR_DOUBLE = 11.5, 1e3  # From this gamma |x|^2 on, products of sparse points have too few digits.
 _NEAR = 16.0  # gamma |x|^2, in halvings of k, up to which products in float64 cost k no more than ten last digits.
 _PYTHON = 1e4  # Multiply-adds that a call of a Python function costs.
@@ -69,12 +69,9 @@ def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike, exact: bool
         words = -(-width(X) // (8 * np.dtype(dtype).itemsize))
         return Bits(Form(Summed.COUNTS, Map.EXPONENTIAL, form.factor), words, dtype)
     if all(map(is_sparse, sets)):
-        if not _is_far(form, sets, dtype):
-            return _sparse(kernel, form, X, dtype)
-        if not _is_far(form, sets, np.float64):
-            return Rounded(_sparse(kernel, form, X, np.dtype(np.float64)), dtype)
-        if X.shape[0] * width(X) > _DENSE_ENTRIES:
-            return Blocks(kernel, X, dtype, _cost_of_fill(X))
+        sparse = _sparse(kernel, form, sets, np.dtype(dtype))
+        if sparse.cost <= width(X) or X.shape[0] * width(X) > _DENSE_ENTRIES:
+            return sparse
     if gaussian and not exact and _by_products(form, sets, dtype):
         mean = np.asarray(X.sum(axis=0, dtype=np.float64)).reshape(-1) / X.shape[0]  # in the same order everywhere
         return Tiles(form._replace(way=Summed.PRODUCTS, factor=-2.0 * form.factor), mean, form.factor, dtype)
@@ -137,11 +134,17 @@ def _form(kernel: Kernel) -> Form | None:
     return None
 
 
-def _sparse(kernel: Kernel, form: Form, X: Points, dtype: DTypeLike) -> AnyWay:
-    """Sparse points by an inverted index; what one point alone adds to the sum is its level."""
-    if form.way == Summed.SQUARES:
-        if form.map != Map.EXPONENTIAL:
-            return Blocks(kernel, X, dtype, _cost_of_fill(X))
+def _sparse(kernel: Kernel, form: Form, sets: Sequence[Points], dtype: DType) -> AnyWay:
+    """Sparse points by an inverted index; what one point alone adds to the sum is its level. In float64, where float32
+    would lose digits; by the kernel's own `fill`, where even that would, or where no level serves.
+    """
+    X, double = sets[0], np.dtype(np.float64)
+    distances = form.way == Summed.SQUARES
+    if (distances and form.map != Map.EXPONENTIAL) or _is_far(form, sets, double):
+        return Blocks(kernel, X, dtype, _cost_of_fill(X))
+    if dtype != double and _is_far(form, sets, dtype):
+        return Rounded(_sparse(kernel, form, sets, double), dtype)
+    if distances:
         return Inverted(form._replace(way=Summed.PRODUCTS, factor=-2.0 * form.factor), form.factor, X, dtype)
     one_sided = form.way in (Summed.DISTANCES, Summed.CHI2_DISTANCES)
     return Inverted(form, form.factor if one_sided else 0.0, X, dtype)

@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..amounts import ROUNDING
-from ..solution import Certificate, Status, relative
+from ..solution import Certificate
 from ..solvers.triangular import NotDefiniteError, inverse_of
 from ..types import Array
+from .hinge import HingeProblem, best_free, certified
 
 _ROUNDS = 60
 _NEARLY = 0.999  # of the way to the first that would be 0 is gone
@@ -42,21 +43,21 @@ class _Point(NamedTuple):
         return float(np.vdot(self.four[:2], self.four[2:]))
 
 
-def interior(Z: Array, y: Array, C: Array, tol: float, near: float) -> tuple[Array, Certificate, int]:
-    """w, its certificate, and the number of steps; the status is "converged" where the relative gap is at most `tol`
-    and the KKT violation at most `near`.
-    """
-    A = Z * y[:, None]
-    point, rounds = _middle(A, C), 0
-    found = _certified(A, C, point, tol, near)
+def interior(posed: HingeProblem, tol: float, near: float) -> tuple[Array, Certificate, int]:
+    """w, its certificate, and the number of steps, of dense rows without a constant; see `certified`."""
+    (design, y, C), rounds = posed, 0
+    A = design.Z * y[:, None]
+    point = _middle(A, C)
+    found = certified(posed, _nearest(y, C, point), tol, near)
     while not found[1].converged and rounds < _ROUNDS:
         try:
             step = _step(A, point)
-        except NotDefiniteError:
-            break  # rounding hides what is left
+        except NotDefiniteError:  # rounding hides what is left, but for the best values of those that are free
+            beta = _nearest(y, C, point)
+            return *certified(posed, best_free(posed, beta, design.product(beta)), tol, near), max(1, rounds)
         point, rounds = point.after(step, min(1.0, _NEARLY * point.room(step))), rounds + 1
         if point.products() <= tol * float(C @ point.four[3]):  # the losses are less than that
-            found = _certified(A, C, point, tol, near)
+            found = certified(posed, _nearest(y, C, point), tol, near)
     return *found, max(1, rounds)
 
 
@@ -102,16 +103,7 @@ def _steps_from(A: Array, point: _Point) -> Callable[[Array | float], _Point]:
     return towards
 
 
-def _certified(A: Array, C: Array, point: _Point, tol: float, near: float) -> tuple[Array, Certificate]:
-    """w of the coefficients, those next to a bound moved there."""
+def _nearest(y: Array, C: Array, point: _Point) -> Array:
+    """The coefficients, those next to a bound moved there."""
     a, rest, over, under = point.four
-    a = np.where(a < C * over, 0.0, np.where(rest < C * under, C, a))
-    w = a @ A
-    f = A @ w - 1.0
-    square = 0.5 * float(w @ w)
-    primal, dual = square + float(C @ np.maximum(-f, 0.0)), float(a.sum()) - square
-    dual = min(primal, dual)
-    violation = max(float(np.max(-f, where=a < C, initial=0.0)), float(np.max(f, where=a > 0.0, initial=0.0)))
-    good = relative(primal - dual, primal, dual) <= tol and violation <= near
-    status = Status.CONVERGED if good else Status.STALLED
-    return w, Certificate(primal, dual, kkt_violation=violation, status=status)
+    return y * np.where(a < C * over, 0.0, np.where(rest < C * under, C, a))

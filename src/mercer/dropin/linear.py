@@ -19,7 +19,7 @@ from ..amounts import A_DIGIT
 from ..estimators.checks import validated
 from ..estimators.fitting import fit_machines
 from ..estimators.together import posed
-from ..gram import LinearGram
+from ..gram import Design, LinearGram
 from ..kernels import Linear
 from ..kernels.pairwise import linear_weights
 from ..kernels.points import is_sparse
@@ -31,18 +31,19 @@ from ..solvers import CoordinateDescent
 from ..types import Array, Index
 from .answer import RefusedError, light, log, settled_exactly, told
 from .documented import documented
+from .hinge import HingeProblem
 from .interior import interior
 from .newton import newton
+from .passes import by_passes
 
 _GAP, _NEAR = 1e-8, 1e-6  # the relative gap to reach; by pairs, the KKT violation is to be small too
-_SMALL, _NARROW = (
-    2_000_000,
-    300,
-)  # entries of X, up to which it may be copied; columns, up to which Newton is the quickest
-# For the hinge loss, interior points are the quickest up to so many columns and points; of few points, or some
-# more with more columns, pairs on all of K are.
-_SLIM, _SOME = 30, 4000
-_FEW, _FEW_WIDE = 100, 300
+_PART = 0.01  # of tol is what passes aim at: a pass more or less must not decide who is better
+# Entries of X, up to which it may be copied; columns, up to which Newton's method is the quickest.
+_SMALL, _NARROW = 2_000_000, 300
+# For the hinge loss, where passes take long, interior points are the quickest up to so many columns and points; of few
+# points with more columns, pairs on all of K are.
+_SLIM, _SOME, _FEW = 30, 4000, 300
+_VISITS, _PASSES, _PASSES_WIDE, _PASSES_SPARSE = 25_000, 50, 500, 10  # Until then passes may end sooner.
 _CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64], "order": "C", "accept_large_sparse": False}
 _DEFAULT_ITERATIONS = 1000
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
@@ -132,26 +133,51 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
 
 def _solutions(X: Any, tasks: list[Task], scaling: float, tol: float) -> tuple[Array, list[Certificate], int]:
     """w of z = (x, s) for each task, as rows, what is proved of it, and the most rounds."""
-    if not is_sparse(X) and X.size <= _SMALL:
-        Z = np.column_stack([X, np.full(len(X), scaling)]) if scaling else X
-        curved, slim = isinstance(tasks[0].loss, SquaredHinge), Z.shape[1] <= _SLIM
-        if not curved and len(Z) <= (_FEW if slim else _FEW_WIDE):
-            quick = settled_exactly(Linear(), Z, posed(tasks, len(Z)), tol, _NEAR)
-            if quick is not None:
-                return linear_weights(Z, np.array([s.beta for s in quick])), [s.certificate for s in quick], 1
-        if Z.shape[1] <= _NARROW if curved else slim and len(Z) <= _SOME:
-            found = [_by_steps(Z, task, tol) for task in tasks]
-            if all(certificate.converged for _, certificate, _ in found):
-                return np.array([w for w, _, _ in found]), [c for _, c, _ in found], max(n for _, _, n in found)
-    return _by_descent(X, tasks, scaling)
+    found = None
+    if isinstance(tasks[0].loss, Hinge):
+        found = _of_hinge(X, tasks, scaling, tol)
+    elif not is_sparse(X) and X.size <= _SMALL and X.shape[1] < _NARROW:
+        Z = _whole(X, scaling)
+        found = _together([newton(Z, task.loss.terms(task.y, task.C), _GAP) for task in tasks])
+    return found or _by_descent(X, tasks, scaling)
 
 
-def _by_steps(Z: Array, task: Task, tol: float) -> tuple[Array, Certificate, int]:
-    """By few steps, each of which costs the squares of the columns of Z."""
-    if isinstance(task.loss, SquaredHinge):
-        return newton(Z, task.loss.terms(task.y, task.C), _GAP)
-    some = slice(None) if task.C.all() else np.flatnonzero(task.C)  # a class may have no weight
-    return interior(Z[some], task.y[some], task.C[some], _GAP, A_DIGIT * tol)
+def _of_hinge(X: Any, tasks: list[Task], scaling: float, tol: float) -> tuple[Array, list[Certificate], int] | None:
+    """By passes, as long as there are few; else by what is the quickest for so many points and columns."""
+    slim, few = not is_sparse(X) and X.shape[1] < _SLIM, not is_sparse(X) and X.shape[0] <= _FEW
+    design, passes = Design(X, scaling**2), _PASSES if slim else _PASSES_SPARSE if is_sparse(X) else _PASSES_WIDE
+    most = _VISITS + passes * X.shape[0]
+    found = _together([by_passes(_weighed(design, task), _GAP, _PART * tol, most) for task in tasks])
+    if found is not None:
+        return found
+    if slim and len(X) <= _SOME:
+        return _together([interior(_weighed(Design(_whole(X, scaling)), t), _GAP, A_DIGIT * tol) for t in tasks])
+    if few:
+        Z = _whole(X, scaling)
+        quick = settled_exactly(Linear(), Z, posed(tasks, len(Z)), tol, _NEAR)
+        if quick is not None:
+            return linear_weights(Z, np.array([s.beta for s in quick])), [s.certificate for s in quick], 1
+    return None
+
+
+def _whole(X: Array, scaling: float) -> Array:
+    """Rows z = (x, s)."""
+    return np.column_stack([X, np.full(len(X), scaling)]) if scaling else X
+
+
+def _weighed(design: Design, task: Task) -> HingeProblem:
+    """The problem on points that have a weight: a class may have none."""
+    if task.C.all():
+        return HingeProblem(design, task.y, task.C)
+    some = np.flatnonzero(task.C)
+    return HingeProblem(Design(design.Z[some], design.constant), task.y[some], task.C[some])
+
+
+def _together(found: list[tuple[Array, Certificate, int]]) -> tuple[Array, list[Certificate], int] | None:
+    """The answers of all tasks; None, where one has not converged."""
+    if not all(certificate.converged for _, certificate, _ in found):
+        return None
+    return np.array([w for w, _, _ in found]), [c for _, c, _ in found], max(n for _, _, n in found)
 
 
 def _by_descent(X: Any, tasks: list[Task], scaling: float) -> tuple[Array, list[Certificate], int]:

@@ -13,12 +13,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .._core.core import CHOICE
 from ..losses import Terms
 from ..solution import Certificate, Status, relative
 from ..solvers.newton.line_search import flat_step
 from ..solvers.triangular import inverse_of
-from ..types import Array
+from ..types import Array, Index
 
+core = CHOICE.functions
 _ROUNDS = 50
 
 
@@ -28,7 +30,7 @@ def newton(Z: Array, t: Terms, tol: float) -> tuple[Array, Certificate, int]:
     beta, free = t.best(f), np.ones(len(Z), bool)
     objective = _objective(t, w, beta)
     while rounds < _ROUNDS:
-        step = _towards_least(Z[free], t.q[free], t.r[free]) - w
+        step = _towards_least(Z, np.flatnonzero(free), t) - w
         along, seen = Z @ step, dict[float, Array]()
         own = float(w @ step)
         first = own - float(beta @ along)
@@ -45,12 +47,14 @@ def newton(Z: Array, t: Terms, tol: float) -> tuple[Array, Certificate, int]:
     return w, _certified(Z, t, w, tol), max(1, rounds)
 
 
-def _towards_least(Z: Array, q: Array, r: Array) -> Array:
+def _towards_least(Z: Array, free: Index, t: Terms) -> Array:
     """The least value of J, were these coefficients free and all others 0."""
-    scaled = (Z / r[:, None]).T
-    H = scaled @ Z
-    H.reshape(-1)[:: len(H) + 1] += 1.0
-    return inverse_of(H)(scaled @ q)
+    rate, pull = 1.0 / t.r[free], np.zeros(len(Z))
+    H, ones, right = np.eye(Z.shape[1]), np.zeros(Z.shape[1]), np.zeros(Z.shape[1])
+    core.add_dense_squares(Z, free, rate, False, H, ones)
+    pull[free] = rate * t.q[free]
+    core.combine((Z,), pull, right, 0, len(Z))
+    return inverse_of(H)(right)
 
 
 def _slopes(

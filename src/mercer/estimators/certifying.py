@@ -63,8 +63,10 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
     if centre is not None:
         points, biases = points - centre, biases + estimator.coef_ @ centre
     gram = unformed(training.kernel, points)
+    duals = _dual_points(estimator) if own else [None] * len(betas)
     certificates = [
-        _examined(task.problem(gram), beta, b) for task, beta, b in zip(training.tasks, betas, biases, strict=True)
+        _examined(task.problem(gram), beta, b, dual)
+        for task, beta, b, dual in zip(training.tasks, betas, biases, duals, strict=True)
     ]
     if own and estimator._coef is not None and isinstance(training.kernel, Linear):
         certificates = linear_as_predicted(estimator, training.points, training.tasks, certificates)
@@ -159,10 +161,20 @@ def _support_rows(estimator: Any, training: Training, X: Points) -> Array:
     return np.asarray(kept[support])
 
 
-def _examined(problem: Problem, beta: Array, b: float) -> Certificate:
+def _dual_points(machine: Any) -> list[Array | None]:
+    """The dual point of each answer, where that is not its beta: of a constant f, say."""
+    found = machine.solution_
+    return [solution.dual_beta for solution in (found if isinstance(found, tuple) else [found])]
+
+
+def _examined(problem: Problem, beta: Array, b: float, dual: Array | None = None) -> Certificate:
+    """Of an answer and a dual point: beta itself, unless there is another; on other points than those of the training
+    it is still moved to where it proves something.
+    """
     if not np.isfinite(beta).all() or not np.isfinite(b):
         return problem.certify(np.full(problem.n, np.nan))  # nothing is proved
     if problem.loss.quadratic:
-        return problem.certify(beta, float(b), repaired(problem, beta))
+        point = beta if dual is None or dual.size != problem.n else dual
+        return problem.certify(beta, float(b), repaired(problem, point))
     slopes = problem.loss.slope(problem.y, problem.gram.product64(beta) + float(b))  # a dual point whatever beta is
     return problem.certify(beta, float(b), repaired(problem, -problem.C * slopes))

@@ -201,7 +201,7 @@ def _side_by_side(gram: Gram, tasks: Sequence[Task]) -> tuple[set[int], int]:
         return set(), 1
     linear = isinstance(gram, LinearGram)  # problems on it share nothing but the points
     shared = [task.rows is None and not gram.given for task in tasks]  # rows kept for all in turn
-    small = {i for i, task in enumerate(tasks) if linear or (task.n <= FEW.points_held and not shared[i])}
+    small = {i for i, task in enumerate(tasks) if linear or (task.n <= 2 * FEW.points_held and not shared[i])}
     if linear:
         busy = gram.design.work > AT_A_TIME.entries_for_a_thread
     else:

@@ -5,7 +5,7 @@ Targets and weights of a block's rows are sent once and held there; where they w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -16,7 +16,8 @@ from ..arithmetic import by_default
 from ..columns import SCRATCH, pieces, product_between
 from ..columns.columns import PIECE
 from ..kernels import Kernel
-from ..shards.afar import Share, SpreadPoints
+from ..memory import DOUBLE
+from ..shards.afar import Share, SpreadPoints, put
 from ..shards.block import Block
 from ..shards.compact import Brief, Rows, in_brief, run_of, size_of
 from ..shards.engine import WorkersLostError
@@ -26,6 +27,7 @@ from ..solvers.ridge.row_sums import DataPiece, Moments, RowsOfFeatures, Stream,
 from ..types import Array, Points
 
 _TRIES = 10  # as often targets may be lost in one pass
+_SAD = f"Blocks were lost {_TRIES} times in one pass: the workers do not live long enough."
 
 
 class SpreadRows:
@@ -57,17 +59,31 @@ class SpreadRows:
     def sums(
         self, features: RowsOfFeatures, coefficients: Array, dtype: Any, centre: Array | None, errors: Array | None
     ) -> list[Sums]:
-        """What each block adds; errors are filled, where they are given."""
-        told = _given(features), coefficients, np.dtype(dtype).name, centre, errors is not None
-        found = self._pass(sums_of_rows, told)
-        for number, part in self.points.parts.items():
-            if errors is not None:
-                errors[part.places] = found[number][1]
-        return [reply[0] for reply in found.values()]
+        """What each block adds; errors are filled, where they are given: blocks keep theirs until they have sent them,
+        as many at a time as there is room for.
+        """
+        wanted = 0 if errors is None else errors.shape[1]
+        told = _given(features), coefficients, np.dtype(dtype).name, centre, wanted
+        found = self._pass(sums_of_rows, told, self.points.parts)
+        if errors is not None:
+            for parts in self.points.waves(np.arange(len(self.points)), DOUBLE * wanted):
+                put(errors, parts, self._errors(parts, told))
+        return list(found.values())
+
+    def _errors(self, parts: dict[int, Share], told: Any) -> dict[int, Array]:
+        """Those of some rows; a block that was lost goes through its rows again."""
+        asked = {b: (self.name, in_brief(self.points.place[part.places])) for b, part in parts.items()}
+        for _ in range(_TRIES):
+            found = self.engine.ask(errors_at, asked)
+            lost = [b for b, reply in found.items() if isinstance(reply, Lost)]
+            if not lost:
+                return found
+            self._pass(sums_of_rows, told, lost)
+        raise WorkersLostError(_SAD)
 
     def moments(self, features: RowsOfFeatures, centre: Array, L: Array | None) -> Iterator[Moments]:
         """The normal equations: the sum of those of all blocks."""
-        first, *others = self._pass(moments_of_rows, (_given(features), centre, L)).values()
+        first, *others = self._pass(moments_of_rows, (_given(features), centre, L), self.points.parts).values()
         yield reduce(Moments.plus, others, first)
 
     def scores(self, kernel: Kernel, points: Points, errors: Array) -> Array:
@@ -76,10 +92,10 @@ class SpreadRows:
         told = {b: (in_brief(p.rows), self.weight[p.places, None] * errors[p.places]) for b, p in parts.items()}
         return np.asarray(sum(self.engine.ask(scores_of_rows, told, kernel, points).values()))
 
-    def _pass(self, verb: Callable[..., Any], told: Any) -> dict[int, Any]:
-        """The replies of all blocks, in order; those that do not hold their targets get them, and are asked again."""
+    def _pass(self, verb: Callable[..., Any], told: Any, numbers: Iterable[int]) -> dict[int, Any]:
+        """The replies of blocks, in order; those that do not hold their targets get them, and are asked again."""
         replies: dict[int, Any] = {}
-        missing = list(self.points.parts)
+        missing = list(numbers)
         for _ in range(_TRIES):
             replies |= self.engine.ask(verb, dict.fromkeys(missing, self.name), told)
             missing = [number for number in missing if isinstance(replies[number], Lost)]
@@ -88,7 +104,7 @@ class SpreadRows:
             parts = {number: self.points.parts[number] for number in missing}
             told_anew = {b: self._told(part) for b, part in parts.items()}
             self.engine.ask(hold, told_anew)
-        raise WorkersLostError(f"Blocks were lost {_TRIES} times in one pass: the workers do not live long enough.")
+        raise WorkersLostError(_SAD)
 
     def _told(self, part: Share) -> tuple[str, Rows, Array, Brief]:
         return self.name, in_brief(part.rows), self.T[part.places], Brief.of(self.weight[part.places])
@@ -112,6 +128,8 @@ class _HeldTargets(NamedTuple):
     rows: Rows
     T: Array
     weight: Brief
+    errors: Array | None = None
+    """Of the last pass that was to keep them."""
 
     def stream(self, X: Points, ones: bool = False) -> Stream:
         """The rows, some at a time; with one more target, which is 1 everywhere."""
@@ -127,15 +145,23 @@ class _HeldTargets(NamedTuple):
 
 
 @by_default
-def sums_of_rows(block: Block, name: str, told: Any) -> tuple[Sums, Array | None] | Lost:
+def sums_of_rows(block: Block, name: str, told: Any) -> Sums | Lost:
     """See `solvers.ridge.row_sums.sums`; one more target than there are is 1 everywhere."""
-    held = block.held.get(name)
+    held: _HeldTargets | None = block.held.get(name)
     if held is None:
         return Lost()
     features, coefficients, dtype, centre, wanted = told
     stream = held.stream(block.X, ones=coefficients.shape[1] > held.T.shape[1])
-    errors = np.empty((stream.n, coefficients.shape[1])) if wanted else None
-    return sums(stream, RowsOfFeatures(*features), coefficients, dtype, centre=centre, errors=errors), errors
+    held = block.held[name] = held._replace(errors=None)  # never those of two passes
+    errors = np.empty((stream.n, wanted)) if wanted else None
+    block.held[name] = held._replace(errors=errors)
+    return sums(stream, RowsOfFeatures(*features), coefficients, dtype, centre=centre, errors=errors)
+
+
+def errors_at(block: Block, name: str, places: Rows) -> Array | Lost:
+    """Those of the last pass, at some places."""
+    held: _HeldTargets | None = block.held.get(name)
+    return Lost() if held is None or held.errors is None else np.asarray(held.errors[places])
 
 
 @by_default

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from .._core.core import CHOICE
+from ..amounts import AT_A_TIME
+from ..arithmetic import inner
 from ..columns import pieces
 from ..kernels.points import is_sparse, require_no_overflow
 from ..limits import look
@@ -20,7 +22,6 @@ core = CHOICE.functions
 _WORTH_A_THREAD = 600_000  # entries; with fewer, more time goes into waking it up than into the work
 _SPARSE = 3  # times as long takes an entry of a sparse row
 _WORTH_TWO_COLUMNS = 200_000  # the same, for products with several vectors
-_STRIP, _STRIP_ROWS = 2**14, 256  # entries whose squares are added at a time, of no fewer rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,12 @@ class Design:
     def entries(self) -> int:
         """The numbers that a pass over all rows reads."""
         return int(self.Z.nnz if self.sparse else self.Z.size)
+
+    @cached_property
+    def pairs(self) -> float:
+        """Of entries in a row, in the mean."""
+        lengths = np.diff(self.arrays[0]).astype(np.float64) if self.sparse else np.array([self.width])
+        return float(inner(lengths, lengths)) / max(lengths.size, 1)
 
     @property
     def work(self) -> int:
@@ -104,36 +111,28 @@ class Design:
             lambda out, start, stop: core.weighted(self.arrays, w, float(shift), rate, s, out, start, stop)
         )
 
-    def squares(self, rows: Index, weight: Array, dtype: Any = np.float64) -> tuple[Array, Array]:
-        """sum weight z z' over some rows, on and above the diagonal, and sum weight z, of values of this precision."""
+    def squares(self, rows: Index, weight: Array, single: bool = False) -> tuple[Array, Array]:
+        """sum weight z z' over some rows, on and above the diagonal, and sum weight z; `single`: sums over few rows of
+        float32 are float32.
+        """
         threads = thread_count() if rows.size * self.entries >= _WORTH_A_THREAD * self.n else 1
-        add = self._sparse_squares if self.sparse else self._dense_squares
-        sums = in_order(shares(rows.size, threads), lambda part: add(rows[part], weight[part], dtype), threads)
+        sums = in_order(
+            shares(rows.size, threads), lambda part: self._squares(rows[part], weight[part], single), threads
+        )
         (total, ones), *others = sums
         for squares, own in others:
             total += squares
             ones += own
         return total, ones
 
-    def _sparse_squares(self, rows: Index, weight: Array, dtype: Any) -> tuple[Array, Array]:
+    def _squares(self, rows: Index, weight: Array, single: bool) -> tuple[Array, Array]:
         out, ones = np.zeros((self.width, self.width)), np.zeros(self.width)
-        core.add_sparse_squares(*self.arrays, rows, weight, out, ones)
-        return out, ones
-
-    def _dense_squares(self, rows: Index, weight: Array, dtype: Any) -> tuple[Array, Array]:
-        """Those to be added, then those to be taken away: of Z'Z, which is symmetric, BLAS computes half."""
-        out, ones = np.zeros((self.width, self.width)), np.zeros(self.width)
-        strip = max(1, _STRIP // self.width, _STRIP_ROWS)
-        for sign in (1.0, -1.0):
-            some = np.flatnonzero(np.signbit(weight) == (sign < 0.0))
-            for part in pieces(some.size, strip):
-                look()
-                own = some[part]
-                root = np.sqrt(np.abs(weight[own])).astype(dtype)
-                Z = self.arrays[0][rows[own]].astype(dtype, copy=False)
-                Z *= root[:, None]
-                out += sign * (Z.T @ Z)
-                ones += sign * (root @ Z)
+        for part in pieces(rows.size, AT_A_TIME.rows):
+            look()
+            if self.sparse:
+                core.add_sparse_squares(*self.arrays, rows[part], weight[part], out, ones)
+            else:
+                core.add_dense_squares(*self.arrays, rows[part], weight[part], single, out, ones)
         return out, ones
 
     def product(self, v: Array) -> Array:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..arithmetic import inner
 from ..params import Parameters
 from ..types import Array
 
@@ -47,6 +48,10 @@ class Loss(Parameters):
     def model(self, y: Array, u: Array) -> tuple[Array, Array, Array]:
         """Value, slope and curvature: what a step of Newton's method knows of the loss."""
         return self.value(y, u), self.slope(y, u), self.curvature(y, u)
+
+    def slope_along(self, y: Array, C: Array, u: Array, du: Array, part: float) -> float:
+        """The slope, in `part`, of sum C_i loss(y_i, u_i + part du_i)."""
+        return inner(C * du, self.slope(y, u + part * du))
 
     def conjugate(self, y: Array, v: Array) -> Array:
         """loss*(v) = sup_u (v u - loss(y, u))."""

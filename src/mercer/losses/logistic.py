@@ -7,13 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._core.core import CHOICE
 from ..types import Array
 from .base import Loss
 from .quadratic import Box, require_labels
 
+core = CHOICE.functions
 _STEPS = 50  # of Newton's method for a bias
 _FLAT = 1e-9  # curvatures below this part of the largest possible one are left to others
-_ROUNDING = 1e-14
+_SMALL = 1e-8  # a step of which the square is nothing: no other need follow
 
 
 @dataclass(frozen=True)
@@ -28,26 +30,26 @@ class Logistic(Loss):
     smooth: ClassVar[bool] = True
 
     def value(self, y: Array, u: Array) -> Array:
-        margin = y * u
-        return np.asarray(np.log1p(np.exp(-np.abs(margin))) - np.minimum(margin, 0.0))
+        return _looked(y * u)[0]
 
     def slope(self, y: Array, u: Array) -> Array:
-        return np.asarray(-y * other_label(y * u))
+        return np.asarray(-y * _looked(y * u)[1])
 
     def curvature(self, y: Array, u: Array) -> Array:
-        e = np.exp(-np.abs(u))
-        return np.asarray(e / (1.0 + e) ** 2)
+        return _looked(y * u)[2]
 
     def model(self, y: Array, u: Array) -> tuple[Array, Array, Array]:
-        margin = y * u
-        e = np.exp(-np.abs(margin))
-        p = np.where(margin > 0.0, e, 1.0) / (1.0 + e)
-        return np.log1p(e) - np.minimum(margin, 0.0), -y * p, p * (1.0 - p)
+        value, other, curvature = _looked(y * u)
+        return value, -y * other, curvature
+
+    def slope_along(self, y: Array, C: Array, u: Array, du: Array, part: float) -> float:
+        return _bends(y, C, u, du, part)[0]
 
     def conjugate(self, y: Array, v: Array) -> Array:
-        from scipy.special import entr
-
-        return np.asarray(-entr(-y * v) - entr(1.0 + y * v))
+        p = np.ascontiguousarray(-y * v, np.float64)
+        out = np.empty_like(p)
+        core.entropies(p.reshape(-1), out.reshape(-1))
+        return out
 
     def bounds(self, y: Array, C: Array) -> Box:
         return Box(np.minimum(0.0, C * y), np.maximum(0.0, C * y))
@@ -61,21 +63,29 @@ class Logistic(Loss):
 
     def bias_by_newton(self, y: Array, scores: Array, C: Array, mass: float = 0.0) -> float | None:
         """The b with the least sum C_i loss(scores_i + b) + mass b; None, where the method finds none."""
-        b, most = 0.0, 0.25 * float(C.sum())
+        b, most, ones = 0.0, 0.25 * float(C.sum()), np.ones(C.shape)
         for _ in range(_STEPS):
-            p = other_label(y * (scores + b))
-            slope, curvature = mass - float((y * C) @ p), float(C @ (p * (1.0 - p)))
+            slope, curvature = _bends(y, C, scores, ones, b)
+            slope += mass
             if not curvature > _FLAT * most:  # one label, or huge scores
                 break
             step = -slope / curvature
             # Shortened so, steps cannot overshoot for ever: no curvature changes by more than a factor e over 1.
             b += float(np.sign(step) * np.log1p(abs(step)))
-            if abs(step) <= _ROUNDING * max(1.0, abs(b)):
+            if abs(step) <= _SMALL:
                 return b
         return None
 
 
-def other_label(margin: Array) -> Array:
-    """1 / (1 + exp(margin)): the probability of the other label. Made of exp(-|margin|), which does not overflow."""
-    e = np.exp(-np.abs(margin))
-    return np.asarray(np.where(margin > 0.0, e, 1.0) / (1.0 + e))
+def _looked(margin: Array) -> tuple[Array, Array, Array]:
+    """The loss, the probability 1 / (1 + exp(margin)) of the other label, and the curvature."""
+    margin = np.ascontiguousarray(margin, np.float64)
+    loss, other, curvature = (np.empty_like(margin) for _ in range(3))
+    core.logistic(margin.reshape(-1), loss.reshape(-1), other.reshape(-1), curvature.reshape(-1))
+    return loss, other, curvature
+
+
+def _bends(y: Array, C: Array, u: Array, du: Array, part: float) -> tuple[float, float]:
+    """Slope and curvature, in `part`, of sum C_i loss(y_i, u_i + part du_i)."""
+    slope, curvature = core.logistic_bends(*(np.ascontiguousarray(a, np.float64) for a in (y, C, u, du)), float(part))
+    return float(slope), float(curvature)

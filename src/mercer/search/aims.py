@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..types import Array, Index
-from .bounds import Interval, between, right, wanted
+from .bounds import Interval, LeftOpen, between, right, spread, wanted
 from .paths import Posed, Solved
 
 _LESS = 1e-9  # of two accuracies: more than rounding
@@ -18,7 +18,8 @@ class Aims:
     """What `solve_all` asks after each round: the gaps that problems should have, and where labels are open."""
 
     posed: list[Posed]
-    diag: Array
+    root: Array
+    """The root of k(x, x) of all points."""
     asked: list[Index]
     """The points that each fold asks for; those with a label come first."""
     truths: list[Index]
@@ -30,20 +31,23 @@ class Aims:
 
     known: dict[int, tuple[Array, Array]] = field(default_factory=dict)
     """Of each fold, which labels are surely right, and which may be: (C, points)."""
+    spreads: dict[int, LeftOpen] = field(default_factory=dict)
     ranges: dict[int, Interval] = field(default_factory=dict)
     gaps: dict[int, tuple[Array, Array]] = field(default_factory=dict)
     ended: Array = field(default_factory=lambda: np.zeros(0, bool))
     """Which values of C were left so."""
 
     def __call__(self, solved: list[Solved], new: Array) -> tuple[Array, Array]:
+        for k in np.flatnonzero(new.any(axis=1)).tolist():
+            self.spreads[k] = spread(self.posed[k], solved[k], self.root)
         for fold, truth in enumerate(self.truths):
             if new[:, fold].any():
-                before = self.ranges.get(fold)
-                found = between(self.posed, solved, fold, self.diag, self.asked[fold], new[:, fold], before)
+                before, root = self.ranges.get(fold), self.root[self.asked[fold]]
+                found = between(self.spreads, solved, fold, root, new[:, fold], before)
                 labels = replace(found, low=found.low[:, :, : truth.size], high=found.high[:, :, : truth.size])
                 sure, may = right(labels, truth, self.classes, self.paired)
                 self.ranges[fold], self.known[fold] = found, (sure, may)
-                self.gaps[fold] = wanted(labels, solved, fold, sure != may, self.paired)
+                self.gaps[fold] = wanted(labels, solved, fold, sure != may, self.classes, self.paired)
         gaps, unsure = (np.stack([self.gaps[fold][k] for fold in range(len(self.truths))], axis=1) for k in (0, 1))
         lost, gap = self._lost(gaps.shape[2]), np.stack([one.gap for one in solved])
         self.ended = lost & (unsure | (gap > gaps)).any(axis=(0, 1))

@@ -9,7 +9,7 @@ several classes, where nobody else can win the vote.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,10 +17,9 @@ from ..estimators.multiclass import pairs
 from ..losses import Box
 from ..types import Array, Index
 from .paths import GOAL, Posed, Solved, objective
-from .sums import plain_rounding, rounding
+from .sums import last_digits, rounding
 
-_SAFE = 1.01  # of numbers that are only nearly known
-_ENOUGH = 1 / 32  # of f(x)^2: with such a gap f(x) has a sign
+ENOUGH = 1 / 32  # of f(x)^2: with such a gap f(x) has a sign
 _FLOOR = 1e-15  # of the objective: with float64 scores, less cannot be reached
 
 
@@ -33,76 +32,93 @@ class Interval:
     b: Array
 
 
+@dataclass(frozen=True, eq=False)
+class LeftOpen:
+    """What is known of one problem in all folds, for each C: (folds, C)."""
+
+    radius: Array
+    """How far w may be from the best one."""
+    least: Array
+    """Between which values the best bias lies;"""
+    most: Array
+    b: Array
+    """and the best one of the scores at hand."""
+    rounding: Array
+    """What rounding may have done to a score, in parts of root(K_xx)."""
+
+
+def spread(problem: Posed, answer: Solved, root: Array) -> LeftOpen:
+    """What the gap and rounding leave open; root is that of k(x, x) of all points."""
+    own = root[problem.places()]
+    scale, lost = answer.scale, answer.scale * rounding(answer.beta, own, answer.twice)
+    scores = scale[..., None] * answer.scores
+    error = lost[..., None] * own + last_digits(_size(scores, answer.b))
+    radius = np.sqrt(2.0 * (np.maximum(answer.gap, 0.0) + _hidden(problem, answer, scores, error)))
+    least, most, b = np.zeros((3, *radius.shape))
+    if problem.bias:
+        inside = problem.weights > 0.0
+        wide = radius * np.where(inside[:, 0], own, 0.0).max(axis=1)[:, None] + np.where(inside, error, 0.0).max(axis=2)
+        y, cells = np.broadcast_to(problem.y[:, None], scores.shape), (-1, own.size)
+        best = best_biases(y.reshape(cells), scores.reshape(cells), problem.weights.reshape(cells))
+        low, high = (end.reshape(radius.shape) for end in best)
+        least, most, b = low - wide, high + wide, 0.5 * (low + high)
+    return LeftOpen(radius, least, most, b, lost)
+
+
 def between(
-    posed: list[Posed], solved: list[Solved], fold: int, diag: Array, at: Index, new: Array, known: Interval | None
+    spreads: dict[int, LeftOpen], solved: list[Solved], fold: int, root: Array, new: Array, known: Interval | None
 ) -> Interval:
-    """The bounds of f at the points `at` that a fold asks for, for each problem and C; of those that are not new, the
-    known ones.
+    """The bounds of f at the points that a fold asks for, whose root of k(x, x) is given, for each problem and C; of
+    problems that are not new, the known ones.
     """
-    shape = (len(posed), solved[0].b.shape[1], at.size)
+    shape = (len(solved), *solved[0].asked[fold].shape)
     empty = Interval(np.empty(shape), np.empty(shape), np.zeros(shape[:2]))
     found = Interval(known.low.copy(), known.high.copy(), known.b.copy()) if known else empty
-    root = np.sqrt(np.maximum(diag, 0.0))
     for k in np.flatnonzero(new).tolist():
-        problem, answer = posed[k], solved[k]
-        own = np.concatenate([root[points] for _, points in problem.parts]) if problem.parts else root
-        scale = answer.scale[fold][:, None]
-        lost = _lost(answer, fold, own)
-        gap = np.maximum(answer.gap[fold], 0.0) + _hidden(problem, answer, fold, own, lost)
-        radius = np.sqrt(2.0 * gap) + lost
-        least = most = np.zeros(len(radius))
-        if problem.bias:
-            inside = problem.weights[fold, 0] > 0.0
-            wide = radius * float(own[inside].max(initial=0.0))
-            weights = problem.weights[fold][:, inside]
-            best = best_biases(problem.y[fold, inside], (scale * answer.scores[fold])[:, inside], weights)
-            least, most = best[0] - wide, best[1] + wide
-            found.b[k] = 0.5 * (best[0] + best[1])
-        plain = answer.scale[fold] * plain_rounding(answer.beta[fold], own)
-        f, r = scale * answer.asked[fold], (radius + np.where(answer.exact[fold], 0.0, plain))[:, None] * root[at]
-        found.low[k], found.high[k] = f - r + least[:, None], f + r + most[:, None]
+        one, answer = spreads[k], solved[k]
+        f = answer.scale[fold][:, None] * answer.asked[fold]
+        r = (one.radius + one.rounding)[fold][:, None] * root + last_digits(_size(f, one.b[fold]))
+        found.low[k], found.high[k] = f - r + one.least[fold][:, None], f + r + one.most[fold][:, None]
+        found.b[k] = one.b[fold]
     return found
+
+
+def _size(scores: Array, b: Array) -> Array:
+    """That of what is rounded where f and its distance from a label are made of scores."""
+    return np.asarray(np.abs(scores) + (1.0 + np.abs(b))[..., None])
 
 
 def best_biases(y: Array, scores: Array, C: Array) -> tuple[Array, Array]:
     """The interval of the best b of sum C_i max(0, 1 - y_i (s_i + b)), of each row: the slope grows by C_i at
-    y_i - s_i, from minus the weight of the points with y > 0.
+    y_i - s_i, from minus the weight of the points with y > 0. Points without weight stand before all others.
     """
-    at = y - scores
-    if (C[:, :1] == C).all():  # by counting, without sorting
-        rises, last = int(np.count_nonzero(y > 0)), y.size - 1
-        first, second = max(rises - 1, 0), min(rises, last)
-        found = np.partition(at, sorted({first, second}), axis=1)
-        return found[:, first], found[:, second]
+    inside, row, last = C > 0.0, np.arange(len(C)), C.shape[1] - 1
+    at = np.where(inside, y - scores, -np.inf)
+    if (np.where(inside, C, np.inf).min(axis=1) == C.max(axis=1)).all():  # by counting
+        at.sort(axis=1)
+        others = last + 1 - inside.sum(axis=1)
+        rises = others + (inside & (y > 0)).sum(axis=1)
+        return at[row, np.maximum(rises - 1, others)], at[row, np.minimum(rises, last)]
     order = np.argsort(at, axis=1, kind="stable")
     total = np.cumsum(np.take_along_axis(C, order, axis=1), axis=1)
-    level, slack, last = C[:, y > 0].sum(axis=1), 1e-12 * C.sum(axis=1), y.size - 1
+    level, slack = np.where(y > 0, C, 0.0).sum(axis=1), 1e-12 * C.sum(axis=1)
     ends = (total < (level - slack)[:, None]).sum(axis=1), (total <= (level + slack)[:, None]).sum(axis=1)
-    row = np.arange(len(C))
     low, high = (at[row, order[row, np.minimum(end, last)]] for end in ends)
     return low, high
 
 
-def _lost(answer: Solved, fold: int, own: Array) -> Array:
-    """What rounding may have done to scores, in parts of |x|."""
-    beta = answer.beta[fold]
-    norm = np.sqrt(np.maximum((beta * answer.scores[fold]).sum(axis=1), 0.0)) * _SAFE
-    return np.asarray(answer.scale[fold] * rounding(beta, own, norm) * _SAFE)
-
-
-def _hidden(problem: Posed, answer: Solved, fold: int, own: Array, lost: Array) -> Array:
-    """What rounding of the scores may hide of the gap, beta'K beta + sum C_i loss(f_i) - sum y_i beta_i.
+def _hidden(problem: Posed, answer: Solved, scores: Array, error: Array) -> Array:
+    """What errors of the scores may hide of the gap, beta'K beta + sum C_i loss(f_i) - sum y_i beta_i.
 
     An error e of a score changes it by beta_i e and by C_i times the change of the loss: at a bound the two cancel, and
     outside of the margin both are zero, so that only free coefficients, and points that are at the margin up to
     rounding, count: by no more than C_i e each.
     """
-    lo, hi = problem.terms[3:].reshape(2, *problem.weights.shape)[:, fold]
-    beta, size, largest = answer.beta[fold], lost[:, None] * own, float(own.max(initial=0.0))
-    free = Box(lo, hi).free(beta) & (beta != 0.0)
-    margin = answer.scale[fold][:, None] * problem.y[fold] * (answer.scores[fold] + answer.b[fold][:, None])
-    near = np.abs(1.0 - margin) <= 2.0 * size * largest
-    return np.asarray(np.where(free | near, problem.weights[fold] * size, 0.0).sum(axis=1) * largest)
+    lo, hi = problem.terms[3:].reshape(2, *problem.weights.shape)
+    free = Box(lo, hi).free(answer.beta) & (answer.beta != 0.0)
+    margin = problem.y[:, None] * (scores + answer.scale[..., None] * answer.b[..., None])
+    near = np.abs(1.0 - margin) <= 2.0 * error
+    return np.asarray(np.where(free | near, problem.weights * error, 0.0).sum(axis=2))
 
 
 def right(found: Interval, truth: Index, classes: int, paired: bool) -> tuple[Array, Array]:
@@ -146,20 +162,36 @@ def _winners(low: Array, high: Array, classes: int) -> Array:
 
 
 def wanted(
-    found: Interval, solved: list[Solved], fold: int, unsure: Array, paired: bool
+    found: Interval, solved: list[Solved], fold: int, unsure: Array, classes: int, paired: bool
 ) -> tuple[Array, Array]:  # fmt: skip
     """The gaps by which the unsure labels of a fold would be decided; and where there are any: (problems, C)."""
     out = np.empty(found.low.shape[:2])
     middle = 0.5 * (found.low + found.high)
-    unsure = np.broadcast_to(unsure, middle.shape)
     if paired:  # f has a sign, or none yet
-        unsure = unsure & (found.low <= 0.0) & (found.high >= 0.0)
-        margin = np.abs(middle)
+        open_ = unsure & (found.low <= 0.0) & (found.high >= 0.0)
+        tied = unsure & ~open_.any(axis=0)
+        margin = np.where(tied, _lead(found, tied, classes), np.abs(middle)) if tied.any() else np.abs(middle)
+        unsure = open_ | tied
     else:  # of one against the rest, the largest f counts
         first, second = np.sort(middle, axis=0)[[-1, -2]]
         margin = np.broadcast_to(0.5 * (first - second), middle.shape)
+        unsure = np.broadcast_to(unsure, middle.shape)
     least = np.where(unsure, margin, np.inf).min(axis=2, initial=np.inf)
     for k, answer in enumerate(solved):
         size = objective(answer)[fold]
-        out[k] = np.minimum(GOAL * size, np.maximum(_ENOUGH * least[k] ** 2, _FLOOR * size))
+        out[k] = np.minimum(GOAL * size, np.maximum(ENOUGH * least[k] ** 2, _FLOOR * size))
     return out, np.isfinite(least)
+
+
+def _lead(found: Interval, tied: Array, classes: int) -> Array:
+    """Of points with as many votes for several classes: how far the two largest sums of f are apart, for each f."""
+    at, out = np.flatnonzero(tied.any(axis=0)), np.zeros(tied.shape)
+    some = replace(found, low=found.low[:, :, at], high=found.high[:, :, at])
+    total = np.zeros((*some.low.shape[1:], classes))
+    for (i, j), f in zip(pairs(classes), 0.5 * (some.low + some.high), strict=True):
+        total[..., i] += f
+        total[..., j] -= f
+    total[~_possible(some, classes, True)] = -np.inf
+    second, first = np.moveaxis(np.sort(total, axis=2)[..., -2:], 2, 0)
+    out[:, at] = (first - second) / (2 * (classes - 1))
+    return out

@@ -21,12 +21,21 @@ from .matrices import Matrix, part_of
 core = CHOICE.functions
 GOAL = 1e-5
 """The relative gap of each problem, with a float64 kernel."""
-_FIRST_GOAL = 1e-4  # and with a float32 kernel, before
+FIRST_GOAL = 1e-4  # and with a float32 kernel, before
 _STEPS = 4_000_000  # of pairs, for one problem
 _MOST_ROUNDS = 6  # of scores that are recomputed, and answers that are solved further
 _HEADWAY = 0.5  # of the gap: who makes less is left alone
 _FOUND = 11  # numbers that the solver gives for each cell
 _NEARLY_ALL = 0.98  # of the points: with so many in each fold, all of them are a start for each
+
+
+class Start(NamedTuple):
+    """What is wanted of the first answers, with a float32 kernel: which relative gap, and which part of the smallest
+    f^2 of points that are left out; 0, where those do not matter.
+    """
+
+    goal: float
+    sure: float
 
 
 class Fold(NamedTuple):
@@ -69,8 +78,8 @@ class Solved:
     dual: Array
     scale: Array
     """The gap is that of w times this."""
-    exact: Array
-    """Whether the scores that are asked for have no more rounding than those of the problem."""
+    twice: Array
+    """Whether scores were summed up as if with twice the digits."""
     asked: list[Array] = field(default_factory=list)
     """For each fold, the scores of the points that are asked for: (C, points)."""
     steps: int = 0
@@ -118,29 +127,29 @@ Wanted = Callable[[list[Solved], Array], tuple[Array, Array]]
 problems, folds and C."""
 
 
-def solve_all(matrix: Matrix, posed: list[Posed], asked: list[Index], wanted: Wanted) -> list[Solved]:
+def solve_all(matrix: Matrix, posed: list[Posed], asked: list[Index], wanted: Wanted, begin: Start) -> list[Solved]:
     """The answers to all problems of some folds, and the scores of the points that each fold asks for.
 
     What has moved is scored again; and so is, with less rounding, what leaves labels open though the gap is small.
     """
-    solved = [_along(_own(matrix, problem), problem) for problem in posed]
+    solved = [_along(_own(matrix, problem), problem, begin) for problem in posed]
     new = np.ones((len(posed), *solved[0].gap.shape), bool)
     before = np.full(new.shape, np.inf)  # gaps, when a cell was solved last
     for number in range(_MOST_ROUNDS):
-        _score(matrix.precise, posed, solved, new, asked, number > 0)
+        _score(matrix.precise, posed, solved, new, asked, number > 0 or begin.sure > 0.0)
         gaps, unsure = wanted(solved, np.asarray(new.any(axis=2)))
-        gap, exact = np.stack([one.gap for one in solved]), np.stack([one.exact for one in solved])
+        gap, twice = np.stack([one.gap for one in solved]), np.stack([one.twice for one in solved])
         bad = (gap > gaps) & (gap < _HEADWAY * before) & (number < _MOST_ROUNDS - 1)
         before = np.where(bad, gap, before)
-        new = _go_on(matrix, posed, solved, gaps, bad) | (unsure & ~exact & ~bad)
+        new = _go_on(matrix, posed, solved, gaps, bad) | (unsure & ~twice & ~bad)
         if not new.any():
             break
     return solved
 
 
-def good_enough(solved: list[Solved], new: Array) -> tuple[Array, Array]:
+def good_enough(goal: float, solved: list[Solved], new: Array) -> tuple[Array, Array]:
     """The gap that is a small part of the objective, whatever the scores."""
-    gaps = np.stack([GOAL * objective(one) for one in solved])
+    gaps = np.stack([goal * objective(one) for one in solved])
     return gaps, np.zeros(gaps.shape, bool)
 
 
@@ -153,7 +162,7 @@ def _own(matrix: Matrix, problem: Posed) -> Array:
     return part_of(matrix.single, problem.parts) if problem.parts else matrix.single
 
 
-def _along(K: Array, problem: Posed) -> Solved:
+def _along(K: Array, problem: Posed, begin: Start) -> Solved:
     """All cells in turn, C by C: the first fold from the answer for the C before, others from that of the fold before,
     or for the C before, where that is nearly the answer. Where folds leave out next to nothing, the first is one that
     leaves out nothing, and all others start from it: a point whose beta is 0 changes nothing by leaving.
@@ -175,12 +184,20 @@ def _along(K: Array, problem: Posed) -> Solved:
     smaller[:width] = own[:width]  # has none
     terms = np.ascontiguousarray(given.reshape(5, -1, size)[:, order])
     beta, F = np.zeros((order.size, size)), terms[0].copy()
-    goals, found = np.tile([_FIRST_GOAL, 0.0], (order.size, 1)), np.empty((order.size, _FOUND))
+    goals, found = np.tile([begin.goal, 0.0, begin.sure], (order.size, 1)), np.empty((order.size, _FOUND))
     core.settle_cells(K, terms, np.stack([smaller, other], axis=1), goals, beta, F, found, problem.bias, _STEPS)
     answers = beta[np.argsort(order)].reshape(width, many, size)[seeded:]
     b, gap, dual, scale = np.zeros((4, folds, many))
-    exact = np.full((folds, many), not problem.parts)  # then they are among those of the problem
-    return Solved(answers, np.zeros_like(answers), b, gap, dual, scale, exact, steps=int(found[:, 1].sum()))
+    return Solved(
+        answers,
+        np.zeros_like(answers),
+        b,
+        gap,
+        dual,
+        scale,
+        np.zeros((folds, many), bool),
+        steps=int(found[:, 1].sum()),
+    )
 
 
 def _slopes(problem: Posed, answer: Solved, cells: Index) -> tuple[Array, Array, Array]:
@@ -209,7 +226,8 @@ def _go_on(matrix: Matrix, posed: list[Posed], solved: list[Solved], wanted: Arr
         if cells.size == 0:
             continue
         terms, beta, F = _slopes(problem, answer, cells)
-        goals, found = np.stack([np.zeros(cells.size), wanted[k].flat[cells]], axis=1), np.empty((cells.size, _FOUND))
+        none = np.zeros(cells.size)
+        goals, found = np.stack([none, wanted[k].flat[cells], none], axis=1), np.empty((cells.size, _FOUND))
         start = np.stack([_smaller(cells, bad.shape[2]), np.arange(cells.size)], axis=1)
         core.settle_cells(_own(matrix, problem), terms, start, goals, beta, F, found, problem.bias, _STEPS)
         own = answer.beta.reshape(-1, beta.shape[1])
@@ -229,28 +247,39 @@ def _smaller(cells: Index, many: int) -> Index:
 def _score(
     K: Array, posed: list[Posed], solved: list[Solved], which: Array, asked: list[Index], twice: bool
 ) -> None:  # fmt: skip
-    """The scores of some cells, of the points of their problem and of those asked for; and gaps by them.
-
-    Those of the problem are summed up with twice the digits, since the gap is a difference of them; the others only if
-    `twice`, because they seldom need it, or if they are among those of the problem.
-    """
+    """The scores of some cells, of the points of their problem and of those asked for; and gaps by them."""
     for problem, answer, cells in zip(posed, solved, which, strict=True):
-        folds, size = np.flatnonzero(cells.any(axis=1)), problem.y.shape[1]
-        if folds.size == 0:
-            continue
-        at, new = problem.places(), np.flatnonzero(cells)
-        answer.scores.reshape(-1, size)[new] = _sums(K, at, at, answer.beta.reshape(-1, size)[new], True)
-        _look(problem, answer, new)
-        answer.exact |= cells & twice
+        new, at, size = np.flatnonzero(cells), problem.places(), problem.y.shape[1]
         answer.asked = answer.asked or [np.zeros((cells.shape[1], points.size)) for points in asked]
-        for fold in folds.tolist():
+        if new.size:
+            answer.scores.reshape(-1, size)[new] = _sums(K, at, at, answer.beta.reshape(-1, size)[new], twice)
+            answer.twice[cells] = twice
+            _look(problem, answer, new)
+        for fold in () if problem.parts else np.flatnonzero(cells.any(axis=1)).tolist():
             own = np.flatnonzero(cells[fold])
-            if problem.parts:
-                order = np.argsort(asked[fold])  # neighbours in K are read together
-                found = _sums(K, at, asked[fold][order], answer.beta[fold, own], twice)
-                answer.asked[fold][np.ix_(own, order)] = found
-            else:
-                answer.asked[fold][own] = answer.scores[fold, own][:, asked[fold]]
+            answer.asked[fold][own] = answer.scores[fold, own][:, asked[fold]]
+    if posed[0].parts:
+        for fold in np.flatnonzero(which.any(axis=(0, 2))).tolist():
+            _ask(K, posed, solved, which[:, fold], fold, asked[fold], twice)
+
+
+def _ask(
+    K: Array, posed: list[Posed], solved: list[Solved], which: Array, fold: int, asked: Index, twice: bool
+) -> None:  # fmt: skip
+    """The scores of some cells of a fold, of the points that it asks for: of all problems together, since they share
+    rows of K.
+    """
+    order = np.argsort(asked)  # neighbours in K are read together
+    beta, first = np.zeros((np.count_nonzero(which), len(K))), 0
+    for problem, answer, cells in zip(posed, solved, which, strict=True):
+        last = first + int(np.count_nonzero(cells))
+        for place, points in problem.parts:
+            beta[first:last, points] = answer.beta[fold, cells, place]
+        first = last
+    found = np.empty((len(beta), asked.size))
+    found[:, order] = _sums(K, np.arange(len(K)), asked[order], beta, twice)
+    for answer, cells in zip(solved, which, strict=True):
+        answer.asked[fold][cells], found = found[: np.count_nonzero(cells)], found[np.count_nonzero(cells) :]
 
 
 def _sums(K: Array, rows: Index, columns: Index, beta: Array, twice: bool) -> Array:

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
+from ..estimators import SVC
 from ..types import Array, Index
 
 
@@ -96,6 +97,8 @@ class Cell(BaseEstimator):  # type: ignore[misc]
     def score(self, rows: Array, y: Any = None, sample_weight: Any = None) -> float:
         """That of the machine; it takes note whether points are weighed."""
         self.sheet.weighed = sample_weight is not None
+        if isinstance(self.machine, SVC):  # the accuracy, without a second look at labels that were checked
+            return float(np.average(self.machine.predict(rows) == np.asarray(y), weights=sample_weight))
         return float(self.machine.score(rows, y, sample_weight=sample_weight))
 
     @available_if(_has("predict"))  # type: ignore[untyped-decorator]
@@ -107,6 +110,11 @@ class Cell(BaseEstimator):  # type: ignore[misc]
     def decision_function(self, rows: Array) -> Array:
         """That of the machine."""
         return np.asarray(self.machine.decision_function(rows))
+
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, rows: Array) -> Array:
+        """That of the machine."""
+        return np.asarray(self.machine.predict_proba(rows))
 
     def get_metadata_routing(self) -> Any:
         """That of the real estimator."""
@@ -133,6 +141,10 @@ class ByRows:
     def decision_function(self, rows: Index) -> Array:
         """That of the machine."""
         return np.asarray(self.machine.decision_function(rows_of(self.X, rows)))
+
+    def predict_proba(self, rows: Index) -> Array:
+        """That of the machine."""
+        return np.asarray(self.machine.predict_proba(rows_of(self.X, rows)))
 
     def score(self, rows: Index, y: Any, **params: Any) -> float:
         """That of the machine."""

@@ -24,10 +24,11 @@ from ..limits import Deadline
 from ..memory import parse_bytes
 from ..parallel import thread_count
 from .auto import AutoGrid
+from .cells import CellAnswer
 from .choose import at_edge, decided
 from .row_numbers import Cell, Splits
 from .settings import key_of, last_step, prefix_of
-from .sheet import KNOWN, CellAnswer, Sheet
+from .sheet import KNOWN, Sheet
 from .spread import SpreadSheet
 
 _LOG = logging.getLogger("mercer")
@@ -45,10 +46,10 @@ _PLAIN = (
 class Search(GridSearchCV):  # type: ignore[misc]
     """All settings of a grid by cross-validation: the interface, and the answers, of scikit-learn's GridSearchCV.
 
-    SVC and SVR are solved together: one Gram matrix for each kernel, all folds on it, each C from the answer for the C
-    before; every answer has a certificate with a float64 kernel. Other estimators are fitted one by one, and so are
-    these where the matrix is too large, with fit parameters but weights, or with a scorer that is a plain function;
-    `how_` says what was done.
+    SVC, SVR and KernelLogistic are solved together: one Gram matrix for each kernel, all folds on it, each C from the
+    answer for the C before; every answer has a certificate. So is LinearSVC with a loss that has slopes and few
+    columns, on one X. Other estimators are fitted one by one, and so are these where the matrix is too large, with fit
+    parameters but weights, or with a scorer that is a plain function; `how_` says what was done.
 
     Parameters
     ----------
@@ -75,6 +76,9 @@ class Search(GridSearchCV):  # type: ignore[misc]
         Whether a setting is left unfinished as soon as it is proven that another value of C, with all else equal, is
         better: it keeps its bounds, and ranks last. This needs accuracy as the only score, no weights, no train scores,
         no client, and refit that is no function; answers do not depend on it otherwise.
+    bounds : bool, default=True
+        Whether fits of SVC go on until the labels of all rows to test on are proven, as far as that can be, so that
+        there are `score_bounds_`. Without, each fit ends at the relative gap `tol` of the machine, which is faster.
     checkpoint : str or path, default=None
         A file that keeps what is finished (of shared work). Whoever is interrupted goes on from it by the same call,
         with a larger grid too; with other data, folds or settings of the estimator it is refused.
@@ -106,7 +110,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
         Seconds that took.
     score_bounds_ : ndarray of shape (n_settings, 2) or None
         Between which values the mean accuracy of each setting lies, whatever exact solver had been used; None where the
-        score is none of accuracy, or fits were plain.
+        score is none of accuracy, bounds=False, the machine is no SVC, or fits were plain.
     decided_ : bool or None
         Whether the best setting is proven to be the best of the grid; None where there are no bounds.
     at_edge_ : list of str
@@ -131,6 +135,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
         time_limit: float | None = None,
         memory: int | float | str = "2GB",
         prune: bool = True,
+        bounds: bool = True,
         checkpoint: Any = None,
         client: Any = None,
         error_score: Any = np.nan,
@@ -147,6 +152,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
         self.time_limit = time_limit
         self.memory = memory
         self.prune = prune
+        self.bounds = bounds
         self.checkpoint = checkpoint
         self.client = client
         self.error_score = error_score
@@ -264,14 +270,15 @@ class Search(GridSearchCV):  # type: ignore[misc]
         kind: Any = Sheet if self.client is None else partial(SpreadSheet, client=self.client)
         sheet: Sheet = kind(
             self.estimator, X, y, splits, self.memory, threads, self.return_train_score,
-            Deadline.after(self.time_limit), prune=self._may_prune(weight), weight=weight, checkpoint=self.checkpoint,
+            Deadline.after(self.time_limit), prune=self._may_prune(weight), bounds=bool(self.bounds),
+            weight=weight, checkpoint=self.checkpoint,
         )  # fmt: skip
         return sheet
 
     def _may_prune(self, weight: Any) -> bool:
         """Whether accuracy alone decides."""
         plain = weight is None and not self.return_train_score and not callable(self.refit) and self.client is None
-        return bool(self.prune) and plain and (self.scoring is None or self.scoring == "accuracy")
+        return bool(self.prune and self.bounds) and plain and (self.scoring is None or self.scoring == "accuracy")
 
     def _scores(self, sheet: Sheet, candidates: list[dict[str, Any]]) -> list[float]:
         """Score settings; NaN for those for which there was no time."""

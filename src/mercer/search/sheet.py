@@ -10,6 +10,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
@@ -19,7 +20,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from ..archives import checkpoint
-from ..estimators import SVC, SVR, KernelRidge
+from ..estimators import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC
 from ..estimators.checks import sample_weights
 from ..kernels import kernel as as_kernel
 from ..kernels.points import Domain, take
@@ -27,59 +28,24 @@ from ..limits import Deadline, now
 from ..memory import parse_bytes
 from ..parallel import for_each
 from ..types import Array, Index
-from .aims import Aims
+from .cells import CellAnswer, Points, read, read_smooth
 from .left_out import left_out
-from .matrices import BYTES, Matrices, Matrix
-from .paths import Fold, Posed, good_enough, objective, pose, solve_all
+from .matrices import BYTES
+from .paths import Fold, pose
 from .placed import Placed, stacked
 from .row_numbers import ByRows, Splits, rows_of
 from .settings import key_of, last_step, prefix_of
+from .smooth import few_columns
 
-KNOWN = (SVC, SVR)
+_SMOOTH = (LinearSVC, KernelLogistic)
+KNOWN = (SVC, SVR, *_SMOOTH)
 _LOG = logging.getLogger("mercer")
 _SHARE = 0.8  # of the memory, for Gram matrices and distances
 _LEAST = 0.05  # seconds for a plain fit, when time is up and there is nothing else yet
 _OFTEN = 2.0  # seconds between two checkpoints, at least
 _KEPT = ("seconds", "tested", "trained", "gap", "surely", "maybe", "ended")  # of an answer, in a checkpoint
 _DISTANCES = 8  # bytes for each pair of points
-_TINY = 1e-300
 _CELLS = 5_000_000  # coefficients of all cells that are solved together: of leave-one-out there are many folds
-
-
-@dataclass(frozen=True, eq=False)
-class CellAnswer:
-    """What is known of one setting in one fold."""
-
-    seconds: float
-    tested: Array | None = None
-    """f of each problem, as columns, of the rows to test on;"""
-    trained: Array | None = None
-    """and of those to train on, where they are asked for."""
-    gap: float = float("nan")
-    """The largest relative gap of its problems."""
-    surely: Array | None = None
-    """Which labels of the rows to test on are right, whatever exact solver had been used;"""
-    maybe: Array | None = None
-    """and which may be."""
-    ended: bool = False
-    """Whether it was left early, because the setting cannot be the best."""
-    plain: Any = None
-    """The machine itself, where it was fitted by itself."""
-
-
-@dataclass(frozen=True, eq=False)
-class Points:
-    """Where a fold is solved: its matrices, and the places of the rows that it trains and tests on."""
-
-    matrices: Matrices
-    train: Index
-    test: Index
-    classes: Index
-    """The class of each point."""
-    seen: Index
-    """As train, with the rows that have no weight."""
-    rows: Index
-    """The rows that it trains on."""
 
 
 @dataclass(eq=False)
@@ -100,6 +66,8 @@ class Sheet:
 
     prune: bool = False
     """Whether settings that cannot be the best any more are left as they are."""
+    bounds: bool = True
+    """Whether accuracies are bounded."""
     weight: Any = None
     """The weights of all rows, where the machines are given some."""
     weighed: bool = False
@@ -114,6 +82,7 @@ class Sheet:
         self.steps = self.estimator[:-1] if isinstance(self.estimator, Pipeline) else None
         self.made: OrderedDict[str, Placed] = OrderedDict()
         self.making: dict[str, threading.Lock] = {}
+        self.readers: dict[str, Any] = {}
         self.lock = threading.Lock()
 
     # What a search does.
@@ -146,14 +115,17 @@ class Sheet:
 
     def _reader(self, settings: dict[str, Any], folds: list[int]) -> Any:
         """The machine of a setting, with scores that are looked up by row numbers; folds may train on the same rows."""
-        machine = last_step(clone(self.estimator).set_params(**settings))
+        key = key_of(settings)
+        if key not in self.readers:
+            self.readers[key] = last_step(clone(self.estimator).set_params(**settings))
+        machine = copy(self.readers[key])
         labels = isinstance(machine, SVC)
-        if labels:
+        if labels or isinstance(machine, _SMOOTH):
             machine.classes_ = np.unique(np.asarray(self.y))
 
         def scores(rows: Any) -> Array:
             for fold in folds:
-                (train, test), answer = self.splits.made[fold], self.answers[key_of(settings), fold]
+                (train, test), answer = self.splits.made[fold], self.answers[key, fold]
                 for own, values in ((test, getattr(answer, "tested", None)), (train, getattr(answer, "trained", None))):
                     if values is not None and np.array_equal(own, rows):
                         return np.asarray(values)
@@ -187,38 +159,43 @@ class Sheet:
             self.keep()
 
     def _jobs(self) -> list[tuple[int, list[dict[str, Any]], list[int]]]:
-        """What is solved one from the other: a path in all folds. Of the last path, if no other is left for a second
-        thread, every other C.
+        """What is solved one from the other: a path in all folds; every other C, if there is no other path for a second
+        thread. Those at the end of a grid take longest, as a rule, and go first.
         """
         jobs = []
+        alone = len(self.paths) == 1 and self.steps is None and not self._fold_by_fold()
         for number, path in enumerate(self.paths):
-            alone = number == len(self.paths) - 1 and number % 2 == 0 and self.steps is None
             for part in (path[::2], path[1::2]) if alone else (path,):
                 for folds in self._chains(len(part)):
                     left = [fold for fold in folds if self.open(part, fold)]
                     if left:
                         jobs.append((number, part, left))
-        return jobs
+        return jobs if self.deadline.limited else jobs[::-1]
 
     def open(self, path: list[dict[str, Any]], fold: int) -> bool:
         """Whether some setting of a path has no answer in a fold."""
         return any((key_of(settings), fold) not in self.answers for settings in path)
 
     def _chains(self, many: int) -> list[list[int]]:
-        """Folds that are solved one from the other for so many C: all, or as many as there is room for."""
+        """Folds that are solved one from the other for so many C: all, or as many as there is room for; after steps,
+        each has points of its own.
+        """
         folds = list(range(len(self.splits.made)))
         room = _CELLS // max(1, many * len(self.y))
-        size = 1 if self.steps is not None else max(1, room)  # after steps, each has points of its own
+        size = 1 if self.steps is not None or self._fold_by_fold() else max(1, room)
         return [folds[start : start + size] for start in range(0, len(folds), size)]
+
+    def _fold_by_fold(self) -> bool:
+        """Whether no fold has anything from another."""
+        return isinstance(last_step(self.estimator), LinearSVC)
 
     def keep(self) -> None:
         """Write what is known to the checkpoint, where there is one; plain fits are not kept."""
         if self.checkpoint is None:
             return
         with self.lock:
-            shared = {
-                key: one for key, one in self.answers.items() if isinstance(one, CellAnswer) and one.plain is None
-            }
+            kept = {key: one for key, one in self.answers.items() if isinstance(one, CellAnswer)}
+            shared = {key: one for key, one in kept.items() if one.plain is None}
             content = [[*key, *(getattr(one, name) for name in _KEPT)] for key, one in shared.items()]
             checkpoint.write(self.checkpoint, "search", self.identity, content)
             self.kept_at = now()
@@ -228,8 +205,8 @@ class Sheet:
         if self.checkpoint is None:
             return
         settings = sorted((name, repr(value)) for name, value in self.estimator.get_params().items())
-        folds = [list(pair) for pair in self.splits.made]
-        self.identity = checkpoint.identity_of(self.X, self.y, self.weight, folds, settings, self.train_too)
+        folds, others = [list(pair) for pair in self.splits.made], [] if self.bounds else ["no bounds"]
+        self.identity = checkpoint.identity_of(self.X, self.y, self.weight, folds, settings, self.train_too, *others)
         for key, fold, *values in checkpoint.read(self.checkpoint, "search", self.identity) or []:
             self.answers[key, fold] = CellAnswer(**dict(zip(_KEPT, values, strict=True)))
 
@@ -321,15 +298,30 @@ class Sheet:
         if first.solver is not None or kernel.domain is not Domain.VECTORS:
             return False
         points = [self._points(estimators[0], fold, weight) for fold in folds]
-        posed = self._posed(first, machines, points, weight)
-        if posed is None or points[0] is None:
+        if not self._alike(first, points) or points[0] is None:
             return False
         matrices = points[0].matrices
+        first.classes_ = np.unique(self.y)
+        if isinstance(first, LinearSVC) and (first.loss == "hinge" or not few_columns(matrices.X)):
+            return False
         known = {kernel.resolve(take(matrices.X, own.train), weight[own.rows]) for own in points if own is not None}
         if len(known) > 1:  # each fold has a kernel of its own
             return False
-        with matrices.lent(known.pop()) as matrix:
-            answers = self._read(first, posed, matrix, [own for own in points if own], folds)
+        own_points = [own for own in points if own]
+        Cs = np.array([float(machine.C) for machine in machines])
+        unit, trained = clone(first).set_params(C=1.0), self._folds(own_points, weight)
+        if isinstance(first, LinearSVC):
+            answers = read_smooth(unit, None, trained, Cs, own_points, self.train_too)
+        else:
+            kernel = known.pop()
+            with matrices.lent(kernel) as matrix:
+                if isinstance(first, KernelLogistic):
+                    answers = read_smooth(unit, (matrix, kernel), trained, Cs, own_points, self.train_too)
+                else:
+                    posed = pose(own_points[0].classes.size, unit, Cs, trained, own_points[0].classes)
+                    truths = [np.asarray(self.y)[self.splits.made[fold][1]] for fold in folds]
+                    prune = self.prune and len(folds) == len(self.splits.made)
+                    answers = read(first, posed, matrix, own_points, truths, self.train_too, prune, self.bounds)
         seconds = (now() - began) / (len(path) * len(folds))
         for fold, row in zip(folds, answers, strict=True):
             for settings, answer in zip(path, row, strict=True):
@@ -347,46 +339,15 @@ class Sheet:
                 self.answers[key_of(settings), fold] = CellAnswer(seconds, f[test, None], gap=gap)
         return found is not None
 
-    def _posed(
-        self, first: Any, machines: list[Any], points: Sequence[Points | None], weight: Array
-    ) -> list[Posed] | None:
-        """The problems; None, where they cannot be shared."""
-        unit, out, classes = clone(first).set_params(C=1.0), [], np.zeros(0, np.intp)
+    def _alike(self, first: Any, points: Sequence[Points | None]) -> bool:
+        """Whether folds have the same problems: each row once, and all classes in every fold."""
         for own in points:
             if own is None or np.unique(own.rows).size < own.rows.size:  # too large, or rows drawn more than once
-                return None
-            y = np.asarray(self.y)[own.rows]
-            if isinstance(first, SVC) and not np.array_equal(np.unique(y), np.unique(self.y)):
-                return None
-            out.append(Fold(own.train, y, weight[own.rows]))
-            classes = own.classes
-        first.classes_ = np.unique(self.y)
-        Cs = np.array([float(machine.C) for machine in machines])
-        return pose(classes.size, unit, Cs, out, classes)
+                return False
+            every = np.unique(np.asarray(self.y)[own.rows])
+            if not isinstance(first, SVR) and not np.array_equal(every, np.unique(self.y)):
+                return False
+        return True
 
-    def _read(
-        self, first: Any, posed: list[Posed], matrix: Matrix, points: list[Points], folds: list[int]
-    ) -> list[list[CellAnswer]]:
-        """Solve; the answers of each fold and C."""
-        diag, labels = matrix.precise.diagonal(), isinstance(first, SVC)
-        asked = [np.concatenate([own.test, own.seen]) if self.train_too else own.test for own in points]
-        truths = [np.asarray(self.y)[self.splits.made[fold][1]] for fold in folds]
-        truths = [np.searchsorted(first.classes_, truth) if labels else truth for truth in truths]
-        paired = labels and (len(posed) == 1 or first.multiclass == "ovo")
-        whole = len(folds) == len(self.splits.made)
-        aims = Aims(posed, diag, asked, truths, np.size(first.classes_), paired, self.prune and whole)
-        solved = solve_all(matrix, posed, asked, aims if labels else good_enough)
-        out = []
-        for number, truth in enumerate(truths):
-            sure, may = aims.known[number] if labels else (None, None)
-            b = aims.b(number) if labels else np.stack([one.b[number] for one in solved])
-            f = np.stack([one.scale[number][:, None] * one.asked[number] for one in solved], axis=2) + b.T[:, None, :]
-            gap = np.max([one.gap[number] / np.maximum(objective(one)[number], _TINY) for one in solved], axis=0)
-            out.append([
-                CellAnswer(
-                    0.0, f[c, : truth.size], f[c, truth.size :] if self.train_too else None, float(gap[c]),
-                    None if sure is None else sure[c], None if may is None else may[c], bool(labels and aims.ended[c]),
-                )
-                for c in range(len(gap))
-            ])  # fmt: skip
-        return out
+    def _folds(self, points: list[Points], weight: Array) -> list[Fold]:
+        return [Fold(own.train, np.asarray(self.y)[own.rows], weight[own.rows]) for own in points]

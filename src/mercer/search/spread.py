@@ -7,7 +7,8 @@ from typing import Any
 
 from ..limits import Deadline
 from ..parallel import thread_count
-from .sheet import CellAnswer, Sheet
+from .cells import CellAnswer
+from .sheet import Sheet
 
 
 @dataclass(eq=False)
@@ -22,9 +23,8 @@ class SpreadSheet(Sheet):
         folds = range(len(self.splits.made))
         left = [path for path in self.paths if any(self.open(path, fold) for fold in folds)]
         engine = DaskEngine(self.client, [])
-        data = engine.share(
-            (self.estimator, self.X, self.y, self.splits, self.memory, self.train_too, self.prune, self.weight)
-        )
+        what = self.train_too, self.prune, self.bounds, self.weight
+        data = engine.share((self.estimator, self.X, self.y, self.splits, self.memory, *what))
         haste = self.deadline.limited or self.checkpoint is not None
         step = engine.workers if haste else max(1, len(left))  # at a time: then there is a look at the clock
         try:
@@ -49,10 +49,10 @@ class SpreadSheet(Sheet):
 
 def answered(path: list[dict[str, Any]], seconds: float | None, data: Any) -> dict[Any, CellAnswer | Exception]:
     """The answers of a path in all folds, by all threads of a worker."""
-    estimator, X, y, splits, memory, train_too, prune, weight = data
+    estimator, X, y, splits, memory, train_too, prune, bounds, weight = data
     sheet = Sheet(
         estimator, X, y, splits, memory, thread_count(), train_too, Deadline.after(seconds or None), prune,
-        weight=weight,
+        bounds=bounds, weight=weight,
     )  # fmt: skip
     sheet.paths = [path]
     sheet.solve()

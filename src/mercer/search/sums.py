@@ -11,16 +11,16 @@ _LAST = 4.0  # roundings of the sum itself, and of the few operations that make 
 _SAFE = 1.01
 
 
-def rounding(beta: Array, root: Array, norm: Array) -> Array:
-    """How far scores may be from the truth, in parts of root(K_xx), for each row of beta.
+def rounding(beta: Array, root: Array, twice: Array) -> Array:
+    """How far scores may be from the truth, in parts of root(K_xx), for each row of beta; beside `last_digits`.
 
-    A sum of m products loses a rounding of itself, which is no larger than root(K_xx) |w|, and m^2 roundings of
-    roundings of sum_i |beta_i K_ix| (Ogita, Rump, Oishi 2005, proposition 5.5). root holds root(K_ii), norm |w|.
+    A plain sum of m products may lose a rounding by each product and each sum. Where `twice`, it loses m^2 roundings of
+    roundings of sum_i |beta_i K_ix| (Ogita, Rump, Oishi 2005, proposition 5.5). root holds root(K_ii).
     """
-    twice = (_SAFE * root.size * _UNIT) ** 2 * (np.abs(beta) * root).sum(axis=1)
-    return np.asarray(_LAST * _UNIT * norm + twice)
+    plain = _SAFE * _UNIT * (root.size + _LAST)
+    return np.asarray(np.where(twice, plain**2, plain) * (np.abs(beta) * root).sum(axis=-1))
 
 
-def plain_rounding(beta: Array, root: Array) -> Array:
-    """The same of plain sums: each product and each sum may lose a rounding."""
-    return np.asarray(_SAFE * _UNIT * (root.size + _LAST) * (np.abs(beta) * root).sum(axis=1))
+def last_digits(size: Array) -> Array:
+    """What is lost where numbers of such a size are rounded once, and in the few operations that make f of them."""
+    return np.asarray(_LAST * _UNIT * size)

@@ -230,9 +230,11 @@ class SpreadGram(Gram):
 
     @cached_property
     def _diag(self) -> Array:
-        parts = self.points.parts
-        found = self.engine.ask(diagonal_at, {b: (in_brief(part.rows), self.kernel) for b, part in parts.items()})
-        return in_order(parts, found, self.n)
+        out = np.empty(self.n)
+        for parts in self.points.waves(np.arange(self.n), DOUBLE):
+            told = {b: (in_brief(part.rows), self.kernel) for b, part in parts.items()}
+            put(out, parts, self.engine.ask(diagonal_at, told))
+        return out
 
     def diag(self) -> Array:
         return self._diag.copy()

@@ -153,13 +153,13 @@ def _changed(block: Block, message: Moved | Rescaled, change: Callable[[Piece], 
 
 
 @by_default
-def slopes(block: Block, problem: str, number: int) -> Slopes | Lost:
-    """F after this round."""
+def slopes(block: Block, problem: str, number: int, places: Rows) -> Slopes | Lost:
+    """F after this round, at some places."""
     with block.lock:
         known = block.pieces.get(problem)
         if known is None or known.round != number:
             return Lost()
-        return Slopes(known.piece.F, known.piece.error)  # which stays as it is until the reply is there
+        return Slopes(known.piece.F[places], known.piece.error)  # F stays as it is until the reply is there
 
 
 @by_default
@@ -186,7 +186,7 @@ def forget(block: Block, problem: str) -> None:
 
 def points_at(block: Block, rows: Rows) -> Points:
     """Some points."""
-    return _chosen(block.X, rows, take)
+    return chosen(block.X, rows, take)
 
 
 @by_default
@@ -201,7 +201,7 @@ def diagonal_at(block: Block, rows: Rows, kernel: Kernel) -> Array:
 @by_default
 def sums_at(block: Block, rows: Rows, sums: Array | None, support: Support) -> Array:
     """sums + sum_j weights_j k(z_j, x) at some points, a row for each problem, of values of the support's precision."""
-    found = sums_with(support, _chosen(block.X, rows, Chosen))
+    found = sums_with(support, chosen(block.X, rows, Chosen))
     if sums is not None:
         found += sums
     return found
@@ -216,13 +216,13 @@ def sums_with(support: Support, X: Any) -> Array:
 @by_default
 def weights_at(block: Block, rows: Rows, V: Array) -> Array:
     """w = sum_i v_i x_i of some points, a row for each problem."""
-    return linear_weights(_chosen(block.X, rows, Chosen), V)
+    return linear_weights(chosen(block.X, rows, Chosen), V)
 
 
 @by_default
 def scores_at(block: Block, rows: Rows, W: Array) -> Array:
     """<w, x> of some points, a column for each problem."""
-    return linear_scores(_chosen(block.X, rows, Chosen), W)
+    return linear_scores(chosen(block.X, rows, Chosen), W)
 
 
 @by_default
@@ -236,8 +236,8 @@ def moments(block: Block, rows: Rows, weight: Brief) -> Array:
     return np.array(found).reshape(-1, 3)
 
 
-def _chosen(X: Points, rows: Rows, copy: Callable[[Points, Index], Any]) -> Any:
-    """These rows, as they are where that takes no copy."""
+def chosen(X: Points, rows: Rows, copy: Callable[[Points, Index], Any]) -> Any:
+    """These rows of a block, as they are where that takes no copy."""
     if isinstance(rows, slice) and (size_of(rows) == X.shape[0] or not is_sparse(X)):
         return X if size_of(rows) == X.shape[0] else X[rows]
     return copy(X, some_of(rows, slice(0, size_of(rows))))

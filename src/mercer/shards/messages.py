@@ -125,7 +125,7 @@ class Refresh(Message):
 
 @dataclass(frozen=True, eq=False)
 class Slopes(Message):
-    """F of all points of a block, and by how much it may be wrong at any of them."""
+    """F of some points of a block, and by how much it may be wrong at any."""
 
     F: Array
     error: float

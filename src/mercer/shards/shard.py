@@ -32,9 +32,9 @@ _PIECE_COLUMNS = 4096  # Of one task.
 class Shard:
     """Some points, those in play, and who is not; rows of K are kept where their values are not cheap.
 
-    beta, F, `wrong` and the terms are those of the points in play. Rounding has made F wrong by no more than `wrong`:
-    what was added to it, in parts of which kernel values may differ. What rises and what sinks is added up apart, so
-    that sizes of sums are sums of sizes. `travel` is the sum of all |beta - old|.
+    beta, F, `added` and the terms are those of the points in play. What rises and what sinks is added to F apart, so
+    that sizes of sums are sums of sizes: `added` is all of them, and `travel` the sum of all |beta - old|. They bound
+    what rounding has done to F (`errors`).
     """
 
     active: Index
@@ -42,7 +42,7 @@ class Shard:
     terms: Terms
     beta: Array
     F: Array
-    wrong: Array
+    added: Array
     n: int  # how many are in play
     everyone: bool  # whether all are
     top: float  # the largest slope of what may rise,
@@ -51,6 +51,7 @@ class Shard:
     middle: float  # the bias: the middle of what the slopes leave for it
     free: int  # the number of coefficients between their bounds
     last: Index  # the last working set
+    inherited: Array  # by how much F may have been wrong in the beginning
     given: Array | None  # K of everyone, padded, where it is there and everyone in play
     held: Array | None  # the same, or the last block where that was of all in play
     stale: bool  # whether F of those left out is out of date
@@ -58,7 +59,7 @@ class Shard:
 
     def __init__(self, columns: Columns, terms: Terms, bias: bool, beta: Array, memory: float) -> None:
         self.whole, self.all_terms, self.bias = columns, terms, bias
-        self.all_beta, self.all_F, self.all_wrong = beta, terms.q - terms.r * beta, np.zeros(beta.size)
+        self.all_beta, self.all_F, self.all_added = beta, terms.q - terms.r * beta, np.zeros(beta.size)
         self.dtype = columns.dtype
         self.scratch: Array = np.empty(0, columns.dtype)
         self.kept: Kept | None = None
@@ -68,7 +69,8 @@ class Shard:
         elif not columns.cheap:
             self.kept = Kept(columns, memory)
         support = np.flatnonzero(beta)
-        self.travel, self.work, self.left_out = 0.0, 0.0, []
+        self.travel, self.work, self.left_out, self.inherited = 0.0, 0.0, [], np.zeros(1)
+        self.bounded = bool(self.whole.errors[1] < np.inf)
         self._play(np.arange(beta.size), self.whole)
         if support.size:
             self._subtract(support, np.zeros(support.size, bool), beta[support])
@@ -156,29 +158,25 @@ class Shard:
         self.travel += float(np.abs(delta).sum())
         self.work += float(places.size) * self.n
         if self.held is not None:
-            self.wrong += self.columns.error * float(np.abs(delta).sum())
+            self.added += float(np.abs(delta).sum())
             self._add_rows(self.held, places, -delta, self.F)
             return
         points, keep = self.columns.at[places], np.zeros(places.size, bool)
         if self.kept is not None:
             keep = free | (self.kept.slot_of[points] >= 0) | self.columns.dear
+        self._take_from(self.F, self.added, self.columns, points, keep, delta)
 
-        self._take_from(self.F, self.wrong, self.columns, points, keep, delta)
-
-    def _take_from(self, F: Array, wrong: Array, columns: Columns, points: Index, keep: Array, delta: Array) -> None:
-        """F -= sum_i delta_i k(point_i, columns), some by rows that are kept; how much more it may be wrong now."""
-        part, rest = columns.errors
-        wrong += (rest + ROUNDING.of_a_difference) * float(np.abs(delta).sum())
-        for sign in (1.0, -1.0):
-            some, sums = np.flatnonzero(sign * delta > 0.0), np.zeros(columns.n)
-            kept, others = some[keep[some]], some[~keep[some]]
+    def _take_from(self, F: Array, added: Array, columns: Columns, points: Index, keep: Array, delta: Array) -> None:
+        """F -= sum_i delta_i k(point_i, columns), some by rows that are kept."""
+        for which in (delta > 0.0, delta < 0.0) if self.bounded else (delta != 0.0,):
+            sums, kept, others = np.zeros(columns.n), np.flatnonzero(which & keep), np.flatnonzero(which & ~keep)
             if self.kept is not None:
                 for few in np.array_split(kept, kept.size // self.kept.count + 1):
-                    self._add_rows(self.kept.values, self.kept.get(points[few]), np.abs(delta[few]), sums)
+                    self._add_rows(self.kept.values, self.kept.get(points[few]), delta[few], sums)
             if others.size:
-                columns.add(points[others], np.abs(delta[others]), sums)
-            F -= sign * sums
-            wrong += part * sums
+                columns.add(points[others], delta[others], sums)
+            F -= sums
+            added += np.abs(sums, out=sums)
 
     def _add_rows(self, values: Array, slots: Index, v: Array, out: Array) -> None:
         """out += sum_k v_k of rows, by all cores where it is worth it."""
@@ -203,7 +201,7 @@ class Shard:
         )
         self.look()
         self.travel += travel
-        self.wrong += self.columns.error * travel if travel > 0.0 else 0.0
+        self.added += travel
         self.work += 2.0 * steps * len(K)
         return done, after - dual, travel * travel
 
@@ -213,7 +211,7 @@ class Shard:
         self.F[:] = q - factor * (q - self.F)
         self.beta *= factor
         self.travel *= factor
-        self.wrong *= factor
+        self.added *= factor
         self.look()
 
     # How far from the best answer.
@@ -234,6 +232,12 @@ class Shard:
         """K beta of all points, by F as it stands."""
         self.write()
         return np.asarray(self.all_terms.q - self.all_terms.r * self.all_beta - self.all_F)
+
+    def errors(self) -> Array:
+        """By how much rounding may have made the scores wrong, each of them."""
+        self.write()
+        part, rest = self.whole.errors
+        return np.asarray(self.inherited + part * self.all_added + (rest + ROUNDING.of_a_difference) * self.travel)
 
     def refresh(self, scores: Array) -> None:
         """F from K beta as it really is, where it matters, and all points in play."""
@@ -276,24 +280,24 @@ class Shard:
         self.write()
         for number, (out, beta_then) in enumerate(self.left_out):
             delta = self.all_beta - beta_then
-            moved, F, wrong = np.flatnonzero(delta), self.all_F[out], self.all_wrong[out]
+            moved, F, added = np.flatnonzero(delta), self.all_F[out], self.all_added[out]
             columns, points = self.whole.narrow(self.whole.at[out], self.whole.threads), self.whole.at[moved]
 
-            self._take_from(F, wrong, columns, points, np.zeros(moved.size, bool), delta[moved])
-            self.all_F[out], self.all_wrong[out] = F, wrong
+            self._take_from(F, added, columns, points, np.zeros(moved.size, bool), delta[moved])
+            self.all_F[out], self.all_added[out] = F, added
             self.work += float(moved.size) * out.size
             self.left_out[number] = out, self.all_beta.copy()
-        return self.scores(), self.all_wrong
+        return self.scores(), self.errors()
 
     def _play(self, active: Index, columns: Columns) -> None:
         t, self.n, self.everyone = self.all_terms, int(active.size), active.size == self.all_beta.size
         self.active, self.columns, self.stale = active, columns, False
         if columns.matrix is None:
             columns.ready()
-        self.terms, self.beta, self.F, self.wrong = t, self.all_beta, self.all_F, self.all_wrong
+        self.terms, self.beta, self.F, self.added = t, self.all_beta, self.all_F, self.all_added
         if not self.everyone:
             self.terms = t.at(active)
-            self.beta, self.F, self.wrong = self.beta[active], self.F[active], self.wrong[active]
+            self.beta, self.F, self.added = self.beta[active], self.F[active], self.added[active]
         self.last = np.empty(0, np.int64)
         K = self.whole.matrix
         self.given = K if K is not None and self.everyone and len(K) == padded(self.n) else None
@@ -304,4 +308,4 @@ class Shard:
         """beta and F of those in play, into those of all."""
         if not self.everyone:
             at = self.active
-            self.all_beta[at], self.all_F[at], self.all_wrong[at] = self.beta, self.F, self.wrong
+            self.all_beta[at], self.all_F[at], self.all_added[at] = self.beta, self.F, self.added

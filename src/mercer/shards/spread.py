@@ -26,10 +26,11 @@ from ..columns import SCRATCH, Columns, padded
 from ..columns.columns import BATCH
 from ..kernels.points import take
 from ..losses import Terms
+from ..memory import DOUBLE
 from ..parallel import thread_count
 from ..types import Array, DType, Index, Points
 from . import block as verbs
-from .afar import SpreadGram, in_order, joined
+from .afar import SpreadGram, joined, put
 from .compact import Brief, BriefTerms, Coefficients, in_brief
 from .engine import TRIES, WorkersLostError
 from .messages import Ask, Begin, Candidates, Lost, Moved, Refresh, Rescaled, Slopes, Summary
@@ -224,11 +225,15 @@ class Spread:
         """K beta after this round, by F as the blocks have it, and its error at most; None, once that is past."""
         if number != self.round:
             return None
-        replies: dict[int, Slopes] = self._exchange(verbs.slopes, dict.fromkeys(self.parts, (self.problem, number)))
-        F = in_order(self.parts, {b: reply.F for b, reply in replies.items()}, self.n)
+        F, error = np.empty(self.n), 0.0
+        for parts in self.points.waves(np.arange(self.n), DOUBLE):
+            told = {b: (self.problem, number, in_brief(self.points.place[part.places])) for b, part in parts.items()}
+            replies: dict[int, Slopes] = self._exchange(verbs.slopes, told)
+            put(F, parts, {b: reply.F for b, reply in replies.items()})
+            error = max(error, *(reply.error for reply in replies.values()))
         scores = self.terms.q - self.terms.r * self.beta - F
         self.fetched, self.fetched_at = scores, self.round
-        return scores, max(reply.error for reply in replies.values())
+        return scores, error
 
     def refresh(self, scores: Array) -> None:
         """F from K beta as it really is."""

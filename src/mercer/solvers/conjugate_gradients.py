@@ -22,7 +22,8 @@ BY_SINGLE = float(np.sqrt(np.finfo(np.float32).eps))
 class Standing:
     """Where conjugate gradients stand: V, A V, and the residual B - A V.
 
-    fresh: A V is a product with V itself, not a sum of products. stuck: no column had a direction to go.
+    fresh: A V is a product with V itself, not a sum of products. stuck: no column had a direction to go. step: how far
+    each column went along the last direction that was multiplied by A.
     """
 
     V: Array
@@ -30,6 +31,7 @@ class Standing:
     R: Array
     fresh: bool = True
     stuck: bool = False
+    step: Array | None = None
 
     @classmethod
     def zero(cls, B: Array) -> Standing:
@@ -65,12 +67,13 @@ def conjugate_gradients(
         curvature = inner_products(P[:counted], AP[:counted])
         good = (curvature > 0.0) & (slope > 0.0) & np.isfinite(curvature) & np.isfinite(slope)
         step = np.where(good, slope / np.where(good, curvature, 1.0), 0.0)
-        P, AP = np.where(good, P, 0.0), np.where(good, AP, 0.0)  # a column that overflowed stays where it is
+        if not good.all():  # a column that overflowed stays where it is
+            P, AP = np.where(good, P, 0.0), np.where(good, AP, 0.0)
         if further is not None and bool((np.abs(step - 1.0) < A_DIGIT).all()):
             columns = Standing(V + P, further, B - further)
         else:
             AV = columns.AV + step * AP
-            columns = Standing(V + step * P, AV, R - step * AP, fresh=False, stuck=not good.any())
+            columns = Standing(V + step * P, AV, R - step * AP, fresh=False, stuck=not good.any(), step=step)
         last = yield columns
         Z = precondition(columns.R)
         after, across = inner_products(columns.R[:counted], Z[:counted]), inner_products(R[:counted], Z[:counted])

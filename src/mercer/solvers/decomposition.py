@@ -33,7 +33,7 @@ import numpy as np
 from .._core.core import CHOICE
 from .._core.reference import CHUNK, FOUND, MOST_NEWTON
 from ..amounts import A_DIGIT, FEW, ROUNDING, TOLERANCE
-from ..limits import look
+from ..limits import deadline, look, now, require
 from ..losses import HardMargin
 from ..params import require_integer
 from ..problem import Problem, feasible_start
@@ -95,6 +95,7 @@ class Descent:
     floor: float  # a violation that values of this precision cannot mend
     rejoin_at: float  # the violation at which those left out come back
     largest: int  # the most points of a working set, for its K to be within the memory that is left for it
+    turn: float = 0.0  # seconds that the blocks of a working set took the last time
 
     def __init__(self, problem: Problem, beta: Array, working_set: int) -> None:
         self.problem, self.working_set = problem, working_set
@@ -147,7 +148,7 @@ class Descent:
         self.failures, self.idle = 0, 0
         self._take(np.dtype(np.float64), np.zeros_like(scores))
         self.shard.work += shard.work
-        self.shard.all_wrong[:] = shard.all_wrong
+        self.shard.inherited = shard.errors()
         self.shard.all_beta[:] = shard.all_beta
         self.shard.refresh(scores)
         self._begin()
@@ -189,7 +190,7 @@ class Descent:
         gap, scores = None if self.hard else shard.gap(), shard.scores()
         return Iterate(
             shard.all_beta, scores, shard.middle, self.dual, partial=early, behind=shard.stale, done=done, gap=gap,
-            work=work, error=np.inf if shard.stale else shard.all_wrong, note=self.note,
+            work=work, error=np.inf if shard.stale else shard.errors(), note=self.note,
             fetch=partial(shard.caught_up, shard.travel) if shard.stale else None,
         )  # fmt: skip
 
@@ -241,7 +242,7 @@ class Descent:
     def _working_set(self) -> Index:
         """All points, where they are few; else half of the last set, and the worst of the others."""
         shard, most = self.shard, self.largest
-        limit = min(self.working_set, max(self.problem.n, WHOLE) // _OF_ALL)
+        limit = min(self.working_set, max(self.problem.n, FEW.points_exact) // _OF_ALL)
         limit = limit // _DEAR if shard.columns.dear else limit
         mostly_free = min(int(_MOSTLY_FREE * shard.free), _MOST_SETS * limit)
         if shard.n <= min(max(WHOLE, limit, mostly_free), most):
@@ -283,6 +284,7 @@ class Descent:
         shard, n = self.shard, W.size
         beta, F, zeros = small.beta[:n].copy(), small.F[:n].astype(np.float64), np.zeros(n)
         look()  # nothing has moved yet
+        require(self.turn)
         taken, violation = core.pair_descent(K, *small, tol, 2 * _MANY * len(K))
         shard.work += 2.0 * taken * len(K)
         if violation <= tol:
@@ -294,13 +296,15 @@ class Descent:
         F += r * delta
         core.add_rows(K[:, :n], moved, delta[moved], F)
         terms, found = np.stack([zeros, r, eps, lo, hi])[:, None], np.zeros((1, FOUND))
-        beta, goals, itself = small.beta[:n].copy(), np.array([[0.0, least]]), np.zeros((1, 2), np.int64)
+        beta, goals, itself = small.beta[:n].copy(), np.array([[0.0, least, 0.0]]), np.zeros((1, 2), np.int64)
         for _ in range(_TURNS):
             look()
+            began = now()
             core.settle_cells(K, terms, itself, goals, beta[None], F[None], found, self.problem.bias, _STEPS)
             done, steps, newton, _, free, *_ = found[0].tolist()
             shard.work += 2.0 * steps * len(K) + newton * min(free, MOST_NEWTON) ** 3 / LINEAR
-            if done or steps < _STEPS:
+            self.turn = now() - began
+            if done or steps < _STEPS or self.turn > deadline().left():  # what has moved so far counts
                 break
         small.beta[:n] = beta
 

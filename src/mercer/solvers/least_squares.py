@@ -1,7 +1,8 @@
 """Least squares of y - f, by conjugate gradients in explicit features: a fair answer for any loss, and soon found.
 
 Each step is two passes over the features. After few of them the objective is nearer to the best possible than after as
-many passes of coordinate descent, whose coefficients raise the dual while their primal value is still poor.
+many passes of coordinate descent, whose coefficients raise the dual while their primal value is still poor. Then the
+answer goes towards those of stochastic steps, for as long as there is time.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._core.core import CHOICE
+from ..amounts import TOLERANCE
 from ..arithmetic import inner
 from ..limits import look
 from ..problem import Problem
@@ -23,12 +25,13 @@ from ..types import Array
 from .base import Iterate, Solver
 from .conjugate_gradients import USUAL_STEPS, Standing, conjugate_gradients
 from .features_or_kernels import table_of
+from .stochastic import StochasticSubgradient
 
 
 @dataclass(frozen=True)
 class LeastSquares(Solver):
-    """The answer where time is short, of a problem with explicit features: towards least squares, as far as that helps
-    with the loss.
+    """The answer where time is short, of a problem with explicit features: towards least squares, and then towards each
+    answer of stochastic steps, as far as that helps with the loss.
     """
 
     exhausted: ClassVar[Status] = Status.OUT_OF_TIME
@@ -38,11 +41,16 @@ class LeastSquares(Solver):
         core, design = CHOICE.functions, problem.gram.design
         points, zeros = table_of(problem, design.squared_norms), np.zeros(problem.n)
         beta, scores, (b, _) = zeros.copy(), zeros.copy(), problem.nothing
-        for target, target_scores in _least_squares(problem):
-            b = core.approach(beta, scores, b, target, target_scores, points, problem.bias)
-            losses, _ = core.losses_and_conjugates(scores + b, points, zeros)
-            gap = 0.5 * inner(beta, scores) + losses
-            yield Iterate(beta, scores, b, 0.0, gap=gap, dual_beta=zeros)
+        fair = (Iterate(target, held, dual=0.0, dual_beta=zeros) for target, held in _least_squares(problem))
+        steps, primal = StochasticSubgradient(random_state=0).iterates(problem, None), np.inf
+        for targets in (fair, steps):
+            for target in targets:
+                b = core.approach(beta, scores, b, target.beta, target.scores, points, problem.bias)
+                losses, _ = core.losses_and_conjugates(scores + b, points, zeros)
+                before, primal = primal, 0.5 * inner(beta, scores) + losses
+                yield Iterate(beta, scores, b, target.dual, gap=primal - target.dual, dual_beta=target.dual_beta)
+                if targets is fair and before - primal <= TOLERANCE * primal:
+                    break
 
 
 def _least_squares(problem: Problem) -> Generator[tuple[Array, Array], None, None]:

@@ -11,6 +11,10 @@ from .triangular import factor_work
 
 PER_DENSE_ENTRY, PER_SPARSE_ENTRY = 0.25, 1.0
 PER_ROW = 10.0
+PER_PAIR = 0.5
+"""Of entries of a sparse row; half of the pairs are computed."""
+OF_A_PRODUCT = 0.5
+"""Of the time of a pass, in which rows come in random order."""
 FLOPS = 25.0
 """Multiplications of dense float64 matrices in a nanosecond."""
 
@@ -26,6 +30,8 @@ class SizedRows(Protocol):
 
     @property
     def sparse(self) -> bool: ...
+    @property
+    def pairs(self) -> float: ...
 
 
 def of_a_pass(design: SizedRows) -> float:
@@ -33,10 +39,17 @@ def of_a_pass(design: SizedRows) -> float:
     return design.entries * (PER_SPARSE_ENTRY if design.sparse else PER_DENSE_ENTRY) + PER_ROW * design.n
 
 
+def of_a_product(design: SizedRows) -> float:
+    """To multiply all rows by a vector, and to add them up, each times what came out."""
+    return OF_A_PRODUCT * of_a_pass(design)
+
+
 def of_squares(design: SizedRows, rows: int, side: int) -> float:
     """To sum up z z' of some rows, in `side` coordinates, or in as many as a sparse row has entries."""
     entries = design.entries / design.n
-    return 0.5 * rows * entries * (min(entries, side) if design.sparse else side / FLOPS)
+    if design.sparse:
+        return 0.5 * PER_PAIR * rows * min(design.pairs, entries * side)
+    return 0.5 * rows * entries * (1.0 + side / FLOPS)
 
 
 def of_a_factor(side: int) -> float:

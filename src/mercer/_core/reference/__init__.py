@@ -21,6 +21,9 @@ from .features import weighted as weighted
 from .few import square_points as square_points
 from .few import sum_points as sum_points
 from .free_step import free_step as free_step
+from .logistic import entropies as entropies
+from .logistic import logistic as logistic
+from .logistic import logistic_bends as logistic_bends
 from .newton import solve_definite as solve_definite
 from .packing import pack as pack
 from .pairs import CHUNK as CHUNK
@@ -32,6 +35,7 @@ from .points import account as account
 from .points import choose as choose
 from .points import extremes as extremes
 from .points import shares as shares
+from .proximal import add_dense_squares as add_dense_squares
 from .proximal import add_sparse_squares as add_sparse_squares
 from .proximal import proximal_point as proximal_point
 from .proximal import proximal_slope as proximal_slope

@@ -17,21 +17,25 @@ from .rows import add_rows
 FOUND = 11  # facts about each cell
 _OTHERS, _LARGEST, _WORTH_BLOCKS, _SMALL = 384, 2000, 0.4, 768
 _BLOCK_PART, _ALL_PART = 0.1, 0.01
-_LEAST_BURST, _MOST_BURST, _NEWTON_COST = 4.0, 64.0, 0.1
-MOST_NEWTON, _SINGLE_NEWTON, _CHEAP_NEWTON, _FAIR_NEWTON, _WORTH_NEWTON = 1600, 300, 200, 1200, 0.1
+_LEAST_BURST, _MOST_BURST, _NEWTON_COST = 4.0, 64.0, 0.01
+MOST_NEWTON, _SINGLE_NEWTON, _CHEAP_NEWTON, _WORTH_NEWTON = 1600, 300, 200, 0.1
+_MOST_CONJUGATE, _FIRST_FEW, _CONJUGATE, _PROMISING = 12, 4, 1e-10, 1e-4
 _MOST_BLOCKS, _MOST_CYCLES, _MOST_HALVINGS = 400, 30, 8
 _LEAST_VIOLATION, _RIDGE, _SINGLE_RIDGE = 1e-13, 1e-7, 1e-5
 _FEW_AT_BOUNDS = 0.05
+_NO_LESS = 1e-9
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 
 def settle_cells(
     K: Array, terms: Array, start: Index, goals: Array, beta: Array, F: Array, found: Array, bias: bool, most: int
 ) -> None:
-    """Descend in each cell until its gap is goals[:, 0] of the objective, or no more than goals[:, 1].
+    """Descend in each cell until its gap is goals[:, 0] of the objective and, where goals[:, 2] is not 0, no more than
+    so much of f^2 at all points that cannot move (or 1e-9 of the objective); or no more than goals[:, 1].
 
     terms are q, r, eps, lo and hi of each cell and point. A cell c starts from the answer of cell start[c, 1] before
-    it: coefficients at a bound go to the new one, and the sum is repaired; or from itself (start[c, 1] = c), with its
+    it: coefficients at a bound go to the new one (those that could not move there are those of cell start[c, 0], with a
+    smaller C), and the sum is repaired; or from itself (start[c, 1] = c), with its
     own beta and F, and, where these are nearly right, with Newton steps first. But where start[c, 0] is a cell before
     it, with a smaller C, and few of its coefficients (none, for those that start from themselves) are at a bound, it
     starts from that one: it is nearly the answer. beta and F are changed in place; K is float32 and
@@ -45,8 +49,9 @@ def settle_cells(
         first = smaller if part == 0.0 or (part < _FEW_AT_BOUNDS and not again) else other
         problem = _Problem(K, terms[:, c], beta[c], F[c], bias)
         if first < c:
-            problem.start(terms[:, first], beta[first], F[first])
-        found[c] = problem.settle(goals[c, 0], goals[c, 1], most, again)
+            some = smaller if smaller < c else first
+            problem.start(terms[:, first], beta[first], F[first], terms[:, some], beta[some])
+        found[c] = problem.settle(goals[c], most, again)
 
 
 def _part_at_bounds(terms: Array, beta: Array) -> float:
@@ -58,7 +63,7 @@ def _part_at_bounds(terms: Array, beta: Array) -> float:
 def judge_cells(terms: Array, beta: Array, F: Array, found: Array, bias: bool) -> None:
     """As `settle_cells`, without a step."""
     for c in range(len(beta)):
-        found[c] = _Problem(np.zeros((0, 0)), terms[:, c], beta[c], F[c], bias).settle(0.0, 0.0, 0, False)
+        found[c] = _Problem(np.zeros((0, 0)), terms[:, c], beta[c], F[c], bias).settle(np.zeros(3), 0, False)
 
 
 class _Problem:
@@ -71,11 +76,11 @@ class _Problem:
         side = np.where(self.q == 1.0, self.lo == 0.0, (self.q == -1.0) & (self.hi == 0.0))
         self.hinge = bias and bool(((self.eps == 0.0) & (self.r == 0.0) & side)[inside].all())
 
-    def settle(self, goal: float, least: float, most: int, again: bool) -> tuple[float, ...]:
+    def settle(self, goal: Array, most: int, again: bool) -> tuple[float, ...]:
         """Descend; what `settle_cells` tells of a cell."""
         steps = newton = rounds = 0
         travel, old = 0.0, np.inf
-        found = self.look(goal, least)
+        found = self.look(goal)
         while rounds < _MOST_BLOCKS and not found[0] and steps < most:
             top, bottom = found[4:6]
             violation = top - bottom
@@ -83,21 +88,24 @@ class _Problem:
                 break
             slow, old = violation > 0.5 * old and violation < _WORTH_NEWTON, violation
             block = _Block(self, *self.chosen(found[1], top, bottom), 0.5 * (top + bottom) if self.bias else 0.0)
-            first = found[1] <= (_FAIR_NEWTON if again else _CHEAP_NEWTON) and violation < _WORTH_NEWTON
+            first = (again or found[1] <= _CHEAP_NEWTON) and violation < _WORTH_NEWTON
             taken, tried = block.descend(violation, slow, first, again)
             moved = self.move(block)
             steps, newton, travel = steps + taken, newton + tried, travel + moved
             if moved == 0.0:
                 break
-            found = self.look(goal, least)
+            found = self.look(goal)
+            again = again or found[3] <= goal[0] * max(abs(found[2]), abs(found[2] + found[3]))
             rounds += 1
         done, free, dual, gap, top, bottom, scale = found
         return float(done), steps, newton, rounds, free, dual, gap, top, bottom, travel, scale
 
-    def start(self, terms: Array, beta: Array, F: Array) -> None:
-        """From the answer of another cell."""
-        q, r, _, lo, hi = terms
-        to = np.where((beta >= hi) & (hi > 0.0), self.hi, np.where((beta <= lo) & (lo < 0.0), self.lo, beta))
+    def start(self, terms: Array, beta: Array, F: Array, smaller: Array, known: Array) -> None:
+        """From the answer of another cell, and for points that could not move there from that for a smaller C."""
+        q, r = terms[:2]
+        there = terms[3] < terms[4]
+        own, lo, hi = np.where(there, beta, known), *np.where(there, terms[3:], smaller[3:])
+        to = np.where((own >= hi) & (hi > 0.0), self.hi, np.where((own <= lo) & (lo < 0.0), self.lo, own))
         self.beta[:] = np.clip(to, self.lo, self.hi)
         self.F[:] = self.q - (q - F - r * beta)
         if self.bias:
@@ -116,7 +124,7 @@ class _Problem:
         taken = np.clip(abs(excess) - (np.cumsum(room) - room), 0.0, room)
         self.beta[may] = np.where(taken == room, end[may], self.beta[may] - sign * taken)
 
-    def look(self, goal: float, least: float) -> tuple[bool, int, float, float, float, float, float]:
+    def look(self, goal: Array) -> tuple[bool, int, float, float, float, float, float]:
         """Whether the gap is small, how many are free, the dual value, the gap, the extremes, and the factor of w."""
         top, bottom, free = extremes(self.F, self.beta, self.eps, self.lo, self.hi)
         if not self.bias:
@@ -128,8 +136,15 @@ class _Problem:
             longer = 1.0 / (1.0 - 0.5 * (top - bottom))
             other = self._stretched(longer, b, dual)
             gap, scale = (other, longer) if other < gap else (gap, scale)
-        done = gap <= goal * max(abs(dual), abs(dual + gap)) or gap <= least
+        size = max(abs(dual), abs(dual + gap))
+        sure = goal[2] == 0.0 or gap <= max(_NO_LESS * size, goal[2] * self._nearest(b, scale))
+        done = bool(gap <= goal[1] or (gap <= goal[0] * size and sure))
         return done, free, dual, gap, top, bottom, scale
+
+    def _nearest(self, b: float, scale: float) -> float:
+        """The least f^2 of a point that cannot move."""
+        f = scale * (self.q - self.r * self.beta - self.F + b)
+        return float(np.abs(f[self.lo >= self.hi]).min(initial=np.inf)) ** 2
 
     def _stretched(self, longer: float, b: float, dual: float) -> float:
         """The gap of a longer w, with what rounding may have done to a difference of large numbers."""
@@ -240,7 +255,7 @@ class _Block:
         high = np.where((eps > 0.0) & (own < 0.0), 0.0, self.hi)
         free = np.flatnonzero((low < own) & (own < high) & ~((eps > 0.0) & (own == 0.0)))
         free = free[free < self.q]
-        if not 2 <= free.size <= MOST_NEWTON:
+        if free.size < 2:
             return 0.0, 0
         low, high, slope = low[free], high[free], self.F[free] - np.sign(own[free]) * eps[free]
         d = self._direction(free, slope)
@@ -266,22 +281,57 @@ class _Block:
         return best, 1
 
     def _direction(self, free: Index, slope: Array) -> Array | None:
-        """d solves (K + r) d + b = slope with sum d = 0."""
-        few = free.size < _SINGLE_NEWTON
-        kind, ridge = (np.float64, _RIDGE) if few else (np.float32, _SINGLE_RIDGE)
-        largest, size = float(self.diag[free].max()), float(np.abs(slope).max()) or 1.0
+        """d solves (K + r) d + b = slope with sum d = 0: by a factor, or, of many, by conjugate gradients."""
+        if free.size < _SINGLE_NEWTON:
+            found = self._inverse(free, slope, np.float64, _RIDGE)
+            d = None if found is None else found[0] - found[1] * self._mean(*found)
+        else:
+            d = self._conjugate(free, slope, False)
+            if d is None and free.size <= MOST_NEWTON and self._inverse(free, slope, np.float32, _SINGLE_RIDGE):
+                d = self._conjugate(free, slope, True)
+        return d if d is not None and np.isfinite(d).all() else None
+
+    def _mean(self, step: Array, ones: Array) -> float:
+        return float(step.sum() / ones.sum()) if self.bias else 0.0
+
+    def _inverse(self, free: Index, given: Array, kind: type, ridge: float) -> tuple[Array, Array] | None:
+        """What the inverse of K + r makes of `given` and of ones, with a ridge that grows until there is one."""
+        largest, size = float(self.diag[free].max()), float(np.abs(given).max()) or 1.0
         while True:
-            H = self.K[np.ix_(free, free)].astype(kind)
+            H: Array = self.K[np.ix_(free, free)].astype(kind)
             H[np.diag_indices(free.size)] = self.diag[free] + ridge * largest
-            both = np.column_stack([slope / size, np.ones(free.size)]).astype(kind)
+            both: Array = np.column_stack([given / size, np.ones(free.size)]).astype(kind)
             if solve_definite(H, both):
-                break
+                return size * both[:, 0].astype(np.float64), both[:, 1].astype(np.float64)
             if ridge > 1e-2:
                 return None
             ridge *= 100.0
-        step, ones = size * both[:, 0].astype(np.float64), both[:, 1].astype(np.float64)
-        d = step - ones * (step.sum() / ones.sum()) if self.bias else step
-        return d if np.isfinite(d).all() else None
+
+    def _conjugate(self, free: Index, slope: Array, by_factor: bool) -> Array | None:
+        """Conjugate gradients, with a rough factor for a preconditioner; without one, if the first few steps say that
+        it will not take many.
+        """
+        d, along, left, before, first = np.zeros(free.size), np.zeros(free.size), slope.copy(), np.inf, 0.0
+        H = self.K[np.ix_(free, free)].astype(np.float64)
+        H[np.diag_indices(free.size)] += self.r[free]
+        for k in range(_MOST_CONJUGATE):
+            found = self._inverse(free, left, np.float32, _SINGLE_RIDGE) if by_factor else None
+            near, ones = found if found else (left, np.ones(free.size))
+            near = near - ones * self._mean(near, ones)
+            size = float(left @ near)
+            first = size if k == 0 else first
+            if size <= _CONJUGATE * first:
+                return d
+            if not by_factor and k == _FIRST_FEW and size > _PROMISING * first:
+                return None
+            along, before = near + size / before * along, size
+            product = H @ along
+            curved = float(along @ product)
+            if not curved > 0.0:
+                return d
+            d += size / curved * along
+            left -= size / curved * product
+        return d
 
     def _bent(self, own: Array, low: Array, high: Array, d: Array) -> tuple[Array, bool]:
         """clip(beta + d - lambda) - beta; and whether no bound was met."""

@@ -38,6 +38,16 @@ def proximal_slope(f: Array, df: Array, step: float, terms: Array, centre: Array
     return float((np.clip(s, lo, hi) * df).sum())
 
 
+def add_dense_squares(X: Array, rows: Index, weight: Array, single: bool, out: Array, ones: Array) -> None:
+    """out += sum_k weight_k x x' over these rows, on and above the diagonal; ones += sum weight_k x.
+
+    `single`: sums over a few float32 rows at a time may be float32.
+    """
+    Z = X[rows].astype(np.float64)
+    out += np.triu(Z.T @ (weight[:, None] * Z))
+    ones += weight @ Z
+
+
 def add_sparse_squares(
     begin: Array, column: Array, value: Array, rows: Index, weight: Array, out: Array, ones: Array
 ) -> None:

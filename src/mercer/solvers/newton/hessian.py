@@ -137,7 +137,7 @@ class Hessian:
         change, self.weight = weight - self.weight, weight
         rows = np.flatnonzero(change)
         change = change[rows]
-        squares, total = self.design.squares(rows, change, np.float32 if self.single else np.float64)
+        squares, total = self.design.squares(rows, change, self.single)
         self.squares += squares
         self.sum += total
         if self.single and np.trace(self.squares) > _MOST_SINGLE * unit:

@@ -189,7 +189,7 @@ class Reweighted:
         """The slope of the objective after a part of a step."""
         loss, y, C = self.data
         regular = inner(self.w + part * step.w, step.w) + self.bias.penalty * (self.e + part * step.e) * step.e
-        return regular + inner(C * step.f, loss.slope(y, self.f + part * step.f))
+        return regular + loss.slope_along(y, C, self.f, step.f, part)
 
     @np.errstate(over="ignore", invalid="ignore")
     def _direction(self) -> NewtonStep:
@@ -209,11 +209,14 @@ class Reweighted:
             p, p_e, q_c = P[:d, 0], float(P[d, 0]), P[d + 1 :, 0]
             image = design.weighted(np.ascontiguousarray(p), column * p_e, rate, s)
             near.spent += 1.0
-            # A free bias follows: s is centred, with the weights of M for the coefficients, of D for all else.
-            mean, other = (0.0, 0.0) if penalty else (_mean(s, rate), _mean(s, near.weight))
-            p_c, t = q_c - near.weight * (s - other), rate * (s - mean)
             out = np.empty_like(P)
-            out[:d, 0], out[d, 0], out[d + 1 :, 0] = p + image - mean * rates, p_e + column * penalty * t.sum(), p_c + t
+            if penalty:
+                out[:d, 0], out[d, 0] = p + image, p_e + column * inner(rate, s)
+                out[d + 1 :, 0] = q_c + (rate - near.weight) * s
+            else:  # a free bias follows: s is centred, with the weights of M for the coefficients, of D for all else
+                mean, other = _mean(s, rate), _mean(s, near.weight)
+                out[:d, 0], out[d, 0] = p + image - mean * rates, p_e
+                out[d + 1 :, 0] = q_c - near.weight * (s - other) + rate * (s - mean)
             return out
 
         def precondition(R: Array) -> Array:
@@ -223,15 +226,17 @@ class Reweighted:
         right = np.concatenate([self.right, [penalty * self.right_e], self.beta - self.v])[:, None]
         enough = precision**2 * float((right[: d + 1] ** 2).sum())
         steps = conjugate_gradients(right, Standing.zero(right), apply, precondition, counted=d + 1)
+        f: Array = np.zeros(design.n)
         for found in islice(steps, MOST_STEPS):
             look()
+            assert found.step is not None
+            f += float(found.step[0]) * s
             if found.stuck or not float((found.R[: d + 1] ** 2).sum()) > enough:
                 break
         dw, de = np.ascontiguousarray(found.V[:d, 0]), float(found.V[d, 0])
-        f = design.dots(dw)
         if not penalty:
             de = -_mean(f, rate)
-        f += column * de
+            f += de
         return NewtonStep(dw, de, f, self.beta - self.v - found.R[d + 1 :, 0] - rate * f)
 
     @property

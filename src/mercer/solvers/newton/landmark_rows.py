@@ -26,7 +26,7 @@ from ..triangular import backward, forward
 class LandmarkRows:
     """Z, as `irls.py` and `preconditioner.py` use a Design. Rows of k(x, l) are called G."""
 
-    sparse, constant = False, 0.0
+    sparse, constant, pairs = False, 0.0, 0.0
 
     def __init__(self, kernel: Kernel, X: Points, landmarks: Points, L: Array, dtype: Any) -> None:
         self.kernel, self.X, self.landmarks, self.L, self.dtype = kernel, X, landmarks, L, np.dtype(dtype)

@@ -17,7 +17,7 @@ from ...amounts import A_DIGIT, SOME_OF_THE_TIME
 from ...arithmetic import inner
 from ...limits import deadline, flop_seconds
 from ...types import Array
-from ..nanoseconds import of_a_factor, of_a_pass, of_squares
+from ..nanoseconds import of_a_factor, of_a_product, of_squares
 from ..triangular import NotDefiniteError, factor_work, inverse_of
 from .hessian import Bias, Bordered
 from .line_search import TRIALS
@@ -34,7 +34,7 @@ class Preconditioner:
         n, d = design.n, design.width
         self.design, self.bias, self.weight = design, bias, np.zeros(n)
         self.inverse: Bordered | None = None
-        product, square = 2.0 * of_a_pass(design), of_squares(design, 1, d)
+        product, square = of_a_product(design), of_squares(design, 1, d)
         self.size = int(min(max(ROWS_PER_FEATURE * d, _CHEAP_PASSES * product / max(square, 1.0)), n))
         self.cost = (self.size * square + of_a_factor(d)) / max(product, 1.0) if d <= n else np.inf
         self.possible, self.spent = self.cost <= _MOST_PASSES, _CHEAP_PASSES

@@ -14,11 +14,12 @@ from ...arithmetic import by_default
 from ...columns import block_between
 from ...gram import Gram
 from ...gram.pivoted import pivoted_cholesky
-from ...kernels.points import take
+from ...kernels.points import Chosen, take
 from ...limits import look
 from ...shards.afar import Share, SpreadPoints, in_order
-from ...shards.block import Block
-from ...types import Array, Index
+from ...shards.block import Block, chosen
+from ...shards.compact import Rows, in_brief, size_of, some_of
+from ...types import Array, Index, Points
 from ..triangular import factored
 from .landmark_rows import LandmarkRows
 
@@ -58,39 +59,38 @@ class SpreadLandmarkRows(LandmarkRows):
         self, verb: Callable[..., Any], parts: dict[int, Share], own: dict[int, tuple[Any, ...]]
     ) -> dict[int, Any]:
         look()
-        messages = {b: (parts[b].rows, *own[b]) for b in parts}
+        messages = {b: (in_brief(parts[b].rows), *own[b]) for b in parts}
         return self.X.engine.ask(verb, messages, (self.kernel, self.landmarks, self.dtype.name))
 
 
-def _rows_of(block: Block, rows: Index, told: Any) -> LandmarkRows:
+def _rows_of(X: Points, told: Any) -> LandmarkRows:
     kernel, landmarks, dtype = told
-    whole = rows.size == block.X.shape[0] and np.array_equal(rows, np.arange(rows.size))
-    return LandmarkRows(kernel, block.X if whole else take(block.X, rows), landmarks, np.empty((0, 0)), dtype)
+    return LandmarkRows(kernel, X, landmarks, np.empty((0, 0)), dtype)
 
 
 @by_default
-def squares_of_rows(block: Block, rows: Index, weight: Array, told: Any) -> tuple[Array, Array]:
+def squares_of_rows(block: Block, rows: Rows, weight: Array, told: Any) -> tuple[Array, Array]:
     """sum weight_i g_i g_i' and sum weight_i g_i over some rows of a block."""
-    return _rows_of(block, rows, told).raw_squares(np.arange(rows.size), weight)
+    return _rows_of(block.X, told).raw_squares(some_of(rows, slice(0, size_of(rows))), weight)
 
 
 @by_default
-def values_of_rows(block: Block, rows: Index, c: Array, told: Any) -> Array:
+def values_of_rows(block: Block, rows: Rows, c: Array, told: Any) -> Array:
     """G c."""
-    return _rows_of(block, rows, told).values(c)
+    return _rows_of(chosen(block.X, rows, Chosen), told).values(c)
 
 
 @by_default
-def pulled_by_rows(block: Block, rows: Index, v: Array, told: Any) -> Array:
+def pulled_by_rows(block: Block, rows: Rows, v: Array, told: Any) -> Array:
     """G'v."""
-    return _rows_of(block, rows, told).pulled(v)
+    return _rows_of(chosen(block.X, rows, Chosen), told).pulled(v)
 
 
 @by_default
-def both_of_rows(block: Block, rows: Index, c: Array, shift: float, rate: Array, told: Any) -> tuple[Array, Array]:
+def both_of_rows(block: Block, rows: Rows, c: Array, shift: float, rate: Array, told: Any) -> tuple[Array, Array]:
     """s = G c + shift, and G'(rate s)."""
-    s = np.empty(rows.size)
-    return s, _rows_of(block, rows, told).both(c, shift, rate, s)
+    s = np.empty(size_of(rows))
+    return s, _rows_of(chosen(block.X, rows, Chosen), told).both(c, shift, rate, s)
 
 
 def landmark_rows(gram: Gram, landmarks: int, seed: int | None) -> tuple[LandmarkRows, Index]:

@@ -185,9 +185,9 @@ def measured(problem: FeatureProblem, w: Array) -> Measured:
     if problem.bias:  # one more target, of ones, from which nothing is taken: it pulls towards the sum of z(x)
         stream = stream.with_ones()
         coefficients, centre = np.column_stack([coefficients, np.zeros(m)]), np.append(centre, 0.0)
-    errors = np.empty((stream.n, stream.targets))
+    errors = np.empty((stream.n, k))
     found = sums(stream, problem.features, coefficients, np.float64, centre=centre, errors=errors)
-    pulled, totals, errors = problem.projected(found.pulled), found.totals[:k], errors[:, :k]
+    pulled, totals = problem.projected(found.pulled), found.totals[:k]
     mean = pulled[:, k:] / found.mass if problem.bias else np.zeros((m, 1))
     b = totals / found.mass if problem.bias else np.zeros(k)
     residual = pulled[:, :k] - mean * totals - problem.penalty * w

@@ -130,7 +130,8 @@ def sums(
     centre: Array | None = None,
     errors: Array | None = None,
 ) -> Sums:
-    """One pass over the rows; t is the target less its centre, or 0 without one. e is kept in `errors`, if given.
+    """One pass over the rows; t is the target less its centre, or 0 without one. `errors`, if given, gets e
+    of as many targets as it has columns.
 
     Each thread has rows and a sum of its own, so that the same input on as many threads gives the same bits.
     """
@@ -170,7 +171,7 @@ def _sums_of_piece(
             squares = np.einsum("ij,ij->j", weighted, e)
             own.append(Sums(_product(G.T, weighted), squares, weighted.sum(axis=0), float(weight.sum())))
             if errors is not None:
-                errors[rows] = e
+                errors[rows] = e[:, : errors.shape[1]]
         found[thread] = _added(own)
 
     for_each(range(threads), work, threads)

@@ -1,0 +1,234 @@
+"""Losses with a slope everywhere, by Newton's method in the primal: all folds and all values of C of a machine, each
+from the answer for the C before.
+
+With slopes g and curvatures W of C loss at f, the dual point -g is within its bounds, and at the best b its sum is 0.
+The gap of any w is then 1/2 |w - sum_i -g_i phi(x_i)|^2: how far one more step of the same kind would go.
+
+`in_features`: w itself, for few columns. `in_points`: f = K beta + b on one K for all folds; points that a fold leaves
+out have no weight, and their scores come for nothing. Newton's systems of all folds are solved together by conjugate
+gradients, so that K is read once for all of them; K ~ F F' of few columns is their preconditioner (see
+solvers/newton/in_points.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._core.core import CHOICE
+from ..amounts import A_DIGIT, FEW
+from ..arithmetic import inner
+from ..gram import Design
+from ..gram.pivoted import pivoted_cholesky
+from ..losses import Loss, SquaredHinge
+from ..solvers.conjugate_gradients import USUAL_STEPS, Standing, conjugate_gradients, norms, nystrom
+from ..types import Array, Index
+from .matrices import Matrix
+from .paths import GOAL, Fold
+
+core = CHOICE.functions
+_MOST_STEPS, _MOST_HALVINGS = 50, 20
+_LANDMARKS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """A problem in one fold: the loss, and for all points targets and weights for C = 1, which are 0 where left out."""
+
+    loss: Loss
+    y: Array
+    weight: Array
+    bias: bool
+
+    def at(self, scores: Array, C: float) -> tuple[Array, Array, Array, float]:
+        """Values, slopes and curvatures of the losses at the scores with their best bias, and that bias."""
+        own, b = np.flatnonzero(self.weight), 0.0
+        y, s, weight = self.y[own], scores[own], C * self.weight[own]
+        if self.bias:
+            b = float(np.mean(self.loss.best_bias(y, s, weight, 0.0)))
+        value, slope, curvature = np.zeros((3, scores.size))
+        if isinstance(self.loss, SquaredHinge):
+            short = np.maximum(0.0, 1.0 - y * (s + b))
+            found = short**2, -2.0 * y * short, 2.0 * (short > 0.0)
+        else:
+            found = self.loss.model(y, s + b)
+        for out, values in zip((value, slope, curvature), found, strict=True):
+            out[own] = weight * values
+        return value, slope, curvature, b
+
+
+@dataclass(eq=False)
+class Found:
+    """The answers to a problem: scores of all points with b, and the relative gap: (folds, C)."""
+
+    f: Array
+    gap: Array
+
+
+def weigh(n: int, machine: Any, folds: list[Fold]) -> list[list[Weighed]]:
+    """The problems, each in all folds. `machine` has C = 1."""
+    out: list[list[Weighed]] = []
+    for fold in folds:
+        order, _, tasks = machine._plan(fold.y, fold.weight)
+        places = fold.train if order is None else fold.train[order]
+        out.append([])
+        for task in tasks:
+            y, weight = np.ones(n), np.zeros(n)
+            y[places], weight[places] = task.y, task.C
+            out[-1].append(Weighed(task.loss, y, weight, task.bias))
+    return [list(row) for row in zip(*out, strict=True)]
+
+
+def in_features(Z: Array, problem: list[Weighed], Cs: Array) -> Found:
+    """Newton's method in w, fold by fold."""
+    design = Design(Z)
+    found = Found(np.zeros((len(problem), len(Cs), design.n)), np.zeros((len(problem), len(Cs))))
+    for fold, own in enumerate(problem):
+        w, scores = np.zeros(design.width), np.zeros(design.n)
+        for c, C in enumerate(Cs.tolist()):
+            w, scores, b, gap = _descended(design, own, C, w, scores)
+            found.f[fold, c], found.gap[fold, c] = scores + b, gap
+    return found
+
+
+def _descended(design: Design, own: Weighed, C: float, w: Array, scores: Array) -> tuple[Array, Array, float, float]:
+    """The best w for this C from another one, its scores, b and relative gap."""
+    value, slope, curvature, b = own.at(scores, C)
+    for _ in range(_MOST_STEPS):
+        left, primal = w + design.combination(slope), 0.5 * inner(w, w) + float(value.sum())
+        if 0.5 * inner(left, left) <= GOAL * primal:
+            break
+        rows = np.flatnonzero(curvature)
+        H, ones = design.squares(rows, curvature[rows])
+        total = float(curvature.sum())
+        H = np.triu(H) + np.triu(H, 1).T
+        if own.bias and total > 0.0:  # the best bias follows w
+            H -= np.outer(ones, ones / total)
+        H[np.diag_indices(len(H))] += 1.0
+        step = -left[:, None]
+        if not core.solve_definite(np.ascontiguousarray(H), step):
+            break
+        move = design.dots(step[:, 0])
+        for _ in range(_MOST_HALVINGS):
+            to, there = w + step[:, 0], scores + move
+            now = own.at(there, C)
+            if 0.5 * inner(to, to) + float(now[0].sum()) <= primal:
+                break
+            step, move = 0.5 * step, 0.5 * move
+        w, scores, (value, slope, curvature, b) = to, there, now
+    left, primal = w + design.combination(slope), 0.5 * inner(w, w) + float(value.sum())
+    return w, scores, b, 0.5 * inner(left, left) / primal
+
+
+def in_points(matrix: Matrix, points: Any, kernel: Any, problem: list[Weighed], Cs: Array) -> Found:
+    """Newton's method in beta, all folds together."""
+    n = len(matrix.precise)
+    F = pivoted_cholesky(kernel, points, min(_LANDMARKS, n), np.random.default_rng(0))[0]
+    found = Found(np.zeros((len(problem), len(Cs), n)), np.zeros((len(problem), len(Cs))))
+    beta, scores = np.zeros((2, len(problem), n))
+    for c, C in enumerate(Cs.tolist()):
+        place = _Place(matrix, F, problem, C, beta, scores)
+        for _ in range(_MOST_STEPS):
+            if (place.gap <= GOAL).all() or not place.step():
+                break
+        beta, scores = place.beta, place.scores
+        found.f[:, c], found.gap[:, c] = scores + place.b[:, None], place.gap
+    return found
+
+
+class _Place:
+    """Where all folds stand for one C: beta and K beta, (folds, points)."""
+
+    def __init__(self, matrix: Matrix, F: Array, problem: list[Weighed], C: float, beta: Array, scores: Array) -> None:
+        self.matrix, self.F, self.problem, self.C = matrix, F, problem, C
+        self.stand(beta, scores)
+
+    def stand(self, beta: Array, scores: Array) -> None:
+        """Look at the losses there, and how far the dual points of their slopes are."""
+        known = [own.at(row, self.C) for own, row in zip(self.problem, scores, strict=True)]
+        value, slope, self.curvature = (np.stack([one[k] for one in known]) for k in range(3))
+        self.b = np.array([one[3] for one in known])
+        self.beta, self.scores = beta, scores
+        self.primal = 0.5 * np.einsum("ki,ki->k", beta, scores) + value.sum(axis=1)
+        self.left = -slope - beta
+        self.gap = 0.5 * np.einsum("ki,ki->k", self.left, self._product(self.left)) / self.primal
+
+    def _product(self, V: Array) -> Array:
+        """V K, by values in float32."""
+        n = len(self.matrix.precise)
+        size = np.abs(V).max(axis=1, keepdims=True)
+        size[size == 0.0] = 1.0
+        found = np.asarray(V / size, np.float32) @ self.matrix.single[:n, :n]
+        return np.asarray(size * found.astype(np.float64))
+
+    def step(self) -> bool:
+        """A Newton step of each fold, or a part of it; whether any objective has fallen."""
+        direction = self._direction()
+        change = np.empty_like(direction)
+        every = np.arange(len(self.matrix.precise))
+        core.sum_rows(self.matrix.precise, every, every, direction, False, change)
+        moved, beta, scores = False, self.beta.copy(), self.scores.copy()
+        for fold, own in enumerate(self.problem):
+            along, curved = inner(direction[fold], self.scores[fold]), inner(direction[fold], change[fold])
+            norm, part = inner(self.beta[fold], self.scores[fold]), 1.0
+            for _ in range(_MOST_HALVINGS if self.gap[fold] > GOAL else 0):
+                value = own.at(self.scores[fold] + part * change[fold], self.C)[0]
+                if 0.5 * norm + part * along + 0.5 * part**2 * curved + float(value.sum()) < self.primal[fold]:
+                    beta[fold] += part * direction[fold]
+                    scores[fold] += part * change[fold]
+                    moved = True
+                    break
+                part *= 0.5
+        if moved:
+            self.stand(beta, scores)
+        return moved
+
+    def _direction(self) -> Array:
+        """(I + W K) d = left - W e with sum d = - sum beta, of each fold: two systems with one matrix."""
+        folds = len(self.problem)
+        right = np.concatenate([self.left, self.curvature])
+        root = np.sqrt(np.concatenate([self.curvature, self.curvature])).T
+        B = root * self._product(right).T
+        near = [nystrom(root[:, k, None] * self.F, np.ones(len(root))) for k in range(folds)]
+
+        def precondition(R: Array) -> Array:
+            both = [near[k](R[:, [k, folds + k]]) for k in range(folds)]
+            return np.concatenate([np.stack([one[:, j] for one in both], axis=1) for j in (0, 1)], axis=1)
+
+        enough = np.minimum(A_DIGIT, np.maximum(A_DIGIT * np.sqrt(self.gap), GOAL))
+        enough = np.concatenate([enough, enough]) * norms(B)
+        steps = conjugate_gradients(
+            B, Standing.zero(B), lambda V: V + root * self._product((root * V).T).T, precondition
+        )
+        for number, standing in enumerate(steps, 1):
+            if standing.stuck or number == 5 * USUAL_STEPS or (norms(standing.R) <= enough).all():
+                break
+        found = right - (root * standing.V).T
+        first, second = found[:folds], found[folds:]
+        sums = second.sum(axis=1)
+        free = np.array([own.bias for own in self.problem]) & (sums > 0.0)
+        e = np.where(free, (first.sum(axis=1) + self.beta.sum(axis=1)) / np.where(free, sums, 1.0), 0.0)
+        return np.asarray(first - e[:, None] * second)
+
+
+def few_columns(points: Any) -> bool:
+    """Whether a matrix of as many rows and columns as points have is small."""
+    return int(points.shape[1]) <= FEW.columns
+
+
+def placed(points: Any, constant: bool) -> Any:
+    """The features of points; with a column of ones, where the bias is penalised."""
+    from scipy.sparse import hstack, issparse
+
+    if not constant:
+        return points
+    ones = np.ones((points.shape[0], 1), points.dtype)
+    both: Any = [points, ones]
+    return hstack(both, format="csr") if issparse(points) else np.hstack(both)
+
+
+def seen(found: list[Found], fold: int, rows: Index) -> Array:
+    """f of some points of a fold: (C, points, problems)."""
+    return np.stack([one.f[fold][:, rows] for one in found], axis=2)
