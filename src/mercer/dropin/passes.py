@@ -30,7 +30,7 @@ def by_passes(posed: HingeProblem, tol: float, near: float, most: float) -> tupl
     """
     descent, enough, n = _Descent(posed), near, posed.y.size
     while descent.visits < most or (descent.size <= _NEARLY * n and descent.visits < 2 * most):
-        descent.round(_PASSES * n)
+        descent.round(max(_PASSES * n, _SOME_VISITS // 2))
         if descent.worst > enough and descent.since >= _SOME_VISITS:
             descent.newton()
         if descent.worst <= enough:

@@ -34,7 +34,7 @@ _LANDMARKS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Weighed:
+class FoldLosses:
     """A problem in one fold: the loss, and for all points targets and weights for C = 1, which are 0 where left out."""
 
     loss: Loss
@@ -67,9 +67,9 @@ class Found:
     gap: Array
 
 
-def weigh(n: int, machine: Any, folds: list[Fold]) -> list[list[Weighed]]:
+def weigh(n: int, machine: Any, folds: list[Fold]) -> list[list[FoldLosses]]:
     """The problems, each in all folds. `machine` has C = 1."""
-    out: list[list[Weighed]] = []
+    out: list[list[FoldLosses]] = []
     for fold in folds:
         order, _, tasks = machine._plan(fold.y, fold.weight)
         places = fold.train if order is None else fold.train[order]
@@ -77,11 +77,11 @@ def weigh(n: int, machine: Any, folds: list[Fold]) -> list[list[Weighed]]:
         for task in tasks:
             y, weight = np.ones(n), np.zeros(n)
             y[places], weight[places] = task.y, task.C
-            out[-1].append(Weighed(task.loss, y, weight, task.bias))
+            out[-1].append(FoldLosses(task.loss, y, weight, task.bias))
     return [list(row) for row in zip(*out, strict=True)]
 
 
-def in_features(Z: Array, problem: list[Weighed], Cs: Array) -> Found:
+def in_features(Z: Array, problem: list[FoldLosses], Cs: Array) -> Found:
     """Newton's method in w, fold by fold."""
     design = Design(Z)
     found = Found(np.zeros((len(problem), len(Cs), design.n)), np.zeros((len(problem), len(Cs))))
@@ -93,7 +93,7 @@ def in_features(Z: Array, problem: list[Weighed], Cs: Array) -> Found:
     return found
 
 
-def _descended(design: Design, own: Weighed, C: float, w: Array, scores: Array) -> tuple[Array, Array, float, float]:
+def _descended(design: Design, own: FoldLosses, C: float, w: Array, scores: Array) -> tuple[Array, Array, float, float]:
     """The best w for this C from another one, its scores, b and relative gap."""
     value, slope, curvature, b = own.at(scores, C)
     for _ in range(_MOST_STEPS):
@@ -122,14 +122,14 @@ def _descended(design: Design, own: Weighed, C: float, w: Array, scores: Array) 
     return w, scores, b, 0.5 * inner(left, left) / primal
 
 
-def in_points(matrix: Matrix, points: Any, kernel: Any, problem: list[Weighed], Cs: Array) -> Found:
+def in_points(matrix: Matrix, points: Any, kernel: Any, problem: list[FoldLosses], Cs: Array) -> Found:
     """Newton's method in beta, all folds together."""
     n = len(matrix.precise)
     F = pivoted_cholesky(kernel, points, min(_LANDMARKS, n), np.random.default_rng(0))[0]
     found = Found(np.zeros((len(problem), len(Cs), n)), np.zeros((len(problem), len(Cs))))
     beta, scores = np.zeros((2, len(problem), n))
     for c, C in enumerate(Cs.tolist()):
-        place = _Place(matrix, F, problem, C, beta, scores)
+        place = _AllFolds(matrix, F, problem, C, beta, scores)
         for _ in range(_MOST_STEPS):
             if (place.gap <= GOAL).all() or not place.step():
                 break
@@ -138,10 +138,12 @@ def in_points(matrix: Matrix, points: Any, kernel: Any, problem: list[Weighed], 
     return found
 
 
-class _Place:
+class _AllFolds:
     """Where all folds stand for one C: beta and K beta, (folds, points)."""
 
-    def __init__(self, matrix: Matrix, F: Array, problem: list[Weighed], C: float, beta: Array, scores: Array) -> None:
+    def __init__(
+        self, matrix: Matrix, F: Array, problem: list[FoldLosses], C: float, beta: Array, scores: Array
+    ) -> None:
         self.matrix, self.F, self.problem, self.C = matrix, F, problem, C
         self.stand(beta, scores)
 

@@ -70,6 +70,7 @@ class Shard:
             self.kept = Kept(columns, memory)
         support = np.flatnonzero(beta)
         self.travel, self.work, self.left_out, self.inherited = 0.0, 0.0, [], np.zeros(1)
+        self.sums = np.empty(beta.size)  # new memory is slow
         self.bounded = bool(self.whole.errors[1] < np.inf)
         self._play(np.arange(beta.size), self.whole)
         if support.size:
@@ -169,7 +170,8 @@ class Shard:
     def _take_from(self, F: Array, added: Array, columns: Columns, points: Index, keep: Array, delta: Array) -> None:
         """F -= sum_i delta_i k(point_i, columns), some by rows that are kept."""
         for which in (delta > 0.0, delta < 0.0) if self.bounded else (delta != 0.0,):
-            sums, kept, others = np.zeros(columns.n), np.flatnonzero(which & keep), np.flatnonzero(which & ~keep)
+            kept, others, sums = np.flatnonzero(which & keep), np.flatnonzero(which & ~keep), self.sums[: columns.n]
+            sums[:] = 0.0
             if self.kept is not None:
                 for few in np.array_split(kept, kept.size // self.kept.count + 1):
                     self._add_rows(self.kept.values, self.kept.get(points[few]), delta[few], sums)

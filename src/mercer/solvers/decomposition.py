@@ -190,8 +190,7 @@ class Descent:
         gap, scores = None if self.hard else shard.gap(), shard.scores()
         return Iterate(
             shard.all_beta, scores, shard.middle, self.dual, partial=early, behind=shard.stale, done=done, gap=gap,
-            work=work, error=np.inf if shard.stale else shard.errors(), note=self.note,
-            fetch=partial(shard.caught_up, shard.travel) if shard.stale else None,
+            work=work, note=self.note, fetch=partial(shard.caught_up, shard.travel),
         )  # fmt: skip
 
     # One round.
