@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,6 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
 from mercer import KernelLogistic
+from mercer.amounts import AT_A_TIME
 from mercer.driver import solve
 from mercer.gram import DenseGram, Design, LinearGram, design
 from mercer.kernels import Linear
@@ -166,7 +169,7 @@ def test_squares_of_rows(sparse, dtype, monkeypatch):
     X, _ = points(3000, 7, sparse, rng)
     rows, Z = np.sort(rng.permutation(3000)[:2000]), X[:].toarray() if sparse else X
     weight = rng.normal(size=2000)
-    monkeypatch.setattr(design, "_STRIP", 100)
+    monkeypatch.setattr(design, "AT_A_TIME", replace(AT_A_TIME, rows=100))
     for enough in (1, 10**9):
         monkeypatch.setattr(design, "_WORTH_A_THREAD", enough)
         squares, ones = Design(X, 0.0).squares(rows, weight, dtype)
