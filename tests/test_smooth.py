@@ -166,13 +166,13 @@ def test_heavy_points_are_certain_to_be_drawn():
 def test_squares_of_rows(sparse, dtype, monkeypatch):
     """sum weight z z' and sum weight z, whatever the signs, by one thread or several."""
     rng = np.random.default_rng(6)
-    X, _ = points(3000, 7, sparse, rng)
-    rows, Z = np.sort(rng.permutation(3000)[:2000]), X[:].toarray() if sparse else X
+    X = points(3000, 7, sparse, rng)[0].astype(dtype)
+    rows, Z = np.sort(rng.permutation(3000)[:2000]), (X.toarray() if sparse else X).astype(np.float64)
     weight = rng.normal(size=2000)
     monkeypatch.setattr(design, "AT_A_TIME", replace(AT_A_TIME, rows=100))
     for enough in (1, 10**9):
         monkeypatch.setattr(design, "_WORTH_A_THREAD", enough)
-        squares, ones = Design(X, 0.0).squares(rows, weight, dtype)
+        squares, ones = Design(X, 0.0).squares(rows, weight, single=dtype == np.float32)
         expected = Z[rows].T @ (weight[:, None] * Z[rows])
         precise = {"rtol": 1e-4, "atol": 1e-2} if dtype == np.float32 else {"rtol": 1e-10, "atol": 1e-10}
         assert_allclose(np.triu(squares), np.triu(expected), **precise)
