@@ -21,7 +21,7 @@ from ..limits import look
 from ..parallel import one_blas_thread
 from ..types import Array
 
-_PANEL = 1536  # Columns of a panel: with fewer there are more passes over what is below them.
+_PANEL = 768  # Columns of a panel: with fewer there are more passes over what is below them.
 SHIFTS = 20  # A matrix that cannot be factored gets so many larger diagonals, at most.
 NO_FACTOR = "A matrix of kernel values has no Cholesky factor: some values are NaN, infinite or too large."
 

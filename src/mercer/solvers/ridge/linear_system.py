@@ -69,6 +69,12 @@ class System:
         """A V = (K + diag(r)) V."""
         return np.asarray(self.product(V, dtype) + self.r[:, None] * V)
 
+    @cached_property
+    def nothing(self) -> AllTargets:
+        """f = b."""
+        zeros = np.zeros(self.centred.shape)
+        return self.answer(zeros, zeros, self.ridge.centre, done=True)
+
     def block(self, V: Array, AV: Array | None, **rest: Any) -> AllTargets:
         """beta and b from columns V = A^-1 [t, 1], and K beta from A V."""
         KV, centre = None if AV is None else AV - self.r[:, None] * V, self.ridge.centre
@@ -210,5 +216,4 @@ class RidgeSolver(Solver, names=()):
 
 def working(system: System, best: Callable[[], AllTargets] | None = None) -> AllTargets:
     """What there is before anything is known."""
-    zeros = np.zeros(system.centred.shape)
-    return system.answer(zeros, zeros, system.ridge.centre, done=True, working=True, best=best)
+    return replace(system.nothing, working=True, best=best)
