@@ -21,7 +21,8 @@ from ..limits import look
 from ..parallel import one_blas_thread
 from ..types import Array
 
-_PANEL = 768  # Columns of a panel: with fewer there are more passes over what is below them.
+_CORNER = 384  # Rows of its diagonal block that are computed at once.
+_PANEL = 4 * _CORNER  # Columns of a panel: with fewer there are more passes over what is below them.
 SHIFTS = 20  # A matrix that cannot be factored gets so many larger diagonals, at most.
 NO_FACTOR = "A matrix of kernel values has no Cholesky factor: some values are NaN, infinite or too large."
 
@@ -64,12 +65,17 @@ class Factor:
             panel = np.empty((self.n - start, stop - start), self.dtype)
             self.columns(start, stop, panel)
             corner, below = panel[: stop - start], panel[stop - start :]
-            # Arrays by rows are, for BLAS, their transposes by columns: so all of this happens in place. The corner
-            # needs only half of its product, but syrk takes longer for that than gemm for all of it.
+            # Arrays by rows are, for BLAS, their transposes by columns: so all of this happens in place. Only half of
+            # the corner is needed, so each piece of it ends at the diagonal; syrk takes longer for that.
             for before, left in zip(self.starts, self.panels, strict=False):
                 lower = left[start - before :]
-                for rows in pieces(len(panel), AT_A_TIME.rows):
-                    gemm(-1.0, lower[: len(corner)].T, lower[rows].T, 1.0, panel[rows].T, trans_a=1, overwrite_c=1)
+                for rows in pieces(len(corner), _CORNER):
+                    until = slice(rows.stop)
+                    corner[rows, until] -= gemm(1.0, lower[until].T, lower[rows].T, trans_a=1).T
+                yield
+                top, lower = lower[: len(corner)], lower[len(corner) :]
+                for rows in pieces(len(below), AT_A_TIME.rows):
+                    gemm(-1.0, top.T, lower[rows].T, 1.0, below[rows].T, trans_a=1, overwrite_c=1)
                     yield
             _, wrong = potrf(corner.T, overwrite_a=1)
             if wrong or not np.isfinite(corner[-1, -1]):
