@@ -21,8 +21,7 @@ from ..limits import look
 from ..parallel import one_blas_thread
 from ..types import Array
 
-_CORNER = 384  # Rows of its diagonal block that are computed at once.
-_PANEL = 4 * _CORNER  # Columns of a panel: with fewer there are more passes over what is below them.
+_PANEL = 1536  # Columns of a panel: with fewer there are more passes over what is below them.
 SHIFTS = 20  # A matrix that cannot be factored gets so many larger diagonals, at most.
 NO_FACTOR = "A matrix of kernel values has no Cholesky factor: some values are NaN, infinite or too large."
 
@@ -59,23 +58,19 @@ class Factor:
         """Factor; yields after each piece of the work."""
         from scipy.linalg import blas, lapack
 
-        gemm, trsm = blas.get_blas_funcs(("gemm", "trsm"), dtype=self.dtype)
+        gemm, syrk, trsm = blas.get_blas_funcs(("gemm", "syrk", "trsm"), dtype=self.dtype)
         potrf: Any = lapack.get_lapack_funcs("potrf", dtype=self.dtype)
         for start, stop in pairwise(self.starts):
             panel = np.empty((self.n - start, stop - start), self.dtype)
             self.columns(start, stop, panel)
             corner, below = panel[: stop - start], panel[stop - start :]
-            # Arrays by rows are, for BLAS, their transposes by columns: so all of this happens in place. Only half of
-            # the corner is needed, so each piece of it ends at the diagonal; syrk takes longer for that.
+            # Arrays by rows are, for BLAS, their transposes by columns: so all of this happens in place.
             for before, left in zip(self.starts, self.panels, strict=False):
-                lower = left[start - before :]
-                for rows in pieces(len(corner), _CORNER):
-                    until = slice(rows.stop)
-                    corner[rows, until] -= gemm(1.0, lower[until].T, lower[rows].T, trans_a=1).T
+                own, lower = left[start - before : stop - before], left[stop - before :]
+                syrk(-1.0, own.T, 1.0, corner.T, trans=1, overwrite_c=1)
                 yield
-                top, lower = lower[: len(corner)], lower[len(corner) :]
                 for rows in pieces(len(below), AT_A_TIME.rows):
-                    gemm(-1.0, top.T, lower[rows].T, 1.0, below[rows].T, trans_a=1, overwrite_c=1)
+                    gemm(-1.0, own.T, lower[rows].T, 1.0, below[rows].T, trans_a=1, overwrite_c=1)
                     yield
             _, wrong = potrf(corner.T, overwrite_a=1)
             if wrong or not np.isfinite(corner[-1, -1]):
