@@ -33,7 +33,7 @@ from .columns import (
     pieces,
     sizes,
     sums_between,
-    taken_as_given,
+    tiles_of,
     way_between,
 )
 from .tiles import Tiles
@@ -151,16 +151,14 @@ def product_between(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: DType
 
 
 def votes_between(
-    kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence[int], biases: Array, dtype: DTypeLike
+    kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence[int], dtype: DTypeLike, biases: Array
 ) -> tuple[Array, Array] | None:
     """The votes of pairs of classes and their margins at the x_i, without a table of all scores (see `sums_between` for
     the sums, and estimators/multiclass.py for what is made of them). None, where there is no native way.
     """
-    if np.dtype(dtype) != np.float64 or not (isinstance(X, np.ndarray) and isinstance(Z, np.ndarray)):
-        return None
-    way, _ = way_between(kernel, X, Z, dtype)
-    n, threads = len(X), thread_count() if len(X) * len(Z) >= AT_A_TIME.entries_for_a_thread else 1
-    if not taken_as_given(way, X, Z) or threads * Z.size * DOUBLE > AT_A_TIME.temporary_bytes:
+    way = tiles_of(way_between(kernel, X, Z, dtype)[0], X, Z) if np.dtype(dtype) == np.float64 else None
+    n, threads = count(X), thread_count() if count(X) * count(Z) >= AT_A_TIME.entries_for_a_thread else 1
+    if way is None or threads * len(V) * way.centre.size * DOUBLE > AT_A_TIME.temporary_bytes:
         return None
     ready, V, ends = way.prepared(Z), np.ascontiguousarray(V, np.float64), np.array(edges[1:])
     won, margin = np.empty((2, n, ends.size))

@@ -313,9 +313,10 @@ def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence
     """
     way, few = way_between(kernel, X, Z, dtype)
     V = np.ascontiguousarray(V, np.float64)
-    if few and taken_as_given(way, X, Z):
-        out = np.zeros((len(edges) - 1, V.shape[1], len(X)))
-        core.sum_points(way.prepared(Z), way.prepared(X), way.tiled, V, np.array(edges[1:]), out)
+    tiles = tiles_of(way, X, Z) if few else None
+    if tiles is not None:
+        out = np.zeros((len(edges) - 1, V.shape[1], count(X)))
+        core.sum_points(tiles.prepared(Z), tiles.prepared(X), tiles.tiled, V, np.array(edges[1:]), out)
         if not kernel.bounded:
             require_no_overflow(out)
         return out
@@ -346,9 +347,10 @@ def way_between(kernel: Kernel, X: Points, Z: Points, dtype: DTypeLike) -> tuple
     return way_of(kernel, (Z, X.points if isinstance(X, Chosen) else X), dtype, exact=few), few
 
 
-def taken_as_given(way: AnyWay, X: Points, Z: Points) -> bool:
-    """Whether native functions take both sets of points as they are, and make them ready themselves."""
-    return type(way) is Tiles and isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and X.dtype == Z.dtype
+def tiles_of(way: AnyWay, X: Points, Z: Points) -> Tiles | None:
+    """The way, where native functions take both sets of points as they are, and make them ready themselves."""
+    plain = isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and X.dtype == Z.dtype
+    return way if plain and type(way) is Tiles else None
 
 
 def sizes(way: AnyWay, scratch: float) -> tuple[int, int]:

@@ -364,13 +364,10 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
 
     def _sums(self, X: Points) -> Array:
         """sum_i beta_i k(x_i, x) of each problem, as columns."""
-        parts = self._parts(X)
-        return join(parts) if len(parts) > 1 else parts[0].T
+        return join(parts) if len(parts := self._parts(X)) > 1 else parts[0].T
 
     def _parts(self, X: Points) -> Array:
-        """The same over pieces of the support vectors that follow one another, such as those of a class: (pieces,
-        columns of coefficients, points).
-        """
+        """The same over pieces of the support vectors, such as a class: (pieces, columns of coefficients, points)."""
         blocks, coefficients = self._blocks(), self.dual_coef_.T
         if len(coefficients) == 0:
             return np.zeros((len(blocks), coefficients.shape[1], count(X)))

@@ -161,8 +161,7 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
     def _votes(self, X: Points) -> Array:
         """What the pairs of classes say, some points at a time: for many classes there are very many pairs."""
         if self.kernel_.domain is not Domain.VALUES and len(self.support_):
-            *between, dtype = self._between(X)
-            found = votes_between(self.kernel_, *between, self.intercept_, dtype)
+            found = votes_between(self.kernel_, *self._between(X), self.intercept_)
             if found is not None:
                 return decision(*found)
 

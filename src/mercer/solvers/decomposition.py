@@ -221,11 +221,11 @@ class Descent:
         small = self._small(W, len(K))
         small.diag[: W.size] += K.diagonal()[: W.size]
         tol = max(A_DIGIT * (A_DIGIT if W.size == shard.n else 1.0) * shard.violation, self.floor)
-        nearly = shard.violation <= _NEARLY * self.first
-        if nearly and shard.free <= MOST_NEWTON and K.dtype == np.float32 and not self.hard:
+        nearly = shard.violation <= _NEARLY * self.first and shard.free <= MOST_NEWTON and not self.hard
+        if nearly and K.dtype == np.float32:
             self._descend_by_blocks(W, K, small, tol)
         else:
-            self._descend(K, small, tol)
+            self._descend(K, small, tol, nearly)
         self._rise(*shard.move(W, small.beta[: W.size]))
         if self.hard:
             self._scale()
@@ -265,10 +265,12 @@ class Descent:
             lo[size], hi[size] = -np.inf, np.inf
         return _Small(diag, F, beta, lo, hi, eps)
 
-    def _descend(self, K: Array, small: _Small, tol: float) -> None:
-        """Solve for the working set: steps of pairs, and where many do not suffice, Newton steps after them."""
+    def _descend(self, K: Array, small: _Small, tol: float, nearly: bool) -> None:
+        """Solve for the working set: steps of pairs, and where many do not suffice, Newton steps after them: soon,
+        where points are few or it is nearly known which coefficients are free.
+        """
         most = isqrt(self.problem.gram.room // 32)  # free coefficients: room for H, its factor, and as much again
-        few = K.dtype == np.float64 and self.shard.n <= WHOLE
+        few = K.dtype == np.float64 and (nearly or self.shard.n <= WHOLE)
         left, turns = _NEWTON_WORK, [len(K) // 8] * _TURNS
         for steps in [_MANY * len(K), *turns, _STEPS] if few else [_STEPS, *turns]:
             taken, violation = core.pair_descent(K, *small, tol, steps)
