@@ -284,8 +284,8 @@ def test_few_landmarks_have_one_round_each(counted, monkeypatch):
     _, kernel = counted
     sizes, grown = [], ridge_auto.growing
 
-    def seen(first, most):
-        for size in grown(first, most):
+    def seen(*given):
+        for size in grown(*given):
             sizes.append(size)
             yield size
 
@@ -294,6 +294,15 @@ def test_few_landmarks_have_one_round_each(counted, monkeypatch):
     with pytest.warns(ConvergenceWarning, match="out of time"):
         ridge = KernelRidge(kernel, tol=1e-12, random_state=0, time_limit=0.8).fit(X, y)
     assert len(sizes) >= 2 and max(sizes) < 600 and ridge.n_iter_ <= 1 + len(sizes)
+
+
+def test_more_landmarks_take_more_passes_and_are_done_in_time(counted):
+    """With 8 of them the preconditioner is made of some of the rows, with 60 of all."""
+    _, kernel = counted
+    X, y = data(3000)
+    with pytest.warns(ConvergenceWarning, match="out of time"):
+        ridge = KernelRidge(kernel, bias=True, random_state=0, time_limit=4.0).fit(X, y)
+    assert np.count_nonzero(ridge.dual_coef_) >= 30
 
 
 def test_features_are_computed_once_where_time_is_short(counted):

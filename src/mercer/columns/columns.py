@@ -228,15 +228,15 @@ class Columns:
         way, out = self.way if np.dtype(dtype) == self.dtype else self.precise, np.zeros((V.shape[1], at.size))
         others, own = np.ones(at.size, bool), np.full(self.n, -1)
         own[at] = np.arange(at.size)
-        own = own[rows]
+        once, own = np.array_equal(own[at], np.arange(at.size)), own[rows]
         worth = V.shape[1] == 1 and rows.size > _FEW and self.scratch >= _SYMMETRIC
-        if worth and (own >= 0).all() and np.unique(at).size == at.size:
+        if worth and once and (own >= 0).all():
             out[0, own] = self._symmetric_product(self.at[rows], np.ascontiguousarray(V[:, 0]), way)
             others[own] = False
         rows, left, X = self.at[rows], self.at[at[others]], way.prepared(self.X)
         sums = np.zeros((V.shape[1], left.size))
         batch, piece = sizes(way, self.scratch / self.threads)
-        for part in pieces(rows.size, batch):
+        for part in pieces(rows.size, batch) if left.size else ():
             ready, weights = way.rows(X, rows[part]), np.ascontiguousarray(V[part])
 
             def task(piece: slice, ready: Ready = ready, weights: Array = weights) -> None:
