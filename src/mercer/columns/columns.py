@@ -311,12 +311,12 @@ def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence
     Kernel values are of this dtype. Sums over the z_j keep their order, whatever the number of threads. The x_i may be
     chosen ones: they are copied piece by piece, and their values computed in a way that suits all.
     """
-    few = count(X) * len(V) <= _FEW_VALUES and np.dtype(dtype) == np.float64
-    way = way_of(kernel, (Z, X.points if isinstance(X, Chosen) else X), dtype, exact=few)
+    way, few = way_between(kernel, X, Z, dtype)
     V = np.ascontiguousarray(V, np.float64)
-    if few and type(way) is Tiles and isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and X.dtype == Z.dtype:
-        out = np.zeros((len(edges) - 1, V.shape[1], len(X)))
-        core.sum_points(way.prepared(Z), way.prepared(X), way.tiled, V, np.array(edges[1:]), out)
+    tiles = tiles_of(way, X, Z) if few else None
+    if tiles is not None:
+        out = np.zeros((len(edges) - 1, V.shape[1], count(X)))
+        core.sum_points(tiles.prepared(Z), tiles.prepared(X), tiles.tiled, V, np.array(edges[1:]), out)
         if not kernel.bounded:
             require_no_overflow(out)
         return out
@@ -339,6 +339,18 @@ def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence
     if not kernel.bounded:
         require_no_overflow(out)
     return out
+
+
+def way_between(kernel: Kernel, X: Points, Z: Points, dtype: DTypeLike) -> tuple[AnyWay, bool]:
+    """The way for values k(x_i, z_j), and whether these are few float64 ones."""
+    few = count(X) * count(Z) <= _FEW_VALUES and np.dtype(dtype) == np.float64
+    return way_of(kernel, (Z, X.points if isinstance(X, Chosen) else X), dtype, exact=few), few
+
+
+def tiles_of(way: AnyWay, X: Points, Z: Points) -> Tiles | None:
+    """The way, where native functions take both sets of points as they are, and make them ready themselves."""
+    plain = isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and X.dtype == Z.dtype
+    return way if plain and type(way) is Tiles else None
 
 
 def sizes(way: AnyWay, scratch: float) -> tuple[int, int]:
