@@ -256,6 +256,7 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -
             crew.finished.get()
         except BaseException as error:  # Ctrl-C: the helpers end with what they are at
             errors.append(error)
+    del job.work  # helpers remember the job while they wait for another, but nothing that it worked on
     if errors:
         raise errors[0]
 
