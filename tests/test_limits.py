@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import (
@@ -23,7 +24,7 @@ from mercer import (
 )
 from mercer.costs import Costs
 from mercer.driver import solve
-from mercer.estimators import machine, ridge_path
+from mercer.estimators import fitting, machine, ridge_path
 from mercer.gram import DenseGram, LinearGram, PointsGram, dense
 from mercer.kernels import FromFeatures, FromFunction, Gaussian
 from mercer.limits import NEVER, Deadline, OutOfTimeError, look, require, until, within
@@ -607,3 +608,19 @@ def test_every_class_has_its_share_of_the_time(ticking):
     with pytest.warns(ConvergenceWarning):
         machine = LinearSVC(C=100.0, tol=1e-13, time_limit=0.3).fit(X, y)
     assert (np.abs(machine.coef_).max(axis=1) > 0).all() and machine.score(X, y) > 0.8
+
+
+def test_the_first_class_has_two_shares_of_the_time(monkeypatch):
+    """It finds landmarks for all of them."""
+    clock, given, solved = Clock(), [], fitting.solve
+
+    def seen(problem, *rest, time_limit, **settings):
+        given.append(time_limit)
+        clock.seconds += time_limit
+        return solved(problem, *rest, **settings)
+
+    monkeypatch.setattr(limits, "clock", clock)
+    monkeypatch.setattr(fitting, "solve", seen)
+    X, _ = data(60)
+    KernelLogistic(time_limit=6.0).fit(X, np.arange(60) % 5)
+    assert_allclose(given, [2.0, 1.0, 1.0, 1.0, 1.0])
