@@ -20,7 +20,8 @@ from ..solvers.triangular import factor_work
 from ..types import Array, Index
 
 core = CHOICE.functions
-_MORE, _FEW = 2.0, 40  # times as many coefficients as there are columns, or so many, may be free before a step
+# So many coefficients must be free before a step; so many times as many as there are columns, or so few, may be.
+_LEAST, _MORE, _FEW = 2, 2.0, 40
 _NEARER, _NEAR = 0.05, 0.3  # of a residual: where conjugate gradients end, and what is near enough
 _PARTS = (1.0, 0.5, 0.25, 0.125)  # of a step that leads too far
 
@@ -63,7 +64,7 @@ def best_free(posed: HingeProblem, beta: Array, f: Array, work: float = np.inf) 
     """
     (design, y, _), free = posed, _free(posed, beta)
     size = free.size
-    if not 1 < size <= max(_MORE * design.width, _FEW):
+    if not _LEAST <= size <= max(_MORE * design.width, _FEW):
         return beta
     steps = min((work - 0.5 * size**2 * design.entries / design.n) / factor_work(size), size)
     if steps < 1.0:
@@ -81,10 +82,10 @@ def best_free(posed: HingeProblem, beta: Array, f: Array, work: float = np.inf) 
 def nearly_best_free(posed: HingeProblem, beta: Array, f: Array, most: float) -> Array:
     """Nearly the same by conjugate gradients, with so many visits of points at most; nobody crosses a bound.
 
-    beta itself, where that is not enough, or there are not many more columns than free coefficients.
+    beta itself, where that is not enough.
     """
     design, free = posed.design, _free(posed, beta)
-    if not 1 < free.size <= design.width / _MORE:
+    if free.size < _LEAST:
         return beta
     some, slope, own = Design(design.Z[free], design.constant), (posed.y - f)[free], beta[free]
     step = _conjugate(some, slope, 1.0 / design.squared_norms[free], int(most / free.size))
@@ -98,6 +99,11 @@ def nearly_best_free(posed: HingeProblem, beta: Array, f: Array, most: float) ->
         if 0.5 * (inner(u, u) + design.constant * total * total) < (1.0 - A_DIGIT) * first:
             return _with(beta, free, to)
     return beta
+
+
+def roomy(posed: HingeProblem, beta: Array) -> bool:
+    """Whether many coefficients are between their bounds, but far fewer than columns."""
+    return _FEW < _free(posed, beta).size <= posed.design.width / _MORE
 
 
 def _free(posed: HingeProblem, beta: Array) -> Index:

@@ -15,7 +15,7 @@ from ..amounts import A_DIGIT
 from ..solution import Certificate
 from ..solvers.features_or_kernels import random_words
 from ..types import Array
-from .hinge import HingeProblem, best_free, certified, nearly_best_free
+from .hinge import HingeProblem, best_free, certified, nearly_best_free, roomy
 
 core = CHOICE.functions
 _PASSES, _LOOK, _LEAST_PASS, _SHRINKING = 4, 2, 0.01, 0.25  # in a round, over the points in play or over all; see
@@ -77,7 +77,9 @@ class _Descent:
         """The coefficients between their bounds to their best values."""
         design, beta = self.posed.design, self.beta
         entries = self.since * design.entries / design.n
-        if entries >= self.wait:
+        if roomy(self.posed, beta):
+            if entries < self.wait:
+                return
             beta = nearly_best_free(self.posed, beta, self.f, self.since)
             self.wait = _SOME_ENTRIES if beta is not self.beta else _LATER * entries
         if beta is self.beta:
