@@ -2,7 +2,9 @@
 
     python benchmarks/dropin.py                  20 to 100,000 points
     python benchmarks/dropin.py --most 3000      up to so many
+    python benchmarks/dropin.py --least 10000    from so many
     python benchmarks/dropin.py --only SVC SVR   some of the classes
+    python benchmarks/dropin.py --data FOLDER    LinearSVC on real data: a folder with load.py and the sets named below
 
 A row for each class and size: seconds of scikit-learn's class and of ours (the best of some runs, taken in turns), how
 many times as long ours takes, and whether objective and violation are no larger than theirs. Worse is what takes more
@@ -13,11 +15,14 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from itertools import product
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 import sklearn.kernel_ridge
 import sklearn.svm
+from linear import Case, from_folder
 
 import mercer
 from mercer import dropin
@@ -40,6 +45,10 @@ CASES = {
     "hinge, C = 100": (sklearn.svm.LinearSVC, {"loss": "hinge", "C": 100.0}),
     "KernelRidge": (sklearn.kernel_ridge.KernelRidge, {"kernel": "rbf"}),
 }
+
+REAL = [Case(name) for name in ("a9a", "w8a", "ijcnn1", "rcv1_small", "reuters_moneyfx")] + [Case("madelon", "std")]
+DENSE = 20_000_000  # entries
+LOSSES, COSTS = ("hinge", "squared_hinge"), (0.1, 1.0, 10.0)
 
 
 def data(case: str, n: int):
@@ -78,37 +87,56 @@ def no_worse(ours, theirs, X, y) -> str:
     return "yes" if good else "NO"
 
 
-def compared(case: str, n: int) -> tuple[str, bool]:
-    """A row of the table, and whether anything in it is worse."""
-    cls, settings = CASES[case]
-    X, y = data(case, n)
+def compared(name: str, cls: type, settings: dict, X, y) -> bool:
+    """Print a row of the table; whether anything in it is worse."""
+    n = X.shape[0]
     theirs, ours = cls(**settings), getattr(dropin, cls.__name__)(**settings)
-    runs = 30 if n <= 300 else 5 if n <= 3_000 else 1
+    runs = 30 if n <= 300 else 5 if n <= 3_000 else 1 if name in CASES else 3
     fit = best_of([lambda: theirs.fit(X, y), lambda: ours.fit(X, y)], runs)
     predict = best_of([lambda: theirs.predict(X), lambda: ours.predict(X)], runs)
     ratios, good = (fit[1] / fit[0], predict[1] / predict[0]), no_worse(ours, theirs, X, y)
-    row = f"{case:20} {n:>7}  {fit[0]:10.5f} {fit[1]:10.5f} {ratios[0]:6.2f}  {predict[0]:10.5f} {predict[1]:10.5f}"
-    return f"{row} {ratios[1]:6.2f}  {good:>4}", max(ratios) > SLOWER or good == "NO"
+    worse = max(ratios) > SLOWER or good == "NO"
+    row = f"{name:30} {n:>7}  {fit[0]:10.5f} {fit[1]:10.5f} {ratios[0]:6.2f}  {predict[0]:10.5f} {predict[1]:10.5f}"
+    print(f"{row} {ratios[1]:6.2f}  {good:>4}" + ("  worse" if worse else ""), flush=True)
+    return worse
+
+
+def of_points(only: list[str], least: int, most: int) -> int:
+    """Every class and size; how many rows are worse."""
+    worse = 0
+    for case, (cls, settings) in CASES.items():
+        if any(case == name or case.startswith(f"{name},") for name in only):
+            sizes = [n for n in SIZES if least <= n <= min(most, MOST.get(case, SIZES[-1]))]
+            worse += sum(compared(case, cls, settings, *data(case, n)) for n in sizes)
+    return worse
+
+
+def of_folder(folder: Path) -> int:
+    """LinearSVC on real data; sparse sets as dense arrays, too, where those are not too large."""
+    worse = 0
+    for case in REAL:
+        X, y = from_folder(folder, case)
+        forms = {"": X.astype(np.float64)}
+        if hasattr(X, "toarray") and X.shape[0] * X.shape[1] <= DENSE:
+            forms[", dense"] = forms[""].toarray()
+        for form, loss, C in product(forms, LOSSES, COSTS):
+            settings = {"loss": loss, "C": C}
+            worse += compared(f"{case.name}{form}, {loss}, {C:g}", sklearn.svm.LinearSVC, settings, forms[form], y)
+    return worse
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--least", type=int, default=SIZES[0], help="points, at least")
     parser.add_argument("--most", type=int, default=SIZES[-1], help="points, at most")
     parser.add_argument("--only", nargs="+", default=list(CASES), help="some of the classes")
+    parser.add_argument("--data", type=Path, help="a folder of real data, with load.py")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     columns = f"{'theirs':>10} {'ours':>10} {'ratio':>6}"
-    print(f"{'fit, then predict':20} {'n':>7}  {columns}  {columns}  good")
-    worse = 0
-    for case in CASES:
-        if not any(case == name or case.startswith(f"{name},") for name in arguments.only):
-            continue
-        for n in SIZES:
-            if n <= min(arguments.most, MOST.get(case, SIZES[-1])):
-                row, bad = compared(case, n)
-                worse += bad
-                print(row + ("  worse" if bad else ""), flush=True)
+    print(f"{'fit, then predict':30} {'n':>7}  {columns}  {columns}  good")
+    worse = of_folder(arguments.data) if arguments.data else of_points(arguments.only, arguments.least, arguments.most)
     print(f"{worse} rows are worse." if worse else "No row is worse.")
 
 

@@ -14,17 +14,18 @@ import pytest
 import sklearn.ensemble
 import sklearn.kernel_ridge
 import sklearn.svm
-from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse import csr_array, csr_matrix, random_array
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import mercer
 from mercer import dropin
-from mercer.dropin.hinge import HingeProblem
+from mercer.dropin.hinge import HingeProblem, nearly_best_free
 from mercer.dropin.interior import interior
 from mercer.dropin.passes import by_passes
 from mercer.gram import Design
+from mercer.kernels.points import is_sparse
 from mercer.solution import Certificate
 
 THEIRS = {
@@ -252,6 +253,61 @@ def test_passes_end_where_others_are_faster():
     _, certificate, rounds = by_passes(posed, 1e-9, 1e-6, 20.0 * len(y))
     assert not certificate.converged
     assert rounds <= 10
+
+
+def wide():
+    """Points with many more columns than points, most of their entries 0, and labels."""
+    generator = np.random.default_rng(0)
+    Z = random_array((400, 3000), density=0.03, rng=generator, format="csr")
+    return Z, np.where(np.asarray(Z[:, :300].sum(axis=1)) > np.median(np.asarray(Z[:, :300].sum(axis=1))), 1.0, -1.0)
+
+
+def test_conjugate_gradients_save_passes(monkeypatch):
+    """Where there are many more columns than free coefficients."""
+    Z, signs = wide()
+    posed, counted = HingeProblem(Design(Z, 100.0), signs, np.ones(len(signs))), []
+    monkeypatch.setattr(dropin.passes, "best_free", lambda posed, beta, *how: beta)
+    monkeypatch.setattr(dropin.passes, "_SOME_ENTRIES", 1000)
+    for steps in (dropin.passes.nearly_best_free, lambda posed, beta, *how: beta):
+        monkeypatch.setattr(dropin.passes, "nearly_best_free", steps)
+        _, certificate, rounds = by_passes(posed, 1e-8, 1e-5, 1e6)
+        assert certificate.converged
+        counted.append(rounds)
+    assert counted[0] <= 0.3 * counted[1]
+
+
+def test_nobody_crosses_a_bound_by_conjugate_gradients():
+    Z, signs = wide()
+    posed, beta = HingeProblem(Design(Z, 1.0), signs, np.full(len(signs), 0.05)), 0.02 * signs
+    f = posed.design.product(beta)
+    after = nearly_best_free(posed, beta, f, 1e5)
+    dual = [float(signs @ b - 0.5 * b @ posed.design.product(b)) for b in (beta, after)]
+    assert ((signs * after >= 0.0) & (signs * after <= 0.05)).all()
+    assert dual[1] > dual[0]
+    assert nearly_best_free(posed, beta, f, len(signs)) is beta  # one step is not enough
+
+
+def test_points_of_zeros_are_sparse_rows(monkeypatch):
+    """Where there are many: the same answer, whatever they are."""
+    monkeypatch.setattr(dropin.linear, "_SMALL", 1000)
+    Z, signs = wide()
+    rows = dropin.linear._without_zeros(Z.toarray())
+    assert is_sparse(rows)
+    np.testing.assert_array_equal(rows.toarray(), Z.toarray())
+    assert rows.nnz == Z.nnz
+    assert not is_sparse(dropin.linear._without_zeros(X))
+    for loss in ("hinge", "squared_hinge"):
+        found = [dropin.LinearSVC(loss=loss).fit(points, signs).coef_ for points in (Z.toarray(), Z)]
+        np.testing.assert_array_equal(*found)
+
+
+def test_many_sparse_rows_of_some_columns_take_newton_steps_soon(monkeypatch):
+    generator = np.random.default_rng(0)
+    Z = random_array((3000, 120), density=0.1, rng=generator, format="csr")
+    labels = np.asarray(Z[:, :20].sum(axis=1)) + 0.1 * generator.normal(size=3000) > 1.0
+    monkeypatch.setattr(dropin.linear, "_VISITS", 1000)
+    monkeypatch.setattr(dropin.linear, "by_passes", None)
+    assert dropin.LinearSVC(loss="hinge").fit(Z, labels).certificate_.converged
 
 
 @pytest.mark.parametrize("settings", [{}, {"C": 100.0}, {"class_weight": "balanced"}, {"fit_intercept": False}])

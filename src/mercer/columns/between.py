@@ -39,7 +39,7 @@ from .columns import (
 from .tiles import Tiles
 from .way import core
 
-_CACHE_BYTES = 2**18  # One thread uses values of so many bytes while they are in its cache.
+_HELD_BYTES = 2**23  # One thread uses values of so many bytes, and then computes others in their place.
 
 
 class Between:
@@ -76,9 +76,9 @@ class Between:
             require_no_overflow(out)
 
 
-def rows_in_cache(columns: int, dtype: DTypeLike) -> int:
-    """How many rows of so many values stay in the cache of a core; no fewer than pay for their call."""
-    return max(BLOCK, _CACHE_BYTES // (columns * np.dtype(dtype).itemsize))
+def rows_held(columns: int, dtype: DTypeLike) -> int:
+    """How many rows of so many values a thread holds; no fewer than pay for their call."""
+    return max(BLOCK, min(AT_A_TIME.rows, _HELD_BYTES // (columns * np.dtype(dtype).itemsize)))
 
 
 def block(kernel: Kernel, X: Points, Z: Points = None) -> Array:

@@ -10,12 +10,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 import sklearn.svm
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from ..amounts import A_DIGIT
+from ..amounts import A_DIGIT, AT_A_TIME, FEW
+from ..columns import pieces
 from ..estimators.checks import validated
 from ..estimators.fitting import fit_machines
 from ..estimators.together import posed
@@ -37,13 +39,15 @@ from .newton import newton
 from .passes import by_passes
 
 _GAP, _NEAR = 1e-8, 1e-6  # the relative gap to reach; by pairs, the KKT violation is to be small too
-_PART = 0.01  # of tol is what passes aim at: a pass more or less must not decide who is better
+_PART = 0.1  # of tol is what passes aim at: a pass more or less must not decide who is better
 # Entries of X, up to which it may be copied; columns, up to which Newton's method is the quickest.
 _SMALL, _NARROW = 2_000_000, 300
 # For the hinge loss, where passes take long, interior points are the quickest up to so many columns and points; of few
 # points with more columns, pairs on all of K are.
-_SLIM, _SOME, _FEW = 30, 4000, 300
-_VISITS, _PASSES, _PASSES_WIDE, _PASSES_SPARSE = 25_000, 50, 500, 10  # Until then passes may end sooner.
+_SLIM, _SOME, _FEW = 100, 4000, 300
+# Until then passes may end sooner; of sparse rows with some columns, Newton steps come sooner.
+_VISITS, _PASSES, _PASSES_WIDE = 25_000, 30, 500
+_FILLED = 0.25  # of the entries, up to which many of them are held as sparse rows
 _CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64], "order": "C", "accept_large_sparse": False}
 _DEFAULT_ITERATIONS = 1000
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
@@ -133,7 +137,7 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
 
 def _solutions(X: Any, tasks: list[Task], scaling: float, tol: float) -> tuple[Array, list[Certificate], int]:
     """w of z = (x, s) for each task, as rows, what is proved of it, and the most rounds."""
-    found = None
+    found, X = None, _without_zeros(X)
     if isinstance(tasks[0].loss, Hinge):
         found = _of_hinge(X, tasks, scaling, tol)
     elif not is_sparse(X) and X.size <= _SMALL and X.shape[1] < _NARROW:
@@ -142,11 +146,32 @@ def _solutions(X: Any, tasks: list[Task], scaling: float, tol: float) -> tuple[A
     return found or _by_descent(X, tasks, scaling)
 
 
+def _without_zeros(X: Any) -> Any:
+    """Many points as sparse rows, where most of their entries are 0."""
+    if is_sparse(X) or X.size <= _SMALL:
+        return X
+    some = X[:: max(1, len(X) // AT_A_TIME.sampled_rows)]
+    if np.count_nonzero(some) > _FILLED * some.size:
+        return X
+    values, columns, counts = [], [], [np.zeros(1, np.intp)]
+    for rows in pieces(len(X), AT_A_TIME.rows):
+        filled = X[rows] != 0.0
+        at = np.flatnonzero(filled)
+        values.append(X[rows].ravel()[at])
+        columns.append(at % X.shape[1])
+        counts.append(np.count_nonzero(filled, axis=1))
+    return sp.csr_array((np.concatenate(values), np.concatenate(columns), np.cumsum(np.concatenate(counts))), X.shape)
+
+
 def _of_hinge(X: Any, tasks: list[Task], scaling: float, tol: float) -> tuple[Array, list[Certificate], int] | None:
     """By passes, as long as there are few; else by what is the quickest for so many points and columns."""
-    slim, few = not is_sparse(X) and X.shape[1] < _SLIM, not is_sparse(X) and X.shape[0] <= _FEW
-    design, passes = Design(X, scaling**2), _PASSES if slim else _PASSES_SPARSE if is_sparse(X) else _PASSES_WIDE
-    most = _VISITS + passes * X.shape[0]
+    (n, columns), sparse = X.shape, is_sparse(X)
+    slim, few = not sparse and columns < _SLIM, not sparse and n <= _FEW
+    narrow = columns <= FEW.columns
+    most = _VISITS + (_PASSES_WIDE if not narrow else 0 if sparse and columns >= _SLIM else _PASSES) * n
+    if most < n:
+        return None
+    design = Design(X, scaling**2)
     found = _together([by_passes(_weighed(design, task), _GAP, _PART * tol, most) for task in tasks])
     if found is not None:
         return found

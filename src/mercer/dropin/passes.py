@@ -15,13 +15,16 @@ from ..amounts import A_DIGIT
 from ..solution import Certificate
 from ..solvers.features_or_kernels import random_words
 from ..types import Array
-from .hinge import HingeProblem, best_free, certified
+from .hinge import HingeProblem, best_free, certified, nearly_best_free, roomy
 
 core = CHOICE.functions
-_PASSES, _LEAST_PASS, _SHRINKING = 4, 0.01, 0.25  # in a round; see solvers/descent.py
+_PASSES, _LOOK, _LEAST_PASS, _SHRINKING = 4, 2, 0.01, 0.25  # in a round, over the points in play or over all; see
+# solvers/descent.py
 _NEARLY = 0.1  # of the points are few
-_SOME_VISITS, _WORK = 1500, 4.0  # A Newton step comes after so many visits, and so many of its multiplications for each
-# of theirs.
+# A Newton step comes after so many visits, and so many of its multiplications for each of theirs; conjugate gradients
+# after so many entries were visited, and, where they were in vain, after so many times as many.
+_SOME_VISITS, _WORK, _WORK_SPARSE = 1500, 4.0, 40.0
+_SOME_ENTRIES, _LATER = 500_000, 1.5
 
 
 def by_passes(posed: HingeProblem, tol: float, near: float, most: float) -> tuple[Array, Certificate, int]:
@@ -30,7 +33,7 @@ def by_passes(posed: HingeProblem, tol: float, near: float, most: float) -> tupl
     """
     descent, enough, n = _Descent(posed), near, posed.y.size
     while descent.visits < most or (descent.size <= _NEARLY * n and descent.visits < 2 * most):
-        descent.round(max(_PASSES * n, _SOME_VISITS // 2))
+        descent.round(max(_LOOK * n, _PASSES * descent.size, _SOME_VISITS // 2))
         if descent.worst > enough and descent.since >= _SOME_VISITS:
             descent.newton()
         if descent.worst <= enough:
@@ -53,6 +56,7 @@ class _Descent:
         self.order, self.size, self.numbers = np.arange(n), n, np.array([design.constant, 0.0, 0.0, np.inf])
         self.words, self.worst = random_words(None), np.inf
         self.rounds, self.visits, self.since = 0, 0.0, 0.0  # visits in all, and since the last Newton step
+        self.wait: float = _SOME_ENTRIES  # before the next conjugate gradients
 
     def round(self, most: int) -> None:
         """Some passes over the points in play; then all are looked at."""
@@ -71,8 +75,15 @@ class _Descent:
 
     def newton(self) -> None:
         """The coefficients between their bounds to their best values."""
-        design = self.posed.design
-        beta = best_free(self.posed, self.beta, self.f, _WORK * self.since * design.entries / design.n)
+        design, beta = self.posed.design, self.beta
+        entries = self.since * design.entries / design.n
+        if roomy(self.posed, beta):
+            if entries < self.wait:
+                return
+            beta = nearly_best_free(self.posed, beta, self.f, self.since)
+            self.wait = _SOME_ENTRIES if beta is not self.beta else _LATER * entries
+        if beta is self.beta:
+            beta = best_free(self.posed, beta, self.f, (_WORK_SPARSE if design.sparse else _WORK) * entries)
         if beta is self.beta:
             return
         self.since, self.beta, self.w = 0.0, beta, design.combination(beta)
