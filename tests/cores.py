@@ -23,7 +23,7 @@ FUNCTIONS = (
     "learn_block", "logistic", "logistic_bends", "losses_and_conjugates", "mirror", "pack", "pair_descent",
     "proximal_point", "proximal_slope", "rounded", "settle", "settle_cells", "settle_parts", "settle_points", "shares",
     "shuffle", "solve_definite", "sparse_sums", "square", "square_points", "squares", "sum_points", "sum_rows",
-    "votes", "weighted",
+    "vote_points", "votes", "weighted",
 )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import (
@@ -23,7 +24,7 @@ from mercer import (
 )
 from mercer.costs import Costs
 from mercer.driver import solve
-from mercer.estimators import machine, ridge_path
+from mercer.estimators import fitting, machine, ridge_path
 from mercer.gram import DenseGram, LinearGram, PointsGram, dense
 from mercer.kernels import FromFeatures, FromFunction, Gaussian
 from mercer.limits import NEVER, Deadline, OutOfTimeError, look, require, until, within
@@ -284,8 +285,8 @@ def test_few_landmarks_have_one_round_each(counted, monkeypatch):
     _, kernel = counted
     sizes, grown = [], ridge_auto.growing
 
-    def seen(first, most):
-        for size in grown(first, most):
+    def seen(*given):
+        for size in grown(*given):
             sizes.append(size)
             yield size
 
@@ -294,6 +295,15 @@ def test_few_landmarks_have_one_round_each(counted, monkeypatch):
     with pytest.warns(ConvergenceWarning, match="out of time"):
         ridge = KernelRidge(kernel, tol=1e-12, random_state=0, time_limit=0.8).fit(X, y)
     assert len(sizes) >= 2 and max(sizes) < 600 and ridge.n_iter_ <= 1 + len(sizes)
+
+
+def test_more_landmarks_take_more_passes_and_are_done_in_time(counted):
+    """With 8 of them the preconditioner is made of some of the rows, with 60 of all."""
+    _, kernel = counted
+    X, y = data(3000)
+    with pytest.warns(ConvergenceWarning, match="out of time"):
+        ridge = KernelRidge(kernel, bias=True, random_state=0, time_limit=4.0).fit(X, y)
+    assert np.count_nonzero(ridge.dual_coef_) >= 30
 
 
 def test_features_are_computed_once_where_time_is_short(counted):
@@ -598,3 +608,19 @@ def test_every_class_has_its_share_of_the_time(ticking):
     with pytest.warns(ConvergenceWarning):
         machine = LinearSVC(C=100.0, tol=1e-13, time_limit=0.3).fit(X, y)
     assert (np.abs(machine.coef_).max(axis=1) > 0).all() and machine.score(X, y) > 0.8
+
+
+def test_the_first_class_has_two_shares_of_the_time(monkeypatch):
+    """It finds landmarks for all of them."""
+    clock, given, solved = Clock(), [], fitting.solve
+
+    def seen(problem, *rest, time_limit, **settings):
+        given.append(time_limit)
+        clock.seconds += time_limit
+        return solved(problem, *rest, **settings)
+
+    monkeypatch.setattr(limits, "clock", clock)
+    monkeypatch.setattr(fitting, "solve", seen)
+    X, _ = data(60)
+    KernelLogistic(time_limit=6.0).fit(X, np.arange(60) % 5)
+    assert_allclose(given, [2.0, 1.0, 1.0, 1.0, 1.0])

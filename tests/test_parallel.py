@@ -7,6 +7,8 @@ import os
 import signal
 import threading
 import time
+import weakref
+from functools import partial
 
 import numpy as np
 import pytest
@@ -48,6 +50,16 @@ def test_every_task_once(threads):
     done = []
     parallel.for_each(range(100), done.append, threads)
     assert sorted(done) == list(range(100))
+
+
+def test_who_waits_holds_nothing():
+    """Threads that wait for the next call keep no array of the last one."""
+    held = np.ones(1000)
+    gone = weakref.ref(held)
+    with parallel.helpers_kept():
+        parallel.for_each(range(3), partial(np.multiply, held), 3)
+        del held
+        assert gone() is None
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 import mercer
 from mercer import SVC, SVR, LinearSVC, OneClassSVM, Problem, rounds, solve
 from mercer.estimators import ScaleWarning
-from mercer.gram import DenseGram, LowRankGram
+from mercer.gram import DenseGram, LowRankGram, PointsGram
 from mercer.io import ModelError
 from mercer.kernels import Gaussian, Polynomial
 from mercer.kernels.expansion import expansion_of
@@ -289,3 +289,25 @@ def test_a_sum_of_two_kernels_of_very_different_sizes(scale):
     y = np.sign(X[:, 0] * X[:, 1] + 0.5 * scale**2 * R.normal(size=256))
     machine = SVC("2*rbf(gamma=2.4e-5) + linear", C=5e5).fit(X, y)  # K has more than n / 3 eigenvalues that matter
     assert machine.certificate_.status is Status.CONVERGED and machine.certificate_.relative_gap <= 1e-4
+
+
+def test_float64_values_take_over_once_float32_ones_are_seen_to_mislead(monkeypatch):
+    """Whoever believes to be near by float32 values, and is not, has no use for more of them: each certificate costs a
+    pass over all that matters.
+    """
+    generator, examined = np.random.default_rng(0), []
+    X = generator.normal(size=(3000, 3))
+    y = np.where(X[:, 0] * X[:, 1] + 0.3 * generator.normal(size=3000) > 0.0, 1.0, -1.0)
+    examine = rounds.examine
+
+    def counted(*posed, **how):
+        found = examine(*posed, **how)
+        examined.append(found[0].relative_gap)
+        return found
+
+    monkeypatch.setattr(rounds, "examine", counted)
+    gram = PointsGram(Gaussian(gamma=0.01), X, "2GB", dtype=np.float32)
+    solution = solve(Problem(gram, y, Hinge(), 1000.0), "decomposition", tol=1e-6)
+    assert solution.certificate.converged
+    assert examined[0] > 1e-6
+    assert len(examined) == 2

@@ -256,8 +256,38 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -
             crew.finished.get()
         except BaseException as error:  # Ctrl-C: the helpers end with what they are at
             errors.append(error)
+    del job.work  # helpers remember the job while they wait for another, but nothing that it worked on
     if errors:
         raise errors[0]
+
+
+class Together:
+    """Tasks that several threads need done: each takes some of them, and waits for those that others have taken."""
+
+    def __init__(self, tasks: Iterable[Any]) -> None:
+        tasks = list(tasks)
+        self.left, self.open = iter(tasks), len(tasks)
+        self.errors: list[BaseException] = []
+        self.changed = threading.Condition()
+
+    def share(self, work: Callable[[Any], Any]) -> None:
+        """Come back when all tasks are done; an error of any of them is raised by all."""
+        for task in self.left:  # each is taken by one thread
+            try:
+                look()
+                work(task)
+            except BaseException as error:
+                self.errors.append(error)
+                raise
+            finally:
+                with self.changed:
+                    self.open -= 1
+                    self.changed.notify_all()
+        with self.changed:
+            while self.open:
+                self.changed.wait(_GLANCE)
+        if self.errors:
+            raise self.errors[0]
 
 
 def in_order(tasks: Iterable[Task], work: Callable[[Task], Result], threads: int) -> list[Result]:

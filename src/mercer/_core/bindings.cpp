@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <string>
+#include "ballots.hpp"
 #include "bindings_features.hpp"
 #include "bindings_newton.hpp"
 #include "few.hpp"
@@ -243,6 +244,7 @@ using Described64 = std::tuple<Described, Vector64, double>;  // a form, the cen
 using How = std::tuple<bool, double, double, int64_t>;        // a Goal
 using Terms64 = std::tuple<Vector64, Vector64, Vector64, Vector64, Vector64>;
 using Found = std::tuple<Out<double, 1>, Out<double, 1>, Out<double, 2>>;
+using Counted = std::tuple<Out<double, 2>, Out<double, 2>>;  // votes and margins
 template <class Settle> static void for_parts(const char *name, const In<int64_t, 1> &ends, const In<int64_t, 1> &rows, int64_t points_there, const Terms64 &terms, const Found &found, Settle settle) {
   const auto &[q, r, eps, lo, hi] = terms;
   const auto &[beta, share, sums] = found;
@@ -253,10 +255,11 @@ template <class Settle> static void for_parts(const char *name, const In<int64_t
   for (int64_t k = 0; k < many; k++) require((k ? ends.data()[k - 1] : 0) < ends.data()[k] && ends.data()[k] <= total, name, "ends must rise, up to the number of rows");
   require_within(name, "rows", rows.data(), total, 0, points_there);
   nb::gil_scoped_release release;
+  std::vector<double> room;
   for (int64_t k = 0; k < many; k++) {
     const int64_t first = k ? ends.data()[k - 1] : 0, n = ends.data()[k] - first;
     const Points p{n, nullptr, nullptr, r.data() + first, eps.data() + first, lo.data() + first, hi.data() + first};
-    settle(rows.data() + first, Part{p, q.data() + first, beta.data() + first, share.data() + first, sums.data() + k * 10});
+    settle(rows.data() + first, Part{p, q.data() + first, beta.data() + first, share.data() + first, sums.data() + k * 10}, room);
   }
 }
 static Goal as_goal(const char *name, const How &how) {
@@ -275,11 +278,12 @@ template <class Given> static void define_points_of(nb::module_ &m, const Loops 
     const int64_t d = length(X, 1);
     const Tiled coarse = as_tiled(name, single, d), fine = as_tiled(name, precise, d);
     const Goal goal = as_goal(name, how);
-    for_parts(name, ends, rows, length(X), terms, found, [&](const int64_t *own, const Part &part) { settle_points(loops, X.data(), d, coarse, fine, own, part, goal); });
+    for_parts(name, ends, rows, length(X), terms, found, [&](const int64_t *own, const Part &part, std::vector<double> &room) { settle_points(loops, X.data(), d, coarse, fine, own, part, goal, room); });
   }, "X"_a.noconvert(), "single"_a, "precise"_a, "ends"_a.noconvert(), "rows"_a.noconvert(), "terms"_a.noconvert(), "found"_a.noconvert(), "how"_a);
 }
 // Kernel values of few points in one call, which packs them too.
-template <class Given> static void define_few(nb::module_ &m, const LoopsOf<double> &loops) {
+template <class Given> static void define_few(nb::module_ &m, const Loops &all) {
+  const LoopsOf<double> &loops = all.precise;
   m.def("square_points", [&loops](In<Given, 2> X, Described64 precise, Rows<double> out) {
     const char *name = "square_points";
     const int64_t n = length(X), d = length(X, 1), stride = stride_of(name, out);
@@ -298,19 +302,31 @@ template <class Given> static void define_few(nb::module_ &m, const LoopsOf<doub
     nb::gil_scoped_release release;
     sum_points(loops, Z.data(), X.data(), length(X), d, tiled, V.data(), length(V, 1), ends.data(), parts, out.data());
   }, "Z"_a.noconvert(), "X"_a.noconvert(), "precise"_a, "V"_a.noconvert(), "ends"_a.noconvert(), "out"_a.noconvert());
+  m.def("vote_points", [&all](In<Given, 2> Z, In<Given, 2> X, Described64 precise, In<double, 2> V, In<int64_t, 1> ends, In<double, 1> biases, bool ties, Counted found) {
+    const char *name = "vote_points";
+    const int64_t n = length(X), d = length(X, 1), k = length(ends);
+    const Tiled tiled = as_tiled(name, precise, d);
+    const auto &[won, margin] = found;
+    require(length(Z, 1) == d && length(V) == length(Z), name, "Z must have the coordinates of X, and V a row for each of its points");
+    require(k > 1 && length(V, 1) == k - 1 && length(biases) == k * (k - 1) / 2, name, "V must have a column less than there are classes, and biases one for each pair");
+    require(length(won) == n && length(won, 1) == k && length(margin) == n && length(margin, 1) == k, name, "won and margin must be points x classes");
+    for (int64_t c = 0; c < k; c++) require((c ? ends.data()[c - 1] : 0) <= ends.data()[c] && ends.data()[c] <= length(Z), name, "ends must not fall, nor pass the points of Z");
+    nb::gil_scoped_release release;
+    vote_points(all, Z.data(), X.data(), n, d, tiled, V.data(), ends.data(), k, biases.data(), ties, won.data(), margin.data());
+  }, "Z"_a.noconvert(), "X"_a.noconvert(), "precise"_a, "V"_a.noconvert(), "ends"_a.noconvert(), "biases"_a.noconvert(), "ties"_a, "found"_a);
 }
 static void define_several(nb::module_ &m, const Loops &loops) {
   m.def("settle_parts", [&loops](Rows<const double> K, In<int64_t, 1> ends, In<int64_t, 1> rows, Terms64 terms, Found found, How how) {
     const int64_t stride = stride_of("settle_parts", K), there = length(K, 1) == stride ? length(K) : 0;
     const Goal goal = as_goal("settle_parts", how);
-    for_parts("settle_parts", ends, rows, std::min(length(K), length(K, 1)), terms, found, [&](const int64_t *own, const Part &part) { settle_part(loops, K.data(), there, stride, own, part, goal); });
+    for_parts("settle_parts", ends, rows, std::min(length(K), length(K, 1)), terms, found, [&](const int64_t *own, const Part &part, std::vector<double> &room) { settle_part(loops, K.data(), there, stride, own, part, goal, room); });
   }, "K"_a.noconvert(), "ends"_a.noconvert(), "rows"_a.noconvert(), "terms"_a.noconvert(), "found"_a.noconvert(), "how"_a);
   m.def("votes", [&loops](In<double, 3> sums, In<double, 1> biases, bool ties, Out<double, 2> won, Out<double, 2> margin) {
     const int64_t k = length(sums), n = length(sums, 2);
     require(k > 1 && length(sums, 1) == k - 1 && length(biases) == k * (k - 1) / 2, "votes", "sums must be k x k - 1 x points, and biases one for each pair");
     require(length(won) == n && length(won, 1) == k && length(margin) == n && length(margin, 1) == k, "votes", "won and margin must be points x classes");
     nb::gil_scoped_release release;
-    loops.votes(sums.data(), biases.data(), k, n, ties, won.data(), margin.data());
+    count_votes(loops, sums.data(), k, n, biases.data(), ties, won.data(), margin.data());
   }, "sums"_a.noconvert(), "biases"_a.noconvert(), "ties"_a, "won"_a.noconvert(), "margin"_a.noconvert());
   define_points_of<float>(m, loops);
   define_points_of<double>(m, loops);
@@ -344,8 +360,8 @@ NB_MODULE(_native, m) {
     define_several(functions, *level.loops);
     define_free_step<float>(functions, *level.loops, level.loops->single);
     define_free_step<double>(functions, *level.loops, level.loops->precise);
-    define_few<float>(functions, level.loops->precise);
-    define_few<double>(functions, level.loops->precise);
+    define_few<float>(functions, *level.loops);
+    define_few<double>(functions, *level.loops);
     define_newton(functions, *level.loops);
     define_features(functions, level.loops->features);
     define_search(functions, *level.loops);

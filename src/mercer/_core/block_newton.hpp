@@ -11,7 +11,7 @@
 constexpr int64_t MOST_NEWTON = 1600;   // free coefficients that a factor is made of
 constexpr int64_t SINGLE_NEWTON = 300;  // of them: from here on in float32, with a larger ridge; the next step mends it
 constexpr int MOST_HALVINGS = 8, MOST_CONJUGATE = 12, FIRST_FEW = 4;
-constexpr double CONJUGATE = 1e-10, PROMISING = 1e-4;  // of the squared size of what is left
+constexpr double CONJUGATE = 1e-10, PROMISING = 1e-4, AT_ONCE = 0.25;  // of the squared size of what is left
 constexpr double RIDGE = 1e-7, SINGLE_RIDGE = 1e-5;  // of the largest K_ii
 
 class NewtonSteps {
@@ -68,7 +68,7 @@ class NewtonSteps {
       if (!known(free) && !find<double>(free, RIDGE, loops.precise)) return false;
       inverse<double>(slope, d, loops.precise);
       level(d, true);
-    } else if (known(free) || !conjugate(free, slope, d, false)) {
+    } else if (known(free) || int64_t(free.size()) >= block.dense || !conjugate(free, slope, d, false)) {
       if (int64_t(free.size()) > MOST_NEWTON || (!known(free) && !find<float>(free, SINGLE_RIDGE, loops.single))) return false;
       conjugate(free, slope, d, true);
     }
@@ -85,7 +85,8 @@ class NewtonSteps {
     for (size_t i = 0; i < d.size(); i++) d[i] -= by_factor ? lambda * block.factor.ones[i] : lambda;
   }
 
-  // Conjugate gradients; true, where they came to an end. Without a factor, only if the first few say that they will soon.
+  // Conjugate gradients; true, where they came to an end. Without a factor, only if the first few say that they will soon;
+  // where they do not, they are not tried again with as many free ones.
   bool conjugate(const std::vector<int64_t> &free, const std::vector<double> &slope, std::vector<double> &d, bool by_factor) {
     const size_t m = free.size();
     std::vector<double> left = slope, near, along(m, 0.0), product(static_cast<size_t>(block.width));
@@ -99,7 +100,7 @@ class NewtonSteps {
       for (size_t i = 0; i < m; i++) size += left[i] * near[i];
       if (k == 0) first = size;
       if (!(size > CONJUGATE * first)) return true;
-      if (!by_factor && k == FIRST_FEW && size > PROMISING * first) return false;
+      if (!by_factor && ((k == 1 && size > AT_ONCE * first) || (k == FIRST_FEW && size > PROMISING * first))) return block.dense = int64_t(m), false;
       for (size_t i = 0; i < m; i++) along[i] = near[i] + (k > 0 ? size / before : 0) * along[i];
       before = size;
       std::fill(product.begin(), product.end(), 0.0);

@@ -16,7 +16,7 @@ constexpr double WORTH_BLOCKS = 0.4;  // of all points; larger blocks are everyt
 constexpr int64_t BESIDE = 16;  // unused numbers of each row, so that rows do not meet in the same places of the cache
 constexpr int64_t SMALL_PROBLEM = 768;
 constexpr double BLOCK_PART = 0.1, ALL_PART = 0.01;  // a round ends when its violation is this part of what it was
-constexpr double LEAST_BURST = 4, MOST_BURST = 64;  // steps of pairs for each point of a block, before Newton steps:
+constexpr double LEAST_BURST = 8, MOST_BURST = 64;  // steps of pairs for each point of a block, before Newton steps:
 constexpr double NEWTON_COST = 0.01;  // as many as cost about what a Newton step of m free ones does, m^3 / width times this
 constexpr int64_t CHEAP_NEWTON = 200;  // free coefficients: Newton steps come first; always, where who is free is mostly known
 constexpr double WORTH_NEWTON = 0.1;  // of violations that do not halve: they are small, and pairs drag

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "points.hpp"
@@ -32,6 +33,7 @@ struct Block {
   std::vector<int64_t> at;
   std::vector<int64_t> held;  // whose values each row and column of the copy has
   Factor factor;
+  int64_t dense = std::numeric_limits<int64_t>::max();  // so many free ones are too near to each other for conjugate gradients alone
 };
 
 // Puts the points `at` where their values are held already, as far as they are, and copies those of the others: whole rows,

@@ -51,11 +51,22 @@ template <class Real> struct LoopsOf {
   void (*substitute)(const Real *H, int64_t n, Real *B, int64_t m);
 };
 
+constexpr int64_t BALLOT = PANEL / 2;  // points whose votes are counted at a time: a panel of float64 numbers
+
+// What has been counted, class by class: the scores of each pair as far as they are known; of each class its votes, and the
+// sums of the scores of pairs that it comes first in, and second.
+struct Ballots {
+  int64_t k;
+  bool ties;
+  const double *biases;
+  double *scores, *won, *plus, *minus;
+};
+
 struct Loops {
   const char *name;
   LoopsOf<float> single;
   LoopsOf<double> precise;
-  void (*votes)(const double *sums, const double *biases, int64_t k, int64_t n, bool ties, double *won, double *margin);
+  void (*vote)(const Ballots &, int64_t c, const double *sums, int64_t stride);
   int64_t (*block_descent)(const WorkingSet<float> &, double tol, int64_t most, double *violation);
   void (*sum_panel)(const double *panel, const int64_t *slots, const double *v, int64_t count, double *out);
   Proxied (*proximal_point)(const Proximal &, const double *f, double *beta, double *rate, double *slack);

@@ -44,6 +44,16 @@ inline std::vector<double> at(const std::vector<int64_t> &places, const double *
 
 inline int64_t padded(int64_t n) { return (n / CHUNK + 1) * CHUNK; }
 
+// K of n points, padded with zeros, in memory that one part after the other uses: `write` writes the values.
+template <class Write> inline const double *in_room(std::vector<double> &room, int64_t n, Write write) {
+  const int64_t width = reach<double>(n);
+  if (int64_t(room.size()) < width * width) room.resize(size_t(width * width));
+  write(room.data(), width);
+  for (int64_t t = 0; t < n; t++) std::fill(room.data() + t * width + n, room.data() + (t + 1) * width, 0.0);
+  std::fill(room.data() + n * width, room.data() + width * width, 0.0);
+  return room.data();
+}
+
 // What is wanted: whether there is a bias, the relative gap and the violation to reach, the most steps for each point.
 struct Goal {
   bool bias;
@@ -106,14 +116,13 @@ inline void settle_whole(const Loops &loops, const double *K, int64_t width, con
 }
 
 // A part of a matrix of so many rows: its points are rows of K. All of its rows in order need no copy, if K is padded.
-inline void settle_part(const Loops &loops, const double *K, int64_t there, int64_t stride, const int64_t *rows, const Part &part, const Goal &goal) {
+inline void settle_part(const Loops &loops, const double *K, int64_t there, int64_t stride, const int64_t *rows, const Part &part, const Goal &goal, std::vector<double> &room) {
   const int64_t n = part.points.n, width = padded(n);
   bool all = there >= stride && stride >= width && stride <= width + CHUNK && stride % CHUNK == 0;
   for (int64_t t = 0; all && t < n; t++) all = rows[t] == t && K[n * stride + t] == 0;  // room for a phantom, too
   if (all) return settle_whole(loops, K, stride, part, goal);
-  std::vector<double> block(size_t(width * width));
-  gather(K, stride, rows, rows, n, K, stride, block.data(), width);
-  settle_whole(loops, block.data(), width, part, goal);
+  const double *block = in_room(room, n, [&](double *out, int64_t wide) { gather(K, stride, rows, rows, n, K, stride, out, wide); });
+  settle_whole(loops, block, reach<double>(n), part, goal);
 }
 
 constexpr int64_t SET = 128;        // points of a working set
@@ -169,11 +178,10 @@ inline std::vector<int64_t> working_set(const Points &p, const Extremes &e, std:
 }
 
 // Few points: K of all of them.
-template <class Given> void by_whole(const Loops &loops, const Given *X, int64_t d, const Tiled &precise, const std::vector<int64_t> &index, const Part &part, const Goal &goal) {
-  const int64_t width = padded(part.points.n);
-  std::vector<double> K(size_t(width * width));
-  loops.precise.square(PackedPoints<double>(X, index, d, precise, GROUP), PackedPoints<double>(X, index, d, precise, PANEL / 2), precise.form, K.data(), width);
-  settle_whole(loops, K.data(), width, part, goal);
+template <class Given> void by_whole(const Loops &loops, const Given *X, int64_t d, const Tiled &precise, const std::vector<int64_t> &index, const Part &part, const Goal &goal, std::vector<double> &room) {
+  const PackedPoints<double> rows(X, index, d, precise, GROUP), columns(X, index, d, precise, PANEL / 2);
+  const double *K = in_room(room, part.points.n, [&](double *out, int64_t wide) { loops.precise.square(rows, columns, precise.form, out, wide); });
+  settle_whole(loops, K, reach<double>(part.points.n), part, goal);
 }
 
 // More points: by working sets. Where rows or rounds run out, the part is left as it is.
@@ -226,10 +234,10 @@ template <class Given> int64_t by_working_sets(const Loops &loops, const Given *
 }
 
 // A part of the points; `single` and `precise` are of float32 and of float64.
-template <class Given> void settle_points(const Loops &loops, const Given *X, int64_t d, const Tiled &single, const Tiled &precise, const int64_t *rows, const Part &part, const Goal &goal) {
+template <class Given> void settle_points(const Loops &loops, const Given *X, int64_t d, const Tiled &single, const Tiled &precise, const int64_t *rows, const Part &part, const Goal &goal, std::vector<double> &room) {
   const int64_t n = part.points.n;
   const std::vector<int64_t> index(rows, rows + n);
-  if (n <= SET) return by_whole(loops, X, d, precise, index, part, goal);
+  if (n <= SET) return by_whole(loops, X, d, precise, index, part, goal, room);
   const int64_t steps = by_working_sets(loops, X, d, single, index, part, goal);
   const auto used = support_of(part);
   std::vector<int64_t> own;

@@ -89,23 +89,45 @@ template <class Real> inline void add_wide(const Real *numbers, int64_t count, d
   for (int64_t c = 0; c < count; c += LANES<double>) store(sum + c, load_wide(numbers + c) * unit + load(sum + c));
 }
 
-// sum_t += sum_r v_r k(a_r, z_t), row by row in float64
-template <class Real> inline void add_rows_of(const Tile<Real> &tile, int64_t rows, const double *v, int64_t many, double *sum) {
+// sums[m, t] += sum_r V[r, m] k(a_r, z_t), row by row in float64, at three vectors of places. Values of a whole group stay in
+// registers for all m.
+template <class Real> inline void add_some_of(const Tile<Real> &tile, int c, int64_t rows, const double *V, int64_t many, double *sums) {
   constexpr int P = PANEL_OF<Real>, L = LANES<double>;
-  for (int c = 0; c < P; c += 3 * L) {
-    double *at = sum + c;
+  for (int64_t m = 0; m < many; m++) {
+    double *at = sums + m * P + c;
     vec<double> x = load(at), y = load(at + L), z = load(at + 2 * L);
     for (int64_t r = 0; r < rows; r++) {
-      const double own = v[r * many];
+      const double own = V[r * many + m];
       const Real *from = tile.at[r] + c;
       x = load_wide(from) * own + x;
       y = load_wide(from + L) * own + y;
       z = load_wide(from + 2 * L) * own + z;
     }
-    store(at, x);
-    store(at + L, y);
-    store(at + 2 * L, z);
+    store(at, x), store(at + L, y), store(at + 2 * L, z);
   }
+}
+template <class Real> inline void add_group_of(const Tile<Real> &tile, int c, const double *V, int64_t many, double *sums) {
+  constexpr int P = PANEL_OF<Real>, L = LANES<double>;
+  vec<double> k[GROUP][3];
+#pragma GCC unroll 8
+  for (int r = 0; r < GROUP; r++)
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; j++) k[r][j] = load_wide(tile.at[r] + c + j * L);
+  for (int64_t m = 0; m < many; m++) {
+    double *at = sums + m * P + c;
+    vec<double> x = load(at), y = load(at + L), z = load(at + 2 * L);
+#pragma GCC unroll 8
+    for (int r = 0; r < GROUP; r++) {
+      const double own = V[r * many + m];
+      x = k[r][0] * own + x;
+      y = k[r][1] * own + y;
+      z = k[r][2] * own + z;
+    }
+    store(at, x), store(at + L, y), store(at + 2 * L, z);
+  }
+}
+template <class Real> inline void add_rows_of(const Tile<Real> &tile, int64_t rows, const double *V, int64_t many, double *sums) {
+  for (int c = 0; c < PANEL_OF<Real>; c += 3 * LANES<double>) rows == GROUP ? add_group_of(tile, c, V, many, sums) : add_some_of(tile, c, rows, V, many, sums);
 }
 
 // out[m, t] += sum_i V[i, m] k(a_i, z_t), row by row in float64; a block of rows is added up before it reaches out. Of
@@ -122,11 +144,8 @@ template <class Real> void add(Packed<Real> A, Packed<Real> Z, const Form &form,
     if (i % BLOCK == 0)
       for (int64_t k = 0; k < many * P; k++) sum[k] = 0.0;
     if (open && !fused) slim ? keep_exponentials(factor, Z.levels + t, tile) : finish_exponentials(factor, A.levels + i, Z.levels + t, tile);
-    for (int64_t m = 0; m < many; m++) {
-      if (!slim) {
-        add_rows_of(tile, least_of(GROUP, A.count - i), V + i * many + m, many, sum.at(m * P));
-        continue;
-      }
+    if (!slim) add_rows_of(tile, least_of(GROUP, A.count - i), V + i * many, many, sum.at(0));
+    for (int64_t m = 0; slim && m < many; m++) {
       const Real *v = weights.v.at(i * many + m * GROUP);
       fused ? weigh_exponentials(factor, Z.levels + t, tile, v, group) : weigh(tile, v, group);
       add_wide(group, P, weights.units[i / GROUP], sum.at(m * P));

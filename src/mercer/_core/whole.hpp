@@ -12,6 +12,13 @@
 constexpr double INNER = 0.01;  // a round ends when its violation is this part of what it was
 constexpr int MOST_ROUNDS = 50;
 
+// How many of the padded places `pair_descent` has to look at for n points and a phantom: half as many float64 numbers fill
+// its vectors as float32 ones.
+template <class Real> inline int64_t reach(int64_t n) {
+  constexpr int64_t chunk = CHUNK * 4 / int64_t(sizeof(Real));
+  return (n / chunk + 1) * chunk;
+}
+
 struct Settled {
   bool done = false;
   int64_t steps = 0, free = 0;
@@ -49,7 +56,7 @@ template <class Real> Settled settle(const LoopsOf<Real> &loops, const Real *K, 
     const double before = s.top - s.bottom, middle = bias ? 0.5 * (s.top + s.bottom) : 0, tol = INNER * before;
     for (int64_t t = 0; t < p.n; t++) set.F[t] = Real(F[t] - middle);  // near zero where it matters
     double violation;
-    s.steps += loops.pair_descent({width, width, K, set.diag.data(), set.F.data(), set.beta.data(), set.lo.data(), set.hi.data(), set.eps.data()}, tol, most - s.steps, &violation);
+    s.steps += loops.pair_descent({reach<Real>(p.n), width, K, set.diag.data(), set.F.data(), set.beta.data(), set.lo.data(), set.hi.data(), set.eps.data()}, tol, most - s.steps, &violation);
     delta.clear(), moved.clear();
     for (int64_t t = 0; t < p.n; t++)
       if (set.beta[t] != beta[t]) moved.push_back(t), delta.push_back(beta[t] - set.beta[t]);

@@ -5,9 +5,10 @@ from .between import block as block
 from .between import block_between as block_between
 from .between import padded_square as padded_square
 from .between import product_between as product_between
-from .between import rows_in_cache as rows_in_cache
+from .between import rows_held as rows_held
 from .between import square_of as square_of
 from .between import value_seconds as value_seconds
+from .between import votes_between as votes_between
 from .columns import BLOCK as BLOCK
 from .columns import SCRATCH as SCRATCH
 from .columns import Columns as Columns

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import DTypeLike
 
@@ -18,14 +20,26 @@ from ..kernels.points import (
     require_no_overflow,
     squares_fit_in_single,
 )
+from ..memory import DOUBLE
 from ..parallel import for_each, thread_count
 from ..types import Array, DType, Points
 from .choose import way_of
-from .columns import BLOCK, PROBE_COLUMNS, SCRATCH, Columns, padded, pieces, sizes, sums_between
+from .columns import (
+    BLOCK,
+    PROBE_COLUMNS,
+    SCRATCH,
+    Columns,
+    padded,
+    pieces,
+    sizes,
+    sums_between,
+    tiles_of,
+    way_between,
+)
 from .tiles import Tiles
 from .way import core
 
-_CACHE_BYTES = 2**18  # One thread uses values of so many bytes while they are in its cache.
+_HELD_BYTES = 2**23  # One thread uses values of so many bytes, and then computes others in their place.
 
 
 class Between:
@@ -62,9 +76,9 @@ class Between:
             require_no_overflow(out)
 
 
-def rows_in_cache(columns: int, dtype: DTypeLike) -> int:
-    """How many rows of so many values stay in the cache of a core; no fewer than pay for their call."""
-    return max(BLOCK, _CACHE_BYTES // (columns * np.dtype(dtype).itemsize))
+def rows_held(columns: int, dtype: DTypeLike) -> int:
+    """How many rows of so many values a thread holds; no fewer than pay for their call."""
+    return max(BLOCK, min(AT_A_TIME.rows, _HELD_BYTES // (columns * np.dtype(dtype).itemsize)))
 
 
 def block(kernel: Kernel, X: Points, Z: Points = None) -> Array:
@@ -134,6 +148,28 @@ def product_between(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: DType
     V = v.reshape(len(v), -1)
     sums = sums_between(kernel, X, Z, V, [0, count(Z)], dtype or _precision(X, Z))[0]
     return np.asarray(sums.T.reshape(count(X), *v.shape[1:]))
+
+
+def votes_between(
+    kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence[int], dtype: DTypeLike, biases: Array
+) -> tuple[Array, Array] | None:
+    """The votes of pairs of classes and their margins at the x_i, without a table of all scores (see `sums_between` for
+    the sums, and estimators/multiclass.py for what is made of them). None, where there is no native way.
+    """
+    way = tiles_of(way_between(kernel, X, Z, dtype)[0], X, Z) if np.dtype(dtype) == np.float64 else None
+    n, threads = count(X), thread_count() if count(X) * count(Z) >= AT_A_TIME.entries_for_a_thread else 1
+    if way is None or threads * len(V) * way.centre.size * DOUBLE > AT_A_TIME.temporary_bytes:
+        return None
+    ready, V, ends = way.prepared(Z), np.ascontiguousarray(V, np.float64), np.array(edges[1:])
+    won, margin = np.empty((2, n, ends.size))
+
+    def task(at: slice) -> None:
+        core.vote_points(ready, way.prepared(X[at]), way.tiled, V, ends, biases, True, (won[at], margin[at]))
+
+    for_each(pieces(n, AT_A_TIME.rows, threads=threads), task, threads)
+    if not kernel.bounded:
+        require_no_overflow(margin)
+    return won, margin
 
 
 def _precision(X: Points, Z: Points) -> DType:

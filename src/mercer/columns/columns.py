@@ -228,15 +228,15 @@ class Columns:
         way, out = self.way if np.dtype(dtype) == self.dtype else self.precise, np.zeros((V.shape[1], at.size))
         others, own = np.ones(at.size, bool), np.full(self.n, -1)
         own[at] = np.arange(at.size)
-        own = own[rows]
+        once, own = np.array_equal(own[at], np.arange(at.size)), own[rows]
         worth = V.shape[1] == 1 and rows.size > _FEW and self.scratch >= _SYMMETRIC
-        if worth and (own >= 0).all() and np.unique(at).size == at.size:
+        if worth and once and (own >= 0).all():
             out[0, own] = self._symmetric_product(self.at[rows], np.ascontiguousarray(V[:, 0]), way)
             others[own] = False
         rows, left, X = self.at[rows], self.at[at[others]], way.prepared(self.X)
         sums = np.zeros((V.shape[1], left.size))
         batch, piece = sizes(way, self.scratch / self.threads)
-        for part in pieces(rows.size, batch):
+        for part in pieces(rows.size, batch) if left.size else ():
             ready, weights = way.rows(X, rows[part]), np.ascontiguousarray(V[part])
 
             def task(piece: slice, ready: Ready = ready, weights: Array = weights) -> None:
@@ -311,12 +311,12 @@ def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence
     Kernel values are of this dtype. Sums over the z_j keep their order, whatever the number of threads. The x_i may be
     chosen ones: they are copied piece by piece, and their values computed in a way that suits all.
     """
-    few = count(X) * len(V) <= _FEW_VALUES and np.dtype(dtype) == np.float64
-    way = way_of(kernel, (Z, X.points if isinstance(X, Chosen) else X), dtype, exact=few)
+    way, few = way_between(kernel, X, Z, dtype)
     V = np.ascontiguousarray(V, np.float64)
-    if few and type(way) is Tiles and isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and X.dtype == Z.dtype:
-        out = np.zeros((len(edges) - 1, V.shape[1], len(X)))
-        core.sum_points(way.prepared(Z), way.prepared(X), way.tiled, V, np.array(edges[1:]), out)
+    tiles = tiles_of(way, X, Z) if few else None
+    if tiles is not None:
+        out = np.zeros((len(edges) - 1, V.shape[1], count(X)))
+        core.sum_points(tiles.prepared(Z), tiles.prepared(X), tiles.tiled, V, np.array(edges[1:]), out)
         if not kernel.bounded:
             require_no_overflow(out)
         return out
@@ -339,6 +339,18 @@ def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence
     if not kernel.bounded:
         require_no_overflow(out)
     return out
+
+
+def way_between(kernel: Kernel, X: Points, Z: Points, dtype: DTypeLike) -> tuple[AnyWay, bool]:
+    """The way for values k(x_i, z_j), and whether these are few float64 ones."""
+    few = count(X) * count(Z) <= _FEW_VALUES and np.dtype(dtype) == np.float64
+    return way_of(kernel, (Z, X.points if isinstance(X, Chosen) else X), dtype, exact=few), few
+
+
+def tiles_of(way: AnyWay, X: Points, Z: Points) -> Tiles | None:
+    """The way, where native functions take both sets of points as they are, and make them ready themselves."""
+    plain = isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and X.dtype == Z.dtype
+    return way if plain and type(way) is Tiles else None
 
 
 def sizes(way: AnyWay, scratch: float) -> tuple[int, int]:

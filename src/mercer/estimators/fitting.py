@@ -86,7 +86,8 @@ def fit_machines(
     kept: Any = None,
 ) -> list[Solution]:
     """Solve every problem, each from its start. Ctrl-C, the deadline or a watch ends them; each has an equal share of
-    the time that is left. A Checkpoint that is `kept` has starts, and is given the coefficients of each round.
+    the time that is left, and the first, which finds landmarks for all of them, two. A Checkpoint that is `kept` has
+    starts, and is given the coefficients of each round.
 
     Problems that were not begun by then are answered by a constant f, with that status and an honest certificate.
     """
@@ -166,7 +167,8 @@ class _Fitting:
             self.solutions[number] = self._constant(task, self.stop[0])
             return
         if left is not None:
-            share = left / -(-(len(self.tasks) - len(self.solutions)) // threads)
+            turns, own = -(-(len(self.tasks) - len(self.solutions)) // threads), 1 + (number == 0)
+            share = left * own / (turns - 1 + own)
             left = min(left, max(share, _LEAST_SECONDS))  # with less, none of them would have an answer
         solution = solve(
             task.problem(self.gram), self.solver, tol=self.tol, max_iter=self.max_iter, time_limit=left,

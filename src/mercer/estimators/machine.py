@@ -364,22 +364,22 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
 
     def _sums(self, X: Points) -> Array:
         """sum_i beta_i k(x_i, x) of each problem, as columns."""
-        parts = self._parts(X)
-        return join(parts) if len(parts) > 1 else parts[0].T
+        return join(parts) if len(parts := self._parts(X)) > 1 else parts[0].T
 
     def _parts(self, X: Points) -> Array:
-        """The same over pieces of the support vectors that follow one another, such as those of a class: (pieces,
-        columns of coefficients, points).
-        """
-        blocks, Z, coefficients = self._blocks(), self.support_vectors_, self.dual_coef_.T
+        """The same over pieces of the support vectors, such as a class: (pieces, columns of coefficients, points)."""
+        blocks, coefficients = self._blocks(), self.dual_coef_.T
         if len(coefficients) == 0:
             return np.zeros((len(blocks), coefficients.shape[1], count(X)))
         if self.kernel_.domain is Domain.VALUES:
             return np.stack([(X[:, self.support_[block]] @ coefficients[block]).T for block in blocks])
+        return sums_between(self.kernel_, *self._between(X))
+
+    def _between(self, X: Points) -> tuple[Points, Points, Array, list[int], Any]:
+        """Points, support vectors, their coefficients, where pieces of them end, and the precision of values."""
         self.kernel_.check(X, "X")
-        dtype = common_dtype(X, Z) if self._single else np.dtype(np.float64)
-        edges = [0, *[block.stop for block in blocks]]
-        return sums_between(self.kernel_, X, Z, coefficients, edges, dtype)
+        Z, edges = self.support_vectors_, [0] + [block.stop for block in self._blocks()]
+        return X, Z, self.dual_coef_.T, edges, common_dtype(X, Z) if self._single else np.dtype(np.float64)
 
     def _admit(self, X: Points) -> Any:
         """Points to predict for, once there is something to predict with."""

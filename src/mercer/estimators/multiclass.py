@@ -6,7 +6,7 @@ it stands in row o of the layout, or in row o - 1 where o > c. So k - 1 rows hol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, combinations
 
 import numpy as np
@@ -20,9 +20,9 @@ from ..types import Array, Index
 core = CHOICE.functions
 
 
-def pairs(k: int) -> list[tuple[int, int]]:
+def pairs(k: int) -> Iterator[tuple[int, int]]:
     """(0, 1), (0, 2), ..., (1, 2), ...: the pairs of k classes."""
-    return list(combinations(range(k), 2))
+    return combinations(range(k), 2)
 
 
 def class_slices(sizes: Sequence[int]) -> list[slice]:

@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..amounts import TOLERANCE
+from ..columns import votes_between
 from ..kernels import Gaussian
-from ..kernels.points import count
+from ..kernels.points import Domain, count
 from ..losses import HardMargin, Hinge
 from ..parallel import thread_count
 from ..problem import Task
@@ -159,6 +160,10 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def _votes(self, X: Points) -> Array:
         """What the pairs of classes say, some points at a time: for many classes there are very many pairs."""
+        if self.kernel_.domain is not Domain.VALUES and len(self.support_):
+            found = votes_between(self.kernel_, *self._between(X), self.intercept_)
+            if found is not None:
+                return decision(*found)
 
         def sums(at: slice) -> Array:
             return self._parts(X[at])
@@ -204,11 +209,9 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
             return order, group, [Task(y, loss, C, bias, name=n) for y, n in zip(sides, names, strict=True)]
         rows, ends, labels = paired(np.bincount(group).tolist())
         C, names = C[rows], [name_of(c) for c in self.classes_]
-        places = [slice(start, end) for start, end in pairwise([0, *ends.tolist()])]
-        titles = [f"{names[i]} against {names[j]}" for i, j in pairs(k)]
         return order, group, [
-            Task(labels[at], loss, C[at], bias, rows=rows[at], name=title)
-            for at, title in zip(places, titles, strict=True)
+            Task(labels[a:z], loss, C[a:z], bias, rows=rows[a:z], name=f"{names[i]} against {names[j]}")
+            for (i, j), (a, z) in zip(pairs(k), pairwise([0, *ends.tolist()]), strict=True)
         ]  # fmt: skip
 
     def _paired(self) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from ..estimators import SVC
 from ..kernels.points import count, is_sparse, take
 from ..types import Index
-from .matrices import Matrices
+from .matrices import Matrices, Rooms
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,14 +24,14 @@ class Placed:
     classes: Index
 
     @classmethod
-    def of(cls, machine: Any, X: Any, y: Any, fold: Index, keep: int) -> Placed:
+    def of(cls, machine: Any, X: Any, y: Any, fold: Index, rooms: Rooms) -> Placed:
         """`fold` is the number of the fold that tests on each point."""
         n = count(X)
         group = _classes(machine, y, n)
         order = np.lexsort((fold, group))
         place = np.empty(n, np.intp)
         place[order] = np.arange(n)
-        return cls(Matrices(take(X, order), keep, 1), place, group[order])
+        return cls(Matrices(take(X, order), rooms), place, group[order])
 
 
 def stacked(first: Any, second: Any) -> Any:

@@ -30,7 +30,7 @@ from ..parallel import for_each
 from ..types import Array, Index
 from .cells import CellAnswer, Points, read, read_smooth
 from .left_out import left_out
-from .matrices import BYTES
+from .matrices import BYTES, Rooms
 from .paths import Fold, pose
 from .placed import Placed, stacked
 from .row_numbers import ByRows, Splits, rows_of
@@ -82,8 +82,9 @@ class Sheet:
         self.steps = self.estimator[:-1] if isinstance(self.estimator, Pipeline) else None
         self.made: OrderedDict[str, Placed] = OrderedDict()
         self.making: dict[str, threading.Lock] = {}
-        self.readers: dict[str, Any] = {}
+        self.cloned: dict[str, Any] = {}
         self.lock = threading.Lock()
+        self.rooms = Rooms(self.threads)
 
     # What a search does.
 
@@ -115,10 +116,7 @@ class Sheet:
 
     def _reader(self, settings: dict[str, Any], folds: list[int]) -> Any:
         """The machine of a setting, with scores that are looked up by row numbers; folds may train on the same rows."""
-        key = key_of(settings)
-        if key not in self.readers:
-            self.readers[key] = last_step(clone(self.estimator).set_params(**settings))
-        machine = copy(self.readers[key])
+        key, machine = key_of(settings), copy(last_step(self._set(settings)))
         labels = isinstance(machine, SVC)
         if labels or isinstance(machine, _SMOOTH):
             machine.classes_ = np.unique(np.asarray(self.y))
@@ -137,6 +135,13 @@ class Sheet:
         if labels:
             machine.decision_function = lambda rows: machine._decided(scores(rows))
         return machine
+
+    def _set(self, settings: dict[str, Any]) -> Any:
+        """The estimator with these settings, which nobody fits: to make one takes scikit-learn a while."""
+        key = key_of(settings)
+        if key not in self.cloned:
+            self.cloned[key] = clone(self.estimator).set_params(**settings)
+        return self.cloned[key]
 
     # How answers are found.
 
@@ -252,7 +257,7 @@ class Sheet:
             with self.lock:
                 if "" not in self.made:
                     X, y = machine._admit_both(self.X, self.y, as_kernel(machine.kernel))
-                    self.made[""] = Placed.of(machine, X, y, self.splits.tested(len(self.y)), at_once)
+                    self.made[""] = Placed.of(machine, X, y, self.splits.tested(len(self.y)), Rooms(at_once))
             placed = self.made[""]
             own, place = train[weight[train] > 0.0], placed.place
             return Points(placed.matrices, place[own], place[test], placed.classes, place[train], own)
@@ -272,22 +277,22 @@ class Sheet:
             own = self.making.setdefault(key, threading.Lock())
         with own:
             if key not in self.made:
-                y = None if self.y is None else rows_of(self.y, train)
+                steps, y = clone(steps), None if self.y is None else rows_of(self.y, train)
                 trained = steps.fit_transform(rows_of(self.X, train), y)
                 tested = steps.transform(rows_of(self.X, test))
                 Z = stacked(trained, tested) if test.size else trained
                 both = None if self.y is None else np.asarray(self.y)[np.concatenate([train, test])]
                 Z, both = last_step(estimator)._admit_both(Z, both, as_kernel(last_step(estimator).kernel))
                 tests = np.repeat([0, 1], [train.size, test.size])
-                self.made[key] = Placed.of(last_step(estimator), Z, both, tests, 1)
+                self.made[key] = Placed.of(last_step(estimator), Z, both, tests, self.rooms)
             return self.made[key]
 
     def _solved(self, path: list[dict[str, Any]], folds: list[int], weight: Array) -> bool:
         """Solve the path in some folds, where that can be shared; whether it was."""
         began = now()
-        estimators = [clone(self.estimator).set_params(**settings) for settings in path]
+        estimators = [self._set(settings) for settings in path]
         machines = [last_step(estimator) for estimator in estimators]
-        first = machines[0]
+        first = copy(machines[0])
         if isinstance(first, KernelRidge) and not self.train_too:
             return self._left_out(path[0], first, weight)  # without C, a path is one setting
         if type(first) not in KNOWN:

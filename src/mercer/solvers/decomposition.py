@@ -101,7 +101,7 @@ class Descent:
         self.problem, self.working_set = problem, working_set
         self.hard = isinstance(problem.loss, HardMargin)
         self.size = float(np.abs(problem.gram.diag()).max())
-        self.best_gap, self.failures, self.exhausted = np.inf, 0, False
+        self.best_gap, self.seen, self.failures, self.exhausted = np.inf, np.inf, 0, False
         self.goal, self.plain = 0.5 * TOLERANCE, not self.hard
         self.idle, self.tried, self.note = 0, 0, ""
         self._take(np.dtype(np.float64) if self._too_coarse() else problem.gram.dtype, beta)
@@ -133,16 +133,20 @@ class Descent:
         """The problem is solved."""
 
     def refresh(self, scores: Array) -> None:
-        """Go on from K beta as it really is, with all points; with float64 values, where float32 ones failed twice."""
+        """Go on from K beta as it really is, with all points; with float64 values, where float32 ones failed twice, or
+        once by far.
+        """
         shard = self.shard
+        whole, single = not (self.hard or shard.stale), shard.dtype == np.float32
         shard.refresh(scores)
         self._begin()
         gap = self.problem.primal(shard.all_beta, self.problem.best_bias(scores), scores) - self.dual
         self.failures = 0 if gap < 0.5 * self.best_gap else self.failures + 1
         self.best_gap = min(self.best_gap, gap)
-        if self.failures < 2:
+        hidden = single and whole and self.seen <= A_DIGIT * gap  # by rounding: more of it would be of no use
+        if self.failures < 2 and not hidden:
             return
-        if shard.dtype == np.float64:
+        if not single:
             self.exhausted = self.idle >= _STILL
             return
         self.failures, self.idle = 0, 0
@@ -187,7 +191,8 @@ class Descent:
         shard = self.shard
         done, work = not shard.stale and self._at_floor(), shard.work
         early = shard.stale and not self._nearly_solved()
-        gap, scores = None if self.hard else shard.gap(), shard.scores()
+        self.seen, scores = np.inf if self.hard else shard.gap(), shard.scores()
+        gap = None if self.hard else self.seen
         return Iterate(
             shard.all_beta, scores, shard.middle, self.dual, partial=early, behind=shard.stale, done=done, gap=gap,
             work=work, note=self.note, fetch=partial(shard.caught_up, shard.travel),
@@ -216,11 +221,11 @@ class Descent:
         small = self._small(W, len(K))
         small.diag[: W.size] += K.diagonal()[: W.size]
         tol = max(A_DIGIT * (A_DIGIT if W.size == shard.n else 1.0) * shard.violation, self.floor)
-        nearly = shard.violation <= _NEARLY * self.first
-        if nearly and shard.free <= MOST_NEWTON and K.dtype == np.float32 and not self.hard:
+        nearly = shard.violation <= _NEARLY * self.first and shard.free <= MOST_NEWTON and not self.hard
+        if nearly and K.dtype == np.float32:
             self._descend_by_blocks(W, K, small, tol)
         else:
-            self._descend(K, small, tol)
+            self._descend(K, small, tol, nearly)
         self._rise(*shard.move(W, small.beta[: W.size]))
         if self.hard:
             self._scale()
@@ -260,10 +265,12 @@ class Descent:
             lo[size], hi[size] = -np.inf, np.inf
         return _Small(diag, F, beta, lo, hi, eps)
 
-    def _descend(self, K: Array, small: _Small, tol: float) -> None:
-        """Solve for the working set: steps of pairs, and where many do not suffice, Newton steps after them."""
+    def _descend(self, K: Array, small: _Small, tol: float, nearly: bool) -> None:
+        """Solve for the working set: steps of pairs, and where many do not suffice, Newton steps after them: soon,
+        where points are few or it is nearly known which coefficients are free.
+        """
         most = isqrt(self.problem.gram.room // 32)  # free coefficients: room for H, its factor, and as much again
-        few = K.dtype == np.float64 and self.shard.everyone and self.shard.n <= WHOLE
+        few = K.dtype == np.float64 and (nearly or self.shard.n <= WHOLE)
         left, turns = _NEWTON_WORK, [len(K) // 8] * _TURNS
         for steps in [_MANY * len(K), *turns, _STEPS] if few else [_STEPS, *turns]:
             taken, violation = core.pair_descent(K, *small, tol, steps)

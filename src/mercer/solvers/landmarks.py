@@ -8,7 +8,7 @@ problem with F F'. Reference: Rudi, Carratino, Rosasco 2017.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import ClassVar
@@ -95,9 +95,9 @@ def least_squares(problem: Problem, F: Array, pivots: Array) -> Iterate:
     return Iterate(beta, scores, b, 0.0, gap=primal, dual_beta=zeros, partial=True)
 
 
-def growing(first: int, most: int) -> Iterator[int]:
-    """How many landmarks to take: a few, then more. There is no end to it but time: an answer is lost only if a better
-    is there.
+def growing(first: int, most: int, passes: Callable[[int], float] = lambda size: 1.0) -> Iterator[int]:
+    """How many landmarks to take: a few, then more, of which each takes so many `passes`. There is no end to it but
+    time: an answer is lost only if a better is there.
     """
     size = min(first, most)
     while True:
@@ -105,7 +105,8 @@ def growing(first: int, most: int) -> Iterator[int]:
         yield size
         if size == most:
             return
-        size = _more(size, most, now() - began)
+        seconds = now() - began
+        size = _more(size, most, seconds * passes(_more(size, most, seconds)) / passes(size))
 
 
 def _more(size: int, most: int, seconds: float, kept: int = 0) -> int:

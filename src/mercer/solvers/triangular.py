@@ -58,18 +58,19 @@ class Factor:
         """Factor; yields after each piece of the work."""
         from scipy.linalg import blas, lapack
 
-        gemm, trsm = blas.get_blas_funcs(("gemm", "trsm"), dtype=self.dtype)
+        gemm, syrk, trsm = blas.get_blas_funcs(("gemm", "syrk", "trsm"), dtype=self.dtype)
         potrf: Any = lapack.get_lapack_funcs("potrf", dtype=self.dtype)
         for start, stop in pairwise(self.starts):
             panel = np.empty((self.n - start, stop - start), self.dtype)
             self.columns(start, stop, panel)
             corner, below = panel[: stop - start], panel[stop - start :]
-            # Arrays by rows are, for BLAS, their transposes by columns: so all of this happens in place. The corner
-            # needs only half of its product, but syrk takes longer for that than gemm for all of it.
+            # Arrays by rows are, for BLAS, their transposes by columns: so all of this happens in place.
             for before, left in zip(self.starts, self.panels, strict=False):
-                lower = left[start - before :]
-                for rows in pieces(len(panel), AT_A_TIME.rows):
-                    gemm(-1.0, lower[: len(corner)].T, lower[rows].T, 1.0, panel[rows].T, trans_a=1, overwrite_c=1)
+                own, lower = left[start - before : stop - before], left[stop - before :]
+                syrk(-1.0, own.T, 1.0, corner.T, trans=1, overwrite_c=1)
+                yield
+                for rows in pieces(len(below), AT_A_TIME.rows):
+                    gemm(-1.0, own.T, lower[rows].T, 1.0, below[rows].T, trans_a=1, overwrite_c=1)
                     yield
             _, wrong = potrf(corner.T, overwrite_a=1)
             if wrong or not np.isfinite(corner[-1, -1]):

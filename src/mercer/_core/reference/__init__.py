@@ -20,6 +20,7 @@ from .features import squares as squares
 from .features import weighted as weighted
 from .few import square_points as square_points
 from .few import sum_points as sum_points
+from .few import vote_points as vote_points
 from .free_step import free_step as free_step
 from .logistic import entropies as entropies
 from .logistic import logistic as logistic

@@ -17,9 +17,9 @@ from .rows import add_rows
 FOUND = 11  # facts about each cell
 _OTHERS, _LARGEST, _WORTH_BLOCKS, _SMALL = 384, 2000, 0.4, 768
 _BLOCK_PART, _ALL_PART = 0.1, 0.01
-_LEAST_BURST, _MOST_BURST, _NEWTON_COST = 4.0, 64.0, 0.01
+_LEAST_BURST, _MOST_BURST, _NEWTON_COST = 8.0, 64.0, 0.01
 MOST_NEWTON, _SINGLE_NEWTON, _CHEAP_NEWTON, _WORTH_NEWTON = 1600, 300, 200, 0.1
-_MOST_CONJUGATE, _FIRST_FEW, _CONJUGATE, _PROMISING = 12, 4, 1e-10, 1e-4
+_MOST_CONJUGATE, _FIRST_FEW, _CONJUGATE, _PROMISING, _AT_ONCE = 12, 4, 1e-10, 1e-4, 0.25
 _MOST_BLOCKS, _MOST_CYCLES, _MOST_HALVINGS = 400, 30, 8
 _LEAST_VIOLATION, _RIDGE, _SINGLE_RIDGE = 1e-13, 1e-7, 1e-5
 _FEW_AT_BOUNDS = 0.05
@@ -309,7 +309,7 @@ class _Block:
 
     def _conjugate(self, free: Index, slope: Array, by_factor: bool) -> Array | None:
         """Conjugate gradients, with a rough factor for a preconditioner; without one, if the first few steps say that
-        it will not take many.
+        it will not take many. (The native one tries that no more with as many free ones, once they have not.)
         """
         d, along, left, before, first = np.zeros(free.size), np.zeros(free.size), slope.copy(), np.inf, 0.0
         H = self.K[np.ix_(free, free)].astype(np.float64)
@@ -322,7 +322,7 @@ class _Block:
             first = size if k == 0 else first
             if size <= _CONJUGATE * first:
                 return d
-            if not by_factor and k == _FIRST_FEW and size > _PROMISING * first:
+            if not by_factor and size > {1: _AT_ONCE, _FIRST_FEW: _PROMISING}.get(k, np.inf) * first:
                 return None
             along, before = near + size / before * along, size
             product = H @ along

@@ -10,6 +10,7 @@ from ...types import Array, Index
 from ..forms import Form
 from .packing import pack
 from .tiles import GROUP, PANEL, add, square
+from .votes import votes
 
 
 class Tiled(NamedTuple):
@@ -36,6 +37,15 @@ def sum_points(Z: Array, X: Array, precise: Tiled, V: Array, ends: Index, out: A
         if last > first:
             rows = packed(Z, np.arange(first, last), centre, factor, GROUP, np.float64)
             add(*rows, *columns, form, V[first:last], sums)
+
+
+def vote_points(
+    Z: Array, X: Array, precise: Tiled, V: Array, ends: Index, biases: Array, ties: bool, found: tuple[Array, Array]
+) -> None:
+    """Votes for k classes and margins at the points X, by the sums over each class of the z_j (V has k - 1 columns)."""
+    sums = np.zeros((len(ends), V.shape[1], len(X)))
+    sum_points(Z, X, precise, V, ends, sums)
+    votes(sums, biases, ties, *found)
 
 
 def packed(X: Array, index: Index, centre: Array, factor: float, size: int, dtype: type) -> tuple[Array, Array]:

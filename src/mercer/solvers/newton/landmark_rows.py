@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...amounts import AT_A_TIME
-from ...columns import Between, block_between, pieces, rows_in_cache
+from ...columns import Between, block_between, pieces, rows_held
 from ...gram.design import one_of_each
 from ...kernels import Kernel
 from ...kernels.points import count, take
@@ -117,7 +117,7 @@ class LandmarkRows:
 
     def _pass(self, work: Callable[[slice, Array, Array], None]) -> Array:
         """`work` on some rows of k(x, l) at a time, by all cores; the sum of what it adds up, in order."""
-        step = rows_in_cache(self.width, self.dtype)
+        step = rows_held(self.width, self.dtype)
 
         def own(piece: slice) -> Array:
             G, total = np.empty((step, self.width), self.dtype), np.zeros(self.width)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from ...types import Array
 from ..base import Work
 from ..conjugate_gradients import USUAL_STEPS, Standing, conjugate_gradients, norms
 from ..triangular import SHIFTS, Factor, NotDefiniteError, factor_bytes, factor_work, larger
-from .linear_system import TIGHT, AllTargets, Blocks, RidgeSolver, System, working
+from .linear_system import TIGHT, AllTargets, Blocks, RidgeSolver, System
 
 _SAFE = 1.0 / ROUNDING.of_a_number  # float32 is not for values that are larger or smaller than this
 _SLOW, _PATIENCE = 0.5, 3  # so many steps may leave more than this part of the residual
@@ -66,7 +66,7 @@ class Cholesky(RidgeSolver):
             best = partial(_of_first_points, system, factor)
             try:
                 for _ in factor.steps():
-                    yield working(system, best)
+                    yield replace(system.working, best=best)
             except NotDefiniteError:
                 continue
             before = columns

@@ -22,7 +22,7 @@ from ..base import LANDMARKS, Work
 from ..conjugate_gradients import BY_SINGLE, MOST_STEPS, Standing, conjugate_gradients, norms, nystrom
 from ..newton.spread_landmarks import landmark_rows
 from ..triangular import inverse_of
-from .linear_system import Blocks, RidgeSolver, System, working
+from .linear_system import Blocks, RidgeSolver, System
 from .posed import Ridge
 
 _PRODUCTS = 10  # K v, about
@@ -69,7 +69,7 @@ class ConjugateGradient(RidgeSolver):
 
     def blocks(self, system: System) -> Blocks:
         """See RidgeSolver."""
-        yield working(system)
+        yield system.working
         precondition, tol = self._preconditioner(system), system.ridge.tol
         dtype = np.dtype(np.float32 if system.n > FEW.points_exact else np.float64)
         columns, before = Standing.zero(system.right), 1.0

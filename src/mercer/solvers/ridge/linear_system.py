@@ -69,6 +69,12 @@ class System:
         """A V = (K + diag(r)) V."""
         return np.asarray(self.product(V, dtype) + self.r[:, None] * V)
 
+    @cached_property
+    def working(self) -> AllTargets:
+        """What there is before anything is known."""
+        zeros = np.zeros(self.centred.shape)
+        return self.answer(zeros, zeros, self.ridge.centre, done=True, working=True)
+
     def block(self, V: Array, AV: Array | None, **rest: Any) -> AllTargets:
         """beta and b from columns V = A^-1 [t, 1], and K beta from A V."""
         KV, centre = None if AV is None else AV - self.r[:, None] * V, self.ridge.centre
@@ -179,7 +185,7 @@ class RidgeSolver(Solver, names=()):
 
     def answers(self, ridge: Ridge) -> Iterator[Several]:
         """The same, of a problem of which K is not formed yet."""
-        yield working(System(ridge, None))
+        yield System(ridge, None).working
         gram = self._gram(ridge)
         yield from self.blocks(System(ridge, gram, gram.doubt))  # seen now, since after Ctrl-C there is no time for it
 
@@ -206,9 +212,3 @@ class RidgeSolver(Solver, names=()):
         for block in self.blocks(System(ridge, gram)):
             done = block.done and not block.working
             yield Iterate(block.beta[:, 0], block.scores[:, 0], float(block.b[0]), partial=block.working, done=done)
-
-
-def working(system: System, best: Callable[[], AllTargets] | None = None) -> AllTargets:
-    """What there is before anything is known."""
-    zeros = np.zeros(system.centred.shape)
-    return system.answer(zeros, zeros, system.ridge.centre, done=True, working=True, best=best)

@@ -20,7 +20,7 @@ from ...types import Array, Index, Points
 from ..base import MOST_LANDMARKS, Work
 from ..triangular import factored
 from .in_features import FeatureProblem, Weights, all_answers, answers
-from .linear_system import Blocks, RidgeSolver, System, working
+from .linear_system import Blocks, RidgeSolver, System
 from .posed import Ridge, weighted_mean
 from .row_sums import DataPiece, RowsOfFeatures, Stream
 
@@ -145,14 +145,14 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         generator = np.random.default_rng(self.random_state)
         order = generator.permutation(system.n)[: self.drawn(system.n)]
         ridge = replace(system.ridge, generator=generator)
-        yield working(system)
+        yield system.working
         X, T, C = ridge.arrays
         drawn = DataPiece(Chosen(X, order)[0 : order.size], T[order], C[order])
         index = self.chosen(ridge, drawn)
         problem = self.over(ridge, drawn, index)
         for answer in all_answers(problem, ridge.tol):
             if answer.working:
-                yield working(system)
+                yield system.working
                 continue
             beta = np.zeros(T.shape)
             beta[order[index]] = problem.coefficients(answer.w)

@@ -124,16 +124,16 @@ class MoreLandmarks(NystromCG, names=()):
 
     def answers(self, ridge: Ridge) -> Iterator[Weights]:
         """See RidgeSolver."""
-        most = min(self.landmarks, ridge.stream.n)
+        n, most = ridge.stream.n, min(self.landmarks, ridge.stream.n)
         with until(NEVER):
-            first = next(answer for answer in self._through(ridge, min(LEAST, most)) if not answer.working)
+            first = next(answer for answer in self._with(min(LEAST, most)).answers(ridge) if not answer.working)
         yield replace(first, part=True)
-        for size in growing(FIRST, most):
+        for size in growing(FIRST, most, lambda size: 1.0 + self._with(size).sampled(n) / n):
             whole = self.asked and size == most
-            for answer in self._through(ridge, size):
+            for answer in self._with(size).answers(ridge):
                 yield answer if whole else replace(answer, part=True)
                 if not (whole or answer.working):
                     break
 
-    def _through(self, ridge: Ridge, size: int) -> Iterator[Weights]:
-        return NystromCG(size, self.selection, self.sample, self.random_state).answers(ridge)
+    def _with(self, size: int) -> NystromCG:
+        return NystromCG(size, self.selection, self.sample, self.random_state)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...amounts import AT_A_TIME
-from ...columns import BLOCK, Between, block_between, pieces, rows_in_cache
+from ...columns import BLOCK, Between, block_between, pieces, rows_held
 from ...kernels import Kernel
 from ...kernels.points import count, cut, is_sparse, take
 from ...limits import look
@@ -140,7 +140,7 @@ def sums(
         return _added(stream.afar.sums(features, coefficients, dtype, centre, errors))
     step = max(1, stream.values // 2 // features.size)
     if features.landmarks is not None:
-        step = min(step, rows_in_cache(features.size, dtype))
+        step = min(step, rows_held(features.size, dtype))
     seen = 0
     parts = []
     for piece in stream.pieces():
@@ -190,7 +190,10 @@ def _product(G: Any, V: Array) -> Array:
     V = V.astype(G.dtype, copy=False)
     if is_sparse(G) or V.shape[1] > _FEW:
         return np.asarray(G @ V, np.float64)
-    return np.stack([G @ np.ascontiguousarray(column) for column in V.T], axis=1).astype(np.float64)
+    out = np.empty((G.shape[0], V.shape[1]))
+    for j, column in enumerate(V.T):
+        out[:, j] = G @ np.ascontiguousarray(column)
+    return out
 
 
 class Moments(NamedTuple):
@@ -214,7 +217,7 @@ def moments(
 
     BLAS adds half of each G'CG to what is there: new memory would take longer than some of the products.
     """
-    from scipy.linalg.blas import dsyrk
+    from scipy.linalg.blas import dgemm, dsyrk
 
     if stream.afar is not None:
         yield from stream.afar.moments(features, centre, L)
@@ -228,15 +231,17 @@ def moments(
             rows = piece.rows(part)
             T, weight = rows.T - centre, rows.weight
             root, G = np.sqrt(weight)[:, None], features.block(rows.X)
+            own = root * np.column_stack([np.ones(len(root)), T])
             if L is not None:
                 G = forward(L, G.T).T
             if is_sparse(G):
                 G = G.multiply(root).tocsr()
                 second += (G.T @ G).toarray()
+                pulled += np.asarray(G.T @ own)
             else:
                 G = np.ascontiguousarray(G * root)
                 second = dsyrk(1.0, G.T, 1.0, second, overwrite_c=1)
-            pulled += np.asarray(G.T @ (root * np.column_stack([np.ones(len(root)), T])))
+                pulled += dgemm(1.0, G.T, own)  # threads of NumPy's BLAS would go on spinning beside the next dsyrk
             totals, mass = totals + weight @ T, mass + float(weight.sum())
             yield None
     whole = np.triu(second) + np.triu(second, 1).T
