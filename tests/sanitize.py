@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-TESTS = [f"tests/test_{name}.py" for name in ("tiles", "pairs", "points_loops", "newton_loops")]
+TESTS = [f"tests/test_{name}.py" for name in ("tiles", "pairs", "points_loops", "newton_loops", "several", "votes")]
 RUN = """
 import sys
 sys.meta_path[:] = [finder for finder in sys.meta_path if "ScikitBuild" not in type(finder).__name__]

@@ -138,7 +138,7 @@ template <class Real, int N> [[gnu::always_inline]] inline void exp2_of(vec<Real
 #pragma GCC unroll 8
     for (int c = 0; c < N; c++) p[c] = p[c] * f[c] + Real(POWERS<Real>.c[m]);
 #pragma GCC unroll 8
-  for (int c = 0; c < N; c++) t[c] = (vec<Real>)(shifted[c] < least ? ivec<Real>{} : (ivec<Real>)p[c] + ((ivec<Real>)shifted[c] << bits));
+  for (int c = 0; c < N; c++) t[c] = (vec<Real>)(shifted[c] < least ? bits_of<Real>{} : (bits_of<Real>)p[c] + ((bits_of<Real>)shifted[c] << bits));
 }
 
 // The square root of each lane, correctly rounded.

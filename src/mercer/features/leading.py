@@ -7,6 +7,8 @@ K V = V H + Q_next R E', so that an eigenpair (t, y) of the small H gives K (V y
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,14 +16,14 @@ from scipy.linalg import eigh as dense_eigh
 from scipy.linalg import qr
 
 from ..columns import pieces
-from ..parallel import apart, one_blas_thread
+from ..parallel import apart, helpers_kept, in_order, one_blas_thread, thread_count
 from ..ties import signed
 from ..types import Array
 
-_BLOCK, _WIDEST = 12, 20  # columns of a block: for few eigenvectors, and for many
+_BLOCK, _WIDEST = 8, 20  # columns of a block: for few eigenvectors, and for many
 _MOST = 0.1  # of the eigenvectors: for more than that, LAPACK is as fast
 _REACH, _ROOM = 8, 200  # columns for each that is wanted, and in addition, until LAPACK takes over
-_ROWS = 64  # of K at a time, in cache
+_ROWS, _STRIP = 64, 256  # of K at a time, in cache; and for a thread
 _AGAIN = 1.15  # times as many columns as at the last look, at the next one
 
 
@@ -41,7 +43,7 @@ def leading(K: Array, wanted: int, u: Array | None = None, tol: float = 1e-10) -
     """
     n = len(K)
     u = np.full(n, 1.0 / np.sqrt(n)) if u is None else u
-    with one_blas_thread():  # blocks are narrow: two threads would wait for each other
+    with one_blas_thread(), helpers_kept():  # blocks are narrow: the threads of BLAS would wait for each other
         found = None if wanted > _MOST * n else _lanczos(K, wanted, u, tol)
     found = found or _dense(K, min(wanted, n), u)
     return found._replace(vectors=signed(found.vectors))
@@ -66,6 +68,24 @@ def _apart_from(u: Array, W: Array) -> Array:
     return W
 
 
+def _by_strips(n: int, work: Callable[[slice], Array]) -> list[Array]:
+    """What the work gives on strips of the rows, in order: the same strips, whatever the number of threads."""
+    return in_order(pieces(n, _STRIP), work, thread_count())
+
+
+def _multiplied(K: Array, V: Array, W: Array, rows: slice) -> Array:
+    return np.matmul(K[rows], V, out=W[rows])
+
+
+def _along(V: Array, W: Array, rows: slice) -> Array:
+    return np.asarray(V[rows].T @ W[rows])
+
+
+def _without(V: Array, along: Array, W: Array, rows: slice) -> Array:
+    W[rows] -= V[rows] @ along
+    return W
+
+
 def _lanczos(K: Array, wanted: int, u: Array, tol: float) -> Spectrum | None:
     """None, where eigenvalues lie too close together."""
     n = len(K)
@@ -79,12 +99,13 @@ def _lanczos(K: Array, wanted: int, u: Array, tol: float) -> Spectrum | None:
     look = wanted + 2 * width
     for start in range(0, most, width):
         stop = start + width
-        W: Array = K @ V[:, start:stop]
+        W: Array = np.empty((n, width))
+        _by_strips(n, partial(_multiplied, K, V[:, start:stop], W))
         R: Array = np.eye(width)
         for _ in range(2):  # the second time with columns of length 1, for what is left may be rounding
-            W = _apart_from(u, W)
-            along = V[:, :stop].T @ W
-            W -= V[:, :stop] @ along
+            W = np.ascontiguousarray(_apart_from(u, W))
+            along = np.asarray(sum(_by_strips(n, partial(_along, V[:, :stop], W))))
+            _by_strips(n, partial(_without, V[:, :stop], along, W))
             H[:stop, start:stop] += along @ R
             W, T = qr(W, mode="economic", check_finite=False)
             R = T @ R
