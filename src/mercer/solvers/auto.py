@@ -40,9 +40,14 @@ def choose(problem: Any) -> tuple[Solver, str]:
         return Newton(), f"{gram.design.width} features describe K exactly"
     if gram.given and problem.n <= FEW.points_held:
         return Newton(), f"K is held, and {problem.n} points are no more than {FEW.points_held}"
-    room = gram.nbytes if gram.budget is None else gram.budget * getattr(gram, "parts", 1)
+    room = gram.nbytes if gram.budget is None else _whole_budget(gram)
     landmarks = int(min(_landmarks(problem.n), max(1, (room / _BYTES_PER_PAIR) ** 0.5)))
     return NystromNewton(landmarks), f"{problem.n} points are too many for an exact solution: landmarks stand for them"
+
+
+def _whole_budget(gram: Any) -> int:
+    """The bytes of which a Gram matrix has a part."""
+    return int(gram.budget * getattr(gram, "parts", 1))
 
 
 def _landmarks(n: int) -> int:
@@ -65,9 +70,8 @@ def cheaper(problem: Problem, solver: Solver, share: float = 1.0) -> Solver:
     if problem.gram.design is not None:
         served = not isinstance(problem.loss, HardMargin) and not problem.mass
         return CoordinateDescent(newton=False) if served else Decomposition()
-    gram = problem.gram
-    budget = gram.budget if gram.whole is None else gram.whole.budget
-    room = share * (_BYTES if budget is None else budget)
+    gram = problem.gram if problem.gram.whole is None else problem.gram.whole
+    room = share * (_BYTES if gram.budget is None else _whole_budget(gram))
     features = gram.kernel.features(gram.points[0:1]) if gram.kernel.serial else None
     if features is not None and problem.n * features.shape[1] * DOUBLE <= room:
         return InFeatures()
