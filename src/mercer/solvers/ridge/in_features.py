@@ -178,17 +178,20 @@ class Measured:
     errors: Array
 
 
-def measured(problem: FeatureProblem, w: Array) -> Measured:
-    """One pass over the rows in float64: the objective of w with its best b, and Z'C e - lambda w."""
+def measured(problem: FeatureProblem, w: Array, mean: Array | None = None) -> Measured:
+    """One pass over the rows in float64: the objective of w with its best b, and Z'C e - lambda w. The mean of z(x) is
+    known once another pass has found it.
+    """
     m, k = problem.size
     stream, coefficients, centre = problem.stream, problem.coefficients(w), problem.centre
-    if problem.bias:  # one more target, of ones, from which nothing is taken: it pulls towards the sum of z(x)
+    if problem.bias and mean is None:  # one more target, of ones, with nothing taken: it pulls to the sum of z(x)
         stream = stream.with_ones()
         coefficients, centre = np.column_stack([coefficients, np.zeros(m)]), np.append(centre, 0.0)
     errors = np.empty((stream.n, k))
     found = sums(stream, problem.features, coefficients, np.float64, centre=centre, errors=errors)
     pulled, totals = problem.projected(found.pulled), found.totals[:k]
-    mean = pulled[:, k:] / found.mass if problem.bias else np.zeros((m, 1))
+    if mean is None:
+        mean = pulled[:, k:] / found.mass if problem.bias else np.zeros((m, 1))
     b = totals / found.mass if problem.bias else np.zeros(k)
     residual = pulled[:, :k] - mean * totals - problem.penalty * w
     primal = 0.5 * (found.squares[:k] - totals * b) + 0.5 * problem.penalty * inner_products(w, w)
@@ -251,7 +254,7 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
     sizes = np.where(norms(right) > 0.0, norms(right), 1.0)
     best: Measured | None = None
     while True:
-        now = measured(problem, w)
+        now = measured(problem, w, None if best is None else best.mean)
         relative = norms(now.residual) / sizes
         yield Weights.of(problem, now, relative, precondition, scale == 1.0)
         if not relative.max() < _SLOW * before:
@@ -286,9 +289,9 @@ def by_products(problem: FeatureProblem, diagonal: Array, dtype: Any, tol: float
         for step, w in enumerate(_corrections(problem, now, lambda V: V / diagonal[:, None], dtype, tol), 1):
             yield Weights.unmeasured(problem, w)
             if step & (step - 1) == 0:
-                between = measured(problem, w)
+                between = measured(problem, w, now.mean)
                 yield Weights.of(problem, between, norms(between.residual) / sizes)
-        now = measured(problem, w)
+        now = measured(problem, w, now.mean)
 
 
 def _corrections(

@@ -186,13 +186,13 @@ def _added(parts: list[Sums]) -> Sums:
 
 
 def _product(G: Any, V: Array) -> Array:
-    """G V in float64; few columns one by one, which BLAS does faster."""
+    """G V in float64; few columns one by one, which BLAS does faster, and zeros not at all."""
     V = V.astype(G.dtype, copy=False)
     if is_sparse(G) or V.shape[1] > _FEW:
         return np.asarray(G @ V, np.float64)
-    out = np.empty((G.shape[0], V.shape[1]))
-    for j, column in enumerate(V.T):
-        out[:, j] = G @ np.ascontiguousarray(column)
+    out = np.zeros((G.shape[0], V.shape[1]))
+    for j in np.flatnonzero(V.any(axis=0)):
+        out[:, j] = G @ np.ascontiguousarray(V[:, j])
     return out
 
 
