@@ -81,7 +81,7 @@ def no_worse(ours, theirs, X, y) -> str:
         a = ours.certificate_
     parts = zip(getattr(a, "parts", ()) or [a], getattr(b, "parts", ()) or [b], strict=True)
     good = all(
-        one.primal <= other.primal * (1 + 1e-9) and one.kkt_violation <= max(other.kkt_violation, 1e-8)
+        one.primal <= other.primal + 1e-9 * abs(other.primal) and one.kkt_violation <= max(other.kkt_violation, 1e-8)
         for one, other in parts
     )
     return "yes" if good else "NO"

@@ -415,3 +415,10 @@ def test_no_estimator_check_fails_that_passes_without(name):
 def test_iris_has_the_scores_that_people_know():
     X, y = load_iris(return_X_y=True)
     assert dropin.SVC().fit(X, y).score(X, y) == sklearn.svm.SVC().fit(X, y).score(X, y)
+
+
+def test_a_gap_is_made_finer_until_the_kkt_conditions_hold():
+    """A one-class machine has large gradients: a small relative gap may leave a large violation."""
+    X = np.random.default_rng(0).normal(size=(2000, 10))
+    machine = dropin.OneClassSVM(nu=0.2, tol=1e-6).fit(X)
+    assert machine.certificate_.kkt_violation <= 1e-6

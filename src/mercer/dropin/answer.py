@@ -36,7 +36,7 @@ _DENSE = 2_000_000  # entries of sparse ones, up to which they may be made dense
 _CLOSE = 100  # points, up to which to find a faster way would take longer
 _PART = 0.01  # of the violation is what pairs aim at: a step of SMO more or less must not decide who is better
 _STEPS, _MORE_STEPS, _WORK = 10, 50, 15_000  # pairs for each point, at most: more, where there are few points
-_TRIES, _FINER = 3, 0.1  # so often a gap that was too large for the violation is asked to be finer, by this factor
+_TRIES, _FINER = 6, 0.1  # so often a gap that was too large for the violation is asked to be finer, by this factor
 
 
 def told(name: str, certificate: Certificate) -> None:
