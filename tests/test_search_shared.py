@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer import SVC, Search
 from mercer.kernels import Gaussian
+from mercer.limits import Deadline, OutOfTimeError, until
 from mercer.parallel import Together
 from mercer.search import sheet
 from mercer.search.matrices import Matrices, Rooms
@@ -87,6 +88,25 @@ def test_tasks_are_shared_and_errors_reach_all():
         with pytest.raises(OSError, match="task 0" if not failing.errors else "task"):
             failing.share(fail)
     assert failing.open == 0
+
+
+def test_who_waits_for_a_task_of_another_hears_the_deadline():
+    taken, go_on = threading.Event(), threading.Event()
+    together = Together(range(1))
+
+    def long(task):
+        taken.set()
+        go_on.wait(60)
+
+    other = threading.Thread(target=together.share, args=(long,))
+    other.start()
+    taken.wait(60)
+    try:
+        with until(Deadline.after(0.1)), pytest.raises(OutOfTimeError):
+            together.share(long)
+    finally:
+        go_on.set()
+        other.join()
 
 
 def test_an_estimator_is_made_once_for_each_setting(monkeypatch):

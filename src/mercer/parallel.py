@@ -286,6 +286,7 @@ class Together:
         with self.changed:
             while self.open:
                 self.changed.wait(_GLANCE)
+                look()
         if self.errors:
             raise self.errors[0]
 

@@ -22,7 +22,8 @@ from ..amounts import A_DIGIT, FEW
 from ..arithmetic import inner
 from ..gram import Design
 from ..gram.pivoted import pivoted_cholesky
-from ..losses import Loss, SquaredHinge
+from ..limits import look
+from ..losses import Loss
 from ..solvers.conjugate_gradients import USUAL_STEPS, Standing, conjugate_gradients, norms, nystrom
 from ..types import Array, Index
 from .matrices import Matrix
@@ -49,12 +50,7 @@ class FoldLosses:
         if self.bias:
             b = float(np.mean(self.loss.best_bias(y, s, weight, 0.0)))
         value, slope, curvature = np.zeros((3, scores.size))
-        if isinstance(self.loss, SquaredHinge):
-            short = np.maximum(0.0, 1.0 - y * (s + b))
-            found = short**2, -2.0 * y * short, 2.0 * (short > 0.0)
-        else:
-            found = self.loss.model(y, s + b)
-        for out, values in zip((value, slope, curvature), found, strict=True):
+        for out, values in zip((value, slope, curvature), self.loss.model(y, s + b), strict=True):
             out[own] = weight * values
         return value, slope, curvature, b
 
@@ -97,6 +93,7 @@ def _descended(design: Design, own: FoldLosses, C: float, w: Array, scores: Arra
     """The best w for this C from another one, its scores, b and relative gap."""
     value, slope, curvature, b = own.at(scores, C)
     for _ in range(_MOST_STEPS):
+        look()
         left, primal = w + design.combination(slope), 0.5 * inner(w, w) + float(value.sum())
         if 0.5 * inner(left, left) <= GOAL * primal:
             break
@@ -131,6 +128,7 @@ def in_points(matrix: Matrix, points: Any, kernel: Any, problem: list[FoldLosses
     for c, C in enumerate(Cs.tolist()):
         place = _AllFolds(matrix, F, problem, C, beta, scores)
         for _ in range(_MOST_STEPS):
+            look()
             if (place.gap <= GOAL).all() or not place.step():
                 break
         beta, scores = place.beta, place.scores
