@@ -37,7 +37,7 @@ def values(machine: Any, X: np.ndarray) -> np.ndarray:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Merge whatever can be merged."""
     monkeypatch.setattr(repeated, "_FEWEST", 0)
-    monkeypatch.setattr(repeated, "_LEFT", 1.0)
+    monkeypatch.setattr(repeated, "LEFT", 1.0)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

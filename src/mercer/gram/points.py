@@ -12,7 +12,7 @@ from ..columns import SCRATCH, Columns, Kept, pieces
 from ..columns.choose import way_of
 from ..columns.columns import Counted
 from ..kernels import Kernel, Linear, Sum
-from ..kernels.points import Domain, admit, common_dtype, count, diagonal
+from ..kernels.points import Domain, common_dtype, count, diagonal
 from ..memory import BudgetError, format_bytes, parse_bytes
 from ..parallel import cores, thread_count
 from ..types import Array, Points
@@ -44,7 +44,7 @@ class _ByColumns(Gram):
 
 
 class PointsGram(_ByColumns):
-    """Values computed when they are asked for; `rows` keeps the latest ones.
+    """Values computed when they are asked for; `rows` keeps the latest ones. See `gram_of`, which admits points.
 
     Parameters
     ----------
@@ -78,10 +78,8 @@ class PointsGram(_ByColumns):
     ) -> None:
         self.kernel, self.reason, self.parts = kernel, reason, parts
         self.budget: int = parse_bytes(budget)
-        self.points = admit(X, kernel.domain)
-        kernel.check(self.points, "X")
-        kernel.require_resolved()
-        self.n, self.dtype = count(self.points), np.dtype(dtype or common_dtype(self.points))
+        kernel.check(X, "X")
+        self.points, self.n, self.dtype = X, count(X), np.dtype(dtype or common_dtype(X))
         row, books = self.n * self.dtype.itemsize, _BOOKS * self.n
         least = books + _LEAST_ROWS * row
         if self.budget < least:
