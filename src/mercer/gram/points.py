@@ -108,25 +108,21 @@ class PointsGram(_ByColumns):
             return self._columns[dtype]
 
     @cached_property
-    def _rows(self) -> tuple[int, int]:
-        """How many rows the memory has room for: those of one answer, and those that are kept."""
+    def rows_memory(self) -> float:  # type: ignore[override]
+        """See Gram.rows_memory: what is left beside points that are ready, books, blocks and the rows of one answer."""
         columns = self.columns(self.dtype)
         ready, at_least = self.n * columns.way.bytes_a_point, columns.least_scratch
         books = _BOOKS * self.n + self.room + max(self.scratch, at_least)
         left = self.budget - books - (ready if ready <= _READY * self.budget else 0.0)
-        most = int(max(_LEAST_ROWS, left // (self.n * self.dtype.itemsize)))
-        batch = min(self.n, max(1, most // 4))
-        return batch, most - batch
+        row = self.n * self.dtype.itemsize
+        most = int(max(_LEAST_ROWS, left // row))
+        return float((most - min(self.n, max(1, most // 4))) * row)
 
     @property
     def batch(self) -> int:
-        """The most rows of one answer."""
-        return self._rows[0]
-
-    @property
-    def rows_memory(self) -> float:  # type: ignore[override]
-        """See Gram.rows_memory."""
-        return float(self._rows[1] * self.n * self.dtype.itemsize)
+        """The most rows of one answer: one for three that are kept."""
+        kept = int(self.rows_memory) // (self.n * self.dtype.itemsize)
+        return int(min(self.n, max(1, (kept - 1) // 3)))
 
     @property
     def nbytes(self) -> int:
