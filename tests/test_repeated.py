@@ -167,3 +167,8 @@ def test_first_entries_tell_only_what_is_so(form: str) -> None:
     task = Task(np.sign(X[:, 1]), Hinge(), np.ones(5000))
     assert seldom_equal(points) == (form == "differ")  # nobody need number the rows
     assert (merged(points, (task,), Domain.VECTORS, "1GB") is None) == (form != "rows repeat")
+
+
+def test_objects_that_have_no_order_are_not_sorted() -> None:
+    objects = np.array([[{"a"}, 1], ["b", None]] * 20, dtype=object)
+    assert not seldom_equal(objects) and not seldom_equal(np.zeros((5, 0))) and not seldom_equal(["a", "b"])

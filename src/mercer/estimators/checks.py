@@ -107,7 +107,7 @@ def validated(owner: Any, X: Any, *y: Any, reset: bool = True, **checks: Any) ->
 
 def seldom_equal(X: Points) -> bool:
     """Whether too few rows are equal for that to be of use, as their first entries alone may tell."""
-    if not isinstance(X, np.ndarray) or X.ndim != 2:
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f" or X.shape[1] == 0:
         return False
     first = np.sort(X[:, 0])
     return int(np.count_nonzero(first[1:] != first[:-1])) >= LEFT * first.size
