@@ -31,7 +31,7 @@ from ..types import Array, Index
 from .cells import CellAnswer, Points, read, read_smooth
 from .left_out import left_out
 from .matrices import BYTES, Rooms
-from .paths import Fold, pose
+from .paths import Fold, Posed, pose
 from .placed import Placed, stacked
 from .row_numbers import ByRows, Splits, rows_of
 from .settings import key_of, last_step, prefix_of
@@ -260,12 +260,12 @@ class Sheet:
                     self.made[""] = Placed.of(machine, X, y, self.splits.tested(len(self.y)), Rooms(at_once))
             placed = self.made[""]
             own, place = train[weight[train] > 0.0], placed.place
-            return Points(placed.matrices, place[own], place[test], placed.classes, place[train], own)
+            return Points(placed.matrices, place[own], place[test], placed.classes, place[train], own, placed.posed)
         if (BYTES + _DISTANCES) * self.threads * float(train.size + test.size) ** 2 > room:
             return None
         placed = self._transformed(estimator, fold, train, test)
         own = placed.place[: train.size]
-        return Points(placed.matrices, own, placed.place[train.size :], placed.classes, own, train)
+        return Points(placed.matrices, own, placed.place[train.size :], placed.classes, own, train, placed.posed)
 
     def _transformed(self, estimator: Any, fold: int, train: Index, test: Index) -> Placed:
         """The points of a fold as the steps before the machine make them, fitted on what the fold trains on."""
@@ -323,7 +323,7 @@ class Sheet:
                 if isinstance(first, KernelLogistic):
                     answers = read_smooth(unit, (matrix, kernel), trained, Cs, own_points, self.train_too)
                 else:
-                    posed = pose(own_points[0].classes.size, unit, Cs, trained, own_points[0].classes)
+                    posed = self._posed(unit, Cs, trained, own_points[0], folds)
                     truths = [np.asarray(self.y)[self.splits.made[fold][1]] for fold in folds]
                     prune = self.prune and len(folds) == len(self.splits.made)
                     answers = read(first, posed, matrix, own_points, truths, self.train_too, prune, self.bounds)
@@ -332,6 +332,17 @@ class Sheet:
             for settings, answer in zip(path, row, strict=True):
                 self.answers[key_of(settings), fold] = replace(answer, seconds=seconds)
         return True
+
+    def _posed(self, unit: Any, Cs: Array, trained: list[Fold], place: Points, folds: list[int]) -> list[Posed]:
+        """The problems of some folds: of every kernel the same."""
+        settings = unit.get_params(deep=False) | {"kernel": None}
+        key = key_of(settings), Cs.tobytes(), *folds
+        found = place.posed.get(key)
+        if found is None:
+            found = pose(place.classes.size, unit, Cs, trained, place.classes)
+            place.posed.clear()  # the last one is kept
+            place.posed[key] = found
+        return found
 
     def _left_out(self, settings: dict[str, Any], machine: KernelRidge, weight: Array) -> bool:
         """Answer a setting of ridge regression in all folds, each of which leaves out a row; whether that was done."""
