@@ -26,7 +26,7 @@ from ..kernels import kernel as as_kernel
 from ..kernels.points import Domain, take
 from ..limits import Deadline, now
 from ..memory import parse_bytes
-from ..parallel import for_each
+from ..parallel import for_each, one_blas_thread
 from ..types import Array, Index
 from .cells import CellAnswer, Points, read, read_smooth
 from .left_out import left_out
@@ -159,7 +159,8 @@ class Sheet:
                     self.keep()
 
         try:
-            for_each(jobs, work, self.threads)
+            with one_blas_thread():  # of one job at a time too: the matrices of each step are small
+                for_each(jobs, work, self.threads)
         finally:
             self.keep()
 
