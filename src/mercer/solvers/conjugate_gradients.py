@@ -23,7 +23,7 @@ class Standing:
     """Where conjugate gradients stand: V, A V, and the residual B - A V.
 
     fresh: A V is a product with V itself, not a sum of products. stuck: no column had a direction to go. step: how far
-    each column went along the last direction that was multiplied by A; turn: how much of the direction before was in it.
+    each column went along the last direction that was multiplied by A; turn: how much of the one before was in that.
     """
 
     V: Array
