@@ -142,7 +142,7 @@ def test_nothing_is_merged_where_it_is_not_worth_it() -> None:
     assert isinstance(merged(X, (task,), Domain.VECTORS, "1GB"), Merged)
     assert merged(X, (task, task), Domain.VECTORS, "1GB") is None
     assert merged(X, (task,), Domain.VALUES, "1GB") is None
-    assert merged(X, (task,), Domain.VECTORS, "1MB") is None
+    assert merged(X, (task,), Domain.VECTORS, "900kB") is None
     assert merged(X[:3000], (Task(y[:3000], Hinge(), C[:3000]),), Domain.VECTORS, "1GB") is None
     X = np.random.default_rng(0).normal(size=X.shape)
     assert merged(X, (task,), Domain.VECTORS, "1GB") is None

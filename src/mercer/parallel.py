@@ -21,7 +21,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from .limits import ctrl_c_held, look
 
-_GLANCE = 0.05  # seconds between two looks of who waits
+GLANCE = 0.05  # seconds between two looks of who waits
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -285,7 +285,7 @@ class Together:
                     self.changed.notify_all()
         with self.changed:
             while self.open:
-                self.changed.wait(_GLANCE)
+                self.changed.wait(GLANCE)
                 look()
         if self.errors:
             raise self.errors[0]
@@ -324,7 +324,7 @@ def apart(work: Callable[[], Result]) -> Result:
     threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
     while True:
         try:
-            result = done.get(timeout=_GLANCE)
+            result = done.get(timeout=GLANCE)
         except Empty:
             look()
         else:

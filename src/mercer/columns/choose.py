@@ -38,11 +38,13 @@ from .way import AnyWay
 
 _LOG2E = log2(np.e)
 _DENSE_ENTRIES = 60_000_000  # Smaller sets of sparse points are packed as dense ones, where values then cost less.
-_FAR_SINGLE, _FAR_DOUBLE = 11.5, 1e3  # From this gamma |x|^2 on, products of sparse points have too few digits.
-_NEAR = 16.0  # gamma |x|^2, in halvings of k, up to which products in float64 cost k no more than ten last digits.
+_NEAR = 16.0
+"""gamma |x|^2, in halvings of k, up to which distances may come from products: k loses four of its last bits."""
+_FAR_DOUBLE = 1e3
+"""Sparse points have nothing but products: float64 serves them up to here, where k loses ten of its 53 bits."""
 _PYTHON = 1e4  # Multiply-adds that a call of a Python function costs.
 _PER_COORDINATE, _PER_VALUE = 4.0, 20.0  # Multiply-adds of a kernel's own `fill`.
-_MATERN = {0.5: Map.MATERN12, 1.5: Map.MATERN32, 2.5: Map.MATERN52}
+_MATERN = Map.MATERN12, Map.MATERN32, Map.MATERN52  # by the whole part of nu
 
 
 def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike, exact: bool = False) -> AnyWay:
@@ -66,7 +68,7 @@ def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike, exact: bool
         return Blocks(kernel, X, dtype, cost)
     gaussian = form.way == Summed.SQUARES and form.map == Map.EXPONENTIAL
     if gaussian and not exact and all(map(_zeros_and_ones, sets)):
-        words = -(-width(X) // (8 * np.dtype(dtype).itemsize))
+        words = -(-width(X) // np.finfo(dtype).bits)
         return Bits(Form(Summed.COUNTS, Map.EXPONENTIAL, form.factor), words, dtype)
     if all(map(is_sparse, sets)):
         sparse = _sparse(kernel, form, sets, np.dtype(dtype))
@@ -103,7 +105,7 @@ def _is_far(form: Form, sets: Sequence[Points], dtype: DTypeLike) -> bool:
         return False
     size = squared_norms if form.way == Summed.SQUARES else _absolute_sums
     largest = max(float(size(X).max()) for X in sets)
-    return not abs(form.factor) * largest <= (_FAR_SINGLE if np.dtype(dtype) == np.float32 else _FAR_DOUBLE)
+    return not abs(form.factor) * largest <= (_NEAR if np.dtype(dtype) == np.float32 else _FAR_DOUBLE)
 
 
 def _absolute_sums(X: Points) -> Array:
@@ -124,7 +126,7 @@ def _form(kernel: Kernel) -> Form | None:
         case Laplacian():
             return Form(Summed.DISTANCES, Map.EXPONENTIAL, -float(kernel.gamma) * _LOG2E)
         case Matern():
-            return Form(Summed.SQUARES, _MATERN[kernel.nu], sqrt(2.0 * kernel.nu) / float(kernel.length_scale))
+            return Form(Summed.SQUARES, _MATERN[int(kernel.nu)], sqrt(2.0 * kernel.nu) / float(kernel.length_scale))
         case Intersection():
             return Form(Summed.MINIMA)
         case Chi2():

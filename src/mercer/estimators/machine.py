@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from ..amounts import COPIES_OF_THE_MEMORY, SOME_OF_THE_TIME
+from ..amounts import SHARE
 from ..arithmetic import DefaultArithmetic
 from ..columns import sums_between
 from ..gram import Gram, PointsGram, unformed
@@ -154,7 +154,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         kernel, points = posed.kernel, posed.points
         within_time: AbstractContextManager[Any] = nullcontext()
         if deadline.limited:
-            within_time = until(NEVER if kernel.domain is Domain.VALUES else deadline.part(SOME_OF_THE_TIME))
+            within_time = until(NEVER if kernel.domain is Domain.VALUES else deadline.part(SHARE.some))
         try:
             with looking(interrupt), within_time:
                 gram = self._gram(posed)
@@ -188,16 +188,14 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         """What to subtract from the points of a linear machine, where the answer is the same."""
         if self.solver is not None:
             return None
-        return centre_of(
-            training.kernel, training.points, training.tasks, COPIES_OF_THE_MEMORY * parse_bytes(self.memory)
-        )
+        return centre_of(training.kernel, training.points, training.tasks, SHARE.little * parse_bytes(self.memory))
 
     def _expansion(self, training: Training) -> tuple[Any, Any]:
         """The features of a polynomial kernel around the mean, and those of the points, where they are worth it."""
         if self.solver is not None:
             return None, None
         return expanded_points(
-            training.kernel, training.points, training.tasks, COPIES_OF_THE_MEMORY * parse_bytes(self.memory)
+            training.kernel, training.points, training.tasks, SHARE.little * parse_bytes(self.memory)
         )
 
     def _gram(self, training: Training) -> Gram:

@@ -13,6 +13,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length
 
+from ..amounts import FINE_TOLERANCE
 from ..driver import solve
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
@@ -27,7 +28,7 @@ from ..solution import Joint, Solutions, worst
 from ..solvers import ConjugateGradient, NystromCG
 from ..solvers.ridge import Ridge
 from ..solvers.ridge.linear_system import AllTargets, RidgeSolver
-from ..solvers.ridge.posed import SOLVED, TARGET, is_chunks, of_arrays, of_chunks
+from ..solvers.ridge.posed import TARGET, is_chunks, of_arrays, of_chunks
 from ..solvers.ridge.ridge_auto import choose_ridge, landmarks_within
 from ..types import Array, Index, Points
 from .centring import far_centre
@@ -141,7 +142,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         alpha: float | str = 1.0,
         bias: bool = False,
         solver: Any = None,
-        tol: float = SOLVED,
+        tol: float = FINE_TOLERANCE,
         alphas: Any = None,
         loo: bool = False,
         memory: int | float | str = "2GB",

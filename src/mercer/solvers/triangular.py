@@ -21,7 +21,7 @@ from ..limits import look
 from ..parallel import one_blas_thread
 from ..types import Array
 
-_PANEL = 1536  # Columns of a panel: with fewer there are more passes over what is below them.
+_PANEL = AT_A_TIME.rows  # Columns of a panel: with fewer there are more passes over what is below them.
 SHIFTS = 20  # A matrix that cannot be factored gets so many larger diagonals, at most.
 NO_FACTOR = "A matrix of kernel values has no Cholesky factor: some values are NaN, infinite or too large."
 
@@ -34,7 +34,7 @@ class NotDefiniteError(ArithmeticError):
 
 def factor_work(n: int) -> float:
     """The multiplications of a factor."""
-    return n**3 / 3
+    return float(n * n) * n / 3
 
 
 def factor_bytes(n: int, dtype: Any) -> int:

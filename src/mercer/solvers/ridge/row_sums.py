@@ -22,9 +22,6 @@ from ...parallel import for_each, thread_count
 from ...types import Array, Points
 from ..triangular import forward
 
-_FEW = 4  # columns; so few are multiplied one by one, which is faster
-_FLOPS = 4_000_000_000  # of normal equations at a time: a fraction of a second
-
 
 class DataPiece(NamedTuple):
     """Some rows: points, targets (a column for each), weights."""
@@ -186,14 +183,8 @@ def _added(parts: list[Sums]) -> Sums:
 
 
 def _product(G: Any, V: Array) -> Array:
-    """G V in float64; few columns one by one, which BLAS does faster, and zeros not at all."""
-    V = V.astype(G.dtype, copy=False)
-    if is_sparse(G) or V.shape[1] > _FEW:
-        return np.asarray(G @ V, np.float64)
-    out = np.zeros((G.shape[0], V.shape[1]))
-    for j in np.flatnonzero(V.any(axis=0)):
-        out[:, j] = G @ np.ascontiguousarray(V[:, j])
-    return out
+    """G V in float64."""
+    return np.asarray(G @ V.astype(G.dtype, copy=False), np.float64)
 
 
 class Moments(NamedTuple):
@@ -222,7 +213,8 @@ def moments(
     if stream.afar is not None:
         yield from stream.afar.moments(features, centre, L)
         return
-    step = min(stream.values // features.size // (1 if L is None else 2), _FLOPS // features.size**2)  # a copy
+    step = stream.values // features.size // (1 if L is None else 2)  # a copy
+    step = min(step, AT_A_TIME.multiplications // features.size**2)
     second = np.zeros((features.size, features.size), order="F")  # what is on and above the diagonal
     pulled, totals, mass = np.zeros((features.size, 1 + centre.size)), np.zeros(centre.size), 0.0
     for piece in stream.pieces():
