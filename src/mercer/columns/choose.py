@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .._core.forms import Form, Map, Summed
+from .._core.reference import HEAVY
 from ..amounts import AT_A_TIME
 from ..kernels import (
     Chi2,
@@ -39,9 +40,11 @@ from .way import AnyWay
 _LOG2E = log2(np.e)
 _DENSE_ENTRIES = 60_000_000  # Smaller sets of sparse points are packed as dense ones, where values then cost less.
 _NEAR = 16.0
-"""gamma |x|^2, in halvings of k, up to which distances may come from products: k loses four of its last bits."""
-_FAR_DOUBLE = 1e3
-"""Sparse points have nothing but products: float64 serves them up to here, where k loses ten of its 53 bits."""
+"""gamma |x|^2, in halvings of k, up to which float64 products serve: they cost k no more than four bits."""
+_FAR_SINGLE, _FAR_DOUBLE = HEAVY[np.dtype(np.float32).itemsize], 1e3
+"""The same of sparse points, which have nothing but products, until too few digits are left: float32 up to where native
+rows go by differences, float64 until ten of its 53 bits are lost.
+"""
 _PYTHON = 1e4  # Multiply-adds that a call of a Python function costs.
 _PER_COORDINATE, _PER_VALUE = 4.0, 20.0  # Multiply-adds of a kernel's own `fill`.
 _MATERN = Map.MATERN12, Map.MATERN32, Map.MATERN52  # by the whole part of nu
@@ -105,7 +108,7 @@ def _is_far(form: Form, sets: Sequence[Points], dtype: DTypeLike) -> bool:
         return False
     size = squared_norms if form.way == Summed.SQUARES else _absolute_sums
     largest = max(float(size(X).max()) for X in sets)
-    return not abs(form.factor) * largest <= (_NEAR if np.dtype(dtype) == np.float32 else _FAR_DOUBLE)
+    return not abs(form.factor) * largest <= (_FAR_SINGLE if np.dtype(dtype) == np.float32 else _FAR_DOUBLE)
 
 
 def _absolute_sums(X: Points) -> Array:
