@@ -19,7 +19,7 @@ from functools import cache, partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeAlias, TypeVar
 
-from .limits import ctrl_c_held, look
+from .limits import check_limits, ctrl_c_held
 
 GLANCE = 0.05  # seconds between two looks of who waits
 
@@ -219,7 +219,7 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -
     threads = min(threads, len(tasks))
     if threads <= 1:
         for task in tasks:
-            look()
+            check_limits()
             work(task)
         return
     if _place.crew is None or _place.crew.process != os.getpid():
@@ -233,7 +233,7 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -
         before, _place.in_task = _place.in_task, True
         try:
             for task in left:
-                look()
+                check_limits()
                 work(task)
                 if errors:
                     return
@@ -274,7 +274,7 @@ class Together:
         """Come back when all tasks are done; an error of any of them is raised by all."""
         for task in self.left:  # each is taken by one thread
             try:
-                look()
+                check_limits()
                 work(task)
             except BaseException as error:
                 self.errors.append(error)
@@ -286,7 +286,7 @@ class Together:
         with self.changed:
             while self.open:
                 self.changed.wait(GLANCE)
-                look()
+                check_limits()
         if self.errors:
             raise self.errors[0]
 
@@ -326,7 +326,7 @@ def apart(work: Callable[[], Result]) -> Result:
         try:
             result = done.get(timeout=GLANCE)
         except Empty:
-            look()
+            check_limits()
         else:
             return result()
 

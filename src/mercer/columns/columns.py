@@ -28,7 +28,7 @@ from .._core.reference import CHUNK
 from ..amounts import AT_A_TIME, FEW, SHARE
 from ..kernels import Kernel
 from ..kernels.points import Chosen, count, require_no_overflow
-from ..limits import look, now
+from ..limits import check_limits, now
 from ..memory import DOUBLE
 from ..parallel import for_each, thread_count
 from ..types import Array, DType, Index, Points
@@ -280,7 +280,7 @@ def multiply(columns: Columns, V: Array, dtype: DTypeLike) -> Array:
         total, tile = sums[own], np.empty((side, side), way.dtype)
         turns = (own, 2 * _SUMS - 1 - own)  # long strips and short ones: as much work for everybody
         for number in [i for i in range(len(strips)) if i % (2 * _SUMS) in turns]:
-            look()
+            check_limits()
             top = strips[number]
             rows, every = way.rows(X, columns.at[top]), np.arange(top.stop - top.start)
             for left in strips[number:]:

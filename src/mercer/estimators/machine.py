@@ -27,7 +27,7 @@ from ..kernels import Kernel, Linear, Polynomial
 from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import linear_scores, linear_weights
 from ..kernels.points import Domain, common_dtype, count, objects, require_columns, take
-from ..limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, looking, now, until, within
+from ..limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, now, stopped_by, until, within
 from ..memory import parse_bytes
 from ..params import RebuildsParameters
 from ..problem import Task
@@ -156,7 +156,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         if deadline.limited:
             within_time = until(NEVER if kernel.domain is Domain.VALUES else deadline.part(SHARE.some))
         try:
-            with looking(interrupt), within_time:
+            with stopped_by(interrupt), within_time:
                 gram = self._gram(posed)
                 if not deadline.limited:
                     _ = gram.doubt

@@ -19,7 +19,7 @@ from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import linear_weights
 from ..kernels.points import Domain, count, objects, take
-from ..limits import Deadline, Interrupt, looking, until
+from ..limits import Deadline, Interrupt, stopped_by, until
 from ..memory import parse_bytes
 from ..params import random_generator, suggestion
 from ..progress import Watch
@@ -178,7 +178,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         for earlier in ("path_", "loo_residuals_"):  # are there only where this fit finds them
             self.__dict__.pop(earlier, None)
         if self.alpha == "loo":
-            with looking(interrupt), until(deadline.part(_PATH_SHARE)):
+            with stopped_by(interrupt), until(deadline.part(_PATH_SHARE)):
                 self.path_ = path_of(training.problem, training.solver, grid_of(training.problem, self.alphas))
             self.alpha_ = self.path_.best
         else:
@@ -193,7 +193,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
             warn_of(solutions.found.doubt)
         answer = RidgeAnswer(list(solutions))
         if problem.loo or not isinstance(solutions.found, AllTargets):  # there is more to find
-            with looking(interrupt), until(deadline):
+            with stopped_by(interrupt), until(deadline):
                 answer = answered(problem, solutions)
         self._keep_answer(training, answer)
 

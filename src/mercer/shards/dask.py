@@ -22,7 +22,7 @@ from distributed import wait as wait_for
 from distributed.scheduler import KilledWorker
 
 from ..amounts import ROUNDS
-from ..limits import look, now
+from ..limits import check_limits, now
 from ..parallel import GLANCE, threads_given
 from ..types import Array
 from .block import Block, admitted
@@ -271,7 +271,7 @@ class DaskEngine(Engine):
         """Until all are done; raises once there has been no worker for a while."""
         alone = None
         while True:
-            look()
+            check_limits()
             try:
                 wait_for(futures, timeout=GLANCE)
             except TimeoutError:

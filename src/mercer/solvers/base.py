@@ -1,6 +1,6 @@
 """Solver: a generator of iterates. It knows nothing of tolerances and limits; `solve` does.
 
-Between bounded pieces of a long round it may `look()` at the deadline, which may raise: its last iterate then stands.
+Between bounded pieces of a long round it may `check_limits()`, which may raise: its last iterate then stands.
 """
 
 from __future__ import annotations

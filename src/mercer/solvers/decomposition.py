@@ -33,7 +33,7 @@ import numpy as np
 from .._core.core import CHOICE
 from .._core.reference import CHUNK, FOUND, MOST_NEWTON
 from ..amounts import A_DIGIT, AT_A_TIME, FEW, MEASURED, ROUNDING, ROUNDS, SHARE, TOLERANCE
-from ..limits import deadline, look, now, require
+from ..limits import check_limits, deadline, now, require
 from ..losses import HardMargin
 from ..memory import DOUBLE
 from ..params import require_integer
@@ -274,7 +274,7 @@ class Descent:
             self.shard.work += 2.0 * taken * len(K)
             if violation <= tol:
                 return
-            look()  # nothing has moved yet
+            check_limits()  # nothing has moved yet
             if left > 0.0:
                 before, left = left, newton_steps(K, *small, self.problem.bias, most, left)
                 self.shard.work += (before - left) / LINEAR
@@ -286,7 +286,7 @@ class Descent:
         """
         shard, n = self.shard, W.size
         beta, F, zeros = small.beta[:n].copy(), small.F[:n].astype(np.float64), np.zeros(n)
-        look()  # nothing has moved yet
+        check_limits()  # nothing has moved yet
         require(self.turn)
         taken, violation = core.pair_descent(K, *small, tol, 2 * _MANY * len(K))
         shard.work += 2.0 * taken * len(K)
@@ -301,7 +301,7 @@ class Descent:
         terms, found = np.stack([zeros, r, eps, lo, hi])[:, None], np.zeros((1, FOUND))
         beta, goals, itself = small.beta[:n].copy(), np.array([[0.0, least, 0.0]]), np.zeros((1, 2), np.int64)
         for _ in range(_TURNS):
-            look()
+            check_limits()
             began = now()
             core.settle_cells(
                 K, terms, itself, goals, beta[None], F[None], found, self.problem.bias, AT_A_TIME.pair_steps

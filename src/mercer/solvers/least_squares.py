@@ -18,7 +18,7 @@ import numpy as np
 from .._core.core import CHOICE
 from ..amounts import TOLERANCE
 from ..arithmetic import inner
-from ..limits import look
+from ..limits import check_limits
 from ..problem import Problem
 from ..solution import Status
 from ..types import Array
@@ -63,11 +63,11 @@ def _least_squares(problem: Problem) -> Generator[tuple[Array, Array], None, Non
     column, d = sqrt(design.constant), design.width
 
     def of_points(v: Array) -> Array:
-        look()
+        check_limits()
         return np.concatenate([design.combination(v), [column * v.sum()], v])[:, None]
 
     def apply(V: Array) -> Array:
-        look()
+        check_limits()
         f = design.dots(V[:d, 0]) + column * V[d, 0]
         return V + of_points(C * f)
 

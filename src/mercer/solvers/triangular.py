@@ -17,7 +17,7 @@ import numpy as np
 
 from ..amounts import A_DIGIT, AT_A_TIME, ROUNDING
 from ..columns import pieces
-from ..limits import look
+from ..limits import check_limits
 from ..parallel import one_blas_thread
 from ..types import Array
 
@@ -84,7 +84,7 @@ class Factor:
     def finished(self) -> Self:
         """Factor, with a look at the clock, and for Ctrl-C, between the pieces of the work."""
         for _ in self.steps():
-            look()
+            check_limits()
         return self
 
     def whole(self) -> Array:
@@ -128,7 +128,7 @@ class Factor:
             B = np.zeros((self.n - first, last - first), self.dtype)  # rows from `first` on: those above are 0
             B[: last - first] = np.eye(last - first)
             for start, stop, panel in pieces[number:]:
-                look()
+                check_limits()
                 own = slice(start - first, stop - first)
                 B[own] = forward(panel[: stop - start], B[own])
                 B[stop - first :] -= panel[stop - start :] @ B[own]

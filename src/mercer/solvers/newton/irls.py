@@ -28,7 +28,7 @@ import numpy as np
 from ...amounts import A_DIGIT, ROUNDING
 from ...arithmetic import inner
 from ...gram import Design
-from ...limits import look
+from ...limits import check_limits
 from ...losses import Logistic, Loss
 from ...problem import Problem
 from ...types import Array
@@ -229,7 +229,7 @@ class Reweighted:
         steps = conjugate_gradients(right, Standing.zero(right), apply, precondition, counted=d + 1)
         f: Array = np.zeros(design.n)
         for found in islice(steps, MOST_STEPS):
-            look()
+            check_limits()
             assert found.step is not None
             f += float(found.step[0]) * s
             if found.stuck or not float((found.R[: d + 1] ** 2).sum()) > enough:

@@ -17,7 +17,7 @@ from ...amounts import AT_A_TIME
 from ...columns import BLOCK, Between, block_between, pieces, rows_held
 from ...kernels import Kernel
 from ...kernels.points import count, cut, is_sparse, take
-from ...limits import look
+from ...limits import check_limits
 from ...parallel import for_each, thread_count
 from ...types import Array, Points
 from ..triangular import forward
@@ -57,7 +57,7 @@ class Stream:
     def pieces(self) -> Iterator[DataPiece]:
         """All rows, from the first on."""
         for piece in self.read():
-            look()
+            check_limits()
             yield piece
 
     def only(self, piece: DataPiece) -> Stream:
@@ -133,7 +133,7 @@ def sums(
     Each thread has rows and a sum of its own, so that the same input on as many threads gives the same bits.
     """
     if stream.afar is not None:
-        look()
+        check_limits()
         return _added(stream.afar.sums(features, coefficients, dtype, centre, errors))
     step = max(1, stream.values // 2 // features.size)
     if features.landmarks is not None:
@@ -161,7 +161,7 @@ def _sums_of_piece(
         buffer = None if features.landmarks is None else np.empty((step, features.size), dtype)
         own = []
         for rows in parts[thread::threads]:
-            look()
+            check_limits()
             weight, G = piece.weight[rows], block(rows, buffer)
             e = (0.0 if centre is None else piece.T[rows] - centre) - _product(G, coefficients)
             weighted = weight[:, None] * e
@@ -219,7 +219,7 @@ def moments(
     pulled, totals, mass = np.zeros((features.size, 1 + centre.size)), np.zeros(centre.size), 0.0
     for piece in stream.pieces():
         for part in pieces(count(piece.X), max(BLOCK, step)):
-            look()
+            check_limits()
             rows = piece.rows(part)
             T, weight = rows.T - centre, rows.weight
             root, G = np.sqrt(weight)[:, None], features.block(rows.X)
