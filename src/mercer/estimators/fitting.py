@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..amounts import AT_A_TIME, COPIES_OF_THE_MEMORY, FEW
+from ..amounts import AT_A_TIME, FEW, SHARE
 from ..columns import SCRATCH
 from ..driver import solve
 from ..examination import examine
@@ -49,7 +49,7 @@ def training_gram(machine: Any, training: Training) -> Gram:
         return DenseGram.of_matrix(X, checked=True)
     n, budget = count(X), parse_bytes(machine.memory)
     if isinstance(kernel, Linear):
-        worth = solver is None and nbytes(X) <= COPIES_OF_THE_MEMORY * budget and _worth_features(X, tasks)
+        worth = solver is None and nbytes(X) <= SHARE.little * budget and _worth_features(X, tasks)
         if worth or isinstance(solver, CoordinateDescent):  # which needs the points themselves
             return LinearGram(X)
     several = solver is None and len(tasks) > 1

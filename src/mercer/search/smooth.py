@@ -23,7 +23,7 @@ from ..amounts import A_DIGIT, FEW
 from ..arithmetic import inner
 from ..gram import Design
 from ..gram.pivoted import pivoted_cholesky
-from ..limits import look
+from ..limits import check_limits
 from ..losses import Loss
 from ..solvers.conjugate_gradients import USUAL_STEPS, Standing, conjugate_gradients, norms
 from ..solvers.triangular import inverse_of
@@ -97,7 +97,7 @@ def _descended(design: Design, own: FoldLosses, C: float, w: Array, scores: Arra
     """The best w for this C from another one, its scores, b and relative gap."""
     value, slope, curvature, b = own.at(scores, C)
     for _ in range(_MOST_STEPS):
-        look()
+        check_limits()
         left, primal = w + design.combination(slope), 0.5 * inner(w, w) + float(value.sum())
         if 0.5 * inner(left, left) <= GOAL * primal:
             break
@@ -132,7 +132,7 @@ def in_points(matrix: Matrix, points: Any, kernel: Any, problem: list[FoldLosses
     for c, C in enumerate(Cs.tolist()):
         place = _AllFolds(matrix, F, problem, C, beta, scores)
         for _ in range(_MOST_STEPS):
-            look()
+            check_limits()
             if (place.gap <= GOAL).all() or not place.step():
                 break
         beta, scores = place.beta, place.scores
