@@ -20,6 +20,7 @@ from .._core.core import CHOICE
 from ..amounts import ROUNDING
 from ..columns import FEW, Columns, GivenColumns, Kept, padded, pieces
 from ..losses import Terms
+from ..memory import CACHE_LINE
 from ..parallel import for_each
 from ..types import Array, Index
 
@@ -110,7 +111,8 @@ class Shard:
             return self.held
         width = padded(W.size)
         if self.scratch.size < width**2:
-            self.scratch = np.empty(width**2, self.dtype)
+            room = np.empty(width**2 + CACHE_LINE, self.dtype)
+            self.scratch = room[-room.ctypes.data % CACHE_LINE // room.itemsize :][: width**2]
         K = self.scratch[: width**2].reshape(width, width)
         points = self.columns.at[W]
         if self.kept is not None and self.columns.dear:

@@ -22,6 +22,7 @@ from .few import square_points as square_points
 from .few import sum_points as sum_points
 from .few import vote_points as vote_points
 from .free_step import free_step as free_step
+from .left_open import left_open as left_open
 from .logistic import entropies as entropies
 from .logistic import logistic as logistic
 from .logistic import logistic_bends as logistic_bends
