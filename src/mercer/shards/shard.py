@@ -11,13 +11,14 @@ smooth part of the dual. What a solver sees; it asks and tells:
 
 from __future__ import annotations
 
-from itertools import pairwise
+from functools import partial
+from operator import call
 
 import numpy as np
 
 from .._core.core import CHOICE
 from ..amounts import FEW, ROUNDING
-from ..columns import PIECE, Columns, GivenColumns, Kept, padded
+from ..columns import PIECE, Columns, GivenColumns, Kept, padded, pieces
 from ..losses import Terms
 from ..memory import CACHE_LINE
 from ..parallel import for_each
@@ -173,14 +174,9 @@ class Shard:
     def _add_rows(self, values: Array, slots: Index, v: Array, out: Array) -> None:
         """out += sum_k v_k of rows, by all cores where it is worth it."""
         threads = self.columns.threads if self.n * slots.size >= _WORTH_THREADS else 1
-        size = PIECE if threads > 1 else self.n
-        edges = [*range(0, self.n, size), self.n]
-
-        def task(edge: tuple[int, int]) -> None:
-            part = slice(*edge)
-            core.add_rows(values[:, part], slots, v, out[part])
-
-        for_each(list(pairwise(edges)), task, threads)
+        parts = pieces(self.n, PIECE if threads > 1 else self.n)
+        tasks = [partial(core.add_rows, values[:, part], slots, v, out[part]) for part in parts]
+        for_each(tasks, call, threads)
 
     def settle(self, dual: float, goal: float, most: int) -> tuple[bool, float, float]:
         """Where K of everyone is held, descend until the gap is this part of the objective, or for so many steps of
