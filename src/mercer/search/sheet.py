@@ -253,9 +253,9 @@ class Sheet:
             return error
         return CellAnswer(now() - began, plain=ByRows(machine, self.X))
 
-    def _points(self, estimator: Any, fold: int, weight: Array) -> Points | None:
+    def _points(self, settings: dict[str, Any], fold: int, weight: Array) -> Points | None:
         """Where the fold is solved; None where that would take too much memory."""
-        train, test = self.splits.made[fold]
+        estimator, (train, test) = self._set(settings), self.splits.made[fold]
         machine, room = last_step(estimator), parse_bytes(self.memory) * _SHARE
         if self.steps is None:
             n, at_once = len(self.y), min(self.threads, len(self.paths))
@@ -270,21 +270,23 @@ class Sheet:
             return Points(placed.matrices, place[own], place[test], placed.classes, place[train], own, placed.posed)
         if (BYTES + _DISTANCES) * self.threads * float(train.size + test.size) ** 2 > room:
             return None
-        placed = self._transformed(estimator, fold, train, test)
+        others = {name: value for name, value in settings.items() if not name.startswith(self.prefix)}
+        placed = self._transformed(estimator, f"{fold} {key_of(others)}", fold)
         own = placed.place[: train.size]
         return Points(placed.matrices, own, placed.place[train.size :], placed.classes, own, train, placed.posed)
 
-    def _transformed(self, estimator: Any, fold: int, train: Index, test: Index) -> Placed:
-        """The points of a fold as the steps before the machine make them, fitted on what the fold trains on."""
-        steps = estimator[:-1]
-        key = f"{fold} {steps.get_params()!r}"
+    def _transformed(self, estimator: Any, key: str, fold: int) -> Placed:
+        """The points of a fold as the steps before the machine make them, fitted on what the fold trains on. The key
+        tells the fold and the settings of these steps.
+        """
+        train, test = self.splits.made[fold]
         with self.lock:
             while key not in self.made and len(self.made) > self.threads:
                 self.made.popitem(last=False)
             own = self.making.setdefault(key, threading.Lock())
         with own:
             if key not in self.made:
-                steps, y = clone(steps), None if self.y is None else rows_of(self.y, train)
+                steps, y = clone(estimator[:-1]), None if self.y is None else rows_of(self.y, train)
                 trained = steps.fit_transform(rows_of(self.X, train), y)
                 tested = steps.transform(rows_of(self.X, test))
                 Z = stacked(trained, tested) if test.size else trained
@@ -309,7 +311,7 @@ class Sheet:
             machine._check()
         if first.solver is not None or kernel.domain is not Domain.VECTORS:
             return False
-        points = [self._points(estimators[0], fold, weight) for fold in folds]
+        points = [self._points(path[0], fold, weight) for fold in folds]
         if not self._alike(first, points) or points[0] is None:
             return False
         matrices = points[0].matrices

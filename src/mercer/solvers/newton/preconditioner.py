@@ -25,6 +25,7 @@ from .line_search import TRIALS
 ROWS_PER_FEATURE = 4  # So many points are drawn for each feature, at least,
 _CHEAP_PASSES = 10.0  # or as many as cost no more than so many passes over all points: then M is made at once.
 _MOST_PASSES = _CHEAP_PASSES / A_DIGIT  # M may cost so many passes.
+_BESIDE = 60_000.0  # nanoseconds: what is done beside a pass takes so long, however few the points are
 
 
 class Preconditioner:
@@ -34,9 +35,9 @@ class Preconditioner:
         n, d = design.n, design.width
         self.design, self.bias, self.weight = design, bias, np.zeros(n)
         self.inverse: Bordered | None = None
-        product, square = of_a_product(design), of_squares(design, 1, d)
+        product, square = of_a_product(design) + _BESIDE, of_squares(design, 1, d)
         self.size = int(min(max(ROWS_PER_FEATURE * d, _CHEAP_PASSES * product / max(square, 1.0)), n))
-        self.cost = (self.size * square + of_a_factor(d)) / max(product, 1.0) if d <= n else np.inf
+        self.cost = (self.size * square + of_a_factor(d)) / product if d <= n else np.inf
         self.possible, self.spent = self.cost <= _MOST_PASSES, _CHEAP_PASSES
 
     def renew(self, rate: Array) -> None:
