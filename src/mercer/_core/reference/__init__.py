@@ -18,14 +18,14 @@ from .features import combine as combine
 from .features import dots as dots
 from .features import squares as squares
 from .features import weighted as weighted
-from .few import square_points as square_points
-from .few import sum_points as sum_points
-from .few import vote_points as vote_points
 from .free_step import free_step as free_step
 from .logistic import entropies as entropies
 from .logistic import logistic as logistic
 from .logistic import logistic_bends as logistic_bends
 from .newton import solve_definite as solve_definite
+from .one_call import square_points as square_points
+from .one_call import sum_points as sum_points
+from .one_call import vote_points as vote_points
 from .packing import pack as pack
 from .pairs import CHUNK as CHUNK
 from .pairs import pair_descent as pair_descent
