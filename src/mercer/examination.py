@@ -74,10 +74,8 @@ def examine(
         products = Products(problem.gram.design.dots(weights), problem.gram.recompute(other))
     elif scores is not None and problem.n > _LEAST:
         products = Products(*_columns(scores), exact=False)
-    elif rough:
-        products = recomputed(problem, beta, other, near, np.float32)
     else:
-        products = recomputed(problem, beta, other, near)
+        products = recomputed(problem, beta, other, near, np.float32 if rough else np.float64)
     bias = problem.best_bias(products.scores) if b is None else float(b)
     found = accounts(problem, beta, bias, other, products)
     primal, dual = found.primal, found.dual
@@ -88,7 +86,8 @@ def examine(
         rounding = rounding_of_scores(problem, beta, bias, other, products.scores, products.dual_scores, primal)
     if near is not None and rough and rounding > _SHARE * tol * max(abs(primal), abs(dual)):
         return examine(problem, beta, b, status=status, near=near._replace(single=False))
-    if _is_zero(problem, beta, other, primal, dual):
+    tiny = max(abs(primal), abs(dual)) <= _ROUNDED * (np.inf if problem.mass else problem.loss_at_zero) + _TINY
+    if tiny and _is_zero(problem, beta, other, primal, dual):
         primal = dual = 0.0  # all of it is rounding: 0/0 := 0
     hopeless = isinstance(problem.loss, HardMargin) and nearly_inseparable(problem, other, products)
     proof = proof_of(problem, other) if hopeless else None
@@ -120,9 +119,7 @@ class Near(NamedTuple):
     sampled: bool
 
 
-def recomputed(
-    problem: Problem, beta: Array, other: Array, near: Near | None, dtype: DTypeLike = np.float64
-) -> Products:
+def recomputed(problem: Problem, beta: Array, other: Array, near: Near | None, dtype: DTypeLike) -> Products:
     """K beta and K other from the points, of values of this precision."""
     if not beta.any() and not other.any():
         return Products(np.zeros(problem.n), np.zeros(problem.n))
@@ -339,13 +336,13 @@ def excess(primal: float, dual: float, at_zero: float) -> float:
 
 
 def _is_zero(problem: Problem, beta: Array, other: Array, primal: float, dual: float) -> bool:
-    """Whether both objectives are rounding: tiny parts of the terms that they are sums of."""
-    size = max(abs(primal), abs(dual))
-    if problem.mass:  # f = 0 costs nothing, and the dual is a norm alone
-        return size <= _ROUNDED * _largest_norm(problem, other) + _TINY
-    if not (dual < primal and size <= _ROUNDED * problem.loss_at_zero + _TINY):
+    """Whether both objectives, tiny parts of what f = 0 costs (if it costs anything), are tiny parts of the terms that
+    the norm is a sum of too: then they are rounding.
+    """
+    if not (dual < primal or problem.mass):
         return False
-    return size <= _ROUNDED * _largest_norm(problem, beta) + _TINY
+    source = other if problem.mass else beta  # with a mass the dual is a norm alone
+    return max(abs(primal), abs(dual)) <= _ROUNDED * _largest_norm(problem, source) + _TINY
 
 
 def _largest_norm(problem: Problem, beta: Array) -> float:

@@ -134,7 +134,8 @@ def check_limits() -> None:
 
 def require(seconds: float) -> None:
     """Raise where there are fewer seconds left."""
-    if seconds > _current.get().left():
+    end = _current.get().at
+    if end < inf and seconds > end - clock():
         raise OutOfTimeError
 
 

@@ -14,6 +14,9 @@ _UNITS = {"": 1, "b": 1} | {
 DOUBLE = 8
 """Bytes of a float64 number."""
 
+CACHE_LINE = 64
+"""Bytes that are loaded together: a vector that lies across two lines takes twice as long."""
+
 
 class BudgetError(ValueError):
     """The memory that is allowed is too little to work with; the message says how much would do."""

@@ -206,7 +206,7 @@ class Problem:
     @cached_property
     def loss_at_zero(self) -> float:
         """What f = 0 costs."""
-        return inner(self.C, self.loss.value(self.y, np.zeros(self.n)))
+        return float((self.C * self.loss.value(self.y, np.zeros(self.n))).sum())
 
     def certify(
         self,

@@ -17,7 +17,7 @@ from . import limits
 from .costs import PROBE, Costs, best_part, cheaply_checked
 from .examination import Near, examine
 from .inseparable import may_be_inseparable
-from .limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, heeded, now, stopped_by, until
+from .limits import Deadline, Interrupt, OutOfTimeError, StoppedError, heeded, now, stopped_by, until
 from .losses import HardMargin
 from .parallel import helpers_kept
 from .problem import Problem, require_in_range
@@ -177,7 +177,7 @@ class OneColumn(Run):
 
     def certify(self, iterate: Iterate, stop: Status | None) -> Array:
         """Certify the iterate, and see whether that is the end; K beta is given back."""
-        with stopped_by(None if stop else self.interrupt), until(NEVER):  # what is begun is finished
+        with stopped_by(None if stop else self.interrupt):  # what is begun is finished
             scores = self._certified_scores(iterate, stop)
         assert self.certificate is not None
         self.status = self.certificate.proved(self.tol) or stop
@@ -360,7 +360,7 @@ class SeveralColumns(Run):
 
     def certify(self, iterate: Any, stop: Status | None) -> None:
         """Certify each column; the best answer so far is kept."""
-        with stopped_by(None), until(NEVER):
+        with stopped_by(None):
             iterate = iterate.stopped() if iterate.working else iterate
             if self.best is None or iterate.better(self.best):
                 self.best = iterate

@@ -35,11 +35,10 @@ struct Goal {
 class ByBlocks {
  public:
   ByBlocks(const Loops &given, const float *K32, int64_t padded, const Cell &cell, bool with_bias, Block &room)
-      : loops(given), K(K32), width(padded), q(cell.q), p(cell.p), beta(cell.beta), F(cell.F), bias(with_bias), smooth(true), hinge(with_bias), block(room), newton(given, room, with_bias) {
+      : loops(given), K(K32), width(padded), q(cell.q), p(cell.p), beta(cell.beta), F(cell.F), bias(with_bias), hinge(with_bias), block(room), newton(given, room, with_bias) {
     for (int64_t t = 0; t < p.n; t++) {
       if (!(p.lo[t] < p.hi[t])) continue;
       movable++;
-      smooth = smooth && p.eps[t] == 0;
       hinge = hinge && p.eps[t] == 0 && p.r[t] == 0 && (q[t] == 1 ? p.lo[t] == 0 : q[t] == -1 && p.hi[t] == 0);
     }
   }
@@ -92,7 +91,7 @@ class ByBlocks {
   const double *q;
   Points p;
   double *beta, *F;
-  bool bias, smooth, hinge, whole = false, fresh = false;  // fresh: F of the block is float64, of the coefficients as they are
+  bool bias, hinge, whole = false, fresh = false;  // fresh: F of the block is float64, of the coefficients as they are
   double middle = 0;
   int64_t movable = 0;
   Block &block;
@@ -226,14 +225,13 @@ class ByBlocks {
   bool descend(double violation, bool slow, bool newton_first, bool again) {
     Block &b = block;
     const double tol = (whole ? ALL_PART : BLOCK_PART) * violation;
-    const auto pairs = smooth ? loops.block_descent : loops.single.pair_descent;
     double left = violation;
     for (int cycle = 0; cycle < MOST_CYCLES; cycle++) {
       const bool skip = newton_first && cycle == 0;
       int64_t taken = 0;
       if (!skip) {
         for (int64_t i = 0; i < b.width; i++) b.F32[size_t(i)] = float(b.F[size_t(i)]);
-        taken = pairs({b.width, b.stride, b.K, b.diag.data(), b.F32.data(), b.beta.data(), b.lo.data(), b.hi.data(), b.eps.data()}, tol, newton_first || again ? int64_t(LEAST_BURST * double(b.q)) : burst(), &left);
+        taken = loops.single.pair_descent({b.width, b.stride, b.K, b.diag.data(), b.F32.data(), b.beta.data(), b.lo.data(), b.hi.data(), b.eps.data()}, tol, newton_first || again ? int64_t(LEAST_BURST * double(b.q)) : burst(), &left);
         s.steps += taken, fresh = false;
         if (left <= tol && !slow) break;
         refresh();

@@ -67,7 +67,6 @@ struct Loops {
   LoopsOf<float> single;
   LoopsOf<double> precise;
   void (*vote)(const Ballots &, int64_t c, const double *sums, int64_t stride);
-  int64_t (*block_descent)(const WorkingSet<float> &, double tol, int64_t most, double *violation);
   void (*sum_panel)(const double *panel, const int64_t *slots, const double *v, int64_t count, double *out);
   Proxied (*proximal_point)(const Proximal &, const double *f, double *beta, double *rate, double *slack);
   double (*proximal_slope)(const Proximal &, const double *f, const double *df, double step);

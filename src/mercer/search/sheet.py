@@ -26,12 +26,12 @@ from ..kernels import kernel as as_kernel
 from ..kernels.points import Domain, take
 from ..limits import Deadline, now
 from ..memory import parse_bytes
-from ..parallel import for_each
+from ..parallel import for_each, one_blas_thread
 from ..types import Array, Index
 from .cells import CellAnswer, Points, read, read_smooth
 from .left_out import left_out
 from .matrices import BYTES, Rooms
-from .paths import Fold, pose
+from .paths import Fold, Posed, pose
 from .placed import Placed, stacked
 from .row_numbers import ByRows, Splits, rows_of
 from .settings import key_of, last_step, prefix_of
@@ -159,7 +159,8 @@ class Sheet:
                     self.keep()
 
         try:
-            for_each(jobs, work, self.threads)
+            with one_blas_thread():  # of one job at a time too: the matrices of each step are small
+                for_each(jobs, work, self.threads)
         finally:
             self.keep()
 
@@ -260,13 +261,13 @@ class Sheet:
                     self.made[""] = Placed.of(machine, X, y, self.splits.tested(len(self.y)), Rooms(at_once))
             placed = self.made[""]
             own, place = train[weight[train] > 0.0], placed.place
-            return Points(placed.matrices, place[own], place[test], placed.classes, place[train], own)
+            return Points(placed.matrices, place[own], place[test], placed.classes, place[train], own, placed.posed)
         if (BYTES + _DISTANCES) * self.threads * float(train.size + test.size) ** 2 > room:
             return None
         others = {name: value for name, value in settings.items() if not name.startswith(self.prefix)}
         placed = self._transformed(estimator, f"{fold} {key_of(others)}", fold)
         own = placed.place[: train.size]
-        return Points(placed.matrices, own, placed.place[train.size :], placed.classes, own, train)
+        return Points(placed.matrices, own, placed.place[train.size :], placed.classes, own, train, placed.posed)
 
     def _transformed(self, estimator: Any, key: str, fold: int) -> Placed:
         """The points of a fold as the steps before the machine make them, fitted on what the fold trains on. The key
@@ -325,7 +326,7 @@ class Sheet:
                 if isinstance(first, KernelLogistic):
                     answers = read_smooth(unit, (matrix, kernel), trained, Cs, own_points, self.train_too)
                 else:
-                    posed = pose(own_points[0].classes.size, unit, Cs, trained, own_points[0].classes)
+                    posed = self._posed(unit, Cs, trained, own_points[0], folds)
                     truths = [np.asarray(self.y)[self.splits.made[fold][1]] for fold in folds]
                     prune = self.prune and len(folds) == len(self.splits.made)
                     answers = read(first, posed, matrix, own_points, truths, self.train_too, prune, self.bounds)
@@ -334,6 +335,17 @@ class Sheet:
             for settings, answer in zip(path, row, strict=True):
                 self.answers[key_of(settings), fold] = replace(answer, seconds=seconds)
         return True
+
+    def _posed(self, unit: Any, Cs: Array, trained: list[Fold], place: Points, folds: list[int]) -> list[Posed]:
+        """The problems of some folds: of every kernel the same."""
+        settings = unit.get_params(deep=False) | {"kernel": None}
+        key = key_of(settings), Cs.tobytes(), *folds
+        found = place.posed.get(key)
+        if found is None:
+            found = pose(place.classes.size, unit, Cs, trained, place.classes)
+            place.posed.clear()  # the last one is kept
+            place.posed[key] = found
+        return found
 
     def _left_out(self, settings: dict[str, Any], machine: KernelRidge, weight: Array) -> bool:
         """Answer a setting of ridge regression in all folds, each of which leaves out a row; whether that was done."""

@@ -11,8 +11,6 @@ smooth part of the dual. What a solver sees; it asks and tells:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -21,6 +19,7 @@ from .._core.core import CHOICE
 from ..amounts import FEW, ROUNDING
 from ..columns import PIECE, Columns, GivenColumns, Kept, padded
 from ..losses import Terms
+from ..memory import CACHE_LINE
 from ..parallel import for_each
 from ..types import Array, Index
 
@@ -97,15 +96,11 @@ class Shard:
         if self.n <= q:
             return np.arange(self.n)
         kept = kept_of(self.last, q)
-        self.last = np.concatenate([kept, self.worst(q - kept.size, kept)])
-        return np.sort(self.last)
-
-    def worst(self, most: int, kept: Index) -> Index:
-        """At most so many that violate most, without those that are kept."""
-        t, taken, chosen = self.terms, np.zeros(self.n, np.uint8), np.empty(most, np.int64)
+        t, taken, chosen = self.terms, np.zeros(self.n, np.uint8), np.empty(q - kept.size, np.int64)
         taken[kept] = 1
         size = core.choose(self.F, self.beta, t.eps, t.lo, t.hi, self.top, self.bottom, taken, chosen)
-        return chosen[:size]
+        self.last = np.concatenate([kept, chosen[:size]])
+        return np.sort(self.last)
 
     def block(self, W: Index) -> Array:
         """K of these points, padded with zeros."""
@@ -114,7 +109,8 @@ class Shard:
             return self.held
         width = padded(W.size)
         if self.scratch.size < width**2:
-            self.scratch = np.empty(width**2, self.dtype)
+            room = np.empty(width**2 + CACHE_LINE, self.dtype)
+            self.scratch = room[-room.ctypes.data % CACHE_LINE // room.itemsize :][: width**2]
         K = self.scratch[: width**2].reshape(width, width)
         points = self.columns.at[W]
         if self.kept is not None and self.columns.dear:
@@ -135,16 +131,11 @@ class Shard:
         """Take new coefficients; by how much the dual has risen, and the squared length of the move."""
         moved = np.flatnonzero(beta != self.beta[W])
         places, beta, t = W[moved], beta[moved], self.terms
-        free = (t.lo[places] < beta) & (beta < t.hi[places])
-        return self._take(places, beta, partial(self._subtract, places, free))
-
-    def _take(self, places: Index, beta: Array, subtract: Callable[[Array], None]) -> tuple[float, float]:
-        """Coefficients that have changed, and what `subtract` makes of their differences in F."""
-        old, before, t = self.beta[places], self.F[places], self.terms
+        old, before = self.beta[places], self.F[places]
         delta = beta - old
         self.beta[places] = beta
         self.F[places] -= t.r[places] * delta
-        subtract(delta)
+        self._subtract(places, (t.lo[places] < beta) & (beta < t.hi[places]), delta)
         self.stale = not self.everyone
         self.update_extremes()
         # The dual is quadratic: it rises by the mean of its slopes before and after, along what moved.

@@ -52,8 +52,7 @@ _NEARLY = 0.05  # once the violation is this part of the first, it is mostly kno
 _MANY = 5  # the same for few points, for each of them;
 _TURNS = 16  # where that does not suffice, Newton steps and fewer pair steps take turns,
 _COARSE = 10.0  # what rounding to float32 may do to f, about, from where on it is not worth beginning with
-_DRAGS = 1000.0
-"""Times n^2: after so much work on few points, few features are tried; after _MANY times as much, any number."""
+_DRAGS = (1000.0, False), (_MANY * 1000.0, True)  # times n^2: after so much work features are tried; then any number
 
 
 class _Limits(NamedTuple):
@@ -92,6 +91,7 @@ class Descent:
     floor: float  # a violation that values of this precision cannot mend
     rejoin_at: float  # the violation at which those left out come back
     largest: int  # the most points of a working set, for its K to be within the memory that is left for it
+    drags: list[tuple[float, bool]]  # after how much work features are tried, and whether any number of them may do
     turn: float = 0.0  # seconds that the blocks of a working set took the last time
 
     def __init__(self, problem: Problem, beta: Array, working_set: int) -> None:
@@ -100,7 +100,9 @@ class Descent:
         self.size = float(np.abs(problem.gram.diag()).max())
         self.best_gap, self.seen, self.failures, self.exhausted = np.inf, np.inf, 0, False
         self.goal, self.plain = 0.5 * TOLERANCE, not self.hard
-        self.idle, self.tried, self.note = 0, 0, ""
+        self.idle, self.note, n = 0, "", problem.n
+        served = [] if self.hard or problem.mass else _DRAGS
+        self.drags = [(work * n * n, wide) for work, wide in served if n <= (FEW.columns if wide else FEW.points_held)]
         self._take(np.dtype(np.float64) if self._too_coarse() else problem.gram.dtype, beta)
         self.first = self.shard.violation
 
@@ -158,12 +160,7 @@ class Descent:
         """Where so much work has been done on few points that K must be nearly singular: Newton steps in w, if few
         features are K up to rounding; then go on from their answer.
         """
-        shard, n, wide = self.shard, self.problem.n, self.tried > 0
-        few = n <= (FEW.columns if wide else FEW.points_held)
-        served = few and not (self.hard or self.problem.mass or self.exhausted)
-        if not served or self.tried >= 2 or shard.work <= _DRAGS * _MANY**self.tried * n * n:
-            return
-        self.tried += 1
+        shard, (_, wide) = self.shard, self.drags.pop(0)
         low = features_up_to_rounding(self.problem.gram, wide)
         if low is None:
             return
@@ -378,6 +375,7 @@ class Decomposition(Solver):
                 scores = yield descent.iterate()
                 if scores is not None:
                     descent.refresh(scores)
-                yield from descent.through_features()
+                if descent.drags and descent.shard.work > descent.drags[0][0] and not descent.exhausted:
+                    yield from descent.through_features()
         finally:
             descent.close()

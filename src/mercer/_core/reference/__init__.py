@@ -19,6 +19,7 @@ from .features import dots as dots
 from .features import squares as squares
 from .features import weighted as weighted
 from .free_step import free_step as free_step
+from .left_open import left_open as left_open
 from .logistic import entropies as entropies
 from .logistic import logistic as logistic
 from .logistic import logistic_bends as logistic_bends

@@ -33,7 +33,7 @@ from ...losses import Logistic, Loss
 from ...problem import Problem
 from ...types import Array
 from ..base import Iterate
-from ..conjugate_gradients import MOST_STEPS, Standing, conjugate_gradients
+from ..conjugate_gradients import MOST_STEPS, Carried, Standing, conjugate_gradients
 from ..descent import CoordinatePasses
 from ..features_or_kernels import Features
 from ..nanoseconds import PASSES_PER_DIGIT
@@ -196,49 +196,47 @@ class Reweighted:
     def _direction(self) -> NewtonStep:
         """The step, by preconditioned conjugate gradients.
 
-        Every vector there is a combination Z'c of rows, and its c is carried along, below w and e: for the residual r,
-        and for q, where the direction is p = M^-1 q. A whole step takes v to beta - D df, but for what r leaves.
+        Every vector there is a combination Z'c of rows, and c is carried along: a whole step takes v to beta - D df,
+        but for what the residual leaves.
         """
         design, (column, penalty), rate, near = self.design, self.bias, self.rate, self.near
         near.renew(rate)
         self.first = max(self.first, self.size)
         precision = min(A_DIGIT, max(_LEAST_RESIDUAL, self.size / self.first))
         d, s = design.width, np.empty(design.n)
+        beyond = rate - near.weight  # of H beyond M
         rates = 0.0 if penalty else design.combination(rate)
 
         def apply(P: Array) -> Array:
-            p, p_e, q_c = P[:d, 0], float(P[d, 0]), P[d + 1 :, 0]
+            p, p_e = P[:d, 0], float(P[d, 0])
             image = design.weighted(np.ascontiguousarray(p), column * p_e, rate, s)
             near.spent += 1.0
-            out = np.empty_like(P)
             if penalty:
-                out[:d, 0], out[d, 0] = p + image, p_e + column * inner(rate, s)
-                out[d + 1 :, 0] = q_c + (rate - near.weight) * s
-            else:  # a free bias follows: s is centred, with the weights of M for the coefficients, of D for all else
-                mean, other = _mean(s, rate), _mean(s, near.weight)
-                out[:d, 0], out[d, 0] = p + image - mean * rates, p_e
-                out[d + 1 :, 0] = q_c - near.weight * (s - other) + rate * (s - mean)
-            return out
+                return np.append(p + image, p_e + column * inner(rate, s))[:, None]
+            return np.append(p + image - _mean(s, rate) * rates, p_e)[:, None]  # a free bias follows: s is centred
 
         def precondition(R: Array) -> Array:
             r, r_e = near.solve(np.ascontiguousarray(R[:d, 0]), float(R[d, 0]))
-            return np.concatenate([r, [r_e], R[d + 1 :, 0]])[:, None]
+            return np.append(r, r_e)[:, None]
 
-        right = np.concatenate([self.right, [penalty * self.right_e], self.beta - self.v])[:, None]
-        enough = precision**2 * float((right[: d + 1] ** 2).sum())
-        steps = conjugate_gradients(right, Standing.zero(right), apply, precondition, counted=d + 1)
-        f: Array = np.zeros(design.n)
-        for found in islice(steps, MOST_STEPS):
+        right = np.append(self.right, penalty * self.right_e)[:, None]
+        enough = precision**2 * float((right**2).sum())
+        c, f = Carried(self.beta - self.v), np.zeros(design.n)
+        for found in islice(conjugate_gradients(right, Standing.zero(right), apply, precondition), MOST_STEPS):
             check_limits()
             assert found.step is not None
             f += float(found.step[0]) * s
-            if found.stuck or not float((found.R[: d + 1] ** 2).sum()) > enough:
+            more = beyond * s
+            if not penalty:  # with the weights of M for the coefficients, of D for all else
+                more += _mean(s, near.weight) * near.weight - _mean(s, rate) * rate
+            c.follow(found, more)
+            if found.stuck or not float((found.R**2).sum()) > enough:
                 break
         dw, de = np.ascontiguousarray(found.V[:d, 0]), float(found.V[d, 0])
         if not penalty:
             de = -_mean(f, rate)
             f += de
-        return NewtonStep(dw, de, f, self.beta - self.v - found.R[d + 1 :, 0] - rate * f)
+        return NewtonStep(dw, de, f, self.beta - self.v - c.residual - rate * f)
 
     @property
     def primal(self) -> float:

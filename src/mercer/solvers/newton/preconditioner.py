@@ -27,6 +27,7 @@ ROWS_PER_FEATURE = 4
 a digit costs: then M is made at once.
 """
 _MOST_PASSES = PASSES_PER_DIGIT / A_DIGIT  # M may cost so many passes.
+_BESIDE = 60_000.0  # nanoseconds: what is done beside a pass takes so long, however few the points are
 
 
 class Preconditioner:
@@ -36,9 +37,9 @@ class Preconditioner:
         n, d = design.n, design.width
         self.design, self.bias, self.weight = design, bias, np.zeros(n)
         self.inverse: Bordered | None = None
-        product, square = of_a_product(design), of_squares(design, 1, d)
+        product, square = of_a_product(design) + _BESIDE, of_squares(design, 1, d)
         self.size = int(min(max(ROWS_PER_FEATURE * d, PASSES_PER_DIGIT * product / max(square, 1.0)), n))
-        self.cost = (self.size * square + of_a_factor(d)) / max(product, 1.0) if d <= n else np.inf
+        self.cost = (self.size * square + of_a_factor(d)) / product if d <= n else np.inf
         self.possible, self.spent = self.cost <= _MOST_PASSES, PASSES_PER_DIGIT
 
     def renew(self, rate: Array) -> None:
