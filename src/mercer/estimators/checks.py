@@ -31,7 +31,8 @@ from ..types import Array, Index, Points
 
 _OURS = ("mercer", "sklearn")
 APART = 1000.0  # Scales that differ by so many times: the column with the smaller one is hardly seen.
-LEFT = 1.0 - A_DIGIT  # No more than this part of the rows may differ, or to take equal ones as one is not worth it.
+LEFT = 1.0 - A_DIGIT
+"""No more than this part of the rows may differ, or to take equal ones as one is not worth its while."""
 _FLOATS = (np.float64, np.float32)
 _FINE = (Status.CONVERGED, Status.INDEFINITE, Status.INFEASIBLE)
 
@@ -110,7 +111,7 @@ def seldom_equal(X: Points) -> bool:
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f" or X.shape[1] == 0:
         return False
     first = np.sort(X[:, 0])
-    return int(np.count_nonzero(first[1:] != first[:-1])) >= LEFT * first.size
+    return bool(np.count_nonzero(first[1:] != first[:-1]) >= LEFT * first.size)
 
 
 def require_here(owner: Any, X: Any) -> None:

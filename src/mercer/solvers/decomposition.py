@@ -52,7 +52,8 @@ _NEARLY = 0.05  # once the violation is this part of the first, it is mostly kno
 _MANY = 5  # the same for few points, for each of them;
 _TURNS = 16  # where that does not suffice, Newton steps and fewer pair steps take turns,
 _COARSE = 10.0  # what rounding to float32 may do to f, about, from where on it is not worth beginning with
-_DRAGS = (1000.0, False), (_MANY * 1000.0, True)  # times n^2: after so much work features are tried; then any number
+_DRAGS = 1000.0
+"""Times n^2: after so much work on few points, few features are tried; after _MANY times as much, any number."""
 
 
 class _Limits(NamedTuple):
@@ -101,7 +102,7 @@ class Descent:
         self.best_gap, self.seen, self.failures, self.exhausted = np.inf, np.inf, 0, False
         self.goal, self.plain = 0.5 * TOLERANCE, not self.hard
         self.idle, self.note, n = 0, "", problem.n
-        served = [] if self.hard or problem.mass else _DRAGS
+        served = [] if self.hard or problem.mass else [(_DRAGS, False), (_MANY * _DRAGS, True)]
         self.drags = [(work * n * n, wide) for work, wide in served if n <= (FEW.columns if wide else FEW.points_held)]
         self._take(np.dtype(np.float64) if self._too_coarse() else problem.gram.dtype, beta)
         self.first = self.shard.violation
