@@ -345,7 +345,7 @@ def test_what_is_known_of_an_answer_is_not_computed_again(monkeypatch):
     """A constant takes the place of an answer that costs more; the bound is that of the answer, checked on a sample."""
     clock = [0.0]
     monkeypatch.setattr("mercer.limits.clock", lambda: clock[0])
-    monkeypatch.setattr(sys.modules["mercer.gram.evidence"], "_LOOK", 100)
+    monkeypatch.setattr(sys.modules["mercer.gram.evidence"], "_SAMPLE", 100)
 
     def nearly_one(x, z):
         done.append(1)

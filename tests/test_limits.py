@@ -222,7 +222,7 @@ def test_an_interior_point_method_is_not_begun_without_time_for_it(ticking, monk
     monkeypatch.setattr(qp, "_minimise", forbidden)
     solution = solve(problem_of(), "qp", time_limit=0.5)
     assert "time is too short" in solution.reason
-    assert solution.certificate.primal < 0.5 * problem_of().nothing[1]
+    assert solution.certificate.primal < 0.5 * problem_of().best_constant[1]
 
 
 def test_a_qp_solver_is_told_the_time_that_is_left():
@@ -491,8 +491,8 @@ def test_a_poor_answer_costs_hardly_more_than_a_constant(monkeypatch):
     monkeypatch.setattr(limits, "clock", clock)
     solution = solve(problem, CoordinateDescent(newton=False), time_limit=1.0)
     assert solution.status is Status.OUT_OF_TIME and solution.beta.any() and solution.certificate.dual > 0.0
-    assert max(step.primal for step in solution.history) > 1.1 * problem.nothing[1]
-    assert solution.certificate.primal <= 1.001 * problem.nothing[1]
+    assert max(step.primal for step in solution.history) > 1.1 * problem.best_constant[1]
+    assert solution.certificate.primal <= 1.001 * problem.best_constant[1]
 
 
 def test_blocks_of_a_round_end_before_another_one_would_be_late(monkeypatch):

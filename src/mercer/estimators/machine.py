@@ -75,7 +75,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     """f(x) = sum_i beta_i k(x_i, x) + b, found by solving one or several problems on one Gram matrix."""
 
     _parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel, "solver": as_solver}
-    _targets: ClassVar[str] = "numbers"  # what y holds: "numbers", "labels" or "nothing"
+    _targets: ClassVar[str] = "numbers"  # what y holds: "numbers", "labels" or "none"
     _own_w: ClassVar[bool] = False  # whether w is that of the certificate, where no mean was taken from the points
     _in_features: ClassVar[bool] = False  # whether a linear kernel means features: then nobody looks for equal points
     _settings: ClassVar[Settings] = LIMITS
@@ -249,12 +249,12 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         checks = CHECKS.get(kernel.domain)
         if checks is not None:
             checks = checks | {"reset": reset, "ensure_all_finite": not self._looks}
-            if self._targets == "nothing":
+            if self._targets == "none":
                 return validated(self, X, **checks), None
             X, y = validated(self, X, y, y_numeric=self._targets == "numbers", **checks)
             return X, y
         X = objects(X)
-        if self._targets == "nothing":
+        if self._targets == "none":
             return X, None
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")

@@ -163,7 +163,7 @@ def require_rows(engine: Engine) -> None:
 
 
 def _targets(machine: Machine, y: Any, n: int) -> Array | None:
-    if machine._targets == "nothing":
+    if machine._targets == "none":
         return None
     if y is None:
         raise ValueError(f"{type(machine).__name__} requires y to be passed, but the target y is None.")

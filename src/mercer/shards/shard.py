@@ -74,14 +74,14 @@ class Shard:
         self._play(np.arange(beta.size), self.whole)
         if support.size:
             self._subtract(support, np.zeros(support.size, bool), beta[support])
-            self.look()
+            self.update_extremes()
 
     def _all_by_symmetry(self, columns: Columns) -> GivenColumns:
         K = np.zeros((padded(columns.n),) * 2, columns.dtype)
         columns.square(columns.at, K)
         return GivenColumns(K, columns.n, columns.counted, columns.errors.largest)
 
-    def look(self) -> None:
+    def update_extremes(self) -> None:
         """The extremes of the slopes, and how many coefficients are free."""
         t = self.terms
         self.top, self.bottom, self.free = core.extremes(self.F, self.beta, t.eps, t.lo, t.hi)
@@ -138,7 +138,7 @@ class Shard:
         self.F[places] -= t.r[places] * delta
         self._subtract(places, (t.lo[places] < beta) & (beta < t.hi[places]), delta)
         self.stale = not self.everyone
-        self.look()
+        self.update_extremes()
         # The dual is quadratic: it rises by the mean of its slopes before and after, along what moved.
         kinks = t.eps[places] * (np.abs(beta) - np.abs(old))
         return float((0.5 * delta * (before + self.F[places]) - kinks).sum()), float((delta * delta).sum())
@@ -187,7 +187,7 @@ class Shard:
         done, steps, _, after, _, _, _, travel = core.settle(
             K, t.r, t.eps, t.lo, t.hi, self.beta, self.F, self.bias, dual, goal, most
         )
-        self.look()
+        self.update_extremes()
         self.travel += travel
         self.added += travel
         self.work += 2.0 * steps * len(K)
@@ -200,7 +200,7 @@ class Shard:
         self.beta *= factor
         self.travel *= factor
         self.added *= factor
-        self.look()
+        self.update_extremes()
 
     # How far from the best answer.
 
@@ -296,7 +296,7 @@ class Shard:
         K = self.whole.matrix
         self.given = K if K is not None and self.everyone and len(K) == padded(self.n) else None
         self.held = self.given
-        self.look()
+        self.update_extremes()
 
     def write(self) -> None:
         """beta and F of those in play, into those of all."""

@@ -66,7 +66,7 @@ class Spread:
         self.fetched, self.fetched_at = self.F[:0], -1  # K beta as the blocks had it, after some round
         used = np.flatnonzero(beta)
         self._remember(used, self.points[used])
-        self._look(self._tell(self.parts, gram.recompute(beta)))
+        self._update_extremes(self._tell(self.parts, gram.recompute(beta)))
 
     # What blocks are told.
 
@@ -103,7 +103,7 @@ class Spread:
         scores[places] = self.gram.recompute(self.beta, places)
         return self._tell(numbers, scores)
 
-    def _look(self, replies: dict[int, Summary]) -> float:
+    def _update_extremes(self, replies: dict[int, Summary]) -> float:
         """The extremes over all blocks; how much the blocks say that the dual has risen."""
         self.top = max(reply.top for reply in replies.values())
         self.bottom = min(reply.bottom for reply in replies.values())
@@ -188,7 +188,7 @@ class Spread:
             self.problem, self.round, points, self.points.block[places], self.points.place[places], beta[moved], delta
         )
         asked = dict.fromkeys(self.parts) if self.hard else self._asked(self.round)
-        gain = self._look(self._exchange(verbs.move, asked, message))
+        gain = self._update_extremes(self._exchange(verbs.move, asked, message))
         if self.engine.rebuilt > rebuilt:  # a block that was told anew does not know by how much it has risen
             gain = self.total - before
         self.gram.values += self.n * places.size
@@ -208,7 +208,7 @@ class Spread:
         self.beta *= factor
         self.round += 1
         message = Rescaled(self.problem, self.round, factor)
-        self._look(self._exchange(verbs.rescale, dict.fromkeys(self.parts, ()), message))
+        self._update_extremes(self._exchange(verbs.rescale, dict.fromkeys(self.parts, ()), message))
 
     def _remember(self, places: Index, points: Points) -> None:
         """Points with a coefficient are kept here: they are what is left, should all workers be lost."""
@@ -245,7 +245,7 @@ class Spread:
         self.round += 1
         self.points.seen.keep(self.points.rows[np.flatnonzero(self.beta)])
         messages = {b: self._refresh(part.places, scores[part.places], known) for b, part in self.parts.items()}
-        self._look(self._exchange(verbs.refresh, messages))
+        self._update_extremes(self._exchange(verbs.refresh, messages))
         self.last = self.W = self.last[:0]
         self.pool = self.points[:0]
 

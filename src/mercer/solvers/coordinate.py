@@ -27,7 +27,7 @@ from ..losses import HardMargin
 from ..problem import Problem
 from ..types import Array
 from .base import Iterate, Solver, repaired
-from .descent import CoordinatePasses, balanced, nothing
+from .descent import CoordinatePasses, balanced, best_constant
 from .features_or_kernels import Features
 from .nanoseconds import of_a_factor, of_a_pass, of_squares
 from .newton.proximal_point import STEPS_IN_VAIN, ProximalPoint
@@ -72,7 +72,7 @@ class CoordinateDescent(Solver):
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         descent = CoordinatePasses(problem, Features(problem.gram.design), start, self.random_state)
-        yield nothing(problem)
+        yield best_constant(problem)
         if self.newton and start is None and _worth_newton_at_once(descent):
             _start_from_a_part(descent)
             yield from _newton_steps(descent, self)
@@ -162,7 +162,7 @@ def _newton_steps(descent: CoordinatePasses, solver: CoordinateDescent) -> Gener
     """Newton steps from where the descent stands, as long as they help."""
     problem = descent.problem
     newton = ProximalPoint(_design(descent), problem.terms, descent.beta, descent.image, descent.b, problem.bias)
-    best = apart = nothing(problem)  # steps between two centres can lead astray
+    best = apart = best_constant(problem)  # steps between two centres can lead astray
     earlier, since = (np.nan, np.nan), 0
     while True:
         now = (newton.dual, newton.place.size)

@@ -71,7 +71,7 @@ class CoordinatePasses:
             self.points, self.beta, self.image, self.order[: self.size], self.numbers, self.words, limits
         )
         self.pass_seconds = min(self.pass_seconds, (now() - began) * n / max(visits, 1.0))
-        self._look()
+        self._update_scores()
         self._measure(visits / n)
 
     def one_pass(self) -> float:
@@ -89,7 +89,7 @@ class CoordinatePasses:
         """What the constant beside K adds to every score."""
         return float(self.numbers[CONSTANT] * self.numbers[SUM])
 
-    def _look(self) -> None:
+    def _update_scores(self) -> None:
         """All scores, the next bias, who is in play, and whether there is anything left to gain."""
         self.scores = self.rows.scores(self.image)
         moved = self.moved()
@@ -133,10 +133,10 @@ def is_idle(gain: float, first: float, unbalanced: float, beta: Array) -> bool:
     return gain <= idle * first and unbalanced <= idle * float(np.abs(beta).sum())
 
 
-def nothing(problem: Problem) -> Iterate:
+def best_constant(problem: Problem) -> Iterate:
     """f = b: the least that is to be beaten, and the first iterate of these methods."""
     zeros = np.zeros(problem.n)
-    b, primal = problem.nothing
+    b, primal = problem.best_constant
     return Iterate(zeros, zeros, b, 0.0, gap=primal)
 
 

@@ -68,7 +68,7 @@ def _with_a_rival(
             tried = True
             primal, dual = objectives(problem, iterate)
             del iterate  # and with it what its solver holds, once that is closed
-            best = min(best, primal, problem.nothing[1])
+            best = min(best, primal, problem.best_constant[1])
             far = relative(best - dual, best, dual) > _CLOSE
             if far and (yield from _rival(problem, solver, iterates, best)):
                 return True

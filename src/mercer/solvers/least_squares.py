@@ -40,7 +40,7 @@ class LeastSquares(Solver):
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         core, design = CHOICE.functions, problem.gram.design
         points, zeros = table_of(problem, design.squared_norms), np.zeros(problem.n)
-        beta, scores, (b, _) = zeros.copy(), zeros.copy(), problem.nothing
+        beta, scores, (b, _) = zeros.copy(), zeros.copy(), problem.best_constant
         fair = (Iterate(target, held, dual=0.0, dual_beta=zeros) for target, held in _least_squares(problem))
         steps, primal = StochasticSubgradient(random_state=0).iterates(problem, None), np.inf
         for targets in (fair, steps):

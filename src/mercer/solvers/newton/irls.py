@@ -149,9 +149,9 @@ class Reweighted:
         self.v, self.w = v, self.design.combination(v)
         self.e = self.bias.column * float(v.sum()) if self.bias.penalty else b
         self.f = self.design.dots(self.w) + self.bias.column * self.e
-        self._look()
+        self._evaluate()
 
-    def _look(self) -> None:
+    def _evaluate(self) -> None:
         """The best value of a free bias; beta and the curvatures there, and the gradient."""
         (loss, y, C), (column, penalty) = self.data, self.bias
         if not penalty:
@@ -179,11 +179,11 @@ class Reweighted:
                 return False
             self.v, self.w = v + part * whole.v, w + part * whole.w
             self.e, self.f = e + part * whole.e, f + part * whole.f
-            self._look()
+            self._evaluate()
             if self.primal <= before:
                 return self.primal < before or self.size < size
             self.v, self.w, self.e, self.f = v, w, e, f
-            self._look()
+            self._evaluate()
         return False  # rounding
 
     def _slope(self, step: NewtonStep, part: float) -> float:

@@ -97,7 +97,7 @@ class ProximalPoint:
         sigma = max((_FALL if place.steps > 1 else A_DIGIT) * sigma, self.least)
         place.proximal, place.steps = Proximal(sigma, place.beta.copy()), 0
         place.hessian.forget()
-        place.look_anew()
+        place.evaluate_anew()
 
     def _descend(self, active: Array) -> bool:
         """Steps of the active points alone; False, and nothing has happened, where the others turn out to matter."""
@@ -109,5 +109,5 @@ class ProximalPoint:
             self.stuck = stuck
             return True
         place.w, place.e, place.v, place.f, place.steps = before
-        place.look()
+        place.evaluate()
         return False

@@ -99,7 +99,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         solver = replace(self, sample=ridge.stream.n) if ridge.loo else self
         few = replace(ridge, stream=ridge.stream.only(ridge.some.rows(slice(0, 1))))
         with stopped_by(None), until(NEVER):
-            nothing = Weights.nothing(solver.over(few, few.some, np.arange(1)))  # f = b, over one without a coefficient
+            nothing = Weights.zero(solver.over(few, few.some, np.arange(1)))  # f = b, over one without a coefficient
         yield nothing
         yield from all_answers(solver.posed(ridge), ridge.tol)
 
