@@ -261,13 +261,24 @@ def test_other_kernels_words_for_gamma_and_classes_as_text():
     assert set(ours.predict(X)) <= set(names)
 
 
+@pytest.mark.parametrize("grid", [{"gamma": [1]}, [{"gamma": [1]}, {"C": [1, 2]}], {"C": [1], "kernel__gama": [1]}])
+def test_a_name_that_the_machine_does_not_have_is_an_error_at_once(grid):
+    X, y = MOONS
+    with pytest.raises(ValueError, match="has no parameter 'gam") as raised:
+        Search(SVC(), grid).fit(X, y)
+    assert "\n" not in str(raised.value)
+
+
 def test_what_it_does_not_know_is_fitted_plainly_and_it_says_so():
     X, y = MOONS
     logistic = Search(LogisticRegression(), {"C": [0.1, 1.0]}).fit(X, y)
     same(logistic, GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}).fit(X, y))
-    assert (
-        logistic.how_ == "Every setting was fitted by itself: work is shared for SVC, SVR, LinearSVC, KernelLogistic."
+    assert logistic.how_ == (
+        "Every setting was fitted by itself: work is shared for mercer's SVC, SVR, LinearSVC, KernelLogistic, "
+        "not for sklearn.linear_model.LogisticRegression."
     )
+    with pytest.raises(ValueError, match="grid='auto' needs work that is shared, .* name the values to try"):
+        Search(LogisticRegression(), "auto").fit(X, y)
     own = Search(SVC(), {"C": [1.0]}, scoring=lambda machine, X, y: float(machine.score(X, y))).fit(X, y)
     assert "a scorer is a function" in own.how_
     hard = Search(SVC("rbf(gamma=20)"), {"C": [1.0, float("inf")]}, cv=3).fit(X, y)
@@ -418,8 +429,11 @@ def test_what_is_finished_before_an_interruption_is_kept(tmp_path, monkeypatch):
     grid = {"C": [1.0], "kernel__gamma": [0.1, 1.0]}
     search = Search(SVC(), grid, cv=3, n_jobs=1, checkpoint=tmp_path / "run.mercer")
     monkeypatch.setattr(cells, "solve_all", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="1 of 2 settings are finished and kept in .*run.mercer"):
         search.fit(X, y)
+    begun[:] = [1]
+    with pytest.raises(KeyboardInterrupt, match="0 of 2 settings are finished, and lost; with checkpoint="):
+        Search(SVC(), grid, cv=3, n_jobs=1).fit(X, y)
     begun[:] = [1] * 10
     search.fit(X, y)
     assert len(begun) == 11  # one of two was there
