@@ -11,7 +11,7 @@ from sklearn.datasets import make_moons
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mercer import SVC, Search
+from mercer import SVC, KernelLogistic, Search
 from mercer.kernels import Gaussian
 from mercer.limits import Deadline, OutOfTimeError, until
 from mercer.parallel import Together
