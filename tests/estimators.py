@@ -27,7 +27,7 @@ class Entry:
 ESTIMATORS = (
     Entry("SVC", "estimators.svc", "svc", "labels", _MACHINE | {"classes_": "c", "dual_coef_": "2 s"}),
     Entry("SVR", "estimators.svr", "svr", "numbers", _MACHINE),
-    Entry("OneClassSVM", "estimators.one_class", "oneclass", "nothing", _MACHINE),
+    Entry("OneClassSVM", "estimators.one_class", "oneclass", "none", _MACHINE),
     Entry("KernelLogistic", "estimators.logistic", "logistic", "labels", _MACHINE | {"classes_": "c"}),
     Entry(
         "LinearSVC", "estimators.linear_svc", "linear-svc", "labels",
@@ -43,8 +43,8 @@ ESTIMATORS = (
     ),
     Entry("KernelRidge", "estimators.ridge", "ridge", "numbers", {"X_fit_": "n d", "dual_coef_": "n"}),
     Entry(
-        "KernelPCA", "estimators.kernel_pca", None, "nothing",
+        "KernelPCA", "estimators.kernel_pca", None, "none",
         {"X_fit_": "n d", "eigenvalues_": "k", "eigenvectors_": "n k", "residuals_": "k"},
     ),
-    Entry("KernelKMeans", "estimators.kernel_kmeans", None, "nothing", {"X_fit_": "n d", "labels_": "n"}),
+    Entry("KernelKMeans", "estimators.kernel_kmeans", None, "none", {"X_fit_": "n d", "labels_": "n"}),
 )  # fmt: skip

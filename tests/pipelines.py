@@ -7,9 +7,9 @@ import pandas as pd
 from scipy.sparse import csr_matrix
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor, make_column_selector
-from sklearn.decomposition import PCA
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
@@ -18,6 +18,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
     OneHotEncoder,
     OrdinalEncoder,
+    PolynomialFeatures,
     PowerTransformer,
     QuantileTransformer,
     RobustScaler,
@@ -103,6 +104,17 @@ PIPELINES = {
     "rare categories": (_rare, WORDS),
     "ordinal": (_ordinal, WORDS),
     "shapes": (_shapes, GAPS),
+    "products": (
+        lambda: make_pipeline(
+            PolynomialFeatures(2), FeatureUnion([("v", VarianceThreshold()), ("t", TruncatedSVD(2))]), SVC()
+        ).fit(X, y),
+        X,
+    ),
+    "products of some": (
+        lambda: make_pipeline(PolynomialFeatures((2, 3), interaction_only=True, include_bias=False), SVC()).fit(X, y),
+        X,
+    ),
+    "counts": (lambda: make_pipeline(CountVectorizer(), SVC()).fit(TEXTS, y), TEXTS),
     "texts": (lambda: make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LinearSVC()).fit(TEXTS, y), TEXTS),
     "sigmoid": (lambda: CalibratedClassifierCV(SVC(), cv=StratifiedKFold(2)).fit(X, y), X),
     "isotonic": (

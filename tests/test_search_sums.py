@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from mercer._core import reference
+from mercer._core.reference.left_open import best_biases, last_digits, rounding
 from mercer.losses import Hinge
-from mercer.search.bounds import best_biases
-from mercer.search.sums import last_digits, rounding
 
 from .cores import CORES, FUSED, NATIVE
 
@@ -91,6 +91,31 @@ def test_the_interval_of_best_biases_is_that_of_the_loss():
 
 
 def check_biases(y, scores, C):
-    low, high = best_biases(y, scores, C)
     for k in range(len(C)):
-        assert (low[k], high[k]) == pytest.approx(Hinge().best_bias(y, scores[k], C[k], 0.0), abs=1e-12)
+        found = best_biases(y, scores[k], C[k])
+        assert found == pytest.approx(Hinge().best_bias(y, scores[k], C[k], 0.0), abs=1e-12)
+
+
+@pytest.mark.parametrize("core", NATIVE.values(), ids=NATIVE)
+@pytest.mark.parametrize("bias", [True, False])
+def test_what_is_left_open_is_that_of_the_reference(core, bias):
+    rng = np.random.default_rng(1)
+    for n in (1, 2, 40):
+        folds, cells = 2, 6
+        targets = np.concatenate([rng.random((1, n)) + 0.5, rng.choice([-1.0, 1.0], size=(folds, n))])
+        weights = np.abs(rng.normal(size=(cells, n))) * (rng.random((cells, n)) < 0.8)
+        weights[:4] = weights[:4] > 0.0  # equal ones are counted
+        weights[0], weights[1, : n // 2] = 0.0, 0.0
+        y = np.repeat(targets[1:], cells // folds, axis=0)
+        terms = np.zeros((5, cells, n))
+        terms[3], terms[4] = np.minimum(0.0, weights * y), np.maximum(0.0, weights * y)
+        beta = np.clip(rng.normal(size=(cells, n)), terms[3], terms[4])
+        scores = np.round(rng.normal(size=(cells, n)), 1)  # some are equal
+        found = np.abs(rng.normal(size=(cells, 4)))
+        found[:, 3] = rng.random(cells) < 0.5
+        outs = np.empty((2, cells, 5))
+        for one, out in zip((reference, core), outs, strict=True):
+            one.left_open(terms, weights, targets, beta, scores, found, out, bias)
+        np.testing.assert_allclose(outs[1], outs[0], rtol=1e-12, atol=1e-14)
+    with pytest.raises(ValueError, match="as many cells"):
+        core.left_open(terms, weights, targets[:1], beta, scores, found, outs[0], bias)

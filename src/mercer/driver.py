@@ -63,7 +63,7 @@ def solve(
                 chosen, reason = begun, f"time is too short for a first answer of {chosen!r}"
             run.follow(chosen, beta)
             if run.status is None:
-                run.judge(least(problem), Status.OUT_OF_TIME)
+                run.certify(least(problem), Status.OUT_OF_TIME)
         except WorkersLostError:
             if run.last is None:
                 raise

@@ -28,12 +28,12 @@ from .types import Array, Index
 if TYPE_CHECKING:
     from .problem import Problem
 
-_NOTHING = 1e-15  # values below this part of the terms that they are sums of are rounding
+_ROUNDED = 1e-15  # values below this part of the terms that they are sums of are rounding
 _TINY = 1e-300  # objectives below this are zero
 _SHARE = 0.3  # of the tolerance, that the rounding of float32 values may take; predictions may take some, too
 _LEAST, _FEW = 512, 2500  # points; for fewer, all is float64: even what is to be checked, and what is nearly known
 _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
-_LOOKS = 4  # so often others may turn out to matter
+_TRIES = 4  # so often points that were left out may turn out to matter
 _SPARED = 0.05  # of all kernel values until now are not computed to prove that points do not matter; of these,
 _SOME, _SURELY = 64, 4.0  # some are looked at: so many times the largest of their errors is more than any
 INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the largest of them
@@ -74,10 +74,8 @@ def examine(
         products = Products(problem.gram.design.dots(weights), problem.gram.recompute(other))
     elif scores is not None and problem.n > _LEAST:
         products = Products(*_columns(scores), exact=False)
-    elif rough:
-        products = recomputed(problem, beta, other, near, np.float32)
     else:
-        products = recomputed(problem, beta, other, near)
+        products = recomputed(problem, beta, other, near, np.float32 if rough else np.float64)
     bias = problem.best_bias(products.scores) if b is None else float(b)
     found = accounts(problem, beta, bias, other, products)
     primal, dual = found.primal, found.dual
@@ -88,7 +86,8 @@ def examine(
         rounding = rounding_of_scores(problem, beta, bias, other, products.scores, products.dual_scores, primal)
     if near is not None and rough and rounding > _SHARE * tol * max(abs(primal), abs(dual)):
         return examine(problem, beta, b, status=status, near=near._replace(single=False))
-    if _is_nothing(problem, beta, other, primal, dual):
+    tiny = max(abs(primal), abs(dual)) <= _ROUNDED * (np.inf if problem.mass else problem.loss_at_zero) + _TINY
+    if tiny and _is_zero(problem, beta, other, primal, dual):
         primal = dual = 0.0  # all of it is rounding: 0/0 := 0
     hopeless = isinstance(problem.loss, HardMargin) and nearly_inseparable(problem, other, products)
     proof = proof_of(problem, other) if hopeless else None
@@ -97,7 +96,7 @@ def examine(
     elif (found.norm < 0.0 or other is not beta) and _indefinite(problem, beta, other, products, found.norm):
         status = Status.INDEFINITE
     elif dual > primal:
-        rounding += excess(primal, dual, problem.loss_of_nothing)
+        rounding += excess(primal, dual, problem.loss_at_zero)
         dual = primal
     certificate = Certificate(
         primal, dual, rounding, found.violation, found.feasibility, status, found.residuals, proof
@@ -120,9 +119,7 @@ class Near(NamedTuple):
     sampled: bool
 
 
-def recomputed(
-    problem: Problem, beta: Array, other: Array, near: Near | None, dtype: DTypeLike = np.float64
-) -> Products:
+def recomputed(problem: Problem, beta: Array, other: Array, near: Near | None, dtype: DTypeLike) -> Products:
     """K beta and K other from the points, of values of this precision."""
     if not beta.any() and not other.any():
         return Products(np.zeros(problem.n), np.zeros(problem.n))
@@ -145,7 +142,7 @@ def where_it_matters(problem: Problem, beta: Array, near: Near, dtype: DTypeLike
     loss, y, exact, error = problem.loss, problem.y, near.scores.copy(), near.error
     matters, known = beta != 0.0, np.zeros(problem.n, bool)
     support = np.count_nonzero(matters)
-    for _ in range(_LOOKS):
+    for _ in range(_TRIES):
         new = np.flatnonzero(matters & ~known)
         exact[new] = problem.gram.recompute(beta, new, dtype)
         known |= matters
@@ -331,21 +328,21 @@ def _residuals(problem: Problem, f: Array, beta: Array) -> Array:
 # What it proves.
 
 
-def excess(primal: float, dual: float, nothing: float) -> float:
+def excess(primal: float, dual: float, at_zero: float) -> float:
     """A dual value above the primal can only be rounding, which is at least as much; 0, where that is no news in sums
     as large as the loss of f = 0.
     """
-    return dual - primal if dual - primal > _NOTHING * nothing + _TINY else 0.0
+    return dual - primal if dual - primal > _ROUNDED * at_zero + _TINY else 0.0
 
 
-def _is_nothing(problem: Problem, beta: Array, other: Array, primal: float, dual: float) -> bool:
-    """Whether both objectives are rounding: tiny parts of the terms that they are sums of."""
-    size = max(abs(primal), abs(dual))
-    if problem.mass:  # f = 0 costs nothing, and the dual is a norm alone
-        return size <= _NOTHING * _largest_norm(problem, other) + _TINY
-    if not (dual < primal and size <= _NOTHING * problem.loss_of_nothing + _TINY):
+def _is_zero(problem: Problem, beta: Array, other: Array, primal: float, dual: float) -> bool:
+    """Whether both objectives, tiny parts of what f = 0 costs (if it costs anything), are tiny parts of the terms that
+    the norm is a sum of too: then they are rounding.
+    """
+    if not (dual < primal or problem.mass):
         return False
-    return size <= _NOTHING * _largest_norm(problem, beta) + _TINY
+    source = other if problem.mass else beta  # with a mass the dual is a norm alone
+    return max(abs(primal), abs(dual)) <= _ROUNDED * _largest_norm(problem, source) + _TINY
 
 
 def _largest_norm(problem: Problem, beta: Array) -> float:
@@ -357,7 +354,7 @@ def _largest_norm(problem: Problem, beta: Array) -> float:
 def _indefinite(problem: Problem, beta: Array, other: Array, products: Products, norm: float) -> bool:
     """Whether beta'K beta, of the dual point or of its difference from beta, is below zero by more than rounding."""
     part = _NEGATIVE if products.exact else _NEGATIVE_SINGLE
-    least = 0.0 if products.exact else _NOTHING * problem.loss_of_nothing  # scores of a solver may be wrong by more
+    least = 0.0 if products.exact else _ROUNDED * problem.loss_at_zero  # scores of a solver may be wrong by more
 
     def negative(norm: float, difference: Array, whole: Array) -> bool:
         if norm >= -least:

@@ -1,7 +1,7 @@
 """Threads over blocks: the one place where Mercer runs in parallel.
 
 Compiled loops and BLAS release the GIL, so plain threads use all cores. The threads live for one call, or, within
-`helpers_kept`, until its end (a pool kept for longer would hang across a fork). BLAS is held to one thread meanwhile,
+`crew_kept`, until its end (a pool kept for longer would hang across a fork). BLAS is held to one thread meanwhile,
 and the number of threads is what BLAS may use: whoever limits BLAS (threadpoolctl, OMP_NUM_THREADS, joblib's workers)
 limits Mercer too. Where somebody else hands out the cores, as a cluster does, `threads_given` says how many there are.
 """
@@ -19,9 +19,9 @@ from functools import cache, partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeAlias, TypeVar
 
-from .limits import ctrl_c_held, look
+from .limits import check_limits, ctrl_c_held
 
-_GLANCE = 0.05  # seconds between two looks of who waits
+GLANCE = 0.05  # seconds between two looks of who waits
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -193,22 +193,28 @@ class _Crew:
 
 
 @contextmanager
-def helpers_kept() -> Iterator[None]:
-    """A context in which BLAS has one thread, and the threads of `for_each` wait for its next call in this thread."""
+def crew_kept() -> Iterator[None]:
+    """A context in which the threads of `for_each` wait for its next call in this thread."""
     if _place.crew is not None and _place.crew.process == os.getpid():
         yield
         return
-    with one_blas_thread():
-        _place.crew = crew = _Crew()
-        try:
-            yield
-        finally:
-            _place.crew = None
-            if crew.process == os.getpid():  # a child of a fork has none
-                for jobs in crew.jobs:
-                    jobs.put(None)
-                for thread in crew.threads:
-                    thread.join()
+    _place.crew = crew = _Crew()
+    try:
+        yield
+    finally:
+        _place.crew = None
+        if crew.process == os.getpid():  # a child of a fork has none
+            for jobs in crew.jobs:
+                jobs.put(None)
+            for thread in crew.threads:
+                thread.join()
+
+
+@contextmanager
+def helpers_kept() -> Iterator[None]:
+    """The same, and BLAS has one thread."""
+    with one_blas_thread(), crew_kept():
+        yield
 
 
 def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -> None:
@@ -219,10 +225,10 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -
     threads = min(threads, len(tasks))
     if threads <= 1:
         for task in tasks:
-            look()
+            check_limits()
             work(task)
         return
-    if _place.crew is None or _place.crew.process != os.getpid():
+    if _place.crew is None or _place.crew.process != os.getpid() or not _held.inside:
         with helpers_kept():
             for_each(tasks, work, threads)
         return
@@ -233,7 +239,7 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -
         before, _place.in_task = _place.in_task, True
         try:
             for task in left:
-                look()
+                check_limits()
                 work(task)
                 if errors:
                     return
@@ -274,7 +280,7 @@ class Together:
         """Come back when all tasks are done; an error of any of them is raised by all."""
         for task in self.left:  # each is taken by one thread
             try:
-                look()
+                check_limits()
                 work(task)
             except BaseException as error:
                 self.errors.append(error)
@@ -285,8 +291,8 @@ class Together:
                     self.changed.notify_all()
         with self.changed:
             while self.open:
-                self.changed.wait(_GLANCE)
-                look()
+                self.changed.wait(GLANCE)
+                check_limits()
         if self.errors:
             raise self.errors[0]
 
@@ -324,9 +330,9 @@ def apart(work: Callable[[], Result]) -> Result:
     threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
     while True:
         try:
-            result = done.get(timeout=_GLANCE)
+            result = done.get(timeout=GLANCE)
         except Empty:
-            look()
+            check_limits()
         else:
             return result()
 

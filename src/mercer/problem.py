@@ -162,7 +162,7 @@ class Problem:
         return 0.5 * (low + high)
 
     @cached_property
-    def nothing(self) -> tuple[float, float]:
+    def best_constant(self) -> tuple[float, float]:
         """f = b alone: the best b, and its objective."""
         zeros = np.zeros(self.n)
         b = self.best_bias(zeros)
@@ -204,9 +204,9 @@ class Problem:
         return relative_infeasibility(self, self.bounds.outside(beta), float(beta.sum()), largest)
 
     @cached_property
-    def loss_of_nothing(self) -> float:
+    def loss_at_zero(self) -> float:
         """What f = 0 costs."""
-        return inner(self.C, self.loss.value(self.y, np.zeros(self.n)))
+        return float((self.C * self.loss.value(self.y, np.zeros(self.n))).sum())
 
     def certify(
         self,

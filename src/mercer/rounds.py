@@ -17,7 +17,7 @@ from . import limits
 from .costs import PROBE, Costs, best_part, cheaply_checked
 from .examination import Near, examine
 from .inseparable import may_be_inseparable
-from .limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, heeded, looking, now, until
+from .limits import Deadline, Interrupt, OutOfTimeError, StoppedError, heeded, now, stopped_by, until
 from .losses import HardMargin
 from .parallel import helpers_kept
 from .problem import Problem, require_in_range
@@ -63,7 +63,7 @@ class Run:
     by: Solver | None = None  # who has taken the place of the solver
     status: Status | None = None
     last: Any = None  # the best answer, should time run out in the middle of a round
-    judged: bool = False  # whether there is a certificate
+    certified: bool = False  # whether there is a certificate
     history: list[Step] = field(default_factory=list)
     keep: Callable[[Array], Any] | None = None
     polish: int = 0  # rounds in which the aim is almost that of rounding, for one answer whatever the tolerance
@@ -72,7 +72,7 @@ class Run:
         """Look at an iterate; K beta is given back where it was recomputed."""
         raise NotImplementedError
 
-    def judge(self, iterate: Any, stop: Status | None) -> Any:
+    def certify(self, iterate: Any, stop: Status | None) -> Any:
         """Certify the iterate, and see whether that is the end."""
         raise NotImplementedError
 
@@ -90,7 +90,7 @@ class Run:
         generator = in_time(problem, solver, start) if limited else solver.iterates(problem, start)
         scores: Array | None = None
         self.followed = now() - self.began
-        with nullcontext() if solver.factors else helpers_kept(), looking(self.interrupt):
+        with nullcontext() if solver.factors else helpers_kept(), stopped_by(self.interrupt):
             while self.status is None:
                 try:
                     with self._in_time() if limited else _NO_LIMIT:
@@ -100,15 +100,15 @@ class Run:
                             iterate = replace(iterate, scores=self.problem.gram @ iterate.beta)
                     scores = self.take(iterate)
                 except StopIteration:
-                    if self.last is None and not self.judged:  # not one iterate
+                    if self.last is None and not self.certified:  # not one iterate
                         return
-                    if not self.judged:
-                        self.judge(self.last, Status.OUT_OF_TIME)
+                    if not self.certified:
+                        self.certify(self.last, Status.OUT_OF_TIME)
                     self.status = self.status or (self.by or solver).exhausted
                 except OutOfTimeError:
                     if self.last is None:
                         return
-                    self.judge(self.last, Status.OUT_OF_TIME)
+                    self.certify(self.last, Status.OUT_OF_TIME)
                 except StoppedError:
                     self.break_off()
 
@@ -154,7 +154,7 @@ class OneColumn(Run):
     def ready(self, solver: Solver) -> Solver:
         """The same, once it is known whether the kernel is in doubt."""
         try:
-            with until(self.deadline) if self.deadline.limited else _NO_LIMIT, looking(self.interrupt):
+            with until(self.deadline) if self.deadline.limited else _NO_LIMIT, stopped_by(self.interrupt):
                 self.doubt = self.problem.gram.doubt
         except StoppedError:  # f is a constant now, whose gap holds with any kernel
             self.break_off()
@@ -167,7 +167,7 @@ class OneColumn(Run):
                 raise KeyboardInterrupt  # zeros are no answer, and any other beta takes long to examine
             zeros = np.zeros(self.problem.n)
             self.last = Iterate(zeros, zeros)
-        self.judge(self.last, Status.INTERRUPTED)
+        self.certify(self.last, Status.INTERRUPTED)
 
     def keep_what_is_left(self) -> None:
         """Nobody can compute K beta: the last answer, with the objectives that its solver saw."""
@@ -175,10 +175,10 @@ class OneColumn(Run):
         self.status, self.certificate = Status.WORKERS_LOST, self.history[-1].unexamined(self.problem.n)
         self.beta, self.b, self.dual_beta, self.weights = self.last.beta, self.last.b or 0.0, None, None
 
-    def judge(self, iterate: Iterate, stop: Status | None) -> Array:
+    def certify(self, iterate: Iterate, stop: Status | None) -> Array:
         """Certify the iterate, and see whether that is the end; K beta is given back."""
-        with looking(None if stop else self.interrupt), until(NEVER):  # what is begun is finished
-            scores = self._certify(iterate, stop)
+        with stopped_by(None if stop else self.interrupt):  # what is begun is finished
+            scores = self._certified_scores(iterate, stop)
         assert self.certificate is not None
         self.status = self.certificate.proved(self.tol) or stop
         return scores
@@ -211,7 +211,7 @@ class OneColumn(Run):
         if stop is None and self.deadline.limited:
             late = self.costs.too_long(iterate.beta, iterate.dual_beta, self.deadline.left())
             stop = Status.OUT_OF_TIME if late else None
-        scores = self.judge(iterate, stop)
+        scores = self.certify(iterate, stop)
         self.aim = 0.3 * (min(self.aim, seen) if seen > 0.0 else self.aim)  # below 0, where rounding hides it
         return scores
 
@@ -254,7 +254,7 @@ class OneColumn(Run):
             return seconds
         return min(seconds * PROBE / self.problem.n, _RESERVE * self.deadline.seconds)  # only a sample is checked
 
-    def _certify(self, iterate: Iterate, stop: Status | None) -> Array:
+    def _certified_scores(self, iterate: Iterate, stop: Status | None) -> Array:
         """Recompute everything; where there is no time left for that, check the solver's values on a sample."""
         held, fetched = None, None if iterate.fetch is None else iterate.fetch()
         if fetched is not None:
@@ -281,7 +281,7 @@ class OneColumn(Run):
             near=None if held is not None else near,
         )  # fmt: skip
         scalable = stop is Status.OUT_OF_TIME and not self.problem.mass
-        if scalable and self.problem.nothing[1] <= certificate.primal < np.inf:
+        if scalable and self.problem.best_constant[1] <= certificate.primal < np.inf:
             source = beta if beta.any() or dual_beta is None else dual_beta
             part, own = best_part(self.problem, source, scores if source is beta else None)
             others = own if dual_beta is None else np.zeros(self.problem.n)  # what is held is of this dual point
@@ -290,7 +290,7 @@ class OneColumn(Run):
             certificate, scores, b = examine(self.problem, beta, None, dual_beta, scores=products)
         # Broken off early, it may cost a little more than f = b, and yet tell more than a constant: the dual has risen.
         early = stop is Status.OUT_OF_TIME and 0.0 < certificate.dual < np.inf
-        if (stop or iterate.done) and self._worse_than_nothing(certificate) and not early:
+        if (stop or iterate.done) and self._worse_than_a_constant(certificate) and not early:
             if certificate.dual > 0.0 or self.problem.mass:
                 dual_beta = iterate.beta if dual_beta is None else dual_beta
             else:
@@ -301,7 +301,7 @@ class OneColumn(Run):
                 self.problem, beta, None, dual_beta, status=certificate.status, scores=products
             )
         self.beta, self.b, self.certificate = beta.copy(), b, certificate
-        self.judged = True
+        self.certified = True
         self.dual_beta = None if dual_beta is None else dual_beta.copy()
         self.weights = None if weights is None else weights.copy()
         self.scale = self.problem.loss.feasible_scale(self.problem.y, scores + b) if self.hard else 1.0
@@ -313,10 +313,10 @@ class OneColumn(Run):
             return False
         return self.best_primal < _BETTER * self.history[-1].primal
 
-    def _worse_than_nothing(self, certificate: Certificate) -> bool:
+    def _worse_than_a_constant(self, certificate: Certificate) -> bool:
         """Whether f = b alone would do better."""
         good = certificate.relative_gap <= self.tol
-        return not good and certificate.primal > self.problem.nothing[1]
+        return not good and certificate.primal > self.problem.best_constant[1]
 
     def solution(self, solver: Solver, reason: str) -> Solution:
         """The answer as it stands."""
@@ -349,7 +349,7 @@ class SeveralColumns(Run):
         primal, gap = float(iterate.primal.sum()), float(iterate.gap.sum())
         stop = self._why_stop(None if iterate.working else self._told(primal, primal - gap, iterate.size))
         if stop is not None or (iterate.done and not iterate.working):
-            self.judge(iterate, stop)
+            self.certify(iterate, stop)
 
     def _why_stop(self, told: bool | None) -> Status | None:
         if told or self.interrupt.asked:
@@ -358,19 +358,19 @@ class SeveralColumns(Run):
             return Status.OUT_OF_ITERATIONS
         return Status.OUT_OF_TIME if self.deadline.limited and self.deadline.passed() else None
 
-    def judge(self, iterate: Any, stop: Status | None) -> None:
+    def certify(self, iterate: Any, stop: Status | None) -> None:
         """Certify each column; the best answer so far is kept."""
-        with looking(None), until(NEVER):
+        with stopped_by(None):
             iterate = iterate.stopped() if iterate.working else iterate
             if self.best is None or iterate.better(self.best):
                 self.best = iterate
-            self.judged, enough = True, self.best is iterate and iterate.enough(self.tol)
+            self.certified, enough = True, self.best is iterate and iterate.enough(self.tol)
         self.status = Status.CONVERGED if enough else stop
 
     def break_off(self) -> None:
         if self.last is None:
             raise StoppedError  # there is nothing to give back
-        self.judge(self.last, Status.INTERRUPTED)
+        self.certify(self.last, Status.INTERRUPTED)
 
     def keep_what_is_left(self) -> None:
         if self.best is None:

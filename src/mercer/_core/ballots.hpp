@@ -3,7 +3,7 @@
 #pragma once
 #include <algorithm>
 
-#include "few.hpp"
+#include "one_call.hpp"
 
 struct Sums {
   const double *values;

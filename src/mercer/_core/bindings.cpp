@@ -8,7 +8,7 @@
 #include "ballots.hpp"
 #include "bindings_features.hpp"
 #include "bindings_newton.hpp"
-#include "few.hpp"
+#include "one_call.hpp"
 #include "levels.hpp"
 #include "packing.hpp"
 #include "points.hpp"
@@ -282,7 +282,7 @@ template <class Given> static void define_points_of(nb::module_ &m, const Loops 
   }, "X"_a.noconvert(), "single"_a, "precise"_a, "ends"_a.noconvert(), "rows"_a.noconvert(), "terms"_a.noconvert(), "found"_a.noconvert(), "how"_a);
 }
 // Kernel values of few points in one call, which packs them too.
-template <class Given> static void define_few(nb::module_ &m, const Loops &all) {
+template <class Given> static void define_one_call(nb::module_ &m, const Loops &all) {
   const LoopsOf<double> &loops = all.precise;
   m.def("square_points", [&loops](In<Given, 2> X, Described64 precise, Rows<double> out) {
     const char *name = "square_points";
@@ -360,8 +360,8 @@ NB_MODULE(_native, m) {
     define_several(functions, *level.loops);
     define_free_step<float>(functions, *level.loops, level.loops->single);
     define_free_step<double>(functions, *level.loops, level.loops->precise);
-    define_few<float>(functions, *level.loops);
-    define_few<double>(functions, *level.loops);
+    define_one_call<float>(functions, *level.loops);
+    define_one_call<double>(functions, *level.loops);
     define_newton(functions, *level.loops);
     define_features(functions, level.loops->features);
     define_search(functions, *level.loops);

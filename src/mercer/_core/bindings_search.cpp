@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include "blocks.hpp"
 #include "denormals.hpp"
+#include "left_open.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -54,11 +55,14 @@ static void find_runs(const int64_t *at, int64_t many, std::vector<Run> &runs) {
   }
 }
 
-// out[c, t] <- sum_k beta[c, k] K[rows[k], columns[t]]: panel by panel of columns, each gathered once for all cells. `twice`: as if with twice the digits.
+// out[c, t] <- sum_k beta[c, k] K[rows[k], columns[t]]: panel by panel of columns, each gathered once for all cells. Who has the
+// beta of the cell before has its sums. `twice`: as if with twice the digits.
 static void sum_rows(const Loops &loops, const double *K, int64_t stride, const In1 &rows, const In1 &columns, const In<double, 2> &beta, bool twice, double *out) {
   const int64_t cells = int64_t(beta.shape(0)), m = int64_t(rows.shape(0)), width = int64_t(columns.shape(0));
   std::vector<Sum> sums(static_cast<size_t>(cells));
   std::vector<int64_t> used;
+  std::vector<uint8_t> same(static_cast<size_t>(cells));
+  for (int64_t c = 1; c < cells; c++) same[size_t(c)] = std::equal(beta.data() + c * m, beta.data() + (c + 1) * m, beta.data() + (c - 1) * m);
   for (int64_t k = 0; k < m; k++) {
     bool any = false;
     for (int64_t c = 0; c < cells; c++)
@@ -73,6 +77,10 @@ static void sum_rows(const Loops &loops, const double *K, int64_t stride, const 
     for (size_t k = 0; k < used.size(); k++)
       for (const Run &run : runs) std::copy_n(K + used[k] * stride + run.from, run.many, panel.data() + int64_t(k) * SUMMED + run.to);
     for (int64_t c = 0; c < cells; c++) {
+      if (same[size_t(c)]) {
+        std::copy_n(out + (c - 1) * width + first, many, out + c * width + first);
+        continue;
+      }
       double found[SUMMED] = {};
       const int64_t *slots = sums[size_t(c)].slots.data(), count = int64_t(sums[size_t(c)].v.size());
       if (twice) loops.sum_panel(panel.data(), slots, sums[size_t(c)].v.data(), count, found);
@@ -122,6 +130,20 @@ void define_search(nb::module_ &m, const Loops &loops) {
       write(problem.run({goals.data()[GOALS * c], goals.data()[GOALS * c + 1], goals.data()[GOALS * c + 2]}, most, again), found.data() + c * FOUND);
     }
   }, "K"_a.noconvert(), "terms"_a.noconvert(), "start"_a.noconvert(), "goals"_a.noconvert(), "beta"_a.noconvert(), "F"_a.noconvert(), "found"_a.noconvert(), "bias"_a, "most"_a);
+  m.def("left_open", [](In<double, 3> terms, In<double, 2> weights, In<double, 2> targets, Own beta, Own scores, In<double, 2> found, Own out, bool bias) {
+    const int64_t cells = int64_t(beta.shape(0)), n = int64_t(beta.shape(1)), folds = int64_t(targets.shape(0)) - 1;
+    require(int64_t(terms.shape(0)) == TERMS && terms.shape(1) == beta.shape(0) && terms.shape(2) == beta.shape(1), "left_open: terms must be q, r, eps, lo and hi of each cell and point");
+    require(scores.shape(0) == beta.shape(0) && scores.shape(1) == beta.shape(1) && weights.shape(0) == beta.shape(0) && weights.shape(1) == beta.shape(1) && targets.shape(1) == beta.shape(1), "left_open: weights, scores and targets must be of the points of beta");
+    require(folds > 0 && cells % folds == 0 && int64_t(found.shape(0)) == cells && found.shape(1) == 4 && int64_t(out.shape(0)) == cells && out.shape(1) == 5, "left_open: each fold needs y and as many cells, and each cell four numbers found and five to come");
+    nb::gil_scoped_release release;
+    for (int64_t c = 0; c < cells; c++) {
+      const double *known = found.data() + 4 * c, *y = targets.data() + (1 + c / (cells / folds)) * n;
+      auto row = [&](const double *first, int64_t number) { return first + number * n; };
+      const Open open = left_open({n, y, row(weights.data(), c), row(terms.data(), 3 * cells + c), row(terms.data(), 4 * cells + c), row(beta.data(), c), row(scores.data(), c), targets.data(), known[0], known[1], known[2], known[3] != 0}, bias);
+      const double to[] = {open.radius, open.least, open.most, open.b, open.lost};
+      std::copy(to, to + 5, out.data() + 5 * c);
+    }
+  }, "terms"_a.noconvert(), "weights"_a.noconvert(), "targets"_a.noconvert(), "beta"_a.noconvert(), "scores"_a.noconvert(), "found"_a.noconvert(), "out"_a.noconvert(), "bias"_a);
   m.def("judge_cells", [&loops](In<double, 3> terms, Own beta, Own F, Own found, bool bias) {
     require_cells(terms, beta, F, found);
     nb::gil_scoped_release release;

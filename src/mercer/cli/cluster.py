@@ -98,7 +98,7 @@ def _blocks(
 
     steps = dict(pipeline.steps)
     read = [dask.delayed(_read, nout=2)(arguments, path, steps["encode"], targets) for path in paths]
-    X, ys = [part[0] for part in read], [] if targets == "nothing" else [part[1] for part in read]
+    X, ys = [part[0] for part in read], [] if targets == "none" else [part[1] for part in read]
     scaler: Any = steps.get("scale")
     if scaler is not None:
         for points in X:  # each where it is read; for its block it is read again, so that nobody holds it twice

@@ -44,8 +44,8 @@ def read_training(arguments: argparse.Namespace, targets: str) -> Data:
         raise DataError(
             f"{table.source}: column {table.names.index('') + 1} has no name: name it, or leave it out by --drop ''."
         )
-    if no_target(arguments, table) or (targets == "nothing" and arguments.target is None):
-        if targets != "nothing":
+    if no_target(arguments, table) or (targets == "none" and arguments.target is None):
+        if targets != "none":
             raise UsageError("--target none: this machine cannot learn without a target.")
         data = Data(replace(table, target=None), None, None)
     else:
@@ -53,7 +53,7 @@ def read_training(arguments: argparse.Namespace, targets: str) -> Data:
         data = Data(table, column, name)
     if arguments.missing == "drop":
         data = _complete_rows(arguments, data)
-    if targets == "nothing" or data.y is None:
+    if targets == "none" or data.y is None:
         return Data(data.table, None, data.target)
     return data._replace(y=target_values(data.y, targets, data.table, str(data.target)))
 

@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     names, model = names_of(arguments), loaded(arguments.model)
     machine = last_step(model)
     targets = targets_of(machine)
-    if targets == "nothing" and not arguments.target:
+    if targets == "none" and not arguments.target:
         raise UsageError("A one-class machine has no target of its own: say which column holds 1 and -1, by --target.")
     if arguments.picture:
         if targets == "numbers":

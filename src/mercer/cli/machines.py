@@ -73,7 +73,7 @@ def machine_of(arguments: argparse.Namespace) -> Any:
 
 
 def targets_of(machine: Any) -> str:
-    """What a machine learns from: "labels", "numbers" or "nothing"."""
+    """What a machine learns from: "labels", "numbers" or "none"."""
     if is_outlier_detector(machine):
-        return "nothing"
+        return "none"
     return "labels" if is_classifier(machine) else "numbers"

@@ -70,7 +70,7 @@ def _draw_model(arguments: argparse.Namespace, plot: Any, kind: str) -> None:
     table, targets, y = read(arguments, model), targets_of(last_step(model)), None
     if arguments.target or told in table.names or table.target is not None:
         table, column, name = table.split(arguments.target or (told if told in table.names else None))
-        y = target_values(column, targets if targets != "nothing" else "labels", table, name)
+        y = target_values(column, targets if targets != "none" else "labels", table, name)
     _draw(arguments, plot, kind, model, points_for(model, table), y)
 
 

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     began = perf_counter()
     machine = machine_of(arguments)
     targets = targets_of(machine)
-    if targets == "nothing":
+    if targets == "none":
         raise UsageError(f"{arguments.model} has no target to be scored by, so that nothing can be tuned.")
     table, y, target = read_training(arguments, targets)
     if (arguments.cv or 2) > table.n:

@@ -66,9 +66,9 @@ class _Descent:
             self.words, limits,
         )  # fmt: skip
         self.rounds, self.visits, self.since = self.rounds + 1, self.visits + visits, self.since + visits
-        self._look()
+        self._update_scores()
 
-    def _look(self) -> None:
+    def _update_scores(self) -> None:
         self.f = self.posed.scores(self.w, float(self.numbers[SUM]))
         margin = float(self.numbers[MARGIN])
         self.size, self.worst = core.in_play(self.f, self.points, self.beta, self.order, margin)
@@ -88,4 +88,4 @@ class _Descent:
             return
         self.since, self.beta, self.w = 0.0, beta, design.combination(beta)
         self.numbers[SUM] = beta.sum()
-        self._look()
+        self._update_scores()

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..amounts import AT_A_TIME, COPIES_OF_THE_MEMORY, FEW
+from ..amounts import AT_A_TIME, FEW, SHARE
 from ..columns import SCRATCH
 from ..driver import solve
 from ..examination import examine
 from ..gram import DenseGram, Gram, LinearGram, PointsGram, unformed
-from ..kernels import Kernel, Linear
+from ..kernels import Linear
 from ..kernels.points import Domain, count, nbytes, squared_norms, squares_fit_in_single, take, width
 from ..limits import Deadline, Interrupt, interruptible
 from ..losses import HardMargin
@@ -28,6 +28,7 @@ from ..solution import Solution, Status, Step
 from ..solvers import CoordinateDescent, Solver
 from ..solvers.base import WHOLE
 from ..types import Array, Points
+from .tasks import Training
 from .together import settle
 
 _POINTS_FOR_A_THREAD = 300  # With smaller problems, threads would only wait for each other.
@@ -36,20 +37,19 @@ _LEAST_SECONDS = 0.02  # For each of many problems.
 _SHARE = 0.5  # of the memory that a dense matrix may take: the problems need some too
 
 
-def training_gram(
-    kernel: Kernel, X: Points, tasks: Sequence[Task], memory: int | float | str, solver: Solver | None
-) -> Gram:
-    """The Gram matrix to train on: dense for few points, else by rows.
+def training_gram(machine: Any, training: Training) -> Gram:
+    """The Gram matrix that a machine trains on: dense for few points, else by rows.
 
     With few coordinates it is the points alone, where that is worth it: then columns of very different sizes, as in
     data that was not scaled, are no trouble. Else values are float64 for few points and float32 for many: solvers
     refine their answer in float64 in either case.
     """
+    kernel, X, tasks, solver = training.kernel, training.points, training.tasks, machine._solver()
     if kernel.domain is Domain.VALUES:
         return DenseGram.of_matrix(X, checked=True)
-    n, budget = count(X), parse_bytes(memory)
+    n, budget = count(X), parse_bytes(machine.memory)
     if isinstance(kernel, Linear):
-        worth = solver is None and nbytes(X) <= COPIES_OF_THE_MEMORY * budget and _worth_features(X, tasks)
+        worth = solver is None and nbytes(X) <= SHARE.little * budget and _worth_features(X, tasks)
         if worth or isinstance(solver, CoordinateDescent):  # which needs the points themselves
             return LinearGram(X)
     several = solver is None and len(tasks) > 1

@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from ..amounts import COPIES_OF_THE_MEMORY, SOME_OF_THE_TIME
+from ..amounts import SHARE
 from ..arithmetic import DefaultArithmetic
 from ..columns import sums_between
 from ..gram import Gram, PointsGram, unformed
@@ -27,12 +27,13 @@ from ..kernels import Kernel, Linear, Polynomial
 from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import linear_scores, linear_weights
 from ..kernels.points import Domain, common_dtype, count, objects, require_columns, take
-from ..limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, looking, now, until, within
+from ..limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, now, stopped_by, until, within
 from ..memory import parse_bytes
+from ..parallel import crew_kept
 from ..params import RebuildsParameters
 from ..problem import Task
 from ..progress import Line, Watch, Watches
-from ..solution import Solution, Status, one_or_all, worst
+from ..solution import Certificate, Solution, Solutions, Status, worst
 from ..solvers import Solver
 from ..solvers import solver as as_solver
 from ..types import Array, Index, Points
@@ -50,6 +51,7 @@ from .checks import (
     require_settings,
     sample_weights,
     seed_of,
+    seldom_equal,
     validated,
     warn_of,
     warn_of_gaps,
@@ -73,7 +75,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     """f(x) = sum_i beta_i k(x_i, x) + b, found by solving one or several problems on one Gram matrix."""
 
     _parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel, "solver": as_solver}
-    _targets: ClassVar[str] = "numbers"  # what y holds: "numbers", "labels" or "nothing"
+    _targets: ClassVar[str] = "numbers"  # what y holds: "numbers", "labels" or "none"
     _own_w: ClassVar[bool] = False  # whether w is that of the certificate, where no mean was taken from the points
     _in_features: ClassVar[bool] = False  # whether a linear kernel means features: then nobody looks for equal points
     _settings: ClassVar[Settings] = LIMITS
@@ -86,6 +88,8 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     max_iter: int | None
     random_state: Any
     verbose: Any
+    solution_: Solution | Solutions
+    certificate_: Certificate
     _coef: Array | None  # w of each problem, as rows, where the kernel is linear
     _single: bool = False  # whether float32 kernel values are precise enough for predictions
     _expanded: Expanded | None = None  # f as predictions need it, where a polynomial kernel takes its digits
@@ -104,7 +108,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         deadline = within(self.time_limit)
         training = self._training(X, y, sample_weight)
         hooks = Hooks(self, training.problems, X, y, sample_weight) if getattr(self, "_skl_callbacks", None) else None
-        with keeping(self) as interrupt, ExitStack() as stack:
+        with keeping(self) as interrupt, crew_kept(), ExitStack() as stack:
             watches: list[Watch] = [] if hooks is None else [hooks]
             if self.verbose:
                 watches.append(stack.enter_context(Line(type(self).__name__, training.problems)))
@@ -121,12 +125,16 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         """Solve, on points as they are best solved on, and keep the answer."""
         in_features = self._in_features and constant_beside_linear(training.kernel) is not None
         as_given = self.solver is not None or in_features  # who names a solver gets the points as given
-        once = None if as_given else merged(training.points, training.tasks, training.kernel.domain, self.memory)
+        points, tasks, domain = training.points, training.tasks, training.kernel.domain
+        once = None if as_given or seldom_equal(points) else merged(points, tasks, domain, self.memory)
         posed = training if once is None else replace(training, points=once.points, tasks=(once.task,))
         centre = self._centre(posed) if isinstance(posed.kernel, Linear) else None
         if centre is not None:
             posed = replace(posed, points=posed.points - centre)
-        expansion, Z = self._expansion(posed) if isinstance(posed.kernel, Polynomial) else (None, None)
+        expansion, Z = None, None
+        if isinstance(posed.kernel, Polynomial) and self.solver is None:
+            room = SHARE.little * parse_bytes(self.memory)
+            expansion, Z = expanded_points(posed.kernel, posed.points, posed.tasks, room)
         kept = None if checkpoint is None else Checkpoint(checkpoint, posed, posed.points)
         if expansion is None:
             gram, solutions = self._solved_on(posed, self._solver(), deadline, interrupt, watch, kept)
@@ -154,9 +162,9 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         kernel, points = posed.kernel, posed.points
         within_time: AbstractContextManager[Any] = nullcontext()
         if deadline.limited:
-            within_time = until(NEVER if kernel.domain is Domain.VALUES else deadline.part(SOME_OF_THE_TIME))
+            within_time = until(NEVER if kernel.domain is Domain.VALUES else deadline.part(SHARE.some))
         try:
-            with looking(interrupt), within_time:
+            with stopped_by(interrupt), within_time:
                 gram = self._gram(posed)
                 if not deadline.limited:
                     _ = gram.doubt
@@ -174,11 +182,9 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             warn_of(gram.doubt)
         return gram, solutions
 
-    # What a machine writes.
+    # What a machine writes; and its settings checked, and the Gram matrix to train on.
 
-    def _check(self) -> None:
-        """Raise for settings that make no sense."""
-        require_settings(self, self._settings)
+    _check, _gram = require_settings, training_gram
 
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         """The order of the points (None: as they are), the class of each, and the problems on the ordered points."""
@@ -188,21 +194,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         """What to subtract from the points of a linear machine, where the answer is the same."""
         if self.solver is not None:
             return None
-        return centre_of(
-            training.kernel, training.points, training.tasks, COPIES_OF_THE_MEMORY * parse_bytes(self.memory)
-        )
-
-    def _expansion(self, training: Training) -> tuple[Any, Any]:
-        """The features of a polynomial kernel around the mean, and those of the points, where they are worth it."""
-        if self.solver is not None:
-            return None, None
-        return expanded_points(
-            training.kernel, training.points, training.tasks, COPIES_OF_THE_MEMORY * parse_bytes(self.memory)
-        )
-
-    def _gram(self, training: Training) -> Gram:
-        """The Gram matrix to train on."""
-        return training_gram(training.kernel, training.points, training.tasks, self.memory, self._solver())
+        return centre_of(training.kernel, training.points, training.tasks, SHARE.little * parse_bytes(self.memory))
 
     def _pack(self, betas: list[Array], sizes: list[int]) -> Array:
         """The coefficients of all problems as rows over the points; classes of these sizes follow one another."""
@@ -230,7 +222,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     def _training(self, X: Points, y: Any, sample_weight: Any) -> Training:
         """Admit the data, leave out what has no weight, and put the problems on the rest."""
         self._check()
-        kernel = as_kernel(self.kernel)
+        kernel = self.kernel if isinstance(self.kernel, Kernel) else as_kernel(self.kernel)
         X, y = self._admit_both(X, y, kernel)
         n = count(X)
         weight = np.ones(n) if sample_weight is None else sample_weights(sample_weight, n)
@@ -257,12 +249,12 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         checks = CHECKS.get(kernel.domain)
         if checks is not None:
             checks = checks | {"reset": reset, "ensure_all_finite": not self._looks}
-            if self._targets == "nothing":
+            if self._targets == "none":
                 return validated(self, X, **checks), None
             X, y = validated(self, X, y, y_numeric=self._targets == "numbers", **checks)
             return X, y
         X = objects(X)
-        if self._targets == "nothing":
+        if self._targets == "none":
             return X, None
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -299,9 +291,12 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             solutions = [with_proof(s, task, training) for s, task in zip(solutions, training.tasks, strict=True)]
         if len(solutions) == 1 and training.rows.size < training.n:
             solutions = [in_rows_of_the_user(solutions[0], training)]
-        self.solution_ = one_or_all(solutions)
         self.certificates_ = tuple([solution.certificate for solution in solutions])
-        self.certificate_ = worst(self.certificates_, [task.name for task in training.tasks], self.tol)
+        if len(solutions) == 1:
+            self.solution_, self.certificate_ = solutions[0], self.certificates_[0]
+        else:
+            self.solution_ = Solutions(solutions)
+            self.certificate_ = worst(self.certificates_, [task.name for task in training.tasks], self.tol)
 
     def _moved_back(self, solutions: list[Solution], centre: Array | None, expanded: Expanded | None) -> list[Solution]:
         """The answers with b around the origin, where the points were moved."""
@@ -366,20 +361,19 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         """sum_i beta_i k(x_i, x) of each problem, as columns."""
         return join(parts) if len(parts := self._parts(X)) > 1 else parts[0].T
 
-    def _parts(self, X: Points) -> Array:
-        """The same over pieces of the support vectors, such as a class: (pieces, columns of coefficients, points)."""
+    def _parts(self, X: Points, between: Any = sums_between) -> Any:
+        """The same over pieces of the support vectors, such as a class: (pieces, columns of coefficients, points); or
+        what else is made `between` points and support vectors.
+        """
         blocks, coefficients = self._blocks(), self.dual_coef_.T
         if len(coefficients) == 0:
             return np.zeros((len(blocks), coefficients.shape[1], count(X)))
         if self.kernel_.domain is Domain.VALUES:
             return np.stack([(X[:, self.support_[block]] @ coefficients[block]).T for block in blocks])
-        return sums_between(self.kernel_, *self._between(X))
-
-    def _between(self, X: Points) -> tuple[Points, Points, Array, list[int], Any]:
-        """Points, support vectors, their coefficients, where pieces of them end, and the precision of values."""
         self.kernel_.check(X, "X")
-        Z, edges = self.support_vectors_, [0] + [block.stop for block in self._blocks()]
-        return X, Z, self.dual_coef_.T, edges, common_dtype(X, Z) if self._single else np.dtype(np.float64)
+        Z, edges = self.support_vectors_, [0, *[block.stop for block in blocks]]
+        dtype = common_dtype(X, Z) if self._single else np.dtype(np.float64)
+        return between(self.kernel_, X, Z, coefficients, edges, dtype)
 
     def _admit(self, X: Points) -> Any:
         """Points to predict for, once there is something to predict with."""

@@ -82,7 +82,7 @@ class OneClassSVM(OutlierMixin, Machine):  # type: ignore[misc]
         The shape of the training set.
     """
 
-    _targets: ClassVar[str] = "nothing"
+    _targets: ClassVar[str] = "none"
     _settings: ClassVar[Settings] = LIMITS | {"nu": Range("a number with 0 < nu <= 1", above=0.0, most=1.0)}
 
     def __init__(

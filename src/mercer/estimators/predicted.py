@@ -59,7 +59,7 @@ def as_predicted(machine: Any, training: Training, solutions: list[Solution], mo
 
 def _linear(machine: Any, points: Points, tasks: Sequence[Task], solutions: list[Solution]) -> list[Solution]:
     certificates = linear_as_predicted(machine, points, tasks, [solution.certificate for solution in solutions])
-    return [replace(s, certificate=_judged(c, machine.tol)) for s, c in zip(solutions, certificates, strict=True)]
+    return [replace(s, certificate=_with_status(c, machine.tol)) for s, c in zip(solutions, certificates, strict=True)]
 
 
 def linear_as_predicted(
@@ -71,12 +71,12 @@ def linear_as_predicted(
         f = scores[:, number] if task.rows is None else scores[task.rows, number]
         w, b = machine._coef[number], float(machine.intercept_[number])
         primal = objective(task, float(w @ w), f, b)
-        nothing = certificate.primal == certificate.dual == 0.0 and abs(primal) <= _rounding_of_nothing(machine, number)
+        nothing = certificate.primal == certificate.dual == 0.0 and abs(primal) <= _rounding_of_zero(machine, number)
         found.append(certificate if nothing else _with_primal(certificate, primal))
     return found
 
 
-def _rounding_of_nothing(machine: Any, number: int) -> float:
+def _rounding_of_zero(machine: Any, number: int) -> float:
     """What |w|^2 may be, where it ought to be 0: a small part of (sum |beta_i| |x_i|)^2."""
     if not hasattr(machine, "dual_coef_"):
         return 0.0
@@ -98,7 +98,7 @@ def ridge_as_predicted(
         if abs(lost) > ROUNDING.of_a_difference * abs(primal) and np.isfinite(lost):  # in sums that gave the dual too
             rounding = certificate.rounding + abs(lost)
             certificate = replace(certificate, primal=primal, dual=certificate.dual + lost, rounding=rounding)
-        found.append(replace(solution, certificate=_judged(certificate, machine.tol)))
+        found.append(replace(solution, certificate=_with_status(certificate, machine.tol)))
     return found
 
 
@@ -113,7 +113,7 @@ def _with_primal(certificate: Certificate, primal: float) -> Certificate:
     return replace(certificate, primal=primal, dual=min(dual, primal), rounding=rounding)
 
 
-def _judged(certificate: Certificate, tol: float) -> Certificate:
+def _with_status(certificate: Certificate, tol: float) -> Certificate:
     """Rounding that takes the gap beyond the tolerance is no success."""
     return certificate.ended(Status.STALLED, tol) if certificate.converged else certificate
 

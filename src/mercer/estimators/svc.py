@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from math import inf
 from typing import Any, ClassVar
@@ -161,11 +162,11 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
     def _votes(self, X: Points) -> Array:
         """What the pairs of classes say, some points at a time: for many classes there are very many pairs."""
         if self.kernel_.domain is not Domain.VALUES and len(self.support_):
-            found = votes_between(self.kernel_, *self._between(X), self.intercept_)
+            found = self._parts(X, partial(votes_between, biases=self.intercept_))
             if found is not None:
                 return decision(*found)
 
-        def sums(at: slice) -> Array:
+        def sums(at: slice) -> Any:
             return self._parts(X[at])
 
         threads = 1 if self.kernel_.serial else thread_count()
@@ -197,7 +198,9 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         k, bias = self.classes_.size, bool(self.bias)
         hard = float("inf") == self.C
         loss = HardMargin() if hard else Hinge()
-        C = np.ones(weight.size) if hard else self.C * weights_with_classes(self, self.classes_, group, weight)
+        if self.class_weight is not None and not hard:
+            weight = weights_with_classes(self, self.classes_, group, weight)
+        C = np.ones(weight.size) if hard else self.C * weight
         if k == 2:
             return None, group, [Task(np.where(group == 1, 1.0, -1.0), loss, C, bias)]
 

@@ -14,13 +14,14 @@ from ..amounts import AT_A_TIME
 from ..arithmetic import inner
 from ..columns import pieces
 from ..kernels.points import is_sparse, require_no_overflow
-from ..limits import look
+from ..limits import check_limits
 from ..parallel import in_order, shares, thread_count
 from ..types import Array, Index
 
 core = CHOICE.functions
 _WORTH_A_THREAD = 600_000  # entries; with fewer, more time goes into waking it up than into the work
 _SPARSE = 3  # times as long takes an entry of a sparse row
+_SQUARES = 12  # entries of a sum of squares are added in the time of one that is read
 _WORTH_TWO_COLUMNS = 200_000  # the same, for products with several vectors
 
 
@@ -115,7 +116,7 @@ class Design:
         """sum weight z z' over some rows, on and above the diagonal, and sum weight z; `single`: sums over few rows of
         float32 are float32.
         """
-        threads = thread_count() if rows.size * self.entries >= _WORTH_A_THREAD * self.n else 1
+        threads = _threads(rows.size * (self.pairs if self.sparse else self.width * (1.0 + self.width / _SQUARES)))
         sums = in_order(
             shares(rows.size, threads), lambda part: self._squares(rows[part], weight[part], single), threads
         )
@@ -128,7 +129,7 @@ class Design:
     def _squares(self, rows: Index, weight: Array, single: bool) -> tuple[Array, Array]:
         out, ones = np.zeros((self.width, self.width)), np.zeros(self.width)
         for part in pieces(rows.size, AT_A_TIME.rows):
-            look()
+            check_limits()
             if self.sparse:
                 core.add_sparse_squares(*self.arrays, rows[part], weight[part], out, ones)
             else:
@@ -156,8 +157,13 @@ class Design:
 
     def _by_rows(self, work: Callable[[int, int], Any]) -> list[Any]:
         """What the work gives on pieces of the rows, in order, by all cores where it is worth it."""
-        threads = min(thread_count(), self.work // _WORTH_A_THREAD) if self.work >= 2 * _WORTH_A_THREAD else 1
+        threads = _threads(self.work)
         return in_order(shares(self.n, threads), lambda rows: work(rows.start, rows.stop), threads)
+
+
+def _threads(work: float) -> int:
+    """How many are worth waking up, by the entries that are read in this time."""
+    return max(1, min(thread_count(), int(work // _WORTH_A_THREAD)))
 
 
 def one_of_each(n: int, size: int) -> Index:

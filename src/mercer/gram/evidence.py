@@ -25,8 +25,8 @@ from .moved import invariance
 FULL = 2000  # up to so many points, all eigenvalues are computed
 STEPS = 100  # of Lanczos, beyond
 _STRIP = 512  # rows that are compared with columns at a time
-_LOOK = 300  # points on which a doubtful kernel is tried,
-_LEAST_LOOK, _LOOK_SHARE = 16, 0.05  # or as many, and at least so many, as take this part of the time that is left
+_SAMPLE = 300  # points on which a doubtful kernel is tried,
+_LEAST_SAMPLE, _SAMPLE_SHARE = 16, 0.05  # or as many, and at least so many, as take this part of the time that is left
 _POWERS = 10  # steps towards the largest eigenvalue
 _LEAST = 1e-300
 _CLEARLY = 1e-6  # an eigenvalue that is negative by this part of the largest is no rounding
@@ -268,6 +268,6 @@ def _affordable(gram: Gram) -> int:
     """How many points to try it on: fewer, where values are slow and time is short."""
     left = deadline().left()
     if left == inf or isinstance(gram, DenseGram | DensePart):  # what is held costs nothing
-        return _LOOK
+        return _SAMPLE
     with until(NEVER):
-        return int(max(_LEAST_LOOK, min(_LOOK, sqrt(_LOOK_SHARE * left / gram.value_seconds))))
+        return int(max(_LEAST_SAMPLE, min(_SAMPLE, sqrt(_SAMPLE_SHARE * left / gram.value_seconds))))

@@ -12,7 +12,7 @@ from ..columns import SCRATCH, Columns, Kept, pieces
 from ..columns.choose import way_of
 from ..columns.columns import Counted
 from ..kernels import Kernel, Linear, Sum
-from ..kernels.points import Domain, admit, common_dtype, count, diagonal
+from ..kernels.points import Domain, common_dtype, count, diagonal
 from ..memory import BudgetError, format_bytes, parse_bytes
 from ..parallel import cores, thread_count
 from ..types import Array, Points
@@ -44,7 +44,7 @@ class _ByColumns(Gram):
 
 
 class PointsGram(_ByColumns):
-    """Values computed when they are asked for; `rows` keeps the latest ones.
+    """Values computed when they are asked for; `rows` keeps the latest ones. See `gram_of`, which admits points.
 
     Parameters
     ----------
@@ -78,10 +78,8 @@ class PointsGram(_ByColumns):
     ) -> None:
         self.kernel, self.reason, self.parts = kernel, reason, parts
         self.budget: int = parse_bytes(budget)
-        self.points = admit(X, kernel.domain)
-        kernel.check(self.points, "X")
-        kernel.require_resolved()
-        self.n, self.dtype = count(self.points), np.dtype(dtype or common_dtype(self.points))
+        kernel.check(X, "X")
+        self.points, self.n, self.dtype = X, count(X), np.dtype(dtype or common_dtype(X))
         row, books = self.n * self.dtype.itemsize, _BOOKS * self.n
         least = books + _LEAST_ROWS * row
         if self.budget < least:
@@ -110,25 +108,21 @@ class PointsGram(_ByColumns):
             return self._columns[dtype]
 
     @cached_property
-    def _rows(self) -> tuple[int, int]:
-        """How many rows the memory has room for: those of one answer, and those that are kept."""
+    def rows_memory(self) -> float:  # type: ignore[override]
+        """See Gram.rows_memory: what is left beside points that are ready, books, blocks and the rows of one answer."""
         columns = self.columns(self.dtype)
         ready, at_least = self.n * columns.way.bytes_a_point, columns.least_scratch
         books = _BOOKS * self.n + self.room + max(self.scratch, at_least)
         left = self.budget - books - (ready if ready <= _READY * self.budget else 0.0)
-        most = int(max(_LEAST_ROWS, left // (self.n * self.dtype.itemsize)))
-        batch = min(self.n, max(1, most // 4))
-        return batch, most - batch
+        row = self.n * self.dtype.itemsize
+        most = int(max(_LEAST_ROWS, left // row))
+        return float((most - min(self.n, max(1, most // 4))) * row)
 
     @property
     def batch(self) -> int:
-        """The most rows of one answer."""
-        return self._rows[0]
-
-    @property
-    def rows_memory(self) -> float:  # type: ignore[override]
-        """See Gram.rows_memory."""
-        return float(self._rows[1] * self.n * self.dtype.itemsize)
+        """The most rows of one answer: one for three that are kept."""
+        kept = int(self.rows_memory) // (self.n * self.dtype.itemsize)
+        return int(min(self.n, max(1, (kept - 1) // 3)))
 
     @property
     def nbytes(self) -> int:

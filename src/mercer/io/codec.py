@@ -119,12 +119,13 @@ class Writer(PlainWriter):
             chosen = zip(value.transformers, value._columns, strict=True)
             parameters["transformers"] = [(name, step, own) for (name, step, _), own in chosen]
         learned = {k: v for k, v in vars(value).items() if k not in parameters and k not in _TRANSIENT}
-        self.require_readable(value, known)
-        return {
+        encoded = {
             "estimator": known,
             "parameters": {key: self.encode(item, key) for key, item in parameters.items()},
             "fitted": {key: self.encode(item, key) for key, item in learned.items()},
         }
+        self.require_readable(value, known)  # after its parts: of what no file holds, nobody asks whether it fits
+        return encoded
 
     def require_readable(self, value: Any, known: str) -> None:
         """What would be refused by `load` is refused here, where it may be: of scikit-learn's classes."""

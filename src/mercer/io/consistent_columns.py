@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from .plain import FUNCTIONS, as_function
 
 PATTERNS = (r"(?u)\b\w\w+\b", r"(?u)\b\w+\b", r"\b\w\w+\b", r"\b\w+\b", r"\w+", r"(?u)\w+", r"\S+", r"[^\s]+")
 """How texts may be cut into words: other patterns can take for ever, and no file may ask for that."""
+
+_BITS = 62  # of a count: so many columns have more products than it can hold
 
 
 def _shaped(fields: Fields, attribute: str, dimensions: str, kinds: str = "f") -> Array:
@@ -159,6 +162,33 @@ def _pca(fields: Fields) -> None:
         fields.fail("explained_variance_", "holds a number below 0")
 
 
+def _truncated_svd(fields: Fields) -> None:
+    fields.width()
+    fields.expect(m=fields.count_setting("n_components"))
+    fields.numbers("components_", "m d")
+    for attribute in ("explained_variance_", "explained_variance_ratio_", "singular_values_"):
+        fields.numbers(attribute, "m")
+
+
+def _polynomial_features(fields: Fields) -> None:
+    """The degrees are those of the settings, and there are as many products as there can be."""
+    d, least, most = fields.width(), fields.count("_min_degree"), fields.count("_max_degree")
+    degree, alone = fields.estimator.degree, fields.estimator.interaction_only
+    if [least, most] != ([0, degree] if type(degree) is int else [*degree]) or least > most:
+        fields.fail("_max_degree", "does not go with the setting degree")
+    if min(most, d) >= _BITS:
+        fields.fail("_max_degree", "makes more products than can be counted")
+    constant = bool(fields.estimator.include_bias)
+    for attribute, first in (("n_output_features_", max(1, least)), ("_n_out_full", 1)):
+        if alone:
+            found = sum(comb(d, k) for k in range(first, min(most, d) + 1))
+        else:
+            found = comb(d + most, d) - comb(d + first - 1, d)
+        if fields.count(attribute) != found + constant:
+            fields.fail(attribute, "is not the number of products")
+    fields.setting("order", "C", "F")
+
+
 def _power_transformer(fields: Fields) -> None:
     d = fields.width()
     fields.numbers("lambdas_", "d")
@@ -188,6 +218,13 @@ def _select_k_best(fields: Fields) -> None:
     _require_known(fields, "score_func")
 
 
+def _variance_threshold(fields: Fields) -> None:
+    fields.width()
+    _shaped(fields, "variances_", "d")
+    if not isinstance(fields.estimator.threshold, int | float):
+        fields.fail("threshold", "is no number")
+
+
 def _require_known(fields: Fields, *settings: str) -> None:
     for setting in settings:
         value = getattr(fields.estimator, setting)
@@ -206,12 +243,20 @@ def _function_transformer(fields: Fields) -> None:
 # Texts.
 
 
-def _tfidf_vectorizer(fields: Fields) -> None:
-    words = fields.a("vocabulary_", dict)
+def _count_vectorizer(fields: Fields) -> dict[str, int]:
+    words: dict[str, int] = fields.a("vocabulary_", dict)
     numbers = sorted(words.values()) if all(isinstance(v, int | np.integer) for v in words.values()) else []
     if not words or numbers != list(range(len(words))) or not all(isinstance(word, str) for word in words):
         fields.fail("vocabulary_", "must number different words from 0 on")
     fields.a("fixed_vocabulary_", bool)
+    fields.setting("input", "content")
+    fields.setting("token_pattern", *PATTERNS)
+    fields.setting("analyzer", "word", "char", "char_wb")
+    return words
+
+
+def _tfidf_vectorizer(fields: Fields) -> None:
+    words = _count_vectorizer(fields)
     tfidf = fields.get("_tfidf")
     if type(tfidf).__name__ != "TfidfTransformer":
         fields.fail("_tfidf", "is no TfidfTransformer")
@@ -220,9 +265,6 @@ def _tfidf_vectorizer(fields: Fields) -> None:
     for setting in ("use_idf", "smooth_idf", "sublinear_tf", "norm"):
         if getattr(fields.estimator, setting) != getattr(tfidf, setting):
             fields.fail("_tfidf", f"has another {setting}")
-    fields.setting("input", "content")
-    fields.setting("token_pattern", *PATTERNS)
-    fields.setting("analyzer", "word", "char", "char_wb")
 
 
 def _tfidf_transformer(fields: Fields) -> None:
@@ -239,10 +281,14 @@ COLUMNS: dict[str, Callable[[Fields], Any]] = {
     "SimpleImputer": _simple_imputer,
     "MissingIndicator": _missing_indicator,
     "PCA": _pca,
+    "TruncatedSVD": _truncated_svd,
+    "PolynomialFeatures": _polynomial_features,
     "PowerTransformer": _power_transformer,
     "QuantileTransformer": _quantile_transformer,
     "SelectKBest": _select_k_best,
+    "VarianceThreshold": _variance_threshold,
     "FunctionTransformer": _function_transformer,
+    "CountVectorizer": _count_vectorizer,
     "TfidfVectorizer": _tfidf_vectorizer,
     "TfidfTransformer": _tfidf_transformer,
 }

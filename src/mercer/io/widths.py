@@ -24,6 +24,8 @@ def width_out(step: Any) -> int | None:
     """How many columns it gives."""
     if hasattr(step, "steps"):  # a pipeline
         return width_out(step.steps[-1][1])
+    if hasattr(step, "transformer_list"):
+        return _of_union(step)
     rule = _RULES.get(type(step).__name__)
     if rule is not None:
         return int(rule(step)) if len(vars(step)) > len(parameter_names(type(step))) else None  # None: not fitted
@@ -45,21 +47,25 @@ def _of_imputer(step: Any) -> int:
     return kept + (0 if step.indicator_ is None else len(step.indicator_.features_))
 
 
-def _of_union(step: Any) -> int:
+def _of_union(step: Any) -> int | None:
     widths = [
         width_in(step) if part == "passthrough" else width_out(part)
         for _, part in step.transformer_list
         if part != "drop"
     ]
-    return sum(width or 0 for width in widths)
+    known = [width for width in widths if width is not None]
+    return sum(known) if len(known) == len(widths) else None
 
 
 _RULES: dict[str, Callable[[Any], int]] = {
     "ColumnTransformer": _of_column_transformer,
-    "FeatureUnion": _of_union,
     "SimpleImputer": _of_imputer,
     "OneHotEncoder": lambda step: sum(step._n_features_outs),
     "PCA": lambda step: len(step.components_),
+    "TruncatedSVD": lambda step: len(step.components_),
+    "PolynomialFeatures": lambda step: step.n_output_features_,
     "SelectKBest": lambda step: int(np.count_nonzero(step.get_support())),
+    "VarianceThreshold": lambda step: int(np.count_nonzero(step.get_support())),
+    "CountVectorizer": lambda step: len(step.vocabulary_),
     "TfidfVectorizer": lambda step: len(step.vocabulary_),
 }

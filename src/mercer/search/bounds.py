@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._core.core import CHOICE
+from .._core.reference.left_open import last_digits
 from ..estimators.multiclass import pairs
-from ..losses import Box
 from ..types import Array, Index
 from .paths import GOAL, Posed, Solved, objective
-from .sums import last_digits, rounding
 
+core = CHOICE.functions
 ENOUGH = 1 / 32  # of f(x)^2: with such a gap f(x) has a sign
 _FLOOR = 1e-15  # of the objective: with float64 scores, less cannot be reached
 
@@ -49,20 +50,13 @@ class LeftOpen:
 
 def spread(problem: Posed, answer: Solved, root: Array) -> LeftOpen:
     """What the gap and rounding leave open; root is that of k(x, x) of all points."""
-    own = root[problem.places()]
-    scale, lost = answer.scale, answer.scale * rounding(answer.beta, own, answer.twice)
-    scores = scale[..., None] * answer.scores
-    error = lost[..., None] * own + last_digits(_size(scores, answer.b))
-    radius = np.sqrt(2.0 * (np.maximum(answer.gap, 0.0) + _hidden(problem, answer, scores, error)))
-    least, most, b = np.zeros((3, *radius.shape))
-    if problem.bias:
-        inside = problem.weights > 0.0
-        wide = radius * np.where(inside[:, 0], own, 0.0).max(axis=1)[:, None] + np.where(inside, error, 0.0).max(axis=2)
-        y, cells = np.broadcast_to(problem.y[:, None], scores.shape), (-1, own.size)
-        best = best_biases(y.reshape(cells), scores.reshape(cells), problem.weights.reshape(cells))
-        low, high = (end.reshape(radius.shape) for end in best)
-        least, most, b = low - wide, high + wide, 0.5 * (low + high)
-    return LeftOpen(radius, least, most, b, lost)
+    shape, cells = answer.gap.shape, (answer.gap.size, problem.y.shape[1])
+    targets = np.concatenate([root[None, problem.places()], problem.y])
+    found = np.stack([answer.gap, answer.b, answer.scale, answer.twice], axis=2, dtype=np.float64)
+    weights, beta, scores = (values.reshape(cells) for values in (problem.weights, answer.beta, answer.scores))
+    out = np.empty((cells[0], 5))
+    core.left_open(problem.terms, weights, targets, beta, scores, found.reshape(-1, 4), out, problem.bias)
+    return LeftOpen(*np.moveaxis(out.reshape(*shape, 5), 2, 0))
 
 
 def between(
@@ -88,39 +82,6 @@ def _size(scores: Array, b: Array) -> Array:
     return np.asarray(np.abs(scores) + (1.0 + np.abs(b))[..., None])
 
 
-def best_biases(y: Array, scores: Array, C: Array) -> tuple[Array, Array]:
-    """The interval of the best b of sum C_i max(0, 1 - y_i (s_i + b)), of each row: the slope grows by C_i at
-    y_i - s_i, from minus the weight of the points with y > 0. Points without weight stand before all others.
-    """
-    inside, row, last = C > 0.0, np.arange(len(C)), C.shape[1] - 1
-    at = np.where(inside, y - scores, -np.inf)
-    if (np.where(inside, C, np.inf).min(axis=1) == C.max(axis=1)).all():  # by counting
-        at.sort(axis=1)
-        others = last + 1 - inside.sum(axis=1)
-        rises = others + (inside & (y > 0)).sum(axis=1)
-        return at[row, np.maximum(rises - 1, others)], at[row, np.minimum(rises, last)]
-    order = np.argsort(at, axis=1, kind="stable")
-    total = np.cumsum(np.take_along_axis(C, order, axis=1), axis=1)
-    level, slack = np.where(y > 0, C, 0.0).sum(axis=1), 1e-12 * C.sum(axis=1)
-    ends = (total < (level - slack)[:, None]).sum(axis=1), (total <= (level + slack)[:, None]).sum(axis=1)
-    low, high = (at[row, order[row, np.minimum(end, last)]] for end in ends)
-    return low, high
-
-
-def _hidden(problem: Posed, answer: Solved, scores: Array, error: Array) -> Array:
-    """What errors of the scores may hide of the gap, beta'K beta + sum C_i loss(f_i) - sum y_i beta_i.
-
-    An error e of a score changes it by beta_i e and by C_i times the change of the loss: at a bound the two cancel, and
-    outside of the margin both are zero, so that only free coefficients, and points that are at the margin up to
-    rounding, count: by no more than C_i e each.
-    """
-    lo, hi = problem.terms[3:].reshape(2, *problem.weights.shape)
-    free = Box(lo, hi).free(answer.beta) & (answer.beta != 0.0)
-    margin = problem.y[:, None] * (scores + answer.scale[..., None] * answer.b[..., None])
-    near = np.abs(1.0 - margin) <= 2.0 * error
-    return np.asarray(np.where(free | near, problem.weights * error, 0.0).sum(axis=2))
-
-
 def right(found: Interval, truth: Index, classes: int, paired: bool) -> tuple[Array, Array]:
     """For each C and point: whether its label is surely right, and whether it may be; `truth` is its class."""
     possible = _possible(found, classes, paired)
@@ -141,23 +102,32 @@ def _possible(found: Interval, classes: int, paired: bool) -> Array:
 
 def _winners(low: Array, high: Array, classes: int) -> Array:
     """Who may win the vote: nobody else has surely more votes, or as many and a surely larger sum of f."""
-    shape = (*low.shape[1:], classes)
-    fewest, most = np.zeros(shape), np.zeros(shape)
-    least, largest = np.zeros(shape), np.zeros(shape)
+    shape = (classes, *low.shape[1:])
+    fewest, most = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
     for k, (i, j) in enumerate(pairs(classes)):
-        fewest[..., i] += low[k] >= 0.0
-        most[..., i] += high[k] >= 0.0
-        fewest[..., j] += high[k] < 0.0
-        most[..., j] += low[k] < 0.0
-        least[..., i] += low[k]
-        largest[..., i] += high[k]
-        least[..., j] -= high[k]
-        largest[..., j] -= low[k]
-    out = np.ones(shape, bool)
-    for d in range(classes):
-        beaten = (fewest[..., [d]] > most) | ((fewest[..., [d]] >= most) & (least[..., [d]] > largest))
-        beaten[..., d] = False
-        out &= ~beaten
+        fewest[i] += low[k] >= 0.0
+        most[i] += high[k] >= 0.0
+        fewest[j] += high[k] < 0.0
+        most[j] += low[k] < 0.0
+    out = most >= fewest.max(axis=0)
+    C, point = np.nonzero(out.sum(axis=0) > 1)  # sums matter where votes leave several
+    out[:, C, point] = _by_sums(low[:, C, point], high[:, C, point], fewest[:, C, point], most[:, C, point])
+    return np.moveaxis(out, 0, 2)
+
+
+def _by_sums(low: Array, high: Array, fewest: Array, most: Array) -> Array:
+    """The same of some points, by sums of f too: (classes, points)."""
+    least, largest = np.zeros((2, *most.shape))
+    for k, (i, j) in enumerate(pairs(len(most))):
+        least[i] += low[k]
+        largest[i] += high[k]
+        least[j] -= high[k]
+        largest[j] -= low[k]
+    out = np.ones(most.shape, bool)
+    for d in range(len(most)):
+        beaten = (fewest > most[d]) | ((fewest >= most[d]) & (least > largest[d]))
+        beaten[d] = False
+        out[d] = ~beaten.any(axis=0)
     return out
 
 

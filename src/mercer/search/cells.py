@@ -53,6 +53,8 @@ class Points:
     """As train, with the rows that have no weight."""
     rows: Index
     """The rows that it trains on."""
+    posed: dict[Any, list[Posed]]
+    """The problems there that are known already."""
 
 
 def read(

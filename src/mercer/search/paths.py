@@ -202,7 +202,7 @@ def _along(K: Array, problem: Posed, begin: Start) -> Solved:
 
 def _slopes(problem: Posed, answer: Solved, cells: Index) -> tuple[Array, Array, Array]:
     """The terms, beta and F of some cells."""
-    terms = np.ascontiguousarray(problem.terms[:, cells])
+    terms = problem.terms if cells.size == problem.terms.shape[1] else np.ascontiguousarray(problem.terms[:, cells])
     beta, scores = (array.reshape(-1, terms.shape[2])[cells] for array in (answer.beta, answer.scores))
     return terms, beta, terms[0] - terms[1] * beta - scores
 

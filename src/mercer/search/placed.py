@@ -4,7 +4,7 @@ together are neighbours.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..estimators import SVC
 from ..kernels.points import count, is_sparse, take
 from ..types import Index
 from .matrices import Matrices, Rooms
+from .paths import Posed
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +23,8 @@ class Placed:
     matrices: Matrices
     place: Index
     classes: Index
+    posed: dict[Any, list[Posed]] = field(default_factory=dict)
+    """The problems of a machine, some folds and values of C: they are those of every kernel."""
 
     @classmethod
     def of(cls, machine: Any, X: Any, y: Any, fold: Index, rooms: Rooms) -> Placed:

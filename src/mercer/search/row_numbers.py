@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from ..estimators import SVC
+from ..estimators import SVC, KernelLogistic, LinearSVC
 from ..types import Array, Index
 
 
@@ -97,7 +97,9 @@ class Cell(BaseEstimator):  # type: ignore[misc]
     def score(self, rows: Array, y: Any = None, sample_weight: Any = None) -> float:
         """That of the machine; it takes note whether points are weighed."""
         self.sheet.weighed = sample_weight is not None
-        if isinstance(self.machine, SVC):  # the accuracy, without a second look at labels that were checked
+        if isinstance(
+            self.machine, SVC | LinearSVC | KernelLogistic
+        ):  # the accuracy, without a second look at labels that were checked
             return float(np.average(self.machine.predict(rows) == np.asarray(y), weights=sample_weight))
         return float(self.machine.score(rows, y, sample_weight=sample_weight))
 

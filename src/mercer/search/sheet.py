@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -26,12 +27,12 @@ from ..kernels import kernel as as_kernel
 from ..kernels.points import Domain, take
 from ..limits import Deadline, now
 from ..memory import parse_bytes
-from ..parallel import for_each
+from ..parallel import for_each, one_blas_thread
 from ..types import Array, Index
 from .cells import CellAnswer, Points, read, read_smooth
 from .left_out import left_out
 from .matrices import BYTES, Rooms
-from .paths import Fold, pose
+from .paths import Fold, Posed, pose
 from .placed import Placed, stacked
 from .row_numbers import ByRows, Splits, rows_of
 from .settings import key_of, last_step, prefix_of
@@ -86,6 +87,11 @@ class Sheet:
         self.lock = threading.Lock()
         self.rooms = Rooms(self.threads)
 
+    @cached_property
+    def classes(self) -> Array:
+        """The labels that there are."""
+        return np.unique(np.asarray(self.y))
+
     # What a search does.
 
     def add(self, candidates: Sequence[dict[str, Any]]) -> None:
@@ -119,7 +125,7 @@ class Sheet:
         key, machine = key_of(settings), copy(last_step(self._set(settings)))
         labels = isinstance(machine, SVC)
         if labels or isinstance(machine, _SMOOTH):
-            machine.classes_ = np.unique(np.asarray(self.y))
+            machine.classes_ = self.classes
 
         def scores(rows: Any) -> Array:
             for fold in folds:
@@ -159,7 +165,8 @@ class Sheet:
                     self.keep()
 
         try:
-            for_each(jobs, work, self.threads)
+            with one_blas_thread():  # of one job at a time too: the matrices of each step are small
+                for_each(jobs, work, self.threads)
         finally:
             self.keep()
 
@@ -246,9 +253,9 @@ class Sheet:
             return error
         return CellAnswer(now() - began, plain=ByRows(machine, self.X))
 
-    def _points(self, estimator: Any, fold: int, weight: Array) -> Points | None:
+    def _points(self, settings: dict[str, Any], fold: int, weight: Array) -> Points | None:
         """Where the fold is solved; None where that would take too much memory."""
-        train, test = self.splits.made[fold]
+        estimator, (train, test) = self._set(settings), self.splits.made[fold]
         machine, room = last_step(estimator), parse_bytes(self.memory) * _SHARE
         if self.steps is None:
             n, at_once = len(self.y), min(self.threads, len(self.paths))
@@ -260,24 +267,26 @@ class Sheet:
                     self.made[""] = Placed.of(machine, X, y, self.splits.tested(len(self.y)), Rooms(at_once))
             placed = self.made[""]
             own, place = train[weight[train] > 0.0], placed.place
-            return Points(placed.matrices, place[own], place[test], placed.classes, place[train], own)
+            return Points(placed.matrices, place[own], place[test], placed.classes, place[train], own, placed.posed)
         if (BYTES + _DISTANCES) * self.threads * float(train.size + test.size) ** 2 > room:
             return None
-        placed = self._transformed(estimator, fold, train, test)
+        others = {name: value for name, value in settings.items() if not name.startswith(self.prefix)}
+        placed = self._transformed(estimator, f"{fold} {key_of(others)}", fold)
         own = placed.place[: train.size]
-        return Points(placed.matrices, own, placed.place[train.size :], placed.classes, own, train)
+        return Points(placed.matrices, own, placed.place[train.size :], placed.classes, own, train, placed.posed)
 
-    def _transformed(self, estimator: Any, fold: int, train: Index, test: Index) -> Placed:
-        """The points of a fold as the steps before the machine make them, fitted on what the fold trains on."""
-        steps = estimator[:-1]
-        key = f"{fold} {steps.get_params()!r}"
+    def _transformed(self, estimator: Any, key: str, fold: int) -> Placed:
+        """The points of a fold as the steps before the machine make them, fitted on what the fold trains on. The key
+        tells the fold and the settings of these steps.
+        """
+        train, test = self.splits.made[fold]
         with self.lock:
             while key not in self.made and len(self.made) > self.threads:
                 self.made.popitem(last=False)
             own = self.making.setdefault(key, threading.Lock())
         with own:
             if key not in self.made:
-                steps, y = clone(steps), None if self.y is None else rows_of(self.y, train)
+                steps, y = clone(estimator[:-1]), None if self.y is None else rows_of(self.y, train)
                 trained = steps.fit_transform(rows_of(self.X, train), y)
                 tested = steps.transform(rows_of(self.X, test))
                 Z = stacked(trained, tested) if test.size else trained
@@ -302,11 +311,11 @@ class Sheet:
             machine._check()
         if first.solver is not None or kernel.domain is not Domain.VECTORS:
             return False
-        points = [self._points(estimators[0], fold, weight) for fold in folds]
+        points = [self._points(path[0], fold, weight) for fold in folds]
         if not self._alike(first, points) or points[0] is None:
             return False
         matrices = points[0].matrices
-        first.classes_ = np.unique(self.y)
+        first.classes_ = self.classes
         if isinstance(first, LinearSVC) and (first.loss == "hinge" or not few_columns(matrices.X)):
             return False
         known = {kernel.resolve(take(matrices.X, own.train), weight[own.rows]) for own in points if own is not None}
@@ -323,7 +332,7 @@ class Sheet:
                 if isinstance(first, KernelLogistic):
                     answers = read_smooth(unit, (matrix, kernel), trained, Cs, own_points, self.train_too)
                 else:
-                    posed = pose(own_points[0].classes.size, unit, Cs, trained, own_points[0].classes)
+                    posed = self._posed(unit, Cs, trained, own_points[0], folds)
                     truths = [np.asarray(self.y)[self.splits.made[fold][1]] for fold in folds]
                     prune = self.prune and len(folds) == len(self.splits.made)
                     answers = read(first, posed, matrix, own_points, truths, self.train_too, prune, self.bounds)
@@ -332,6 +341,17 @@ class Sheet:
             for settings, answer in zip(path, row, strict=True):
                 self.answers[key_of(settings), fold] = replace(answer, seconds=seconds)
         return True
+
+    def _posed(self, unit: Any, Cs: Array, trained: list[Fold], place: Points, folds: list[int]) -> list[Posed]:
+        """The problems of some folds: of every kernel the same."""
+        settings = unit.get_params(deep=False) | {"kernel": None}
+        key = key_of(settings), Cs.tobytes(), *folds
+        found = place.posed.get(key)
+        if found is None:
+            found = pose(place.classes.size, unit, Cs, trained, place.classes)
+            place.posed.clear()  # the last one is kept
+            place.posed[key] = found
+        return found
 
     def _left_out(self, settings: dict[str, Any], machine: KernelRidge, weight: Array) -> bool:
         """Answer a setting of ridge regression in all folds, each of which leaves out a row; whether that was done."""
@@ -349,8 +369,7 @@ class Sheet:
         for own in points:
             if own is None or np.unique(own.rows).size < own.rows.size:  # too large, or rows drawn more than once
                 return False
-            every = np.unique(np.asarray(self.y)[own.rows])
-            if not isinstance(first, SVR) and not np.array_equal(every, np.unique(self.y)):
+            if not isinstance(first, SVR) and np.unique(np.asarray(self.y)[own.rows]).size < self.classes.size:
                 return False
         return True
 

@@ -12,7 +12,9 @@ solvers/newton/in_points.py).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,15 +24,18 @@ from ..amounts import A_DIGIT, FEW
 from ..arithmetic import inner
 from ..gram import Design
 from ..gram.pivoted import pivoted_cholesky
-from ..limits import look
+from ..limits import check_limits
 from ..losses import Loss
-from ..solvers.conjugate_gradients import USUAL_STEPS, Standing, conjugate_gradients, norms, nystrom
+from ..solvers.conjugate_gradients import USUAL_STEPS, Standing, conjugate_gradients, norms
+from ..solvers.triangular import inverse_of
 from ..types import Array, Index
 from .matrices import Matrix
 from .paths import GOAL, Fold
 
 core = CHOICE.functions
-_MOST_STEPS, _MOST_HALVINGS = 50, 20
+_MOST_STEPS, _MOST_HALVINGS, _MOST_LOOKS = 50, 20, 20
+_EXACT = 0.01  # of a Newton system, at least: a step takes longer to prepare than to find
+_LEVEL = 0.1  # of the slope at the start of a step: the least value is near
 _LANDMARKS = 200
 
 
@@ -43,9 +48,19 @@ class FoldLosses:
     weight: Array
     bias: bool
 
+    @cached_property
+    def _own(self) -> Index | slice:
+        """The points that are not left out."""
+        return slice(None) if self.weight.all() else np.flatnonzero(self.weight)
+
+    def alone(self) -> tuple[Index, FoldLosses]:
+        """The numbers of these points, and the problem on them alone."""
+        own = np.flatnonzero(self.weight)
+        return own, replace(self, y=self.y[own], weight=self.weight[own])
+
     def at(self, scores: Array, C: float) -> tuple[Array, Array, Array, float]:
         """Values, slopes and curvatures of the losses at the scores with their best bias, and that bias."""
-        own, b = np.flatnonzero(self.weight), 0.0
+        own, b = self._own, 0.0
         y, s, weight = self.y[own], scores[own], C * self.weight[own]
         if self.bias:
             b = float(np.mean(self.loss.best_bias(y, s, weight, 0.0)))
@@ -78,14 +93,16 @@ def weigh(n: int, machine: Any, folds: list[Fold]) -> list[list[FoldLosses]]:
 
 
 def in_features(Z: Array, problem: list[FoldLosses], Cs: Array) -> Found:
-    """Newton's method in w, fold by fold."""
-    design = Design(Z)
-    found = Found(np.zeros((len(problem), len(Cs), design.n)), np.zeros((len(problem), len(Cs))))
-    for fold, own in enumerate(problem):
+    """Newton's method in w, fold by fold, on the points that it trains on."""
+    every = Design(Z)
+    found = Found(np.zeros((len(problem), len(Cs), every.n)), np.zeros((len(problem), len(Cs))))
+    for fold, given in enumerate(problem):
+        rows, own = given.alone()
+        design = Design(Z[rows])
         w, scores = np.zeros(design.width), np.zeros(design.n)
         for c, C in enumerate(Cs.tolist()):
             w, scores, b, gap = _descended(design, own, C, w, scores)
-            found.f[fold, c], found.gap[fold, c] = scores + b, gap
+            found.f[fold, c], found.gap[fold, c] = every.dots(w) + b, gap
     return found
 
 
@@ -93,7 +110,7 @@ def _descended(design: Design, own: FoldLosses, C: float, w: Array, scores: Arra
     """The best w for this C from another one, its scores, b and relative gap."""
     value, slope, curvature, b = own.at(scores, C)
     for _ in range(_MOST_STEPS):
-        look()
+        check_limits()
         left, primal = w + design.combination(slope), 0.5 * inner(w, w) + float(value.sum())
         if 0.5 * inner(left, left) <= GOAL * primal:
             break
@@ -128,7 +145,7 @@ def in_points(matrix: Matrix, points: Any, kernel: Any, problem: list[FoldLosses
     for c, C in enumerate(Cs.tolist()):
         place = _AllFolds(matrix, F, problem, C, beta, scores)
         for _ in range(_MOST_STEPS):
-            look()
+            check_limits()
             if (place.gap <= GOAL).all() or not place.step():
                 break
         beta, scores = place.beta, place.scores
@@ -152,7 +169,7 @@ class _AllFolds:
         self.b = np.array([one[3] for one in known])
         self.beta, self.scores = beta, scores
         self.primal = 0.5 * np.einsum("ki,ki->k", beta, scores) + value.sum(axis=1)
-        self.left = -slope - beta
+        self.slope, self.left = slope, -slope - beta
         self.gap = 0.5 * np.einsum("ki,ki->k", self.left, self._product(self.left)) / self.primal
 
     def _product(self, V: Array) -> Array:
@@ -170,20 +187,34 @@ class _AllFolds:
         every = np.arange(len(self.matrix.precise))
         core.sum_rows(self.matrix.precise, every, every, direction, False, change)
         moved, beta, scores = False, self.beta.copy(), self.scores.copy()
-        for fold, own in enumerate(self.problem):
-            along, curved = inner(direction[fold], self.scores[fold]), inner(direction[fold], change[fold])
-            norm, part = inner(self.beta[fold], self.scores[fold]), 1.0
-            for _ in range(_MOST_HALVINGS if self.gap[fold] > GOAL else 0):
-                value = own.at(self.scores[fold] + part * change[fold], self.C)[0]
-                if 0.5 * norm + part * along + 0.5 * part**2 * curved + float(value.sum()) < self.primal[fold]:
-                    beta[fold] += part * direction[fold]
-                    scores[fold] += part * change[fold]
-                    moved = True
-                    break
-                part *= 0.5
+        for fold in np.flatnonzero(self.gap > GOAL).tolist():
+            part = self._part(fold, direction[fold], change[fold])
+            beta[fold] += part * direction[fold]
+            scores[fold] += part * change[fold]
+            moved = moved or part > 0.0
         if moved:
             self.stand(beta, scores)
         return moved
+
+    def _part(self, fold: int, direction: Array, change: Array) -> float:
+        """How much of a step to take: all of it, where the objective falls so far; else about where it is least. 0,
+        where it does not fall. Each look takes next to nothing beside the step itself.
+        """
+        along, curved = inner(direction, self.scores[fold]), inner(direction, change)
+        norm, best, part = inner(self.beta[fold], self.scores[fold]), 0.0, 1.0
+        least, low, high = self.primal[fold], (0.0, along + inner(self.slope[fold], change)), (1.0, 0.0)
+        first = abs(low[1])
+        for _ in range(_MOST_LOOKS):
+            value, slope, _, _ = self.problem[fold].at(self.scores[fold] + part * change, self.C)
+            there = 0.5 * norm + part * along + 0.5 * part**2 * curved + float(value.sum())
+            rise = along + part * curved + inner(slope, change)
+            if there < least:
+                least, best = there, part
+            if best == part and (abs(rise) <= _LEVEL * first or (part == 1.0 and rise <= 0.0)):
+                break
+            low, high = (low, (part, rise)) if rise > 0.0 else ((part, rise), high)
+            part = low[0] + _between(-low[1], high[1]) * (high[0] - low[0])
+        return best
 
     def _direction(self) -> Array:
         """(I + W K) d = left - W e with sum d = - sum beta, of each fold: two systems with one matrix."""
@@ -191,13 +222,13 @@ class _AllFolds:
         right = np.concatenate([self.left, self.curvature])
         root = np.sqrt(np.concatenate([self.curvature, self.curvature])).T
         B = root * self._product(right).T
-        near = [nystrom(root[:, k, None] * self.F, np.ones(len(root))) for k in range(folds)]
+        near = [_near(self.F, root[:, k, None]) for k in range(folds)]
 
         def precondition(R: Array) -> Array:
             both = [near[k](R[:, [k, folds + k]]) for k in range(folds)]
             return np.concatenate([np.stack([one[:, j] for one in both], axis=1) for j in (0, 1)], axis=1)
 
-        enough = np.minimum(A_DIGIT, np.maximum(A_DIGIT * np.sqrt(self.gap), GOAL))
+        enough = np.minimum(_EXACT, np.maximum(A_DIGIT * np.sqrt(self.gap), GOAL))
         enough = np.concatenate([enough, enough]) * norms(B)
         steps = conjugate_gradients(
             B, Standing.zero(B), lambda V: V + root * self._product((root * V).T).T, precondition
@@ -211,6 +242,19 @@ class _AllFolds:
         free = np.array([own.bias for own in self.problem]) & (sums > 0.0)
         e = np.where(free, (first.sum(axis=1) + self.beta.sum(axis=1)) / np.where(free, sums, 1.0), 0.0)
         return np.asarray(first - e[:, None] * second)
+
+
+def _near(F: Array, root: Array) -> Callable[[Array], Array]:
+    """v -> about (I + W^1/2 F F' W^1/2)^-1 v by Woodbury's identity: what is inverted is summed up in float32."""
+    weighed = np.asarray(root * F, np.float32)
+    inverse = inverse_of(np.eye(F.shape[1]) + weighed.T @ weighed)
+    return lambda V: np.asarray(V - root * (F @ inverse(F.T @ (root * V))))
+
+
+def _between(fall: float, rise: float) -> float:
+    """Where a slope that goes from -fall to rise is about 0, in parts of the way: not too near to the ends."""
+    part = fall / (fall + rise) if fall > 0.0 and rise > 0.0 else 0.5
+    return min(max(part, A_DIGIT), 1.0 - A_DIGIT)
 
 
 def few_columns(points: Any) -> bool:

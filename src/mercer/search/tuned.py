@@ -11,6 +11,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
 from ..estimators import SVC, SVR
 from ..kernels.points import count, is_sparse
@@ -28,7 +29,11 @@ def tune(X: Any, y: Any, *, time_limit: float | None = None, cv: Any = 5, checkp
     found by `grid="auto"`; with more than 5,000 rows on 5,000 of them, and the best is trained on all. `how_` says in
     one paragraph what was done. predict, score and decision_function are those of the best.
     """
-    y = np.asarray(y)
+    if y is None:
+        raise ValueError("tune needs targets y: labels for an SVC, numbers for an SVR.")
+    y = column_or_1d(y)
+    check_consistent_length(range(count(X)), y)
+    assert_all_finite(y, input_name="y")
     numbers = type_of_target(y).startswith("continuous")
     machine = SVR(epsilon=0.1 * _spread(y)) if numbers else SVC()
     steps, told = _steps(X)

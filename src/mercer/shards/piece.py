@@ -69,9 +69,9 @@ class Piece:
                 self.F[strip] = t.gradient(some, scores.at(strip))
         else:
             self.F[places] = self.terms.at(places).gradient(beta.at(places), scores.at(slice(0, size_of(places))))
-        self._look()
+        self._update_extremes()
 
-    def _look(self) -> None:
+    def _update_extremes(self) -> None:
         """The extremes of the slopes, how many coefficients are free, and the dual value, by F as it stands."""
         found = []
         for strip, t, beta in self._spelled_out():
@@ -110,7 +110,7 @@ class Piece:
         self.beta = self.beta.changed(places, beta)
         self.F[places] -= t.r * (beta - old)
         self._subtract(points, delta)
-        self._look()
+        self._update_extremes()
         # The dual is quadratic: it rises by the mean of its slopes before and after, along what moved.
         kinks = t.eps * (np.abs(beta) - np.abs(old))
         return float((0.5 * (beta - old) * (before + self.F[places]) - kinks).sum())
@@ -151,7 +151,7 @@ class Piece:
             q = self.terms.q.at(strip)
             self.F[strip] = q - factor * (q - self.F[strip])
         self.beta, self.travel = self.beta.times(factor), self.travel * factor
-        self._look()
+        self._update_extremes()
         return self.dual - before
 
     @property

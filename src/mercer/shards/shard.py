@@ -11,15 +11,14 @@ smooth part of the dual. What a solver sees; it asks and tells:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
+from operator import call
 
 import numpy as np
 
 from .._core.core import CHOICE
-from ..amounts import ROUNDING
-from ..columns import FEW, Columns, GivenColumns, Kept, padded
+from ..amounts import FEW, ROUNDING
+from ..columns import PIECE, Columns, GivenColumns, Kept, padded, pieces
 from ..losses import Terms
 from ..memory import CACHE_LINE
 from ..parallel import for_each
@@ -27,7 +26,6 @@ from ..types import Array, Index
 
 core = CHOICE.functions
 _WORTH_THREADS = 2_000_000  # values; smaller sums stay in one thread
-_PIECE_COLUMNS = 4096  # Of one task.
 
 
 class Shard:
@@ -64,7 +62,7 @@ class Shard:
         self.dtype = columns.dtype
         self.scratch: Array = np.empty(0, columns.dtype)
         self.kept: Kept | None = None
-        few = columns.n <= FEW and padded(columns.n) ** 2 * columns.dtype.itemsize <= memory
+        few = columns.n <= FEW.working_set and padded(columns.n) ** 2 * columns.dtype.itemsize <= memory
         if few and columns.matrix is None:
             self.whole = self._all_by_symmetry(columns)
         elif not columns.cheap:
@@ -76,14 +74,14 @@ class Shard:
         self._play(np.arange(beta.size), self.whole)
         if support.size:
             self._subtract(support, np.zeros(support.size, bool), beta[support])
-            self.look()
+            self.update_extremes()
 
     def _all_by_symmetry(self, columns: Columns) -> GivenColumns:
         K = np.zeros((padded(columns.n),) * 2, columns.dtype)
         columns.square(columns.at, K)
         return GivenColumns(K, columns.n, columns.counted, columns.errors.largest)
 
-    def look(self) -> None:
+    def update_extremes(self) -> None:
         """The extremes of the slopes, and how many coefficients are free."""
         t = self.terms
         self.top, self.bottom, self.free = core.extremes(self.F, self.beta, t.eps, t.lo, t.hi)
@@ -98,16 +96,12 @@ class Shard:
         """Half of the last working set, and the worst of the others: as many that should rise as should sink."""
         if self.n <= q:
             return np.arange(self.n)
-        kept = self.last[-(q // 2) :] if q >= 4 else self.last[:0]
-        self.last = np.concatenate([kept, self.worst(q - kept.size, kept)])
-        return np.sort(self.last)
-
-    def worst(self, most: int, kept: Index) -> Index:
-        """At most so many that violate most, without those that are kept."""
-        t, taken, chosen = self.terms, np.zeros(self.n, np.uint8), np.empty(most, np.int64)
+        kept = kept_of(self.last, q)
+        t, taken, chosen = self.terms, np.zeros(self.n, np.uint8), np.empty(q - kept.size, np.int64)
         taken[kept] = 1
         size = core.choose(self.F, self.beta, t.eps, t.lo, t.hi, self.top, self.bottom, taken, chosen)
-        return chosen[:size]
+        self.last = np.concatenate([kept, chosen[:size]])
+        return np.sort(self.last)
 
     def block(self, W: Index) -> Array:
         """K of these points, padded with zeros."""
@@ -138,18 +132,13 @@ class Shard:
         """Take new coefficients; by how much the dual has risen, and the squared length of the move."""
         moved = np.flatnonzero(beta != self.beta[W])
         places, beta, t = W[moved], beta[moved], self.terms
-        free = (t.lo[places] < beta) & (beta < t.hi[places])
-        return self._take(places, beta, partial(self._subtract, places, free))
-
-    def _take(self, places: Index, beta: Array, subtract: Callable[[Array], None]) -> tuple[float, float]:
-        """Coefficients that have changed, and what `subtract` makes of their differences in F."""
-        old, before, t = self.beta[places], self.F[places], self.terms
+        old, before = self.beta[places], self.F[places]
         delta = beta - old
         self.beta[places] = beta
         self.F[places] -= t.r[places] * delta
-        subtract(delta)
+        self._subtract(places, (t.lo[places] < beta) & (beta < t.hi[places]), delta)
         self.stale = not self.everyone
-        self.look()
+        self.update_extremes()
         # The dual is quadratic: it rises by the mean of its slopes before and after, along what moved.
         kinks = t.eps[places] * (np.abs(beta) - np.abs(old))
         return float((0.5 * delta * (before + self.F[places]) - kinks).sum()), float((delta * delta).sum())
@@ -185,14 +174,9 @@ class Shard:
     def _add_rows(self, values: Array, slots: Index, v: Array, out: Array) -> None:
         """out += sum_k v_k of rows, by all cores where it is worth it."""
         threads = self.columns.threads if self.n * slots.size >= _WORTH_THREADS else 1
-        size = _PIECE_COLUMNS if threads > 1 else self.n
-        edges = [*range(0, self.n, size), self.n]
-
-        def task(edge: tuple[int, int]) -> None:
-            part = slice(*edge)
-            core.add_rows(values[:, part], slots, v, out[part])
-
-        for_each(list(pairwise(edges)), task, threads)
+        parts = pieces(self.n, PIECE if threads > 1 else self.n)
+        tasks = [partial(core.add_rows, values[:, part], slots, v, out[part]) for part in parts]
+        for_each(tasks, call, threads)
 
     def settle(self, dual: float, goal: float, most: int) -> tuple[bool, float, float]:
         """Where K of everyone is held, descend until the gap is this part of the objective, or for so many steps of
@@ -203,7 +187,7 @@ class Shard:
         done, steps, _, after, _, _, _, travel = core.settle(
             K, t.r, t.eps, t.lo, t.hi, self.beta, self.F, self.bias, dual, goal, most
         )
-        self.look()
+        self.update_extremes()
         self.travel += travel
         self.added += travel
         self.work += 2.0 * steps * len(K)
@@ -216,7 +200,7 @@ class Shard:
         self.beta *= factor
         self.travel *= factor
         self.added *= factor
-        self.look()
+        self.update_extremes()
 
     # How far from the best answer.
 
@@ -312,10 +296,16 @@ class Shard:
         K = self.whole.matrix
         self.given = K if K is not None and self.everyone and len(K) == padded(self.n) else None
         self.held = self.given
-        self.look()
+        self.update_extremes()
 
     def write(self) -> None:
         """beta and F of those in play, into those of all."""
         if not self.everyone:
             at = self.active
             self.all_beta[at], self.all_F[at], self.all_added[at] = self.beta, self.F, self.added
+
+
+def kept_of(last: Index, q: int) -> Index:
+    """What stays of the last working set in the next one, of q points: half; nothing of so few that it would be one."""
+    half = q // 2
+    return last[-half:] if half > 1 else last[:0]

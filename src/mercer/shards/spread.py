@@ -22,6 +22,7 @@ from uuid import uuid4
 import numpy as np
 
 from .._core.core import CHOICE
+from ..amounts import ROUNDS
 from ..columns import SCRATCH, Columns, padded
 from ..columns.columns import BATCH
 from ..kernels.points import take
@@ -32,8 +33,9 @@ from ..types import Array, DType, Index, Points
 from . import block as verbs
 from .afar import SpreadGram, joined, put
 from .compact import Brief, BriefTerms, Coefficients, in_brief
-from .engine import TRIES, WorkersLostError
+from .engine import WorkersLostError
 from .messages import Ask, Begin, Candidates, Lost, Moved, Refresh, Rescaled, Slopes, Summary
+from .shard import kept_of
 
 core = CHOICE.functions
 _FACTOR = 2  # A block names so many times its fair part of the new points of a working set,
@@ -64,7 +66,7 @@ class Spread:
         self.fetched, self.fetched_at = self.F[:0], -1  # K beta as the blocks had it, after some round
         used = np.flatnonzero(beta)
         self._remember(used, self.points[used])
-        self._look(self._tell(self.parts, gram.recompute(beta)))
+        self._update_extremes(self._tell(self.parts, gram.recompute(beta)))
 
     # What blocks are told.
 
@@ -83,7 +85,7 @@ class Spread:
     def _exchange(self, verb: Callable[..., Any], messages: dict[int, Any], *shared: Any) -> dict[int, Any]:
         """The replies of all; blocks that were lost are told anew. Where the verb changes F, `begin` has done it."""
         replies = self.engine.ask(verb, messages, *shared)
-        for _ in range(TRIES):
+        for _ in range(ROUNDS.again):
             lost = [b for b, reply in replies.items() if isinstance(reply, Lost)]
             if not lost:
                 return replies
@@ -91,7 +93,9 @@ class Spread:
             anew = self._rebuild(lost)
             changes = verb in (verbs.move, verbs.rescale, verbs.refresh)
             replies |= anew if changes else self.engine.ask(verb, {b: messages[b] for b in lost}, *shared)
-        raise WorkersLostError(f"Blocks were lost {TRIES} times in one exchange: the workers do not live long enough.")
+        raise WorkersLostError(
+            f"Blocks were lost {ROUNDS.again} times in one exchange: the workers do not live long enough."
+        )
 
     def _rebuild(self, numbers: list[int]) -> dict[int, Summary]:
         scores = np.zeros(self.n)
@@ -99,7 +103,7 @@ class Spread:
         scores[places] = self.gram.recompute(self.beta, places)
         return self._tell(numbers, scores)
 
-    def _look(self, replies: dict[int, Summary]) -> float:
+    def _update_extremes(self, replies: dict[int, Summary]) -> float:
         """The extremes over all blocks; how much the blocks say that the dual has risen."""
         self.top = max(reply.top for reply in replies.values())
         self.bottom = min(reply.bottom for reply in replies.values())
@@ -122,7 +126,7 @@ class Spread:
     def _asked(self, number: int) -> dict[int, Ask]:
         """What each block is asked after some round."""
         q, middle = self.q, None if self.hard else self.middle
-        self.kept = self.last[-(q // 2) :] if q >= 4 else self.last[:0]
+        self.kept = kept_of(self.last, q)
         most = max(_LEAST, _FACTOR * -(-(q - self.kept.size) // len(self.parts)))
         stay = {b: self.points.place[self._kept_of(b)] for b in self.parts}
         extremes = self.top, self.bottom, middle
@@ -184,7 +188,7 @@ class Spread:
             self.problem, self.round, points, self.points.block[places], self.points.place[places], beta[moved], delta
         )
         asked = dict.fromkeys(self.parts) if self.hard else self._asked(self.round)
-        gain = self._look(self._exchange(verbs.move, asked, message))
+        gain = self._update_extremes(self._exchange(verbs.move, asked, message))
         if self.engine.rebuilt > rebuilt:  # a block that was told anew does not know by how much it has risen
             gain = self.total - before
         self.gram.values += self.n * places.size
@@ -204,7 +208,7 @@ class Spread:
         self.beta *= factor
         self.round += 1
         message = Rescaled(self.problem, self.round, factor)
-        self._look(self._exchange(verbs.rescale, dict.fromkeys(self.parts, ()), message))
+        self._update_extremes(self._exchange(verbs.rescale, dict.fromkeys(self.parts, ()), message))
 
     def _remember(self, places: Index, points: Points) -> None:
         """Points with a coefficient are kept here: they are what is left, should all workers be lost."""
@@ -241,7 +245,7 @@ class Spread:
         self.round += 1
         self.points.seen.keep(self.points.rows[np.flatnonzero(self.beta)])
         messages = {b: self._refresh(part.places, scores[part.places], known) for b, part in self.parts.items()}
-        self._look(self._exchange(verbs.refresh, messages))
+        self._update_extremes(self._exchange(verbs.refresh, messages))
         self.last = self.W = self.last[:0]
         self.pool = self.points[:0]
 

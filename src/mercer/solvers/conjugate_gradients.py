@@ -23,7 +23,7 @@ class Standing:
     """Where conjugate gradients stand: V, A V, and the residual B - A V.
 
     fresh: A V is a product with V itself, not a sum of products. stuck: no column had a direction to go. step: how far
-    each column went along the last direction that was multiplied by A.
+    each column went along the last direction that was multiplied by A; turn: how much of the one before was in that.
     """
 
     V: Array
@@ -32,6 +32,7 @@ class Standing:
     fresh: bool = True
     stuck: bool = False
     step: Array | None = None
+    turn: Array | None = None
 
     @classmethod
     def zero(cls, B: Array) -> Standing:
@@ -48,23 +49,19 @@ def conjugate_gradients(
     columns: Standing,
     apply: Callable[[Array], Array],
     precondition: Callable[[Array], Array],
-    counted: int | None = None,
 ) -> Generator[Standing, bool | None, None]:
     """Better columns, one step each time; every column has its own step. `apply` multiplies by A.
-
-    Only the first `counted` rows count in inner products (None: all); the others, which `apply` and `precondition`
-    carry along, are whatever follows from them by linear maps.
 
     The preconditioner need be neither exact nor quite the same each time (Polak and Ribière's formula). Sent True, the
     next step is the last: it need not be the best one, is taken as 1, and its product is with V + P, so A V is fresh.
     """
     P = precondition(columns.R)
-    slope, last = inner_products(columns.R[:counted], P[:counted]), None
+    slope, turn, last = inner_products(columns.R, P), np.zeros(P.shape[1]), None
     while True:
         V, R = columns.V, columns.R
         further = apply(V + P) if last else None
         AP = apply(P) if further is None else further - columns.AV
-        curvature = inner_products(P[:counted], AP[:counted])
+        curvature = inner_products(P, AP)
         good = (curvature > 0.0) & (slope > 0.0) & np.isfinite(curvature) & np.isfinite(slope)
         step = np.where(good, slope / np.where(good, curvature, 1.0), 0.0)
         if not good.all():  # a column that overflowed stays where it is
@@ -73,14 +70,33 @@ def conjugate_gradients(
             columns = Standing(V + P, further, B - further)
         else:
             AV = columns.AV + step * AP
-            columns = Standing(V + step * P, AV, R - step * AP, fresh=False, stuck=not good.any(), step=step)
+            columns = Standing(V + step * P, AV, R - step * AP, fresh=False, stuck=not good.any(), step=step, turn=turn)
         last = yield columns
         Z = precondition(columns.R)
-        after, across = inner_products(columns.R[:counted], Z[:counted]), inner_products(R[:counted], Z[:counted])
+        after, across = inner_products(columns.R, Z), inner_products(R, Z)
         finite = np.isfinite(after) & np.isfinite(across)
         after, across = np.where(finite, after, 0.0), np.where(finite, across, 0.0)
-        turn = np.where(slope > 0.0, (after - across) / np.where(slope > 0.0, slope, 1.0), 0.0)
-        P, slope = Z + np.maximum(turn, 0.0) * P, after
+        turn = np.maximum(np.where(slope > 0.0, (after - across) / np.where(slope > 0.0, slope, 1.0), 0.0), 0.0)
+        P, slope = Z + turn * P, after
+
+
+class Carried:
+    """c of the residual r = Z'c of one column, and of q = Z'c, where M^-1 q is the direction p. So w remains a sum of
+    rows, and it is known of which.
+    """
+
+    def __init__(self, c: Array) -> None:
+        self.residual, self.direction = c.copy(), np.zeros(c.size)
+
+    def follow(self, place: Standing, more: Array) -> None:
+        """After a step with the product A p = q + Z'more; `more` is overwritten."""
+        assert place.step is not None
+        assert place.turn is not None
+        self.direction *= float(place.turn[0])
+        self.direction += self.residual
+        more += self.direction
+        more *= float(place.step[0])
+        self.residual -= more
 
 
 def nystrom(F: Array, D: Array) -> Callable[[Array], Array]:

@@ -18,12 +18,12 @@ import numpy as np
 from .._core.core import CHOICE
 from ..amounts import TOLERANCE
 from ..arithmetic import inner
-from ..limits import look
+from ..limits import check_limits
 from ..problem import Problem
 from ..solution import Status
 from ..types import Array
 from .base import Iterate, Solver
-from .conjugate_gradients import USUAL_STEPS, Standing, conjugate_gradients
+from .conjugate_gradients import USUAL_STEPS, Carried, Standing, conjugate_gradients
 from .features_or_kernels import table_of
 from .stochastic import StochasticSubgradient
 
@@ -40,7 +40,7 @@ class LeastSquares(Solver):
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         core, design = CHOICE.functions, problem.gram.design
         points, zeros = table_of(problem, design.squared_norms), np.zeros(problem.n)
-        beta, scores, (b, _) = zeros.copy(), zeros.copy(), problem.nothing
+        beta, scores, (b, _) = zeros.copy(), zeros.copy(), problem.best_constant
         fair = (Iterate(target, held, dual=0.0, dual_beta=zeros) for target, held in _least_squares(problem))
         steps, primal = StochasticSubgradient(random_state=0).iterates(problem, None), np.inf
         for targets in (fair, steps):
@@ -62,18 +62,24 @@ def _least_squares(problem: Problem) -> Generator[tuple[Array, Array], None, Non
     design, C = problem.gram.design, problem.C
     column, d = sqrt(design.constant), design.width
 
+    f = np.zeros(problem.n)
+
     def of_points(v: Array) -> Array:
-        look()
-        return np.concatenate([design.combination(v), [column * v.sum()], v])[:, None]
+        check_limits()
+        return np.append(design.combination(v), column * v.sum())[:, None]
 
     def apply(V: Array) -> Array:
-        look()
-        f = design.dots(V[:d, 0]) + column * V[d, 0]
+        check_limits()
+        f[:] = design.dots(V[:d, 0]) + column * V[d, 0]
         return V + of_points(C * f)
 
-    wanted = of_points(C * (problem.y - problem.bias * problem.y.mean()))
-    steps = conjugate_gradients(wanted, Standing.zero(wanted), apply, np.copy, counted=d + 1)
-    for place in islice(steps, USUAL_STEPS):
+    start = C * (problem.y - problem.bias * problem.y.mean())
+    wanted, c, beta, scores = of_points(start), Carried(start), np.zeros(problem.n), np.zeros(problem.n)
+    for place in islice(conjugate_gradients(wanted, Standing.zero(wanted), apply, np.copy), USUAL_STEPS):
         if place.stuck:
             return
-        yield place.V[d + 1 :, 0], (place.AV - place.V)[d + 1 :, 0] / C
+        assert place.step is not None
+        c.follow(place, C * f)
+        beta += float(place.step[0]) * c.direction
+        scores += float(place.step[0]) * f
+        yield beta, scores

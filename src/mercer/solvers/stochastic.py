@@ -34,7 +34,7 @@ from ..solution import Status
 from ..types import Array, Index
 from .base import Iterate, Raw, Solver, Work
 from .coordinate import require_no_mass
-from .descent import CoordinatePasses, balanced, is_idle, nothing
+from .descent import CoordinatePasses, balanced, best_constant, is_idle
 from .features_or_kernels import Features, random_words, rows_of, table_of
 from .steps import FAR, Automatic, StepRule, require_rule
 from .subgradient import Path, followed, whole_products
@@ -82,7 +82,7 @@ class StochasticSubgradient(Solver):
         return whole_products(problem, 2)
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
-        first = nothing(problem)
+        first = best_constant(problem)
         yield replace(first, raw=self._raw(first.beta, first.b or 0.0, first.gap or 0.0))
         if not isinstance(self.step, Automatic):
             yield from self._draws(problem, start)
@@ -148,7 +148,7 @@ class StochasticSubgradient(Solver):
     def _draws(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         for run in self._passes(problem, start):
             if run.diverged():
-                yield replace(nothing(problem), done=True)
+                yield replace(best_constant(problem), done=True)
                 return
             yield replace(run.iterate(), raw=self._raw(*run.machine()))
 
@@ -189,7 +189,7 @@ class _Answer:
     def __init__(self, descent: CoordinatePasses, copies: bool) -> None:
         self.copies = copies
         self.problem, self.rows, self.points = descent.problem, descent.rows, descent.points
-        self.beta, self.b = descent.beta.copy(), self.problem.nothing[0]
+        self.beta, self.b = descent.beta.copy(), self.problem.best_constant[0]
         self.scores = np.zeros(self.problem.n)
         if self.beta.any():
             self.take(descent)

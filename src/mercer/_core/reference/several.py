@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...types import Array, Index
-from .few import Tiled, packed, square_points
 from .free_step import free_step
+from .one_call import Tiled, packed, square_points
 from .pairs import CHUNK, pair_descent
 from .points import OUT, account, choose, extremes, shares
 from .rows import add_rows

@@ -28,14 +28,15 @@ import numpy as np
 from ...amounts import A_DIGIT, ROUNDING
 from ...arithmetic import inner
 from ...gram import Design
-from ...limits import look
+from ...limits import check_limits
 from ...losses import Logistic, Loss
 from ...problem import Problem
 from ...types import Array
 from ..base import Iterate
-from ..conjugate_gradients import MOST_STEPS, Standing, conjugate_gradients
+from ..conjugate_gradients import MOST_STEPS, Carried, Standing, conjugate_gradients
 from ..descent import CoordinatePasses
 from ..features_or_kernels import Features
+from ..nanoseconds import PASSES_PER_DIGIT
 from ..some_points import PART_OF_GRADIENT, STEPS, how_many
 from .hessian import Bias
 from .line_search import FLAT, flat_step
@@ -43,7 +44,7 @@ from .preconditioner import ROWS_PER_FEATURE, Preconditioner
 
 _FEWEST_ENTRIES = 25  # With shorter rows a visit of a point costs more than to read it.
 _LARGEST_C = 1.0 / A_DIGIT  # The mean of C_i K_ii, up to which passes of coordinate descent are tried.
-_TRIAL_ROUNDS, _PASSES_PER_DIGIT = 2, 6.0  # They have so many rounds, and go on as long as so many passes gain a digit.
+_TRIAL_ROUNDS = 2  # They have so many rounds, and go on as long as no more passes than usual gain a digit.
 _LEAST_RESIDUAL = sqrt(
     ROUNDING.of_a_difference
 )  # Conjugate gradients need not come nearer than this, in parts of what they began with.
@@ -84,7 +85,7 @@ def _worth_passes(problem: Problem) -> bool:
 def _passes(problem: Problem) -> Generator[Iterate, Array | None, Array]:
     """Coordinate descent as long as it is fast; where it has come to."""
     descent = CoordinatePasses(problem, Features(problem.gram.design), None, None)
-    while not descent.idle and (descent.rounds < _TRIAL_ROUNDS or descent.passes_per_digit <= _PASSES_PER_DIGIT):
+    while not descent.idle and (descent.rounds < _TRIAL_ROUNDS or descent.passes_per_digit <= PASSES_PER_DIGIT):
         descent.round()
         yield replace(descent.iterate(), done=False)
     return descent.beta
@@ -148,9 +149,9 @@ class Reweighted:
         self.v, self.w = v, self.design.combination(v)
         self.e = self.bias.column * float(v.sum()) if self.bias.penalty else b
         self.f = self.design.dots(self.w) + self.bias.column * self.e
-        self._look()
+        self._evaluate()
 
-    def _look(self) -> None:
+    def _evaluate(self) -> None:
         """The best value of a free bias; beta and the curvatures there, and the gradient."""
         (loss, y, C), (column, penalty) = self.data, self.bias
         if not penalty:
@@ -178,11 +179,11 @@ class Reweighted:
                 return False
             self.v, self.w = v + part * whole.v, w + part * whole.w
             self.e, self.f = e + part * whole.e, f + part * whole.f
-            self._look()
+            self._evaluate()
             if self.primal <= before:
                 return self.primal < before or self.size < size
             self.v, self.w, self.e, self.f = v, w, e, f
-            self._look()
+            self._evaluate()
         return False  # rounding
 
     def _slope(self, step: NewtonStep, part: float) -> float:
@@ -195,49 +196,47 @@ class Reweighted:
     def _direction(self) -> NewtonStep:
         """The step, by preconditioned conjugate gradients.
 
-        Every vector there is a combination Z'c of rows, and its c is carried along, below w and e: for the residual r,
-        and for q, where the direction is p = M^-1 q. A whole step takes v to beta - D df, but for what r leaves.
+        Every vector there is a combination Z'c of rows, and c is carried along: a whole step takes v to beta - D df,
+        but for what the residual leaves.
         """
         design, (column, penalty), rate, near = self.design, self.bias, self.rate, self.near
         near.renew(rate)
         self.first = max(self.first, self.size)
         precision = min(A_DIGIT, max(_LEAST_RESIDUAL, self.size / self.first))
         d, s = design.width, np.empty(design.n)
+        beyond = rate - near.weight  # of H beyond M
         rates = 0.0 if penalty else design.combination(rate)
 
         def apply(P: Array) -> Array:
-            p, p_e, q_c = P[:d, 0], float(P[d, 0]), P[d + 1 :, 0]
+            p, p_e = P[:d, 0], float(P[d, 0])
             image = design.weighted(np.ascontiguousarray(p), column * p_e, rate, s)
             near.spent += 1.0
-            out = np.empty_like(P)
             if penalty:
-                out[:d, 0], out[d, 0] = p + image, p_e + column * inner(rate, s)
-                out[d + 1 :, 0] = q_c + (rate - near.weight) * s
-            else:  # a free bias follows: s is centred, with the weights of M for the coefficients, of D for all else
-                mean, other = _mean(s, rate), _mean(s, near.weight)
-                out[:d, 0], out[d, 0] = p + image - mean * rates, p_e
-                out[d + 1 :, 0] = q_c - near.weight * (s - other) + rate * (s - mean)
-            return out
+                return np.append(p + image, p_e + column * inner(rate, s))[:, None]
+            return np.append(p + image - _mean(s, rate) * rates, p_e)[:, None]  # a free bias follows: s is centred
 
         def precondition(R: Array) -> Array:
             r, r_e = near.solve(np.ascontiguousarray(R[:d, 0]), float(R[d, 0]))
-            return np.concatenate([r, [r_e], R[d + 1 :, 0]])[:, None]
+            return np.append(r, r_e)[:, None]
 
-        right = np.concatenate([self.right, [penalty * self.right_e], self.beta - self.v])[:, None]
-        enough = precision**2 * float((right[: d + 1] ** 2).sum())
-        steps = conjugate_gradients(right, Standing.zero(right), apply, precondition, counted=d + 1)
-        f: Array = np.zeros(design.n)
-        for found in islice(steps, MOST_STEPS):
-            look()
+        right = np.append(self.right, penalty * self.right_e)[:, None]
+        enough = precision**2 * float((right**2).sum())
+        c, f = Carried(self.beta - self.v), np.zeros(design.n)
+        for found in islice(conjugate_gradients(right, Standing.zero(right), apply, precondition), MOST_STEPS):
+            check_limits()
             assert found.step is not None
             f += float(found.step[0]) * s
-            if found.stuck or not float((found.R[: d + 1] ** 2).sum()) > enough:
+            more = beyond * s
+            if not penalty:  # with the weights of M for the coefficients, of D for all else
+                more += _mean(s, near.weight) * near.weight - _mean(s, rate) * rate
+            c.follow(found, more)
+            if found.stuck or not float((found.R**2).sum()) > enough:
                 break
         dw, de = np.ascontiguousarray(found.V[:d, 0]), float(found.V[d, 0])
         if not penalty:
             de = -_mean(f, rate)
             f += de
-        return NewtonStep(dw, de, f, self.beta - self.v - found.R[d + 1 :, 0] - rate * f)
+        return NewtonStep(dw, de, f, self.beta - self.v - c.residual - rate * f)
 
     @property
     def primal(self) -> float:

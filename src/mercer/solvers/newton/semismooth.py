@@ -55,14 +55,14 @@ class Semismooth:
         """At this w = Z'v and e."""
         self.w, self.e = w, e
         self.f = self.design.dots(w) + self.bias.column * e
-        self.look_anew()
+        self.evaluate_anew()
 
-    def look_anew(self) -> None:
+    def evaluate_anew(self) -> None:
         """The same without what is known from before: rounding errors do not add up for long."""
         self.known, self.image = np.zeros(self.design.n), np.zeros_like(self.w)
-        self.look()
+        self.evaluate()
 
-    def look(self) -> None:
+    def evaluate(self) -> None:
         """beta(f), the rates, how far f_i may move before beta_i changes sides (slack); the gradient."""
         total, self.conjugate, distance, self.reach = core.proximal_point(
             self.f, self.terms, self.proximal.centre, self.proximal.sigma, self.beta, self.rate, self.slack
@@ -116,7 +116,7 @@ class Semismooth:
         self.f += part * df
         self.moved += part * float(np.abs(df).max(initial=0.0))
         self.left *= 1.0 - part
-        self.look()
+        self.evaluate()
         return True
 
     def _slopes(self, dw: Array, de: float, df: Array, first: float) -> Callable[[float], float]:
@@ -152,4 +152,4 @@ class Semismooth:
         self.w, self.e, self.steps = some.w, some.e, some.steps
         before, self.f = self.f, self.design.dots(self.w) + self.bias.column * self.e
         self.moved = float(np.abs(self.f - before).max())
-        self.look()
+        self.evaluate()

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...amounts import FEW
+from ...amounts import FEW, TOLERANCE
 from ...types import Array
 from ..base import Several
 from ..conjugate_gradients import BY_SINGLE, MOST_STEPS, Standing, conjugate_gradients, inner_products, norms
@@ -25,7 +25,7 @@ from ..triangular import backward, factored, forward
 from .posed import RidgeCertificate
 from .row_sums import DataPiece, Moments, RowsOfFeatures, Stream, moments, sums
 
-_LESS = 0.999  # of an objective is clearly less, whatever the gaps
+_LESS = 1.0 - TOLERANCE  # of an objective is clearly less, whatever the gaps
 _FEW = FEW.points_exact  # rows, of which precise normal equations take no time
 _AIM = 0.5  # times the tolerance is what a gap must seem to be before it is recomputed in float64
 _SLOW = 0.5  # a residual that shrinks to no less than this has reached what rounding allows
@@ -102,7 +102,7 @@ class Weights(Several):
         return cls(unknown, unknown, b, len(w), None, problem, w, unknown)
 
     @classmethod
-    def nothing(cls, problem: FeatureProblem) -> Weights:
+    def zero(cls, problem: FeatureProblem) -> Weights:
         """f = b."""
         return cls.unmeasured(problem, np.zeros(problem.size))
 
@@ -124,7 +124,7 @@ class Weights(Several):
 
     def stopped(self) -> Weights:
         """In explicit features, beta follows from what was measured: before that it is 0."""
-        return self if self.problem.features.landmarks is not None else Weights.nothing(self.problem)
+        return self if self.problem.features.landmarks is not None else Weights.zero(self.problem)
 
     @cached_property
     def certificates(self) -> list[RidgeCertificate]:
@@ -238,10 +238,10 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
     Where they are all rows, corrections are exact but for rounding. Otherwise, and where rounding is too much for that,
     they are found by conjugate gradients with values in `dtype`, until these promise a relative gap of less than tol.
     """
-    yield Weights.nothing(problem)
+    yield Weights.zero(problem)
     found: Normal | None = None
     for found in normal_equations(problem, sample, sample.n <= _FEW):  # noqa: B007 (the last one is the answer)
-        yield Weights.nothing(problem)
+        yield Weights.zero(problem)
     assert found is not None
     matrix, right = scale * found.matrix, scale * found.right
     own = np.arange(len(matrix))
@@ -277,7 +277,7 @@ def by_products(problem: FeatureProblem, diagonal: Array, dtype: Any, tol: float
     `diagonal` is about that of Z'CZ + lambda I. Weights are measured after 1, 2, 4, ... steps: where time ends, less
     than half of the steps are lost.
     """
-    yield Weights.nothing(problem)
+    yield Weights.zero(problem)
     now, before = measured(problem, np.zeros(problem.size)), np.inf
     sizes = np.where(norms(now.residual) > 0.0, norms(now.residual), 1.0)
     while True:
