@@ -40,7 +40,7 @@ from mercer.features import Nystrom, RandomFourier, SpectralMap
 from mercer.features import base as features
 from mercer.gram import PointsGram
 from mercer.kernels import FromFunction, Gaussian
-from mercer.limits import Interrupt, StoppedError, interruptible, look, looking
+from mercer.limits import Interrupt, StoppedError, check_limits, interruptible, stopped_by
 from mercer.parallel import apart, for_each
 from mercer.solution import Status
 from mercer.solvers import Iterate, Solver, StochasticSubgradient, triangular
@@ -338,7 +338,7 @@ class Astray(Solver):
         yield Iterate(beta, problem.gram @ beta)
         done.clear()
         work_or_ring(3)
-        look()
+        check_limits()
 
 
 def test_what_is_known_of_an_answer_is_not_computed_again(monkeypatch):
@@ -377,7 +377,7 @@ def test_a_slow_kernel_is_given_up_at_the_next_row():
     assert machine.predict(X[:3]).shape == (3,)
 
     calls.clear()
-    with pytest.raises(KeyboardInterrupt), looking(None):
+    with pytest.raises(KeyboardInterrupt), stopped_by(None):
         FromFunction(function)(X)  # nobody keeps anything: at once
     assert len(calls) == 1000
 
@@ -400,7 +400,7 @@ def test_threads_stop_at_the_next_piece():
         if task == 5:
             interrupt.asked = True
 
-    with pytest.raises(StoppedError), looking(interrupt):
+    with pytest.raises(StoppedError), stopped_by(interrupt):
         for_each(range(10_000), work, 2)
     assert 6 <= len(begun) <= 7
 
@@ -423,7 +423,7 @@ def test_linear_algebra_is_not_waited_for(monkeypatch):
         SpectralMap().fit(X)
     with pytest.raises(KeyboardInterrupt):
         Nystrom(landmarks=5).fit(X)
-    with pytest.raises(StoppedError), interruptible() as interrupt, looking(interrupt):
+    with pytest.raises(StoppedError), interruptible() as interrupt, stopped_by(interrupt):
         apart(endless)  # where Ctrl-C is a request
     going_on.set()
     assert apart(lambda: 7) == 7
@@ -450,7 +450,7 @@ def test_a_factor_looks_up_between_panels(monkeypatch):
         return factored(A + np.eye(240))
 
     assert_allclose(in_weights(), np.linalg.cholesky(A + np.eye(240)), rtol=1e-9, atol=1e-14)
-    with pytest.raises(StoppedError), looking(Third()):
+    with pytest.raises(StoppedError), stopped_by(Third()):
         in_weights()
     with pytest.raises(ValueError, match="no Cholesky factor"):
         factored(np.full((3, 3), np.nan))

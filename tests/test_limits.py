@@ -27,7 +27,7 @@ from mercer.driver import solve
 from mercer.estimators import fitting, machine, ridge_path
 from mercer.gram import DenseGram, LinearGram, PointsGram, dense
 from mercer.kernels import FromFeatures, FromFunction, Gaussian
-from mercer.limits import NEVER, Deadline, OutOfTimeError, look, require, until, within
+from mercer.limits import NEVER, Deadline, OutOfTimeError, check_limits, require, until, within
 from mercer.losses import Hinge, Logistic, SquaredHinge
 from mercer.parallel import for_each
 from mercer.problem import Problem
@@ -356,7 +356,7 @@ class Rounds(Solver):
             self.begun += 1
             for _ in range(10):  # pieces
                 self.clock.seconds += 0.1 * self.length
-                look()
+                check_limits()
             yield Iterate(np.where(self.begun > self.late, 0.01, 0.0) * problem.y)
 
 
@@ -572,7 +572,7 @@ def test_deadlines(ticking):
     assert end.limited and end.seconds == pytest.approx(1.0, abs=0.01) and not end.passed()
     assert end.part(0.5).at < end.at and end.earlier(0.25).at == end.at - 0.25
     assert NEVER.left() == np.inf and NEVER.part(0.1) is NEVER and not NEVER.passed()
-    look()
+    check_limits()
     require(1e9)  # nobody is in a hurry
     with until(end):
         require(0.5)
@@ -582,9 +582,9 @@ def test_deadlines(ticking):
         ticking.seconds += 1.0
         assert end.left() == 0.0
         with pytest.raises(OutOfTimeError):
-            look()
+            check_limits()
         with until(NEVER):
-            look()
+            check_limits()
 
 
 @pytest.mark.parametrize("threads", [1, 2])

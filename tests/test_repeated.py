@@ -143,7 +143,7 @@ def test_nothing_is_merged_where_it_is_not_worth_it() -> None:
     assert isinstance(merged(X, (task,), Domain.VECTORS, "1GB"), Merged)
     assert merged(X, (task, task), Domain.VECTORS, "1GB") is None
     assert merged(X, (task,), Domain.VALUES, "1GB") is None
-    assert merged(X, (task,), Domain.VECTORS, "1MB") is None
+    assert merged(X, (task,), Domain.VECTORS, "900kB") is None
     assert merged(X[:3000], (Task(y[:3000], Hinge(), C[:3000]),), Domain.VECTORS, "1GB") is None
     X = np.random.default_rng(0).normal(size=X.shape)
     assert merged(X, (task,), Domain.VECTORS, "1GB") is None
@@ -155,7 +155,7 @@ def test_who_names_a_solver_gets_the_points_as_given(small: None) -> None:
     alpha = np.abs(machine.solution_.beta)
     assert alpha.size == len(X)
     alike = SVC().fit(X, y)
-    assert np.count_nonzero(alike.solution_.beta) != np.count_nonzero(alpha)  # the first of equal ones are filled up
+    assert np.abs(np.abs(alike.solution_.beta) - alpha).max() > 1e-3  # there the first of equal ones are filled up
 
 
 @pytest.mark.parametrize("form", ["differ", "first entries repeat", "rows repeat", "sparse"])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mercer import Problem
+from mercer import Problem, amounts
 from mercer.columns import Columns, GivenColumns, padded
 from mercer.kernels import Gaussian
 from mercer.losses import EpsilonInsensitive, Hinge, OneClass, SquaredHinge
@@ -22,7 +24,7 @@ LOSSES = [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1), OneClass()]
 @pytest.fixture(autouse=True)
 def _all_are_many(monkeypatch):
     """Else K of so few points would be held."""
-    monkeypatch.setattr(shard, "FEW", 0)
+    monkeypatch.setattr(shard, "FEW", replace(amounts.FEW, working_set=0))
 
 
 def a_shard(X=FEW, loss=LOSSES[0], dtype=np.float64, memory=1e9, bias=True):
@@ -166,7 +168,7 @@ def test_candidates_violate_most():
 
 
 def test_few_points_are_held(monkeypatch):
-    monkeypatch.setattr(shard, "FEW", N)
+    monkeypatch.setattr(shard, "FEW", replace(amounts.FEW, working_set=N))
     problem, held = a_shard(WIDE)
     assert isinstance(held.whole, GivenColumns) and held.kept is None
     counted = held.whole.counted.values

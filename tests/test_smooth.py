@@ -30,7 +30,7 @@ from .zoo import two_classes
 def way(request, monkeypatch):
     """What conjugate gradients are preconditioned with."""
     if request.param == "some points":
-        monkeypatch.setattr(preconditioner, "_CHEAP_PASSES", 0.1)
+        monkeypatch.setattr(preconditioner, "PASSES_PER_DIGIT", 0.1)
     if request.param == "no preconditioner":
         monkeypatch.setattr(preconditioner, "_MOST_PASSES", -1.0)
 
@@ -130,7 +130,7 @@ def test_the_preconditioner_is_what_it_says(sparse, bias, drawn, monkeypatch):
     X, _ = points(500, 6, sparse, rng)
     X = X.astype(np.float32)
     if drawn:
-        monkeypatch.setattr(preconditioner, "_CHEAP_PASSES", 0.0)
+        monkeypatch.setattr(preconditioner, "PASSES_PER_DIGIT", 0.0)
     penalty, column = float(bias != "free"), {"free": 1.0, "penalised": 0.5, "none": 0.0}[bias]
     rate = rng.random(500) ** 8
     model = Preconditioner(Design(X, 0.0), Bias(column, penalty))

@@ -305,8 +305,8 @@ def test_the_answer_of_a_quadratic_program_is_clean():
 def test_limits_and_names_of_quadratic_programs():
     with pytest.raises(ValueError, match=r"'gurobi_' is not installed; there is: .*clarabel"):
         solve(Problem.of(Linear(), *THREE_POINTS), QP("gurobi_"))
-    many = Problem.of(Linear(), np.ones((6000, 1)), np.ones(6000))
-    with pytest.raises(ValueError, match=r"QP takes up to 5000 variables.*6000.*Decomposition"):
+    many = Problem.of(Linear(), np.ones((7000, 1)), np.ones(7000))
+    with pytest.raises(ValueError, match=r"QP takes up to 6000 variables.*7000.*Decomposition"):
         solve(many, QP())
     assert solver("qp(solver=clarabel)") == QP("clarabel") == solver("qp") == solver('qp(solver="clarabel")')
 

@@ -30,13 +30,23 @@ class AtATime:
 
     temporary_bytes: int = 32_000_000
     """Of temporaries, over all threads."""
+    thread_bytes: int = 6_000_000
+    """Of temporaries of one thread that are used again and again: about what stays in its cache."""
     rows: int = 1024
     entries_for_a_thread: int = 200_000
     """With fewer, a pass over them takes less time than it takes to wake up another thread."""
     sampled_rows: int = 256
     """On which rounding or the time of a pass is measured."""
+    drawn_rows: int = 10_000
+    """On which scales or quantiles are measured, where there are more."""
     arrays: int = 8
     """Of values, that are held together where bytes are few."""
+    copies: int = 4
+    """Of an array that is worked on: itself, what it becomes, and what is needed on the way."""
+    multiplications: int = 4_000_000_000
+    """Of matrices, between two looks at the clock: a fraction of a second."""
+    pair_steps: int = 50_000
+    """Of pair descent, between two looks at the clock: a fraction of a second."""
 
     @property
     def values(self) -> int:
@@ -54,25 +64,47 @@ class Few:
 
     points_exact: int = 1500
     """Kernel values are float64 from the start, and matrices of all points are factored."""
+    working_set: int = 2048
+    """Points of a full working set: their problem is solved as a whole, with all kernel values held."""
     points_held: int = 6000
     """A matrix of all points is held and factored, in seconds."""
+    points_factored: int = 20_000
+    """A matrix of all points is factored once, in a minute."""
     columns: int = 500
     """A matrix of so many rows and columns is factored in milliseconds."""
 
 
-ROUNDING, AT_A_TIME, FEW = Rounding(), AtATime(), Few()
+@dataclass(frozen=True)
+class Shares:
+    """The part of something scarce that one use of it may take: of the time until the deadline, where nothing is gained
+    before the end; of memory; of points.
+    """
+
+    little: float = 0.125
+    some: float = 0.3
+    most: float = 0.6
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Limits of loops that usually end sooner."""
+
+    again: int = 10
+    """What failed for a reason that may pass is tried again so often, and what only prepares for more is refined."""
+    in_vain: int = 50
+    """After so many without progress there will be none."""
+
+
+ROUNDING, AT_A_TIME, FEW, SHARE, ROUNDS = Rounding(), AtATime(), Few(), Shares(), Rounds()
 
 TOLERANCE = 1e-4
 """The relative gap that machines reach, where nobody names one."""
+
+FINE_TOLERANCE = 1e-6
+"""The same of regression in features, where digits cost little."""
 
 A_DIGIT = 0.1
 """What is left of a residual, a gradient or a gap that has gained a digit: inner loops end there."""
 
 MEASURED = 3.0
-"""Times an error that was measured on a sample: elsewhere it may be larger."""
-
-SOME_OF_THE_TIME, MOST_OF_THE_TIME = 0.3, 0.6
-"""Parts of what is left until the deadline, that a piece of work may take which gives nothing before its end."""
-
-COPIES_OF_THE_MEMORY = 0.1
-"""The part of the memory that copies of the points may take."""
+"""Times an error that was measured on a sample, or estimated: elsewhere it may be larger."""

@@ -1,8 +1,8 @@
 """When work has to end: at a deadline, by one clock; or because somebody asks for it, by Ctrl-C.
 
 `until(deadline)` sets a deadline for all that is called inside, in helper threads too, as NumPy's error state is set.
-Loops call `look()` between two bounded pieces of work: it raises OutOfTimeError once the deadline has passed, and
-StoppedError where somebody is `looking` for Ctrl-C, and it has come. What cannot be broken off (a call of LAPACK, a
+Loops call `check_limits()` between two bounded pieces of work: it raises OutOfTimeError once the deadline has passed,
+and StoppedError where Ctrl-C has come and `stopped_by` listens for it. What cannot be broken off (a call of LAPACK, a
 user's function of all points) is not begun unless `require(seconds)` finds time for it: counted work times a rate that
 was measured on a small piece. Whoever has something to give back catches the error. Without a deadline all of this does
 nothing.
@@ -113,7 +113,7 @@ def within(seconds: float | None) -> Deadline:
 
 
 @contextmanager
-def looking(at: Interrupt | None) -> Iterator[None]:
+def stopped_by(at: Interrupt | None) -> Iterator[None]:
     """A context in which work is given up between two pieces, once this interrupt is asked for. None: it goes on."""
     token = _heard.set(at)
     try:
@@ -122,7 +122,7 @@ def looking(at: Interrupt | None) -> Iterator[None]:
         _heard.reset(token)
 
 
-def look() -> None:
+def check_limits() -> None:
     """Raise where the deadline has passed, or where somebody has asked to stop."""
     end = _current.get().at
     if end < inf and clock() >= end:

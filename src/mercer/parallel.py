@@ -19,9 +19,9 @@ from functools import cache, partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeAlias, TypeVar
 
-from .limits import ctrl_c_held, look
+from .limits import check_limits, ctrl_c_held
 
-_GLANCE = 0.05  # seconds between two looks of who waits
+GLANCE = 0.05  # seconds between two looks of who waits
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -210,13 +210,6 @@ def crew_kept() -> Iterator[None]:
                 thread.join()
 
 
-@contextmanager
-def helpers_kept() -> Iterator[None]:
-    """The same, and BLAS has one thread."""
-    with one_blas_thread(), crew_kept():
-        yield
-
-
 def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -> None:
     """Run `work` on every task, on so many threads; the first error (or Ctrl-C, or the deadline) stops the rest and is
     raised.
@@ -225,11 +218,11 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -
     threads = min(threads, len(tasks))
     if threads <= 1:
         for task in tasks:
-            look()
+            check_limits()
             work(task)
         return
     if _place.crew is None or _place.crew.process != os.getpid() or not _held.inside:
-        with helpers_kept():
+        with one_blas_thread(), crew_kept():
             for_each(tasks, work, threads)
         return
     left = iter(tasks)  # each is taken by one thread: `next` of a list is a single operation
@@ -239,7 +232,7 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -
         before, _place.in_task = _place.in_task, True
         try:
             for task in left:
-                look()
+                check_limits()
                 work(task)
                 if errors:
                     return
@@ -280,7 +273,7 @@ class Together:
         """Come back when all tasks are done; an error of any of them is raised by all."""
         for task in self.left:  # each is taken by one thread
             try:
-                look()
+                check_limits()
                 work(task)
             except BaseException as error:
                 self.errors.append(error)
@@ -291,8 +284,8 @@ class Together:
                     self.changed.notify_all()
         with self.changed:
             while self.open:
-                self.changed.wait(_GLANCE)
-                look()
+                self.changed.wait(GLANCE)
+                check_limits()
         if self.errors:
             raise self.errors[0]
 
@@ -330,9 +323,9 @@ def apart(work: Callable[[], Result]) -> Result:
     threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
     while True:
         try:
-            result = done.get(timeout=_GLANCE)
+            result = done.get(timeout=GLANCE)
         except Empty:
-            look()
+            check_limits()
         else:
             return result()
 

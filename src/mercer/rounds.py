@@ -17,9 +17,9 @@ from . import limits
 from .costs import PROBE, Costs, best_part, cheaply_checked
 from .examination import Near, examine
 from .inseparable import may_be_inseparable
-from .limits import Deadline, Interrupt, OutOfTimeError, StoppedError, heeded, looking, now, until
+from .limits import Deadline, Interrupt, OutOfTimeError, StoppedError, heeded, now, stopped_by, until
 from .losses import HardMargin
-from .parallel import helpers_kept
+from .parallel import crew_kept, one_blas_thread
 from .problem import Problem, require_in_range
 from .solution import Certificate, Joint, Solution, Status, Step
 from .solvers import Iterate, Solver
@@ -90,7 +90,7 @@ class Run:
         generator = in_time(problem, solver, start) if limited else solver.iterates(problem, start)
         scores: Array | None = None
         self.followed = now() - self.began
-        with nullcontext() if solver.factors else helpers_kept(), looking(self.interrupt):
+        with nullcontext() if solver.factors else one_blas_thread(), crew_kept(), stopped_by(self.interrupt):
             while self.status is None:
                 try:
                     with self._in_time() if limited else _NO_LIMIT:
@@ -154,7 +154,7 @@ class OneColumn(Run):
     def ready(self, solver: Solver) -> Solver:
         """The same, once it is known whether the kernel is in doubt."""
         try:
-            with until(self.deadline) if self.deadline.limited else _NO_LIMIT, looking(self.interrupt):
+            with until(self.deadline) if self.deadline.limited else _NO_LIMIT, stopped_by(self.interrupt):
                 self.doubt = self.problem.gram.doubt
         except StoppedError:  # f is a constant now, whose gap holds with any kernel
             self.break_off()
@@ -177,7 +177,7 @@ class OneColumn(Run):
 
     def judge(self, iterate: Iterate, stop: Status | None) -> Array:
         """Certify the iterate, and see whether that is the end; K beta is given back."""
-        with looking(None if stop else self.interrupt):  # what is begun is finished
+        with stopped_by(None if stop else self.interrupt):  # what is begun is finished
             scores = self._certify(iterate, stop)
         assert self.certificate is not None
         self.status = self.certificate.proved(self.tol) or stop
@@ -360,7 +360,7 @@ class SeveralColumns(Run):
 
     def judge(self, iterate: Any, stop: Status | None) -> None:
         """Certify each column; the best answer so far is kept."""
-        with looking(None):
+        with stopped_by(None):
             iterate = iterate.stopped() if iterate.working else iterate
             if self.best is None or iterate.better(self.best):
                 self.best = iterate

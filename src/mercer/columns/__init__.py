@@ -10,12 +10,12 @@ from .between import square_of as square_of
 from .between import value_seconds as value_seconds
 from .between import votes_between as votes_between
 from .columns import BLOCK as BLOCK
+from .columns import PIECE as PIECE
 from .columns import SCRATCH as SCRATCH
 from .columns import Columns as Columns
 from .columns import multiply as multiply
 from .columns import padded as padded
 from .columns import pieces as pieces
 from .columns import sums_between as sums_between
-from .given import FEW as FEW
 from .given import GivenColumns as GivenColumns
 from .kept import Kept as Kept

@@ -13,6 +13,8 @@ from ..kernels.pairwise import raise_to
 from ..types import Array, Index, Points
 from .way import AnyWay, Ready, Way
 
+_TILES = 3  # Temporaries of the size of a block: its values once more, and two results on the way.
+
 
 @dataclass(frozen=True, eq=False)
 class InParts:
@@ -81,7 +83,7 @@ class _Around(Way[Ready]):
 
     def __init__(self, inner: AnyWay, dtype: DTypeLike) -> None:
         self.inner, self.dtype = inner, np.dtype(dtype)
-        self.cost, self.bytes_a_point, self.tiles = inner.cost + 1.0, inner.bytes_a_point, 3 + inner.tiles
+        self.cost, self.bytes_a_point, self.tiles = inner.cost + 1.0, inner.bytes_a_point, _TILES + inner.tiles
         self.symmetric = inner.symmetric
 
     def prepared(self, X: Points) -> Points:
@@ -131,7 +133,7 @@ class Cosines(Way[Weighed]):
 
     def __init__(self, kernel: Normalized, inner: AnyWay) -> None:
         self.kernel, self.inner, self.dtype = kernel, inner, inner.dtype
-        self.cost, self.tiles, self.symmetric = inner.cost + 1.0, 3 + inner.tiles, inner.symmetric
+        self.cost, self.tiles, self.symmetric = inner.cost + 1.0, _TILES + inner.tiles, inner.symmetric
         self.bytes_a_point = inner.bytes_a_point + 2.0 * self.dtype.itemsize
 
     def prepared(self, X: Points) -> Points:

@@ -39,8 +39,6 @@ from .columns import (
 from .tiles import Tiles
 from .way import core
 
-_HELD_BYTES = 2**23  # One thread uses values of so many bytes, and then computes others in their place.
-
 
 class Between:
     """k(x_i, z_j) for points z_j that are ready: some rows x_i at a time, each call by one thread.
@@ -77,8 +75,10 @@ class Between:
 
 
 def rows_held(columns: int, dtype: DTypeLike) -> int:
-    """How many rows of so many values a thread holds; no fewer than pay for their call."""
-    return max(BLOCK, min(AT_A_TIME.rows, _HELD_BYTES // (columns * np.dtype(dtype).itemsize)))
+    """How many rows of so many values a thread holds, uses, and computes others in their place; no fewer than pay for
+    their call.
+    """
+    return max(BLOCK, min(AT_A_TIME.rows, AT_A_TIME.thread_bytes // (columns * np.dtype(dtype).itemsize)))
 
 
 def block(kernel: Kernel, X: Points, Z: Points = None) -> Array:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ..amounts import AT_A_TIME
 from ..kernels import Kernel
 from ..kernels.points import count, is_sparse, take
 from ..types import Array, Index, Points
 from .way import Way
 
-_SIDE = 512  # points of a tile
+_SIDE = AT_A_TIME.rows // 2  # Points of a tile.
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,7 @@ class Blocks(Way[Some]):
     def __init__(self, kernel: Kernel, X: Points, dtype: DTypeLike, cost: float) -> None:
         self.kernel, self.dtype, self.cost = kernel, np.dtype(dtype), cost
         self.tiles = 2 + kernel.tiles
-        self.bytes_a_point = 4.0 * kernel.scratch_width(X) * self.dtype.itemsize
+        self.bytes_a_point = float(AT_A_TIME.copies) * kernel.scratch_width(X) * self.dtype.itemsize
 
     def rows(self, X: Points, index: Index) -> Some:
         some = take(X, index)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .._core.forms import Form, Map, Summed
+from .._core.reference import HEAVY
 from ..amounts import AT_A_TIME
 from ..kernels import (
     Chi2,
@@ -38,11 +39,15 @@ from .way import AnyWay
 
 _LOG2E = log2(np.e)
 _DENSE_ENTRIES = 60_000_000  # Smaller sets of sparse points are packed as dense ones, where values then cost less.
-_FAR_SINGLE, _FAR_DOUBLE = 11.5, 1e3  # From this gamma |x|^2 on, products of sparse points have too few digits.
-_NEAR = 16.0  # gamma |x|^2, in halvings of k, up to which products in float64 cost k no more than ten last digits.
+_NEAR = 16.0
+"""gamma |x|^2, in halvings of k, up to which float64 products serve: they cost k no more than four bits."""
+_FAR_SINGLE, _FAR_DOUBLE = HEAVY[np.dtype(np.float32).itemsize], 1e3
+"""The same of sparse points, which have nothing but products, until too few digits are left: float32 up to where native
+rows go by differences, float64 until ten of its 53 bits are lost.
+"""
 _PYTHON = 1e4  # Multiply-adds that a call of a Python function costs.
 _PER_COORDINATE, _PER_VALUE = 4.0, 20.0  # Multiply-adds of a kernel's own `fill`.
-_MATERN = {0.5: Map.MATERN12, 1.5: Map.MATERN32, 2.5: Map.MATERN52}
+_MATERN = Map.MATERN12, Map.MATERN32, Map.MATERN52  # by the whole part of nu
 
 
 def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike, exact: bool = False) -> AnyWay:
@@ -66,7 +71,7 @@ def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike, exact: bool
         return Blocks(kernel, X, dtype, cost)
     gaussian = form.way == Summed.SQUARES and form.map == Map.EXPONENTIAL
     if gaussian and not exact and all(map(_zeros_and_ones, sets)):
-        words = -(-width(X) // (8 * np.dtype(dtype).itemsize))
+        words = -(-width(X) // np.finfo(dtype).bits)
         return Bits(Form(Summed.COUNTS, Map.EXPONENTIAL, form.factor), words, dtype)
     if all(map(is_sparse, sets)):
         sparse = _sparse(kernel, form, sets, np.dtype(dtype))
@@ -124,7 +129,7 @@ def _form(kernel: Kernel) -> Form | None:
         case Laplacian():
             return Form(Summed.DISTANCES, Map.EXPONENTIAL, -float(kernel.gamma) * _LOG2E)
         case Matern():
-            return Form(Summed.SQUARES, _MATERN[kernel.nu], sqrt(2.0 * kernel.nu) / float(kernel.length_scale))
+            return Form(Summed.SQUARES, _MATERN[int(kernel.nu)], sqrt(2.0 * kernel.nu) / float(kernel.length_scale))
         case Intersection():
             return Form(Summed.MINIMA)
         case Chi2():

@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .._core.reference import CHUNK
-from ..amounts import AT_A_TIME
+from ..amounts import AT_A_TIME, FEW, SHARE
 from ..kernels import Kernel
 from ..kernels.points import Chosen, count, require_no_overflow
-from ..limits import look, now
+from ..limits import check_limits, now
 from ..memory import DOUBLE
 from ..parallel import for_each, thread_count
 from ..types import Array, DType, Index, Points
@@ -37,27 +37,22 @@ from .tiles import Tiles
 from .way import AnyWay, Ready, Task, core
 
 BLOCK = 96  # rows that native loops add up before they reach a sum: batches of any number of blocks give the same bits
-BATCH = 22 * BLOCK  # rows made ready at a time, at most
+BATCH = -(-FEW.working_set // BLOCK) * BLOCK  # rows made ready at a time, at most: those of a working set
 _FILLED = 2 * BLOCK  # rows filled at a time: memory that is new is slow, and the clock is looked at in between
 PIECE = 1536  # columns of one task: whole panels of every precision,
 _IN_CACHE = 200_000  # or as many as take so many bytes
-PANEL = 48
+PANEL = BLOCK // 2
 SCRATCH = AT_A_TIME.temporary_bytes
 _PIECES = _SHARES = 3  # Pieces of work for each thread; rows, columns and values have a third of the temporaries.
 SIDE = 5 * BLOCK  # Points of a tile of a square.
-_MIRRORED = 96.0  # multiply-adds: to mirror a value costs more
-_FEW = 512  # rows; sums over so few are those of predictions, to the last bit
 _FEW_VALUES = 1000  # To find a faster way of so few would take longer than to compute them.
-_SYMMETRIC = 6e6  # bytes of temporaries of a thread that uses values twice
-_STRIPS = 16  # of a symmetric product, at most: each has sums of its own
-_SUMS_OF_STRIPS = 8  # of K V with several columns, whatever the number of threads,
-_SUMS = 4.0 * SCRATCH  # of so many bytes, at most
-CHEAP = 70.0  # multiply-adds: a value costs as much as reading it from memory
+_SUMS = AT_A_TIME.arrays  # Each of so many strips of K has sums of its own, whatever the number of threads,
+_SUMS_BYTES = 2 * SCRATCH  # of so many bytes in all, at most.
+CHEAP = 70.0  # multiply-adds: a value costs as much as reading it from memory, or writing it in a second place
 DEAR = 200.0  # it costs more than looking for it there
 
-_PROBE_ROWS = {False: (16, 128), True: (2, 16)}  # of blocks that are timed, one after the other,
-PROBE_COLUMNS = {False: 8192, True: 16}  # with so many columns; fewer, where the kernel is a user's own function
-_PROBE_SECONDS = 0.003  # until one takes so long
+PROBE_COLUMNS = {False: 8192, True: 16}  # of blocks that are timed; fewer, where the kernel is a user's own function
+_PROBE_SECONDS = 0.003  # They have more and more rows, until one takes so long.
 
 
 @dataclass(eq=False)
@@ -147,16 +142,17 @@ class Columns:
         serial = self.kernel.serial
         narrow = self.narrow(self.at[: PROBE_COLUMNS[serial]], self.threads)
         narrow.ready()
-        for most in _PROBE_ROWS[serial]:
-            rows = self.at[:most]
+        size = 2 if serial else int(SHARE.little * BLOCK)
+        while True:
+            rows = self.at[:size]
             out, ends = np.empty((rows.size, narrow.n), self.dtype), [now()]
             for _ in range(1 if serial else 2):
                 narrow.fill(rows, out, np.arange(rows.size))
                 ends.append(now())
             seconds = min(after - before for before, after in pairwise(ends))
-            if seconds >= _PROBE_SECONDS:
-                break
-        return seconds / out.size
+            if seconds >= _PROBE_SECONDS or size >= BLOCK:
+                return seconds / out.size
+            size *= 2
 
     def fill(self, rows: Index, out: Array, slots: Index) -> None:
         """out[slots] <- k(rows, columns)."""
@@ -194,7 +190,7 @@ class Columns:
     def square(self, rows: Index, out: Array) -> None:
         """out <- k(rows, rows), into the upper left corner; half of it by symmetry, where that costs less."""
         way = self.way
-        half = way.cost > _MIRRORED or not way.symmetric
+        half = way.cost > CHEAP or not way.symmetric
         side = min(SIDE, self.batch)
         wide = side if half else PANEL * int(max(side, min(PIECE, _IN_CACHE / max(way.bytes_a_point, 1.0))) // PANEL)
         tops, lefts = pieces(rows.size, side if half else side // 2), pieces(rows.size, wide)
@@ -229,7 +225,7 @@ class Columns:
         others, own = np.ones(at.size, bool), np.full(self.n, -1)
         own[at] = np.arange(at.size)
         once, own = np.array_equal(own[at], np.arange(at.size)), own[rows]
-        worth = V.shape[1] == 1 and rows.size > _FEW and self.scratch >= _SYMMETRIC
+        worth = V.shape[1] == 1 and rows.size > SIDE and self.scratch >= AT_A_TIME.thread_bytes
         if worth and once and (own >= 0).all():
             out[0, own] = self._symmetric_product(self.at[rows], np.ascontiguousarray(V[:, 0]), way)
             others[own] = False
@@ -249,8 +245,8 @@ class Columns:
 
     def _symmetric_product(self, rows: Index, v: Array, way: AnyWay) -> Array:
         """The same among the rows: each strip of them meets those that follow, and each value is used twice."""
-        X, strips = way.prepared(self.X), pieces(rows.size, max(PIECE, -(-rows.size // _STRIPS)))
-        batch, piece = sizes(way, _SYMMETRIC)
+        X, strips = way.prepared(self.X), pieces(rows.size, max(PIECE, -(-rows.size // (2 * _SUMS))))
+        batch, piece = sizes(way, AT_A_TIME.thread_bytes)
         sums = np.zeros((len(strips), rows.size))
 
         def task(number: int) -> None:
@@ -276,15 +272,15 @@ def multiply(columns: Columns, V: Array, dtype: DTypeLike) -> Array:
         return columns.product(np.arange(n), V, np.arange(n), dtype)
     way = columns.way if np.dtype(dtype) == columns.dtype else columns.precise
     X, V = way.prepared(columns.X), np.ascontiguousarray(V, way.dtype)
-    side = max(BLOCK, min(SIDE, int(columns.scratch / columns.threads / max(3.0 * way.bytes_a_point, 1.0))))
+    side = max(BLOCK, min(SIDE, int(columns.scratch / columns.threads / max(_SHARES * way.bytes_a_point, 1.0))))
     strips = pieces(n, side)
-    sums = np.zeros((_SUMS_OF_STRIPS, n, many))
+    sums = np.zeros((_SUMS, n, many))
 
     def task(own: int) -> None:
         total, tile = sums[own], np.empty((side, side), way.dtype)
-        turns = (own, 2 * _SUMS_OF_STRIPS - 1 - own)  # long strips and short ones: as much work for everybody
-        for number in [i for i in range(len(strips)) if i % (2 * _SUMS_OF_STRIPS) in turns]:
-            look()
+        turns = (own, 2 * _SUMS - 1 - own)  # long strips and short ones: as much work for everybody
+        for number in [i for i in range(len(strips)) if i % (2 * _SUMS) in turns]:
+            check_limits()
             top = strips[number]
             rows, every = way.rows(X, columns.at[top]), np.arange(top.stop - top.start)
             for left in strips[number:]:
@@ -294,14 +290,14 @@ def multiply(columns: Columns, V: Array, dtype: DTypeLike) -> Array:
                 if left != top:
                     total[left] += values.T @ V[top]
 
-    for_each(range(_SUMS_OF_STRIPS), task, columns.threads)
+    for_each(range(_SUMS), task, columns.threads)
     columns.counted.values += n * (n + side) // 2
     return np.asarray(sums.sum(axis=0))
 
 
 def _worth(columns: Columns, many: int) -> bool:
     """Whether there are enough points, and room for the sums; symmetric to the last digit is only what we computed."""
-    roomy = DOUBLE * _SUMS_OF_STRIPS * many * columns.n <= min(_SUMS, _SUMS * columns.scratch / SCRATCH)
+    roomy = DOUBLE * _SUMS * many * columns.n <= _SUMS_BYTES * min(1.0, columns.scratch / SCRATCH)
     return columns.n > SIDE and roomy and columns.kernel.symmetric
 
 

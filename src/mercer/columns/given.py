@@ -11,8 +11,6 @@ from ..types import Array, Index, Points
 from .columns import Columns, Counted
 from .way import core
 
-FEW = 2500  # points, of which all values are computed, by symmetry, and held
-
 
 class GivenColumns(Columns):
     """The verbs of `Columns` on a matrix K, of which nothing has to be computed. K may be wider and longer than n."""

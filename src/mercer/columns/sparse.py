@@ -11,7 +11,9 @@ from .._core.forms import Form, Summed
 from .._core.reference import PANEL
 from ..amounts import AT_A_TIME
 from ..types import Array, Index, Points
-from .way import Way, core
+from .way import CURVED, Way, core
+
+_ANYWHERE = 20.0  # To add somewhere in memory costs as much as so many multiply-adds in order.
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +40,9 @@ class Inverted(Way[Entries]):
         starts = range(0, max(X.indices.size, 1), AT_A_TIME.values)
         counts = [np.bincount(X.indices[start : start + AT_A_TIME.values], minlength=X.shape[1]) for start in starts]
         frequency = np.sum(counts, axis=0) / X.shape[0]
-        self.cost = (
-            20.0 * float((frequency * frequency).sum()) + 4.0
-        )  # an addition somewhere costs as much as 20 in order
-        self.bytes_a_point = X.nnz / X.shape[0] * (4.0 + self.dtype.itemsize) + self.dtype.itemsize
+        self.cost = _ANYWHERE * float((frequency * frequency).sum()) + CURVED
+        entry = np.dtype(np.int32).itemsize + self.dtype.itemsize
+        self.bytes_a_point = X.nnz / X.shape[0] * entry + self.dtype.itemsize
 
     def rows(self, X: Points, index: Index) -> Entries:
         part = X[index].astype(self.dtype, copy=False)

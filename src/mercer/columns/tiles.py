@@ -12,17 +12,17 @@ from numpy.typing import DTypeLike
 
 from .._core.forms import Form, Map, Summed
 from .._core.reference import GROUP, HEAVY, PANEL, SPAN
+from ..amounts import AT_A_TIME
 from ..kernels.pairwise import dense
 from ..kernels.points import is_sparse
 from ..types import Array, Index, Points
-from .way import Task, Way, core
+from .way import CURVED, Task, Way, core
 
-_ENTRIES = 100_000  # of zeros and ones that are packed at a time
 _FAR = 20.0  # halvings of k, beyond which errors of the distance hardly matter
 _SUMMED = GROUP + 2.0  # roundings of a weight, and of the sum over a group
 _ROUNDED = 9.0  # roundings on the way from coordinates to t, beside those of the sum
 _BY_BITS = 3.0  # the same, where the sum is a count: of the factor and of two products
-_DRIFT = _POLYNOMIAL = _CURVED = 4.0  # see `errors`; multiply-adds that an exponential or a root costs beside the sum
+_DRIFT = _POLYNOMIAL = 4.0  # see `errors`
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +43,8 @@ class Tiles(Way[Packed]):
         self.form, self.centre, self.factor, self.dtype = form, centre, float(factor), np.dtype(dtype)
         self.tiled = form, centre, float(factor)  # as native functions take it that pack points themselves
         self.roundings = min(centre.size, SPAN) + centre.size / SPAN + _ROUNDED
-        self.cost = centre.size * (1.0 if form.way == Summed.PRODUCTS else 2.0) + _CURVED
-        self.panel = PANEL * 4 // self.dtype.itemsize
+        self.cost = centre.size * (1.0 if form.way == Summed.PRODUCTS else 2.0) + CURVED
+        self.panel = PANEL * np.dtype(np.float32).itemsize // self.dtype.itemsize
         self.bytes_a_point = float((centre.size + 1) * self.dtype.itemsize)
         self.symmetric = form.way != Summed.CHI2  # a z / (a + z) is taken without overflow
 
@@ -110,12 +110,12 @@ class Bits(Tiles):
 
     def __init__(self, form: Form, words: int, dtype: DTypeLike) -> None:
         super().__init__(form, np.zeros(words), 0.0, dtype)
-        self.cost, self.roundings = 2.0 * words + _CURVED, _BY_BITS
+        self.cost, self.roundings = 2.0 * words + CURVED, _BY_BITS
 
     def prepared(self, X: Points) -> Array:
-        size, octets = self.dtype.itemsize, -(-X.shape[1] // 8)
+        size, octets = self.dtype.itemsize, np.packbits(np.zeros(X.shape[1], bool)).size
         words = np.zeros((X.shape[0], -(-octets // size) * size), np.uint8)
-        step = max(1, _ENTRIES // max(X.shape[1], 1))
+        step = max(1, AT_A_TIME.entries_for_a_thread // max(X.shape[1], 1))
         for start in range(0, X.shape[0], step):  # sparse points are dense here, a few at a time
             words[start : start + step, :octets] = np.packbits(dense(X[start : start + step]) != 0, axis=1)
         return words.view(f"u{size}")

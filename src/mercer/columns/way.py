@@ -18,6 +18,7 @@ from .._core.core import CHOICE
 from ..types import Array, DType, Index, Points
 
 core = CHOICE.functions
+CURVED = 4.0  # multiply-adds that an exponential or a root costs beside the sum
 
 
 class Ready(Protocol):

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..amounts import COPIES_OF_THE_MEMORY
+from ..amounts import SHARE
 from ..kernels import Kernel, Linear
 from ..kernels.points import is_sparse
 from ..memory import DOUBLE
@@ -38,7 +38,7 @@ def centre_of(kernel: Kernel, X: Points, tasks: Sequence[Task], room: float) -> 
 
 def far_centre(X: Points, weight: Array, budget: int) -> Array | None:
     """For ridge regression: the weighted mean, where points are far from the origin and memory has room for a copy."""
-    if is_sparse(X) or DOUBLE * X.size > COPIES_OF_THE_MEMORY * budget:
+    if is_sparse(X) or DOUBLE * X.size > SHARE.little * budget:
         return None
     mass = weight.sum()
     with np.errstate(all="ignore"):  # of huge values there may be no mean

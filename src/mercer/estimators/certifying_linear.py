@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_array, check_consistent_length
 
+from ..amounts import FINE_TOLERANCE
 from ..driver import solve
 from ..gram import LinearGram
 from ..kernels.points import count, row_weights
@@ -26,7 +27,7 @@ from ..types import Array, Points
 from .checks import classes_of, name_of
 
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
-BOUND = 1e-6
+BOUND = FINE_TOLERANCE
 """The relative gap that is reached for machines of others, whose own tolerance says nothing of it."""
 
 

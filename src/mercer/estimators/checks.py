@@ -21,6 +21,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from ..amounts import A_DIGIT, AT_A_TIME
 from ..kernels import Kernel
 from ..kernels.adaptive import Adaptive
 from ..kernels.points import Domain, count, is_finite, is_sparse, row_weights, take
@@ -30,8 +31,8 @@ from ..types import Array, Index, Points
 
 _OURS = ("mercer", "sklearn")
 APART = 1000.0  # Scales that differ by so many times: the column with the smaller one is hardly seen.
-SAMPLE = 10_000  # Rows, evenly spaced, that are looked at where there are more.
-LEFT = 0.95  # No more than this part of the rows may differ, or to take equal ones as one is not worth its while.
+LEFT = 1.0 - A_DIGIT
+"""No more than this part of the rows may differ, or to take equal ones as one is not worth its while."""
 _FLOATS = (np.float64, np.float32)
 _FINE = (Status.CONVERGED, Status.INDEFINITE, Status.INFEASIBLE)
 
@@ -110,7 +111,7 @@ def seldom_equal(X: Points) -> bool:
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f" or X.shape[1] == 0:
         return False
     first = np.sort(X[:, 0])
-    return int(np.count_nonzero(first[1:] != first[:-1])) >= LEFT * first.size
+    return bool(np.count_nonzero(first[1:] != first[:-1]) >= LEFT * first.size)
 
 
 def require_here(owner: Any, X: Any) -> None:
@@ -268,8 +269,8 @@ def _far_apart(X: Points) -> tuple[tuple[int, float], tuple[int, float]] | None:
 
     Both must be: a column that is nearly always 0 deviates little, but its scale may be that of the others.
     """
-    if count(X) > SAMPLE:
-        X = take(X, np.linspace(0, count(X) - 1, SAMPLE).astype(int))
+    if count(X) > AT_A_TIME.drawn_rows:
+        X = take(X, np.linspace(0, count(X) - 1, AT_A_TIME.drawn_rows).astype(int))
     with np.errstate(all="ignore"):  # what overflows is no scale to speak of, and others say so
         ends = [X.min(axis=0), X.max(axis=0)]
         low, high = [np.asarray(end.toarray().ravel() if is_sparse(X) else end, np.float64) for end in ends]

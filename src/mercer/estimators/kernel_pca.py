@@ -14,6 +14,7 @@ from ..kernels import Gaussian
 from ..kernels.points import common_dtype, count, is_sparse
 from ..memory import DOUBLE, BudgetError, format_bytes, parse_bytes
 from ..params import require_integer
+from ..solvers.ridge.linear_system import TIGHT
 from ..types import Array, Points
 from .checks import BOTH, POSITIVE, require_settings
 from .ridge import KernelRidge
@@ -122,7 +123,7 @@ class KernelPCA(KernelMap):
                 "KernelPCA: there is no way back to sparse points or objects: fit_inverse_transform=False."
             )
         components = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
-        ridge = KernelRidge(self.kernel_, alpha=self.alpha, solver="cholesky", tol=1e-9)
+        ridge = KernelRidge(self.kernel_, alpha=self.alpha, solver="cholesky", tol=TIGHT)
         ridge.fit(components, np.asarray(X, np.float64))
         self.X_transformed_fit_, self.dual_coef_ = components, ridge.dual_coef_
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
 
-from ..amounts import TOLERANCE
+from ..amounts import AT_A_TIME, TOLERANCE
 from ..gram import Gram, LinearGram
 from ..kernels import Kernel, Linear
 from ..kernels.points import Domain
@@ -39,7 +39,6 @@ from .hints import NO_PROBABILITIES, Absent
 from .machine import Machine
 from .tasks import Training
 
-_COPIED_BYTES = 4_000_000  # Points of no more than so many bytes may be copied.
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "logistic": Logistic()}
 
 
@@ -223,7 +222,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
         """A large X is not copied."""
         if self.solver is not None:
             return None
-        return centre_of(training.kernel, training.points, training.tasks, _COPIED_BYTES)
+        return centre_of(training.kernel, training.points, training.tasks, AT_A_TIME.thread_bytes)
 
     def _gram(self, training: Training) -> Gram:
         return LinearGram(training.points, float(self.bias == "penalised"))

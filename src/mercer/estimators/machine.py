@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from ..amounts import COPIES_OF_THE_MEMORY, SOME_OF_THE_TIME
+from ..amounts import SHARE
 from ..arithmetic import DefaultArithmetic
 from ..columns import sums_between
 from ..gram import Gram, PointsGram, unformed
@@ -27,7 +27,7 @@ from ..kernels import Kernel, Linear, Polynomial
 from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import linear_scores, linear_weights
 from ..kernels.points import Domain, common_dtype, count, objects, require_columns, take
-from ..limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, looking, now, until, within
+from ..limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, now, stopped_by, until, within
 from ..memory import parse_bytes
 from ..parallel import crew_kept
 from ..params import RebuildsParameters
@@ -133,7 +133,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             posed = replace(posed, points=posed.points - centre)
         expansion, Z = None, None
         if isinstance(posed.kernel, Polynomial) and self.solver is None:
-            room = COPIES_OF_THE_MEMORY * parse_bytes(self.memory)
+            room = SHARE.little * parse_bytes(self.memory)
             expansion, Z = expanded_points(posed.kernel, posed.points, posed.tasks, room)
         kept = None if checkpoint is None else Checkpoint(checkpoint, posed, posed.points)
         if expansion is None:
@@ -162,9 +162,9 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         kernel, points = posed.kernel, posed.points
         within_time: AbstractContextManager[Any] = nullcontext()
         if deadline.limited:
-            within_time = until(NEVER if kernel.domain is Domain.VALUES else deadline.part(SOME_OF_THE_TIME))
+            within_time = until(NEVER if kernel.domain is Domain.VALUES else deadline.part(SHARE.some))
         try:
-            with looking(interrupt), within_time:
+            with stopped_by(interrupt), within_time:
                 gram = self._gram(posed)
                 if not deadline.limited:
                     _ = gram.doubt
@@ -194,9 +194,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         """What to subtract from the points of a linear machine, where the answer is the same."""
         if self.solver is not None:
             return None
-        return centre_of(
-            training.kernel, training.points, training.tasks, COPIES_OF_THE_MEMORY * parse_bytes(self.memory)
-        )
+        return centre_of(training.kernel, training.points, training.tasks, SHARE.little * parse_bytes(self.memory))
 
     def _pack(self, betas: list[Array], sizes: list[int]) -> Array:
         """The coefficients of all problems as rows over the points; classes of these sizes follow one another."""

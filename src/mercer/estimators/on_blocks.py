@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d, validate_data
 
+from ..amounts import AT_A_TIME
 from ..arithmetic import by_default
 from ..kernels import Gaussian, Kernel
 from ..kernels import kernel as as_kernel
@@ -24,7 +25,7 @@ from ..solvers import solver as as_solver
 from ..solvers.newton import NystromNewton
 from ..solvers.spread_decomposition import SpreadDecomposition
 from ..types import Array
-from .checks import SAMPLE, advise, keeping, sample_weights, warn_of, warn_of_gaps
+from .checks import advise, keeping, sample_weights, warn_of, warn_of_gaps
 from .fitting import fit_machines
 from .logistic import KernelLogistic
 from .machine import Machine
@@ -141,7 +142,7 @@ def _training(machine: Machine, engine: Engine, y: Any, sample_weight: Any) -> T
     order, group, tasks = machine._plan(None if y is None else y[rows], weight[rows])
     rows = rows if order is None else rows[order]
     points = everything.chosen(rows)
-    some = np.linspace(0, rows.size - 1, min(rows.size, SAMPLE)).astype(int)
+    some = np.linspace(0, rows.size - 1, min(rows.size, AT_A_TIME.drawn_rows)).astype(int)
     sample = points[some]
     advise(machine, kernel, sample)
     kernel.check(sample, "X")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..amounts import AT_A_TIME, COPIES_OF_THE_MEMORY, ROUNDING
+from ..amounts import AT_A_TIME, FEW, ROUNDING, SHARE
 from ..columns import pieces
 from ..kernels.points import Domain, count, is_sparse, nbytes, take
 from ..losses import EpsilonInsensitive, Hinge, OneClass
@@ -25,7 +25,7 @@ from .checks import LEFT
 
 _LARGEST = int(np.iinfo(np.uint64).max)
 _LINEAR = (Hinge, EpsilonInsensitive, OneClass)  # between bounds of -C, 0 and C
-_FEWEST = 4000  # Of fewer points there is little to gain.
+_FEWEST = 2 * FEW.working_set  # Of fewer points there is little to gain.
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def merged(points: Points, tasks: tuple[Task, ...], domain: Domain, memory: Any)
     if np.count_nonzero(np.diff(np.sort(numbers))) >= LEFT * numbers.size:
         return None
     first, place = distinct(points, task.y, numbers)
-    if first.size > LEFT * place.size or nbytes(points) > COPIES_OF_THE_MEMORY * parse_bytes(memory):
+    if first.size > LEFT * place.size or nbytes(points) > SHARE.little * parse_bytes(memory):
         return None
     C = np.bincount(place, task.C)
     return Merged(take(points, first), replace(task, y=task.y[first], C=C), task, place)

@@ -13,12 +13,13 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length
 
+from ..amounts import FINE_TOLERANCE
 from ..driver import solve
 from ..kernels import Gaussian, Kernel, Linear
 from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import linear_weights
 from ..kernels.points import Domain, count, objects, take
-from ..limits import Deadline, Interrupt, looking, until
+from ..limits import Deadline, Interrupt, stopped_by, until
 from ..memory import parse_bytes
 from ..params import random_generator, suggestion
 from ..progress import Watch
@@ -27,7 +28,7 @@ from ..solution import Joint, Solutions, worst
 from ..solvers import ConjugateGradient, NystromCG
 from ..solvers.ridge import Ridge
 from ..solvers.ridge.linear_system import AllTargets, RidgeSolver
-from ..solvers.ridge.posed import SOLVED, TARGET, is_chunks, of_arrays, of_chunks
+from ..solvers.ridge.posed import TARGET, is_chunks, of_arrays, of_chunks
 from ..solvers.ridge.ridge_auto import choose_ridge, landmarks_within
 from ..types import Array, Index, Points
 from .centring import far_centre
@@ -141,7 +142,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         alpha: float | str = 1.0,
         bias: bool = False,
         solver: Any = None,
-        tol: float = SOLVED,
+        tol: float = FINE_TOLERANCE,
         alphas: Any = None,
         loo: bool = False,
         memory: int | float | str = "2GB",
@@ -177,7 +178,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         for earlier in ("path_", "loo_residuals_"):  # are there only where this fit finds them
             self.__dict__.pop(earlier, None)
         if self.alpha == "loo":
-            with looking(interrupt), until(deadline.part(_PATH_SHARE)):
+            with stopped_by(interrupt), until(deadline.part(_PATH_SHARE)):
                 self.path_ = path_of(training.problem, training.solver, grid_of(training.problem, self.alphas))
             self.alpha_ = self.path_.best
         else:
@@ -192,7 +193,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
             warn_of(solutions.found.doubt)
         answer = RidgeAnswer(list(solutions))
         if problem.loo or not isinstance(solutions.found, AllTargets):  # there is more to find
-            with looking(interrupt), until(deadline):
+            with stopped_by(interrupt), until(deadline):
                 answer = answered(problem, solutions)
         self._keep_answer(training, answer)
 

@@ -12,7 +12,7 @@ from ..amounts import A_DIGIT, AT_A_TIME
 from ..columns import sums_between, value_seconds
 from ..kernels import Kernel
 from ..kernels.points import count
-from ..limits import STOPPED, deadline, look
+from ..limits import STOPPED, check_limits, deadline
 from ..solution import Joint, Solution
 from ..solvers.conjugate_gradients import norms
 from ..solvers.ridge import Ridge
@@ -68,7 +68,7 @@ def _of_weights(ridge: Ridge, best: Weights, solutions: list[Solution]) -> Ridge
         if ridge.loo and best.exact:
             residuals = residuals_from_weights(problem, best)
         if landmarks is not None and best.exact:
-            look()
+            check_limits()
             left_out = _left_out(problem, best)
     spread = WeightsSpread.of(problem, best) if best.inverse is not None else None
     return RidgeAnswer(solutions, landmarks, best.w if landmarks is None else None, spread, residuals, left_out)

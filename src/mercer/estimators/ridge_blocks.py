@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from ..amounts import ROUNDS
 from ..arithmetic import by_default
 from ..columns import SCRATCH, pieces, product_between
 from ..columns.columns import PIECE
@@ -26,8 +27,7 @@ from ..solvers.ridge import Ridge
 from ..solvers.ridge.row_sums import DataPiece, Moments, RowsOfFeatures, Stream, Sums, moments, sums
 from ..types import Array, Points
 
-_TRIES = 10  # as often targets may be lost in one pass
-_SAD = f"Blocks were lost {_TRIES} times in one pass: the workers do not live long enough."
+_SAD = f"Blocks were lost {ROUNDS.again} times in one pass: the workers do not live long enough."
 
 
 class SpreadRows:
@@ -73,7 +73,7 @@ class SpreadRows:
     def _errors(self, parts: dict[int, Share], told: Any) -> dict[int, Array]:
         """Those of some rows; a block that was lost goes through its rows again."""
         asked = {b: (self.name, in_brief(self.points.place[part.places])) for b, part in parts.items()}
-        for _ in range(_TRIES):
+        for _ in range(ROUNDS.again):
             found = self.engine.ask(errors_at, asked)
             lost = [b for b, reply in found.items() if isinstance(reply, Lost)]
             if not lost:
@@ -96,7 +96,7 @@ class SpreadRows:
         """The replies of blocks, in order; those that do not hold their targets get them, and are asked again."""
         replies: dict[int, Any] = {}
         missing = list(numbers)
-        for _ in range(_TRIES):
+        for _ in range(ROUNDS.again):
             replies |= self.engine.ask(verb, dict.fromkeys(missing, self.name), told)
             missing = [number for number in missing if isinstance(replies[number], Lost)]
             if not missing:

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from ..amounts import AT_A_TIME
 from ..solution import Status
 from ..ties import ROUNDING
 from ..types import Array, Points
 from .ridge_spread import FactorSpread, WeightsSpread
 
-MOST = 10_000  # Points that are left out in turn, where all are known by features; of more, so many are drawn.
+MOST = AT_A_TIME.drawn_rows  # Points that are left out in turn, where all are known by features.
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from ..columns import BLOCK, pieces
 from ..gram import DenseGram
 from ..kernels import Precomputed
 from ..kernels.points import Domain, count
-from ..limits import NEVER, OutOfTimeError, deadline, look, require, until
+from ..limits import NEVER, OutOfTimeError, check_limits, deadline, require, until
 from ..memory import DOUBLE, BudgetError, format_bytes
 from ..parallel import apart
 from ..shown import table
@@ -212,7 +212,7 @@ def _rows_of_features(problem: FeatureProblem, mean: Array) -> Iterator[tuple[sl
     seen, step = 0, max(BLOCK, problem.stream.values // 2 // problem.features.size)
     for whole in problem.stream.pieces():
         for part in pieces(count(whole.X), step):
-            look()
+            check_limits()
             piece = whole.rows(part)
             G = problem.features.block(piece.X)
             Z = problem.projected((G.toarray() if hasattr(G, "toarray") else G).T).T

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..amounts import AT_A_TIME, COPIES_OF_THE_MEMORY, ROUNDING
+from ..amounts import AT_A_TIME, ROUNDING, SHARE
 from ..columns import block_between, pieces
 from ..gram import unformed
 from ..kernels import Kernel
@@ -59,7 +59,7 @@ class FactorSpread:
     @classmethod
     def of(cls, kernel: Kernel, points: Points, r: Array, bias: bool, budget: int) -> FactorSpread:
         """Factor K + diag(r) in float64; for a kernel of precomputed values, `points` are these."""
-        size = int((1.0 + COPIES_OF_THE_MEMORY) * factor_bytes(count(points), np.float64))  # and blocks of new points
+        size = int((1.0 + SHARE.little) * factor_bytes(count(points), np.float64))  # and blocks of new points
         if size > budget:
             raise BudgetError(
                 f"Deviations and intervals need a factor of {format_bytes(size)}, more than "

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..amounts import AT_A_TIME, ROUNDS
 from ..examination import accounts_from, excess
 from ..gram import Gram
 from ..gram.gram import Aim, Parts
@@ -27,9 +28,7 @@ from ..solvers import Decomposition
 from ..solvers.base import WHOLE
 from ..types import Array, Index
 
-_STEPS = 50  # pairs for each point, at most
 _GOAL = 0.5  # of the tolerance is what is to be reached
-_PIECE = 500_000  # squares of numbers of points that a thread takes at a time
 _SOLVER = Decomposition()
 _REASON = "it is small: settled by one native call"
 _NONE = np.empty(0)
@@ -58,9 +57,11 @@ def settle(
     if not small or not quadratic or not gram.kernel.known_definite():  # `solve` looks at who is in doubt, in time
         return
     require_in_range(np.concatenate([tasks[number].C for number in small]), gram.diag())
-    piece = (np.cumsum([tasks[number].n ** 2 for number in small]) // _PIECE).tolist()
+    piece = (np.cumsum([tasks[number].n ** 2 for number in small]) // AT_A_TIME.entries_for_a_thread).tolist()
     pieces = [[small[k] for k in part] for _, part in groupby(range(len(small)), key=piece.__getitem__)]
-    how = Aim(bool(tasks[0].bias), FINE if gram.n <= SMALL else _GOAL * tol, np.inf, _STEPS)
+    how = Aim(
+        bool(tasks[0].bias), FINE if gram.n <= SMALL else _GOAL * tol, np.inf, ROUNDS.in_vain
+    )  # so many steps for each point
 
     def work(numbers: list[int]) -> None:
         if stop():

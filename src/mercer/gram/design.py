@@ -14,7 +14,7 @@ from ..amounts import AT_A_TIME
 from ..arithmetic import inner
 from ..columns import pieces
 from ..kernels.points import is_sparse, require_no_overflow
-from ..limits import look
+from ..limits import check_limits
 from ..parallel import in_order, shares, thread_count
 from ..types import Array, Index
 
@@ -129,7 +129,7 @@ class Design:
     def _squares(self, rows: Index, weight: Array, single: bool) -> tuple[Array, Array]:
         out, ones = np.zeros((self.width, self.width)), np.zeros(self.width)
         for part in pieces(rows.size, AT_A_TIME.rows):
-            look()
+            check_limits()
             if self.sparse:
                 core.add_sparse_squares(*self.arrays, rows[part], weight[part], out, ones)
             else:

@@ -14,7 +14,7 @@ import numpy as np
 from ..columns import SCRATCH, Columns
 from ..kernels import Kernel
 from ..kernels.points import count, diagonal
-from ..limits import look
+from ..limits import check_limits
 from ..parallel import thread_count
 from ..types import Array, Points
 
@@ -52,7 +52,7 @@ def pivoted_cholesky(
         residual -= np.einsum("ij,ij->j", F[: pivots.size], F[: pivots.size])
         residual[pivots] = 0.0
     while pivots.size < len(F):
-        look()
+        check_limits()
         residual[residual <= negligible] = 0.0
         total = residual.sum()
         if total <= 0.0:

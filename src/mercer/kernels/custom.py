@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..limits import look
+from ..limits import check_limits
 from ..types import Array, Points
 from .base import Kernel
 from .pairwise import dense, dot
@@ -132,7 +132,7 @@ class FromFunction(Kernel, names=()):
         B = dense(B)
         for i, x in enumerate(dense(A)):
             for j, z in enumerate(B):
-                look()  # one value can take long
+                check_limits()  # one value can take long
                 out[i, j] = self._value(x, z)
 
     def diagonal(self, A: Points) -> Array:

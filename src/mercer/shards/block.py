@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..amounts import AT_A_TIME
 from ..arithmetic import by_default
 from ..columns import sums_between
 from ..columns.choose import way_of
@@ -24,8 +25,6 @@ from ..types import Array, Index, Points
 from .compact import Brief, Rows, run_of, size_of, some_of
 from .messages import Ask, Begin, Candidates, Facts, Lost, Moved, Refresh, Rescaled, Slopes, Summary, Support
 from .piece import Piece
-
-_STRIPS = 4  # sums of sparse strips take copies of several kinds: strips are so many times smaller
 
 
 class Block:
@@ -245,7 +244,7 @@ def chosen(X: Points, rows: Rows, copy: Callable[[Points, Index], Any]) -> Any:
 
 def _strips(X: Points, rows: Rows) -> Iterator[tuple[slice, Points]]:
     """These rows, as many at a time as a worker has room for beside the block."""
-    step, n = max(1, rows_at_a_time(X) // _STRIPS), size_of(rows)
+    step, n = max(1, rows_at_a_time(X) // AT_A_TIME.copies), size_of(rows)  # sums of sparse strips copy them
     for start in range(0, n, step):
         part = slice(start, min(start + step, n))
         yield part, X[run_of(rows, part)]

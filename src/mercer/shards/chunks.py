@@ -9,11 +9,12 @@ from typing import Any
 import dask
 import numpy as np
 
+from ..amounts import AT_A_TIME
 from ..kernels.points import is_sparse, nbytes
 from ..memory import format_bytes
 from ..types import Points
 
-BLOCK_BYTES = 16_000_000  # Of a block that is made of data that is here;
+BLOCK_BYTES = AT_A_TIME.temporary_bytes // 2  # Of a block that is made of data that is here;
 _BLOCKS, _BLOCK_ROWS = 8, 32  # there are at least so many, or of so many rows.
 _SENT_BYTES = 2_000_000_000  # NumPy data of no more than so many bytes go to workers through the scheduler.
 

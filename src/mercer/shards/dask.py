@@ -21,18 +21,18 @@ from distributed import Client, Future, LocalCluster, default_client, fire_and_f
 from distributed import wait as wait_for
 from distributed.scheduler import KilledWorker
 
-from ..limits import look, now
-from ..parallel import threads_given
+from ..amounts import ROUNDS
+from ..limits import check_limits, now
+from ..parallel import GLANCE, threads_given
 from ..types import Array
 from .block import Block, admitted
 from .chunks import BLOCK_BYTES, chunks_of, pieces_of
-from .engine import TRIES, Engine, Verb, WorkersLostError
+from .engine import Engine, Verb, WorkersLostError
 from .local import args_of
 from .messages import bytes_of
 
 _CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
 PATIENCE = 20.0  # All workers are lost after so many seconds without any; the scheduler has as many for an answer.
-_SECONDS_BETWEEN_LOOKS = 0.25  # At the clock, while workers work.
 _SMALL_BYTES = 100_000_000  # Packed copies do not matter, where a worker has no more data than this.
 _REMEMBERED = 0.02  # Parts of a sum that it need not be told again are no more than this part of its data,
 _SUMS = 0.5 * _REMEMBERED  # and sums that it is at are this part of it.
@@ -255,7 +255,7 @@ class DaskEngine(Engine):
 
     def gather(self, futures: list[Future]) -> list[Any]:
         """What these tasks gave."""
-        for _ in range(TRIES):
+        for _ in range(ROUNDS.again):
             self._wait(futures)
             try:
                 found: list[Any] = self.client.sync(self.client._gather, futures, callback_timeout=PATIENCE)
@@ -271,9 +271,9 @@ class DaskEngine(Engine):
         """Until all are done; raises once there has been no worker for a while."""
         alone = None
         while True:
-            look()
+            check_limits()
             try:
-                wait_for(futures, timeout=_SECONDS_BETWEEN_LOOKS)
+                wait_for(futures, timeout=GLANCE)
             except TimeoutError:
                 if self.client.status == "running" and _workers(self.client):
                     alone = None

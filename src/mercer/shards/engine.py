@@ -23,9 +23,6 @@ from .messages import Facts, bytes_of
 
 Verb = Callable[..., Any]
 
-TRIES = 10
-"""As often an exchange is tried again, where blocks or replies are lost."""
-
 
 class WorkersLostError(RuntimeError):
     """Nobody is left to do the work."""

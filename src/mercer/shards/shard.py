@@ -17,8 +17,8 @@ from operator import call
 import numpy as np
 
 from .._core.core import CHOICE
-from ..amounts import ROUNDING
-from ..columns import FEW, Columns, GivenColumns, Kept, padded, pieces
+from ..amounts import FEW, ROUNDING
+from ..columns import PIECE, Columns, GivenColumns, Kept, padded, pieces
 from ..losses import Terms
 from ..memory import CACHE_LINE
 from ..parallel import for_each
@@ -26,7 +26,6 @@ from ..types import Array, Index
 
 core = CHOICE.functions
 _WORTH_THREADS = 2_000_000  # values; smaller sums stay in one thread
-_PIECE_COLUMNS = 4096  # Of one task.
 
 
 class Shard:
@@ -63,7 +62,7 @@ class Shard:
         self.dtype = columns.dtype
         self.scratch: Array = np.empty(0, columns.dtype)
         self.kept: Kept | None = None
-        few = columns.n <= FEW and padded(columns.n) ** 2 * columns.dtype.itemsize <= memory
+        few = columns.n <= FEW.working_set and padded(columns.n) ** 2 * columns.dtype.itemsize <= memory
         if few and columns.matrix is None:
             self.whole = self._all_by_symmetry(columns)
         elif not columns.cheap:
@@ -97,7 +96,7 @@ class Shard:
         """Half of the last working set, and the worst of the others: as many that should rise as should sink."""
         if self.n <= q:
             return np.arange(self.n)
-        kept = self.last[-(q // 2) :] if q >= 4 else self.last[:0]
+        kept = kept_of(self.last, q)
         t, taken, chosen = self.terms, np.zeros(self.n, np.uint8), np.empty(q - kept.size, np.int64)
         taken[kept] = 1
         size = core.choose(self.F, self.beta, t.eps, t.lo, t.hi, self.top, self.bottom, taken, chosen)
@@ -175,7 +174,7 @@ class Shard:
     def _add_rows(self, values: Array, slots: Index, v: Array, out: Array) -> None:
         """out += sum_k v_k of rows, by all cores where it is worth it."""
         threads = self.columns.threads if self.n * slots.size >= _WORTH_THREADS else 1
-        parts = pieces(self.n, _PIECE_COLUMNS if threads > 1 else self.n)
+        parts = pieces(self.n, PIECE if threads > 1 else self.n)
         tasks = [partial(core.add_rows, values[:, part], slots, v, out[part]) for part in parts]
         for_each(tasks, call, threads)
 
@@ -298,3 +297,9 @@ class Shard:
         if not self.everyone:
             at = self.active
             self.all_beta[at], self.all_F[at], self.all_added[at] = self.beta, self.F, self.added
+
+
+def kept_of(last: Index, q: int) -> Index:
+    """What stays of the last working set in the next one, of q points: half; nothing of so few that it would be one."""
+    half = q // 2
+    return last[-half:] if half > 1 else last[:0]

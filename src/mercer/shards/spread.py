@@ -22,6 +22,7 @@ from uuid import uuid4
 import numpy as np
 
 from .._core.core import CHOICE
+from ..amounts import ROUNDS
 from ..columns import SCRATCH, Columns, padded
 from ..columns.columns import BATCH
 from ..kernels.points import take
@@ -32,8 +33,9 @@ from ..types import Array, DType, Index, Points
 from . import block as verbs
 from .afar import SpreadGram, joined, put
 from .compact import Brief, BriefTerms, Coefficients, in_brief
-from .engine import TRIES, WorkersLostError
+from .engine import WorkersLostError
 from .messages import Ask, Begin, Candidates, Lost, Moved, Refresh, Rescaled, Slopes, Summary
+from .shard import kept_of
 
 core = CHOICE.functions
 _FACTOR = 2  # A block names so many times its fair part of the new points of a working set,
@@ -83,7 +85,7 @@ class Spread:
     def _exchange(self, verb: Callable[..., Any], messages: dict[int, Any], *shared: Any) -> dict[int, Any]:
         """The replies of all; blocks that were lost are told anew. Where the verb changes F, `begin` has done it."""
         replies = self.engine.ask(verb, messages, *shared)
-        for _ in range(TRIES):
+        for _ in range(ROUNDS.again):
             lost = [b for b, reply in replies.items() if isinstance(reply, Lost)]
             if not lost:
                 return replies
@@ -91,7 +93,9 @@ class Spread:
             anew = self._rebuild(lost)
             changes = verb in (verbs.move, verbs.rescale, verbs.refresh)
             replies |= anew if changes else self.engine.ask(verb, {b: messages[b] for b in lost}, *shared)
-        raise WorkersLostError(f"Blocks were lost {TRIES} times in one exchange: the workers do not live long enough.")
+        raise WorkersLostError(
+            f"Blocks were lost {ROUNDS.again} times in one exchange: the workers do not live long enough."
+        )
 
     def _rebuild(self, numbers: list[int]) -> dict[int, Summary]:
         scores = np.zeros(self.n)
@@ -122,7 +126,7 @@ class Spread:
     def _asked(self, number: int) -> dict[int, Ask]:
         """What each block is asked after some round."""
         q, middle = self.q, None if self.hard else self.middle
-        self.kept = self.last[-(q // 2) :] if q >= 4 else self.last[:0]
+        self.kept = kept_of(self.last, q)
         most = max(_LEAST, _FACTOR * -(-(q - self.kept.size) // len(self.parts)))
         stay = {b: self.points.place[self._kept_of(b)] for b in self.parts}
         extremes = self.top, self.bottom, middle

@@ -21,7 +21,6 @@ from .ridge import Ridge
 from .ridge.ridge_auto import choose_ridge
 
 _DECOMPOSITION = Decomposition()
-_POINTS = 20_000  # For more points there are more landmarks, in proportion to the square root of their number.
 _BYTES_PER_PAIR = 80  # Of landmarks: some m x m matrices.
 _BYTES = 500_000_000  # For what landmarks need, where nobody says how many bytes there are.
 
@@ -53,9 +52,10 @@ def _whole_budget(gram: Any) -> int:
 def _landmarks(n: int) -> int:
     """How many landmarks n points are worth: with more points, errors average out, and what landmarks miss weighs more.
 
-    On cover_286k, the relative gap of the full problem grows as n^1.7 and falls as m^2.4.
+    On cover_286k, the relative gap of the full problem grows as n^1.7 and falls as m^2.4. So their number grows with
+    the square root of n, from where on an exact answer would take long.
     """
-    return int(LANDMARKS * max(1.0, n / _POINTS) ** 0.5)
+    return int(LANDMARKS * max(1.0, n / FEW.points_factored) ** 0.5)
 
 
 def cheaper(problem: Problem, solver: Solver, share: float = 1.0) -> Solver:

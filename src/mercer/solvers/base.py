@@ -1,6 +1,6 @@
 """Solver: a generator of iterates. It knows nothing of tolerances and limits; `solve` does.
 
-Between bounded pieces of a long round it may `look()` at the deadline, which may raise: its last iterate then stands.
+Between bounded pieces of a long round it may `check_limits()`, which may raise: its last iterate then stands.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..amounts import ROUNDING
+from ..amounts import AT_A_TIME, FEW, ROUNDING, ROUNDS
+from ..memory import DOUBLE
 from ..params import Parameters
 from ..parse import parse, plain_name
 from ..problem import Problem, feasible_start
 from ..solution import Status
 from ..types import Array
 
-WHOLE = 2048  # Points of a full working set.
+WHOLE = FEW.working_set  # Points of a full working set.
 LANDMARKS = 1000  # Where nobody names a number.
 MOST_LANDMARKS = 2 * LANDMARKS  # Where time is short, and nobody names a number.
-LANDMARK_BYTES = 32  # Of each value that landmarks have with all points, where these are held.
-_SPREADS = 50  # Rounds of spreading what is lacking over the free coefficients.
+LANDMARK_BYTES = AT_A_TIME.copies * DOUBLE  # Of each value that landmarks have with all points, where these are held.
 
 REGISTRY: dict[str, type[Parameters]] = {}
 """Every solver, and every step rule of a solver, that can be written as text, by its names."""
@@ -152,7 +152,7 @@ def repaired(problem: Problem, beta: Array) -> Array:
     beta = box.nearest(beta)
     for end in box:  # what differs from a bound by rounding is at the bound, and not free
         beta = np.where(np.abs(beta - end) < ROUNDING.of_a_sum * np.abs(end), end, beta)
-    for _ in range(_SPREADS if problem.bias else 0):
+    for _ in range(ROUNDS.in_vain if problem.bias else 0):
         lack = problem.mass - float(beta.sum())
         if abs(lack) <= ROUNDING.of_a_sum * float(np.abs(beta).sum()):
             return beta

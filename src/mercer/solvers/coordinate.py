@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._core.core import CHOICE
-from ..amounts import FEW, SOME_OF_THE_TIME
+from ..amounts import FEW, ROUNDS, SHARE
 from ..gram import Design
 from ..limits import deadline, flop_seconds
 from ..losses import HardMargin
@@ -34,7 +34,6 @@ from .newton.proximal_point import STEPS_IN_VAIN, ProximalPoint
 from .some_points import PART_OF_GRADIENT, STEPS, how_many
 
 _ROUNDS_BEFORE = 3  # Newton steps come after so many rounds, where r is 0: a good start saves many of them.
-_MOST_ROUNDS = 30  # After so many rounds with few features, passes have had their chance.
 _IN_TIME = 2.0  # So many Newton steps must be possible before the deadline, or passes go on.
 _ROWS_PER_FEATURE = 40  # Newton steps at once begin with so many points for each feature, at least.
 
@@ -104,7 +103,7 @@ def _worth_newton(descent: CoordinatePasses) -> bool:
         return False
     if descent.rounds < (1 if problem.terms.curved else _ROUNDS_BEFORE):
         return False
-    if descent.rounds >= _MOST_ROUNDS and design.width <= FEW.columns:  # however cheap passes are
+    if descent.rounds >= ROUNDS.in_vain and design.width <= FEW.columns:  # however cheap passes are
         return True
     free = int(np.count_nonzero(problem.bounds.free(descent.beta)))
     step, passing = _newton_step(design, free), of_a_pass(design)
@@ -123,7 +122,7 @@ def _worth_newton_at_once(descent: CoordinatePasses) -> bool:
     if _newton_step(design, design.n // 2) >= descent.passes_per_digit * of_a_pass(design):
         return False
     left = deadline().left()
-    return left == np.inf or size * design.width**2 * flop_seconds() <= SOME_OF_THE_TIME * left
+    return left == np.inf or size * design.width**2 * flop_seconds() <= SHARE.some * left
 
 
 def _some(design: Design) -> int:

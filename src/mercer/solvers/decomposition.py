@@ -32,9 +32,10 @@ import numpy as np
 
 from .._core.core import CHOICE
 from .._core.reference import CHUNK, FOUND, MOST_NEWTON
-from ..amounts import A_DIGIT, FEW, ROUNDING, TOLERANCE
-from ..limits import deadline, look, now, require
+from ..amounts import A_DIGIT, AT_A_TIME, FEW, MEASURED, ROUNDING, ROUNDS, SHARE, TOLERANCE
+from ..limits import check_limits, deadline, now, require
 from ..losses import HardMargin
+from ..memory import DOUBLE
 from ..params import require_integer
 from ..problem import Problem, feasible_start
 from ..shards import Shard
@@ -46,20 +47,13 @@ from .rank import BY_LAPACK, LINEAR, features_up_to_rounding, steps_in_features
 core = CHOICE.functions
 _MOSTLY_FREE = 1.5  # WHOLE points are one working set; so are those in play, if no more than so many times the free,
 _MOST_SETS = 3  # and no more than so many working sets
-_OF_ALL = 8  # one of so many points is in a working set, at most
 _DEAR = 2  # working sets are so many times smaller, where values are dear
-_STEPS = 50_000  # pair steps per round: a fraction of a second
 _NEARLY = 0.05  # once the violation is this part of the first, it is mostly known who is free: blocks with Newton steps
 _MANY = 5  # the same for few points, for each of them;
 _TURNS = 16  # where that does not suffice, Newton steps and fewer pair steps take turns,
-_NEWTON_WORK = 5e9  # until about so many multiplications are done
-_SHRINK_FROM = 0.6  # points leave once the violation is this part of the first,
-_SHRINK_MARGIN = 1.0  # if they are optimal by more than this many times the violation,
-_SHRINK_TO = 0.7  # and if fewer than this part of the points remain;
-_STILL = 3  # No fit is stalled without so many idle rounds in a row.
 _COARSE = 10.0  # what rounding to float32 may do to f, about, from where on it is not worth beginning with
-_DRAGS = (1000.0, False), (5000.0, True)  # times n^2: after so much work features are tried; then any number of them
-_ROWS_THAT_MOVE = 0.25  # of a working set, in a first round
+_DRAGS = 1000.0
+"""Times n^2: after so much work on few points, few features are tried; after _MANY times as much, any number."""
 
 
 class _Limits(NamedTuple):
@@ -73,7 +67,10 @@ class _Limits(NamedTuple):
     """After so many in a row, rounding is the limit."""
 
 
-_SINGLE, _DOUBLE = _Limits(2e-5, 1e-10, 5), _Limits(1e-10, ROUNDING.of_a_number, 20)
+_STILL = 5  # No fit is stalled without so many idle rounds in a row.
+_HIDDEN = 1e-10  # what float32 values gain too slowly, and float64 ones cannot mend
+_SINGLE = _Limits(A_DIGIT * TOLERANCE, _HIDDEN, _STILL)
+_DOUBLE = _Limits(_HIDDEN, ROUNDING.of_a_number, 2 * ROUNDS.again)
 
 
 class _Small(NamedTuple):
@@ -105,7 +102,7 @@ class Descent:
         self.best_gap, self.seen, self.failures, self.exhausted = np.inf, np.inf, 0, False
         self.goal, self.plain = 0.5 * TOLERANCE, not self.hard
         self.idle, self.note, n = 0, "", problem.n
-        served = [] if self.hard or problem.mass else _DRAGS
+        served = [] if self.hard or problem.mass else [(_DRAGS, False), (_MANY * _DRAGS, True)]
         self.drags = [(work * n * n, wide) for work, wide in served if n <= (FEW.columns if wide else FEW.points_held)]
         self._take(np.dtype(np.float64) if self._too_coarse() else problem.gram.dtype, beta)
         self.first = self.shard.violation
@@ -229,22 +226,22 @@ class Descent:
             self._scale()
         if shard.n <= WHOLE or self.hard or (shard.stale and self._nearly_solved()):
             return  # a hard margin's F changes its scale every round
-        mostly_known = 0.0 < shard.violation <= _SHRINK_FROM * self.first
-        if mostly_known and shard.shrink(_SHRINK_MARGIN * shard.violation, _SHRINK_TO):
+        mostly_known = 0.0 < shard.violation <= SHARE.most * self.first
+        if mostly_known and shard.shrink(shard.violation, SHARE.most):
             self.rejoin_at = A_DIGIT * shard.violation
 
     def _settle(self) -> None:
         """A problem of one working set, as far as steps of pairs alone are fast."""
         shard = self.shard
         few = shard.dtype == np.float64 and shard.n <= WHOLE
-        done, risen, moved = shard.settle(self.dual, self.goal, _MANY * shard.n if few else _STEPS)
+        done, risen, moved = shard.settle(self.dual, self.goal, _MANY * shard.n if few else AT_A_TIME.pair_steps)
         self._rise(risen, moved)
         self.goal, self.plain = self.goal * TOLERANCE, done and self.idle == 0
 
     def _working_set(self) -> Index:
         """All points, where they are few; else half of the last set, and the worst of the others."""
         shard, most = self.shard, self.largest
-        limit = min(self.working_set, max(self.problem.n, FEW.points_exact) // _OF_ALL)
+        limit = min(self.working_set, int(SHARE.little * max(self.problem.n, FEW.points_exact)))
         limit = limit // _DEAR if shard.columns.dear else limit
         mostly_free = min(int(_MOSTLY_FREE * shard.free), _MOST_SETS * limit)
         if shard.n <= min(max(WHOLE, limit, mostly_free), most):
@@ -256,7 +253,7 @@ class Descent:
         shard, size = self.shard, W.size
         t = shard.terms
         diag, F = np.zeros(width, shard.dtype), np.zeros(width, shard.dtype)
-        beta, lo, hi, eps = np.zeros((4, width))
+        beta, lo, hi, eps = np.zeros(width), np.zeros(width), np.zeros(width), np.zeros(width)
         diag[:size], beta[:size], lo[:size], hi[:size], eps[:size] = t.r[W], shard.beta[W], t.lo[W], t.hi[W], t.eps[W]
         F[:size] = shard.F[W] - shard.middle  # near zero where it matters: float32 then has digits to spare
         if not self.problem.bias:
@@ -267,15 +264,15 @@ class Descent:
         """Solve for the working set: steps of pairs, and where many do not suffice, Newton steps after them: soon,
         where points are few or it is nearly known which coefficients are free.
         """
-        most = isqrt(self.problem.gram.room // 32)  # free coefficients: room for H, its factor, and as much again
+        most = isqrt(self.problem.gram.room // (AT_A_TIME.copies * DOUBLE))  # free coefficients: H and its factor
         few = K.dtype == np.float64 and (nearly or self.shard.n <= WHOLE)
-        left, turns = _NEWTON_WORK, [len(K) // 8] * _TURNS
-        for steps in [_MANY * len(K), *turns, _STEPS] if few else [_STEPS, *turns]:
+        left, turns = float(AT_A_TIME.multiplications), [int(SHARE.little * len(K))] * _TURNS
+        for steps in [_MANY * len(K), *turns, AT_A_TIME.pair_steps] if few else [AT_A_TIME.pair_steps, *turns]:
             taken, violation = core.pair_descent(K, *small, tol, steps)
             self.shard.work += 2.0 * taken * len(K)
             if violation <= tol:
                 return
-            look()  # nothing has moved yet
+            check_limits()  # nothing has moved yet
             if left > 0.0:
                 before, left = left, newton_steps(K, *small, self.problem.bias, most, left)
                 self.shard.work += (before - left) / LINEAR
@@ -287,7 +284,7 @@ class Descent:
         """
         shard, n = self.shard, W.size
         beta, F, zeros = small.beta[:n].copy(), small.F[:n].astype(np.float64), np.zeros(n)
-        look()  # nothing has moved yet
+        check_limits()  # nothing has moved yet
         require(self.turn)
         taken, violation = core.pair_descent(K, *small, tol, 2 * _MANY * len(K))
         shard.work += 2.0 * taken * len(K)
@@ -302,13 +299,15 @@ class Descent:
         terms, found = np.stack([zeros, r, eps, lo, hi])[:, None], np.zeros((1, FOUND))
         beta, goals, itself = small.beta[:n].copy(), np.array([[0.0, least, 0.0]]), np.zeros((1, 2), np.int64)
         for _ in range(_TURNS):
-            look()
+            check_limits()
             began = now()
-            core.settle_cells(K, terms, itself, goals, beta[None], F[None], found, self.problem.bias, _STEPS)
+            core.settle_cells(
+                K, terms, itself, goals, beta[None], F[None], found, self.problem.bias, AT_A_TIME.pair_steps
+            )
             done, steps, newton, _, free, *_ = found[0].tolist()
             shard.work += 2.0 * steps * len(K) + newton * min(free, MOST_NEWTON) ** 3 / LINEAR
             self.turn = now() - began
-            if done or steps < _STEPS or self.turn > deadline().left():  # what has moved so far counts
+            if done or steps < AT_A_TIME.pair_steps or self.turn > deadline().left():  # what has moved so far counts
                 break
         small.beta[:n] = beta
 
@@ -327,7 +326,7 @@ class Descent:
     def _at_floor(self) -> bool:
         """Whether rounding hides what is left to gain."""
         shard = self.shard
-        noise = 8.0 * float(np.finfo(shard.dtype).eps) * self.size * float(np.abs(shard.beta).max(initial=0.0))
+        noise = MEASURED * float(np.finfo(shard.dtype).eps) * self.size * float(np.abs(shard.beta).max(initial=0.0))
         return shard.violation <= max(self.floor, noise) or self.idle >= self.limits.idle_rounds
 
     def _scale(self) -> None:
@@ -367,7 +366,7 @@ class Decomposition(Solver):
         if problem.gram.given:
             return Work()
         size = min(problem.n, max(self.working_set, WHOLE))
-        return Work(values=size * (size + _ROWS_THAT_MOVE * problem.n))
+        return Work(values=size * (size + SHARE.some * problem.n))
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         descent = self.descent(problem, feasible_start(problem, start), self.working_set)

@@ -20,12 +20,11 @@ from ..problem import Problem
 from ..types import Array
 from .base import Iterate
 from .features_or_kernels import Features, Kernels, random_words, table_of
+from .nanoseconds import PASSES_PER_DIGIT
 
 core = CHOICE.functions
 _PART_OF_DIAGONAL = 0.03  # This part of the mean K_ii is added to K for a free bias.
 _MOST_PASSES = 4  # A round is no more than so many passes over all points.
-_LEAST_PASS = 0.05  # A pass costs at least this part of one over all points.
-_FIRST_PASSES_PER_DIGIT = 10.0  # So many passes make the gap a tenth, as long as nothing is known.
 _ROUNDS_MEASURED = 4  # That is found from so many rounds.
 _SHRINKING = 0.25  # Points that are optimal by this part of the last pass's largest gain leave until the round ends.
 
@@ -51,7 +50,7 @@ class CoordinatePasses:
         self.order, self.size = np.arange(n), n
         self.words = random_words(seed)
         self.b, self.first, self.rounds = 0.0, 0.0, 0
-        self.best_primal, self.passes, self.passes_per_digit = np.inf, 0.0, _FIRST_PASSES_PER_DIGIT
+        self.best_primal, self.passes, self.passes_per_digit = np.inf, 0.0, PASSES_PER_DIGIT
         self.seen: list[tuple[float, float]] = []  # passes and gaps of the last rounds
         self.idle, self.pass_seconds = False, np.inf
 
@@ -65,7 +64,8 @@ class CoordinatePasses:
         assert isinstance(self.rows, Features)
         n, began = self.problem.n, now()
         self.rounds += 1
-        limits = min(self.rounds, _MOST_PASSES) * float(n), _LEAST_PASS * n, A_DIGIT, _SHRINKING
+        least = A_DIGIT * n  # visits that a pass costs, whoever is left in play
+        limits = min(self.rounds, _MOST_PASSES) * float(n), least, A_DIGIT, _SHRINKING
         self.numbers[SHIFT] = self.b
         self.size, visits = self.rows.passes(
             self.points, self.beta, self.image, self.order[: self.size], self.numbers, self.words, limits

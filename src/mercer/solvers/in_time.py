@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..amounts import SOME_OF_THE_TIME
+from ..amounts import SHARE
 from ..costs import first_seconds
 from ..limits import Deadline, OutOfTimeError, deadline, now, until
 from ..problem import Problem
@@ -78,7 +78,7 @@ def _rival(problem: Problem, solver: Solver, waiting: Iterates, best: float) -> 
     """Better answers of a cheaper solver; False, where it has found none for a while. With the first one, the solver
     that is waiting is closed, and its memory is free.
     """
-    note, trial = f"by half of the time better than {solver!r}", deadline().part(SOME_OF_THE_TIME)
+    note, trial = f"by half of the time better than {solver!r}", deadline().part(SHARE.some)
     other, better, sent = cheaper(problem, solver, _BESIDE), False, None
     iterates, lowest = _found_by(other, other.iterates(problem, None), note), best
     while True:

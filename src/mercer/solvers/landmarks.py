@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..amounts import MOST_OF_THE_TIME, ROUNDING
+from ..amounts import A_DIGIT, ROUNDING, SHARE, TOLERANCE
 from ..gram import Gram, LowRankGram
 from ..gram.pivoted import pivoted_cholesky
 from ..limits import deadline, now
@@ -28,10 +28,11 @@ from ..types import Array
 from .base import MOST_LANDMARKS, Iterate, Solver
 
 FIRST = 8  # So many landmarks to begin with, where time is short;
-_GROWS = 1.3, 12.0  # then so many times as many, at least and at most.
+_GROWS = 1.3, 1.0 / A_DIGIT  # then so many times as many, at least and at most.
 _BY_VALUES = 100  # Up to so many landmarks, kernel values take most of the time.
 _WHOLE = 2  # The best answer takes so many times as long as they and least squares: twice as many are worth more.
-_ENOUGH = 1e-3  # At this relative gap of the problem with F F', more landmarks are worth more than more rounds.
+_ENOUGH = TOLERANCE / A_DIGIT
+"""At this relative gap of the problem with F F', more landmarks are worth more than more rounds."""
 
 
 def landmark_factor(gram: Gram, landmarks: int, seed: int | None) -> tuple[Array, Array]:
@@ -113,7 +114,7 @@ def _more(size: int, most: int, seconds: float, kept: int = 0) -> int:
     """How many to take after so many, which took so long: as many as the time that is left allows, if the work grows
     with their number while they are few, but for those that are `kept`, and then with its square.
     """
-    part = MOST_OF_THE_TIME * deadline().left() / max(seconds, ROUNDING.least)
+    part = SHARE.most * deadline().left() / max(seconds, ROUNDING.least)
     few = part + kept / size
     growth = few if size * few <= _BY_VALUES else max(_BY_VALUES / size, sqrt(part))
     return int(min(most, np.ceil(size * np.clip(growth, *_GROWS))))

@@ -18,7 +18,7 @@ import numpy as np
 from .._core.core import CHOICE
 from ..amounts import TOLERANCE
 from ..arithmetic import inner
-from ..limits import look
+from ..limits import check_limits
 from ..problem import Problem
 from ..solution import Status
 from ..types import Array
@@ -65,11 +65,11 @@ def _least_squares(problem: Problem) -> Generator[tuple[Array, Array], None, Non
     f = np.zeros(problem.n)
 
     def of_points(v: Array) -> Array:
-        look()
+        check_limits()
         return np.append(design.combination(v), column * v.sum())[:, None]
 
     def apply(V: Array) -> Array:
-        look()
+        check_limits()
         f[:] = design.dots(V[:d, 0]) + column * V[d, 0]
         return V + of_points(C * f)
 

@@ -17,6 +17,8 @@ OF_A_PRODUCT = 0.5
 """Of the time of a pass, in which rows come in random order."""
 FLOPS = 25.0
 """Multiplications of dense float64 matrices in a nanosecond."""
+PASSES_PER_DIGIT = 10.0
+"""So many passes make the gap a tenth, as long as nothing is known."""
 
 
 class SizedRows(Protocol):

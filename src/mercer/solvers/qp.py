@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..amounts import A_DIGIT, ROUNDING
+from ..amounts import A_DIGIT, FEW, ROUNDING
 from ..limits import deadline
 from ..losses import EpsilonInsensitive, HardMargin, Hinge
 from ..problem import Problem
@@ -31,7 +31,6 @@ from ..types import Array
 from .base import Iterate, Solver, Work
 from .triangular import factor_work
 
-_MOST_VARIABLES = 5000  # P is a full matrix.
 _EXACT = ROUNDING.of_a_difference
 _EPS = {"eps_abs": NEARLY, "eps_rel": NEARLY}
 _TIGHT: dict[str, dict[str, Any]] = {  # Settings that make a solver more exact than it is by itself.
@@ -43,9 +42,8 @@ _TIGHT: dict[str, dict[str, Any]] = {  # Settings that make a solver more exact 
     "scs": _EPS,
 }
 _TIME_LIMIT = {"clarabel": "time_limit", "osqp": "time_limit", "scs": "time_limit_secs"}
-_FACTORS = (
-    300  # An inner point method takes as long as so many dense factors: it has one a step, as of sparse matrices.
-)
+_FACTORS = 300
+"""An inner point method takes as long as so many dense factors: it has one a step, as of sparse matrices."""
 
 
 class Assembled(NamedTuple):
@@ -140,9 +138,9 @@ def _side(problem: Problem) -> Array:
 
 def _matrix(problem: Problem, variables: int) -> Array:
     """K in float64, whatever the form of the Gram matrix."""
-    if variables > _MOST_VARIABLES:
+    if variables > FEW.points_held:
         raise ValueError(
-            f"QP takes up to {_MOST_VARIABLES} variables, since P is a full matrix; here there are {variables}. "
+            f"QP takes up to {FEW.points_held} variables, since P is a full matrix; here there are {variables}. "
             "Use Decomposition() for the same answer."
         )
     return problem.gram.product64(np.eye(problem.n))

@@ -17,7 +17,7 @@ from math import isqrt
 
 import numpy as np
 
-from ..amounts import A_DIGIT, ROUNDING
+from ..amounts import A_DIGIT, ROUNDING, ROUNDS
 from ..gram import Gram, LowRankGram
 from ..gram.pivoted import pivoted_cholesky
 from ..kernels.points import Chosen, Domain
@@ -28,7 +28,6 @@ from .base import LANDMARK_BYTES, LANDMARKS, Iterate
 from .coordinate import CoordinateDescent
 
 _TURNS = 3  # Targets are moved so many times, at most.
-_ROUNDS_IN_VAIN = 50  # Steps do not help, if so many rounds have not brought the gap down by a tenth.
 LINEAR = 16.0  # Multiplications of dense linear algebra that count as one value.
 _READ = 2.0 * LINEAR  # A round reads F so many times, about.
 BY_LAPACK = "some steps were taken in features, by LAPACK: last digits may differ on another CPU"
@@ -77,7 +76,7 @@ def steps_in_features(
             start = iterate.beta.copy()
             gap = np.inf if iterate.gap is None else iterate.gap
             least, since = (gap, 0) if gap < (1.0 - A_DIGIT) * least else (least, since + 1)
-            if since >= _ROUNDS_IN_VAIN:
+            if since >= ROUNDS.in_vain:  # that have not brought the gap down by a tenth
                 return [*found, start]
             if scores is not None and movable and turn + 1 < _TURNS:
                 offset, found = scores - low @ start, [*found, start]

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._core.core import CHOICE
-from ..amounts import ROUNDING
+from ..amounts import ROUNDING, ROUNDS
 from ..columns import padded
 from ..losses import HardMargin
 from ..problem import Problem, feasible_start
@@ -31,8 +31,6 @@ from ..solution import Status
 from ..types import Array
 from .base import Iterate, Raw, Solver, Work
 from .steps import FAR, Automatic, StepRule, require_rule
-
-_MOST_PAIRS = 5_000  # The small quadratic program is solved by so many steps of pairs, at most.
 
 
 @dataclass(frozen=True)
@@ -179,9 +177,8 @@ def _on_simplex(G: Array, h: Array) -> Array:
     K[:m, :m] = G
     a = row()
     a[0] = 1.0
-    scale = float(np.abs(h).max() + np.abs(G).max()) or 1.0
-    CHOICE.functions.pair_descent(
-        K, row(G.diagonal()), row(-h - G[0]), a, row(), row(1.0), row(), ROUNDING.of_a_difference * scale, _MOST_PAIRS
-    )
+    tol = ROUNDING.of_a_difference * (float(np.abs(h).max() + np.abs(G).max()) or 1.0)
+    lo, hi, eps = row(), row(1.0), row()
+    CHOICE.functions.pair_descent(K, row(G.diagonal()), row(-h - G[0]), a, lo, hi, eps, tol, ROUNDS.in_vain * m)
     weight = np.maximum(a[:m], 0.0)
     return np.asarray(weight / weight.sum())

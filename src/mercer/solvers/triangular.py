@@ -17,11 +17,11 @@ import numpy as np
 
 from ..amounts import A_DIGIT, AT_A_TIME, ROUNDING
 from ..columns import pieces
-from ..limits import look
+from ..limits import check_limits
 from ..parallel import one_blas_thread
 from ..types import Array
 
-_PANEL = 1536  # Columns of a panel: with fewer there are more passes over what is below them.
+_PANEL = AT_A_TIME.rows  # Columns of a panel: with fewer there are more passes over what is below them.
 SHIFTS = 20  # A matrix that cannot be factored gets so many larger diagonals, at most.
 NO_FACTOR = "A matrix of kernel values has no Cholesky factor: some values are NaN, infinite or too large."
 
@@ -34,7 +34,7 @@ class NotDefiniteError(ArithmeticError):
 
 def factor_work(n: int) -> float:
     """The multiplications of a factor."""
-    return n**3 / 3
+    return float(n * n) * n / 3
 
 
 def factor_bytes(n: int, dtype: Any) -> int:
@@ -84,7 +84,7 @@ class Factor:
     def finished(self) -> Self:
         """Factor, with a look at the clock, and for Ctrl-C, between the pieces of the work."""
         for _ in self.steps():
-            look()
+            check_limits()
         return self
 
     def whole(self) -> Array:
@@ -128,7 +128,7 @@ class Factor:
             B = np.zeros((self.n - first, last - first), self.dtype)  # rows from `first` on: those above are 0
             B[: last - first] = np.eye(last - first)
             for start, stop, panel in pieces[number:]:
-                look()
+                check_limits()
                 own = slice(start - first, stop - first)
                 B[own] = forward(panel[: stop - start], B[own])
                 B[stop - first :] -= panel[stop - start :] @ B[own]

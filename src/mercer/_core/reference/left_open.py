@@ -28,7 +28,9 @@ def left_open(
         y, s, C = targets[1 + c // each], scale * scores[c], weights[c]
         lost = scale * rounding(beta[c], root, twice)
         error = lost * root + last_digits(np.abs(s) + (1.0 + abs(b)))
-        radius = np.sqrt(2.0 * (max(gap, 0.0) + _hidden(y * (s + scale * b), C, *terms[3:, c], beta[c], error)))
+        radius = np.sqrt(
+            2.0 * (max(gap, 0.0) + _hidden(y * (s + scale * b), C, terms[3, c], terms[4, c], beta[c], error))
+        )
         least = most = b = 0.0
         if bias:
             inside = C > 0.0

@@ -31,9 +31,12 @@ def square(A: Array, a: Array, Z: Array, z: Array, form: Form, count: int, out: 
 
 
 def add(A: Array, a: Array, Z: Array, z: Array, form: Form, V: Array, out: Array) -> None:
-    """out[m, t] += sum_i V[i, m] k(a_i, z_t), in float64."""
+    """out[m, t] += sum_i V[i, m] k(a_i, z_t), in float64: one row after the other, so that a sum has the same bits
+    whatever columns stand beside it.
+    """
     for strip, values in _strips(A, a, len(V), Z, z, out.shape[1], form):
-        out += V[strip].T @ values.astype(np.float64)
+        for weights, row in zip(V[strip], values.astype(np.float64), strict=True):
+            out += weights[:, None] * row
 
 
 def add_both(

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...amounts import A_DIGIT, FEW, ROUNDING
 from ...gram import Gram
-from ...limits import look
+from ...limits import check_limits
 from ...types import Array
 from ..base import LANDMARK_BYTES, Work
 from ..conjugate_gradients import MOST_STEPS, USUAL_STEPS, Standing, conjugate_gradients, norms, nystrom
@@ -64,7 +64,7 @@ class InPoints:
         near = nystrom(root * self.F, np.ones(len(W)))
         steps = conjugate_gradients(B, Standing.zero(B), lambda V: V + root * self.product(root * V), near)
         for number, found in enumerate(steps, 1):
-            look()
+            check_limits()
             # r - (I + W K) x = W^1/2 times the residual here: x itself may be a small difference.
             if found.stuck or number == MOST_STEPS or (norms(root * found.R) <= enough).all():
                 break

@@ -28,7 +28,7 @@ import numpy as np
 from ...amounts import A_DIGIT, ROUNDING
 from ...arithmetic import inner
 from ...gram import Design
-from ...limits import look
+from ...limits import check_limits
 from ...losses import Logistic, Loss
 from ...problem import Problem
 from ...types import Array
@@ -36,6 +36,7 @@ from ..base import Iterate
 from ..conjugate_gradients import MOST_STEPS, Carried, Standing, conjugate_gradients
 from ..descent import CoordinatePasses
 from ..features_or_kernels import Features
+from ..nanoseconds import PASSES_PER_DIGIT
 from ..some_points import PART_OF_GRADIENT, STEPS, how_many
 from .hessian import Bias
 from .line_search import FLAT, flat_step
@@ -43,7 +44,7 @@ from .preconditioner import ROWS_PER_FEATURE, Preconditioner
 
 _FEWEST_ENTRIES = 25  # With shorter rows a visit of a point costs more than to read it.
 _LARGEST_C = 1.0 / A_DIGIT  # The mean of C_i K_ii, up to which passes of coordinate descent are tried.
-_TRIAL_ROUNDS, _PASSES_PER_DIGIT = 2, 6.0  # They have so many rounds, and go on as long as so many passes gain a digit.
+_TRIAL_ROUNDS = 2  # They have so many rounds, and go on as long as no more passes than usual gain a digit.
 _LEAST_RESIDUAL = sqrt(
     ROUNDING.of_a_difference
 )  # Conjugate gradients need not come nearer than this, in parts of what they began with.
@@ -84,7 +85,7 @@ def _worth_passes(problem: Problem) -> bool:
 def _passes(problem: Problem) -> Generator[Iterate, Array | None, Array]:
     """Coordinate descent as long as it is fast; where it has come to."""
     descent = CoordinatePasses(problem, Features(problem.gram.design), None, None)
-    while not descent.idle and (descent.rounds < _TRIAL_ROUNDS or descent.passes_per_digit <= _PASSES_PER_DIGIT):
+    while not descent.idle and (descent.rounds < _TRIAL_ROUNDS or descent.passes_per_digit <= PASSES_PER_DIGIT):
         descent.round()
         yield replace(descent.iterate(), done=False)
     return descent.beta
@@ -222,7 +223,7 @@ class Reweighted:
         enough = precision**2 * float((right**2).sum())
         c, f = Carried(self.beta - self.v), np.zeros(design.n)
         for found in islice(conjugate_gradients(right, Standing.zero(right), apply, precondition), MOST_STEPS):
-            look()
+            check_limits()
             assert found.step is not None
             f += float(found.step[0]) * s
             more = beyond * s

@@ -17,7 +17,7 @@ from ...columns import Between, block_between, pieces, rows_held
 from ...gram.design import one_of_each
 from ...kernels import Kernel
 from ...kernels.points import count, take
-from ...limits import look
+from ...limits import check_limits
 from ...parallel import in_order, thread_count
 from ...types import Array, Index, Points
 from ..triangular import backward, forward
@@ -79,7 +79,7 @@ class LandmarkRows:
         """sum weight_i g_i g_i' and sum weight_i g_i over some points."""
         root, total, ones = np.sqrt(weight), np.zeros((self.width, self.width)), np.zeros(self.width)
         for part in pieces(index.size, AT_A_TIME.rows):
-            look()
+            check_limits()
             G = block_between(self.kernel, take(self.X, index[part]), self.landmarks)
             G *= root[part, None]
             total += G.T @ G
@@ -122,7 +122,7 @@ class LandmarkRows:
         def own(piece: slice) -> Array:
             G, total = np.empty((step, self.width), self.dtype), np.zeros(self.width)
             for rows in pieces(piece.stop, step, piece.start):
-                look()
+                check_limits()
                 values = G[: rows.stop - rows.start]
                 self._between.fill(rows, values)
                 work(rows, values, total)

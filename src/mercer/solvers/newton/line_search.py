@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...amounts import A_DIGIT
+from ...amounts import A_DIGIT, ROUNDS
 
 FLAT = 0.2  # A slope of this part of the first, or less, is flat enough.
-TRIALS = 30  # So many parts of a step are tried, at most.
+TRIALS = ROUNDS.in_vain  # So many parts of a step are tried, at most: halves of halves, until they are rounding.
 
 
 def flat_step(slope: Callable[[float], float], first: float, rise: float = FLAT) -> float:

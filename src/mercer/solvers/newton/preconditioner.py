@@ -13,18 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from ...amounts import A_DIGIT, SOME_OF_THE_TIME
+from ...amounts import A_DIGIT, SHARE
 from ...arithmetic import inner
 from ...limits import deadline, flop_seconds
 from ...types import Array
-from ..nanoseconds import of_a_factor, of_a_product, of_squares
+from ..nanoseconds import PASSES_PER_DIGIT, of_a_factor, of_a_product, of_squares
 from ..triangular import NotDefiniteError, factor_work, inverse_of
 from .hessian import Bias, Bordered
 from .line_search import TRIALS
 
-ROWS_PER_FEATURE = 4  # So many points are drawn for each feature, at least,
-_CHEAP_PASSES = 10.0  # or as many as cost no more than so many passes over all points: then M is made at once.
-_MOST_PASSES = _CHEAP_PASSES / A_DIGIT  # M may cost so many passes.
+ROWS_PER_FEATURE = 4
+"""So many points are drawn for each feature, at least, or as many as cost no more than the passes over all points that
+a digit costs: then M is made at once.
+"""
+_MOST_PASSES = PASSES_PER_DIGIT / A_DIGIT  # M may cost so many passes.
 _BESIDE = 60_000.0  # nanoseconds: what is done beside a pass takes so long, however few the points are
 
 
@@ -36,9 +38,9 @@ class Preconditioner:
         self.design, self.bias, self.weight = design, bias, np.zeros(n)
         self.inverse: Bordered | None = None
         product, square = of_a_product(design) + _BESIDE, of_squares(design, 1, d)
-        self.size = int(min(max(ROWS_PER_FEATURE * d, _CHEAP_PASSES * product / max(square, 1.0)), n))
+        self.size = int(min(max(ROWS_PER_FEATURE * d, PASSES_PER_DIGIT * product / max(square, 1.0)), n))
         self.cost = (self.size * square + of_a_factor(d)) / product if d <= n else np.inf
-        self.possible, self.spent = self.cost <= _MOST_PASSES, _CHEAP_PASSES
+        self.possible, self.spent = self.cost <= _MOST_PASSES, PASSES_PER_DIGIT
 
     def renew(self, rate: Array) -> None:
         """M for these D; nothing, where products with H since the last time (`spent`) have cost less than that."""
@@ -46,7 +48,7 @@ class Preconditioner:
             return
         if deadline().limited:
             d = self.design.width
-            if (self.size * d * d + factor_work(d)) * flop_seconds() > SOME_OF_THE_TIME * deadline().left():
+            if (self.size * d * d + factor_work(d)) * flop_seconds() > SHARE.some * deadline().left():
                 return
         self.spent, self.weight = 0.0, _drawn(rate, self.size)
         rows = np.flatnonzero(self.weight)

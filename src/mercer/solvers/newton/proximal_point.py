@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...amounts import A_DIGIT, ROUNDING
+from ...amounts import A_DIGIT, ROUNDING, SHARE
 from ...arithmetic import inner
 from ...gram import Design
 from ...losses import Terms
@@ -27,8 +27,10 @@ from .semismooth import Proximal, Semismooth
 
 _FIRST_SIGMA = 0.8  # sigma begins at this part of 1 / (largest coefficient).
 _FALL = 0.4  # It falls to this part; by a digit, where one step was enough.
-_NEAR = 1.5  # Points are active whose beta would change if f moved by so many times what it moved in the last round,
-_MOST_ACTIVE = 0.6  # if they are fewer than this part of all; where r > 0, than a tenth: there steps with all are few.
+_NEAR = 1.5
+"""Points are active whose beta would change if f moved by so many times what it moved in the last round. Steps are
+taken with them alone, unless they are most of all points; where r > 0, unless they are a tenth: there steps are few.
+"""
 STEPS_IN_VAIN = 200  # After so many steps with one centre, or without a better answer, rounding is the limit.
 
 
@@ -80,7 +82,7 @@ class ProximalPoint:
         if place.found:
             self._next_centre()
         active = np.flatnonzero(place.slack <= self.margin)
-        most = _MOST_ACTIVE if place.proximal.sigma else A_DIGIT
+        most = SHARE.most if place.proximal.sigma else A_DIGIT
         if active.size > most * place.design.n or not self._descend(active):
             self.stuck = not place.run(1)
         self.stuck = self.stuck or (place.proximal.sigma > 0.0 and place.steps >= STEPS_IN_VAIN)

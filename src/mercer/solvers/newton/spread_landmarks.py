@@ -15,7 +15,7 @@ from ...columns import block_between
 from ...gram import Gram
 from ...gram.pivoted import pivoted_cholesky
 from ...kernels.points import Chosen, take
-from ...limits import look
+from ...limits import check_limits
 from ...shards.afar import Share, SpreadPoints, in_order
 from ...shards.block import Block, chosen
 from ...shards.compact import Rows, in_brief, size_of, some_of
@@ -58,7 +58,7 @@ class SpreadLandmarkRows(LandmarkRows):
     def _ask(
         self, verb: Callable[..., Any], parts: dict[int, Share], own: dict[int, tuple[Any, ...]]
     ) -> dict[int, Any]:
-        look()
+        check_limits()
         messages = {b: (in_brief(parts[b].rows), *own[b]) for b in parts}
         return self.X.engine.ask(verb, messages, (self.kernel, self.landmarks, self.dtype.name))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...amounts import FEW
+from ...amounts import FEW, SHARE
 from ...columns import Columns
 from ...gram import DenseGram, Gram
 from ...gram.pivoted import pivoted_cholesky
@@ -26,7 +26,6 @@ from .linear_system import Blocks, RidgeSolver, System
 from .posed import Ridge
 
 _PRODUCTS = 10  # K v, about
-_SHARE = 0.3  # of the memory is for the preconditioner, and half as much while it is made
 _SLOW = 0.5  # a residual that shrinks to no less than this has reached what rounding allows
 
 
@@ -99,10 +98,11 @@ class ConjugateGradient(RidgeSolver):
     def _preconditioner(self, system: System) -> Callable[[Array], Array]:
         """v -> (F F' + diag(r))^-1 v."""
         gram, budget = system.gram, system.ridge.budget
-        rank = max(1, int(min(self.rank or LANDMARKS, system.n, _SHARE * budget / (DOUBLE * system.n))))
+        share = SHARE.some * budget
+        rank = max(1, int(min(self.rank or LANDMARKS, system.n, share / (DOUBLE * system.n))))
         if gram.afar:
             return _by_landmarks(system, rank, self.random_state)
-        room, generator = 0.5 * _SHARE * budget, np.random.default_rng(self.random_state)
+        room, generator = 0.5 * share, np.random.default_rng(self.random_state)
         F, pivots = pivoted_cholesky(gram.kernel, gram.points, rank, generator, room=room)
         inverse = 1.0 / system.r
         return nystrom(F, inverse) if pivots.size else lambda V: inverse[:, None] * V

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...amounts import FEW
+from ...amounts import FEW, TOLERANCE
 from ...types import Array
 from ..base import Several
 from ..conjugate_gradients import BY_SINGLE, MOST_STEPS, Standing, conjugate_gradients, inner_products, norms
@@ -25,7 +25,7 @@ from ..triangular import backward, factored, forward
 from .posed import RidgeCertificate
 from .row_sums import DataPiece, Moments, RowsOfFeatures, Stream, moments, sums
 
-_LESS = 0.999  # of an objective is clearly less, whatever the gaps
+_LESS = 1.0 - TOLERANCE  # of an objective is clearly less, whatever the gaps
 _FEW = FEW.points_exact  # rows, of which precise normal equations take no time
 _AIM = 0.5  # times the tolerance is what a gap must seem to be before it is recomputed in float64
 _SLOW = 0.5  # a residual that shrinks to no less than this has reached what rounding allows

@@ -14,7 +14,7 @@ from ...columns import block_between
 from ...gram.pivoted import pivoted_cholesky
 from ...kernels import Kernel
 from ...kernels.points import Chosen, Domain, count, diagonal, take
-from ...limits import NEVER, looking, until
+from ...limits import NEVER, stopped_by, until
 from ...params import require_integer, suggestion
 from ...types import Array, Index, Points
 from ..base import MOST_LANDMARKS, Work
@@ -98,7 +98,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         """See RidgeSolver: better and better weights, after the choice of landmarks."""
         solver = replace(self, sample=ridge.stream.n) if ridge.loo else self
         few = replace(ridge, stream=ridge.stream.only(ridge.some.rows(slice(0, 1))))
-        with looking(None), until(NEVER):
+        with stopped_by(None), until(NEVER):
             nothing = Weights.nothing(solver.over(few, few.some, np.arange(1)))  # f = b, over one without a coefficient
         yield nothing
         yield from all_answers(solver.posed(ridge), ridge.tol)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...amounts import AT_A_TIME
+from ...amounts import AT_A_TIME, FINE_TOLERANCE
 from ...columns import pieces
 from ...kernels import Kernel
 from ...kernels.points import count, held_width, is_sparse, stack, take
@@ -21,9 +21,6 @@ from .row_sums import DataPiece, Stream
 
 TARGET = "target"
 """What columns are called in certificates: target 0, target 1, ..."""
-
-_SQUARES = 4  # matrices of the normal equations that are held at a time
-SOLVED = 1e-6  # the relative residual and the relative gap to reach
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +50,7 @@ class Ridge:
     generator: Any = None
     loo: bool = False
     """Whether the answer must have what leave-one-out residuals need: a precise factor, or all rows in it."""
-    tol: float = SOLVED
+    tol: float = FINE_TOLERANCE
     """What the solver is asked for; it may use it to choose how much it does at a time."""
 
     @property
@@ -209,7 +206,7 @@ def is_chunks(X: Any) -> bool:
 
 def bytes_of_squares(size: int) -> int:
     """What normal equations of so many features take."""
-    return _SQUARES * DOUBLE * size**2
+    return AT_A_TIME.copies * DOUBLE * size**2
 
 
 def width_of_features(kernel: Kernel, X: Points) -> int | None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...amounts import AT_A_TIME, FEW, MOST_OF_THE_TIME, SOME_OF_THE_TIME
+from ...amounts import AT_A_TIME, FEW, SHARE
 from ...columns import value_seconds
 from ...kernels import Kernel, Linear
 from ...kernels.points import Domain, count
@@ -29,7 +29,6 @@ from .normal_equations import NormalEquations
 from .nystrom_cg import NystromCG
 from .posed import Ridge, bytes_of_squares, width_of_features
 
-_FACTOR = 20_000  # points, up to which a factor is a matter of seconds
 _FULL = 60_000  # points, up to which the full problem is a matter of minutes
 LEAST = 2  # landmarks that there must be, however short the time
 _ROWS = 2  # times as many as there are features make normal equations that are of use
@@ -46,7 +45,7 @@ def choose_ridge(kernel: Kernel, X: Points, budget: int, *, factor: bool = False
         if width is not None and width < n and bytes_of_squares(width) <= budget:
             return NormalEquations(), f"{width} explicit features are fewer than {n} points"
     size = factor_bytes(n, "float64" if n <= FEW.points_exact else "float32")
-    if n <= _FACTOR and size <= budget:
+    if n <= FEW.points_factored and size <= budget:
         return _EXACT, f"the factor takes {format_bytes(size)} of {format_bytes(budget)}"
     too_large = (
         f"a factor would take {format_bytes(size)}" if size > budget else f"{n} points would take long to factor"
@@ -79,7 +78,7 @@ def ridge_in_time(ridge: Ridge, solver: RidgeSolver, deadline: Deadline) -> Ridg
     if ridge.kernel.domain is Domain.VALUES:
         return solver
     # Normal equations give nothing before they are complete.
-    share = SOME_OF_THE_TIME if isinstance(solver, NormalEquations) else MOST_OF_THE_TIME
+    share = SHARE.some if isinstance(solver, NormalEquations) else SHARE.most
     if seconds_of(solver.first_work(ridge), ridge) <= share * deadline.left():
         return solver
     if isinstance(solver, NormalEquations):
@@ -106,7 +105,7 @@ def _rows_in_time(ridge: Ridge, deadline: Deadline) -> int | None:
             Z.T @ (Z @ np.ones(Z.shape[1]))
             seconds = min(seconds, now() - began)
         one_pass = seconds * n / count(some.X) / thread_count()
-    width, share = int(Z.shape[1]), SOME_OF_THE_TIME * deadline.left()
+    width, share = int(Z.shape[1]), SHARE.some * deadline.left()
     rows = int(share / (flop_seconds() * width**2)) - width  # what the factor takes, in rows
     if rows >= _ROWS * width and one_pass <= share:
         return min(rows, n)

@@ -17,13 +17,10 @@ from ...amounts import AT_A_TIME
 from ...columns import BLOCK, Between, block_between, pieces, rows_held
 from ...kernels import Kernel
 from ...kernels.points import count, cut, is_sparse, take
-from ...limits import look
+from ...limits import check_limits
 from ...parallel import for_each, thread_count
 from ...types import Array, Points
 from ..triangular import forward
-
-_FEW = 4  # columns; so few are multiplied one by one, which is faster
-_FLOPS = 4_000_000_000  # of normal equations at a time: a fraction of a second
 
 
 class DataPiece(NamedTuple):
@@ -60,7 +57,7 @@ class Stream:
     def pieces(self) -> Iterator[DataPiece]:
         """All rows, from the first on."""
         for piece in self.read():
-            look()
+            check_limits()
             yield piece
 
     def only(self, piece: DataPiece) -> Stream:
@@ -136,7 +133,7 @@ def sums(
     Each thread has rows and a sum of its own, so that the same input on as many threads gives the same bits.
     """
     if stream.afar is not None:
-        look()
+        check_limits()
         return _added(stream.afar.sums(features, coefficients, dtype, centre, errors))
     step = max(1, stream.values // 2 // features.size)
     if features.landmarks is not None:
@@ -164,7 +161,7 @@ def _sums_of_piece(
         buffer = None if features.landmarks is None else np.empty((step, features.size), dtype)
         own = []
         for rows in parts[thread::threads]:
-            look()
+            check_limits()
             weight, G = piece.weight[rows], block(rows, buffer)
             e = (0.0 if centre is None else piece.T[rows] - centre) - _product(G, coefficients)
             weighted = weight[:, None] * e
@@ -186,14 +183,8 @@ def _added(parts: list[Sums]) -> Sums:
 
 
 def _product(G: Any, V: Array) -> Array:
-    """G V in float64; few columns one by one, which BLAS does faster, and zeros not at all."""
-    V = V.astype(G.dtype, copy=False)
-    if is_sparse(G) or V.shape[1] > _FEW:
-        return np.asarray(G @ V, np.float64)
-    out = np.zeros((G.shape[0], V.shape[1]))
-    for j in np.flatnonzero(V.any(axis=0)):
-        out[:, j] = G @ np.ascontiguousarray(V[:, j])
-    return out
+    """G V in float64."""
+    return np.asarray(G @ V.astype(G.dtype, copy=False), np.float64)
 
 
 class Moments(NamedTuple):
@@ -222,12 +213,13 @@ def moments(
     if stream.afar is not None:
         yield from stream.afar.moments(features, centre, L)
         return
-    step = min(stream.values // features.size // (1 if L is None else 2), _FLOPS // features.size**2)  # a copy
+    step = stream.values // features.size // (1 if L is None else 2)  # a copy
+    step = min(step, AT_A_TIME.multiplications // features.size**2)
     second = np.zeros((features.size, features.size), order="F")  # what is on and above the diagonal
     pulled, totals, mass = np.zeros((features.size, 1 + centre.size)), np.zeros(centre.size), 0.0
     for piece in stream.pieces():
         for part in pieces(count(piece.X), max(BLOCK, step)):
-            look()
+            check_limits()
             rows = piece.rows(part)
             T, weight = rows.T - centre, rows.weight
             root, G = np.sqrt(weight)[:, None], features.block(rows.X)
