@@ -132,7 +132,7 @@ def test_no_score_is_wrong_by_more_than_is_said_of_it(X, scale):
     exact = np.asarray(problem.gram) @ shard.all_beta
     wrong = np.abs(scores - exact)
     assert (wrong <= errors).all() and wrong.max() > 0.0
-    assert errors.max() <= 1.1 * shard.travel * shard.whole.error
+    assert errors.max() <= 1.1 * shard.travel * shard.whole.errors.largest
 
 
 def test_what_is_sent_in_is_believed():

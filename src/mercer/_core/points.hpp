@@ -2,9 +2,10 @@
 //
 // The terms h_i(s) = r/2 s^2 - q s + eps |s| on [lo, hi] and F = q - r beta - K beta are those of losses/base.py.
 #pragma once
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 struct Points {
   int64_t n;
@@ -13,8 +14,9 @@ struct Points {
 
 constexpr double OUT = 1e300;  // stands for the gain of what may not move
 
-inline double rise_of(const Points &p, int64_t t) { return p.beta[t] < p.hi[t] ? (p.beta[t] >= 0 ? p.F[t] - p.eps[t] : p.F[t] + p.eps[t]) : -OUT; }
-inline double fall_of(const Points &p, int64_t t) { return p.beta[t] > p.lo[t] ? (p.beta[t] > 0 ? p.F[t] - p.eps[t] : p.F[t] + p.eps[t]) : OUT; }
+// Without a branch: which of two numbers is larger cannot be foreseen.
+inline double smaller_of(double a, double b) { return b < a ? b : a; }
+inline double larger_of(double a, double b) { return b > a ? b : a; }
 
 struct Extremes {
   double top, bottom;
@@ -25,10 +27,11 @@ struct Extremes {
 inline Extremes extremes(const Points &p) {
   Extremes e{-OUT, OUT, 0};
   for (int64_t t = 0; t < p.n; t++) {
-    const double up = rise_of(p, t), down = fall_of(p, t);
-    if (up > e.top) e.top = up;
-    if (down < e.bottom) e.bottom = down;
-    e.free += p.lo[t] < p.beta[t] && p.beta[t] < p.hi[t];
+    const bool rises = p.beta[t] < p.hi[t], falls = p.beta[t] > p.lo[t];
+    const double up = p.F[t] - (2 * double(p.beta[t] >= 0) - 1) * p.eps[t], down = p.F[t] - (2 * double(p.beta[t] > 0) - 1) * p.eps[t];
+    const double above = up > e.top ? up : e.top, below = down < e.bottom ? down : e.bottom;
+    e.top = rises ? above : e.top, e.bottom = falls ? below : e.bottom;
+    e.free += int64_t(rises) & int64_t(falls);
   }
   return e;
 }
@@ -39,42 +42,43 @@ inline double shares(const Points &p, double b) {
   double total = 0;
   for (int64_t t = 0; t < p.n; t++) {
     const double own = p.beta[t], r = p.r[t], eps = p.eps[t], lo = p.lo[t], hi = p.hi[t];
-    const double g = p.F[t] + r * own - b, size = g < 0 ? -g : g, excess = size > eps ? size - eps : 0;
-    double s = r > 0 ? (g > 0 ? excess / r : -excess / r) : excess > 0 ? (g > 0 ? hi : lo) : 0;
-    s = s < lo ? lo : s > hi ? hi : s;
-    total += g * (s - own) - 0.5 * r * (s * s - own * own) - eps * ((s < 0 ? -s : s) - (own < 0 ? -own : own));
+    const double g = p.F[t] + r * own - b, excess = larger_of(std::fabs(g) - eps, 0), ends[] = {lo, hi};
+    const double s = smaller_of(larger_of(r > 0 ? std::copysign(excess / r, g) : excess > 0 ? ends[g > 0] : 0, lo), hi);
+    total += g * (s - own) - 0.5 * r * (s * s - own * own) - eps * (std::fabs(s) - std::fabs(own));
   }
   return total;
 }
 
 // Append to `chosen` the places of about the `most` largest sign * slope - floor, none above `highest`: by counting in
-// bins, and evenly spread over the last of them. Places that are taken are left out; what is chosen becomes taken.
+// bins, and evenly spread over the last of them. Places that are taken are left out; what is chosen becomes taken. Who
+// violates cannot be foreseen, so that nothing branches on it.
 inline int64_t choose_largest(const Points &p, double sign, double floor, double highest, uint8_t *taken, int64_t *chosen, int64_t size, int64_t most) {
   constexpr int BINS = 1024;
   if (!(highest > 0)) return size;
-  int64_t counts[BINS + 1] = {};
-  std::vector<int16_t> bins(p.n);  // -1: left out
-  const double scale = BINS / highest;
+  int64_t counts[BINS + 1] = {}, violate = 0;
+  const auto places = std::make_unique_for_overwrite<int64_t[]>(size_t(p.n) + 1);
+  const auto bins = std::make_unique_for_overwrite<int32_t[]>(size_t(p.n) + 1);
+  const double scale = BINS / highest, *end = sign > 0 ? p.hi : p.lo;
   for (int64_t t = 0; t < p.n; t++) {
-    const double gain = (sign > 0 ? rise_of(p, t) : -fall_of(p, t)) - floor, at = gain * scale;
-    bins[t] = int16_t(taken[t] || !(gain > 0) ? -1 : at < BINS ? int(at) : BINS);
+    const double own = sign * p.beta[t], side = 2 * double(own >= 0) - 1, gain = sign * p.F[t] - side * p.eps[t] - floor;
+    places[size_t(violate)] = t, bins[size_t(violate)] = int32_t(larger_of(smaller_of(gain * scale, BINS), 0));
+    violate += int64_t(own < sign * end[t]) & int64_t(gain > 0) & int64_t(taken[t] == 0);
   }
-  for (int64_t t = 0; t < p.n; t++)
-    if (bins[t] >= 0) counts[bins[t]]++;
+  for (int64_t k = 0; k < violate; k++) counts[bins[size_t(k)]]++;
   int last = BINS;
   int64_t above = 0;
   while (last > 0 && above + counts[last] < most) above += counts[last--];
   const int64_t there = counts[last] > 0 ? counts[last] : 1, wanted = most - above < 0 ? 0 : most - above < there ? most - above : there;
-  for (int64_t t = 0, seen = 0; t < p.n; t++) {
-    const int at = bins[t];
+  for (int64_t k = 0, seen = 0; k < violate; k++) {
+    const int at = bins[size_t(k)];
     if (at < last) continue;
     if (at == last) {
       const bool take = seen * wanted / there != (seen + 1) * wanted / there;
       seen++;
       if (!take) continue;
     }
-    chosen[size++] = t;
-    taken[t] = 1;
+    chosen[size++] = places[size_t(k)];
+    taken[places[size_t(k)]] = 1;
   }
   return size;
 }

@@ -34,7 +34,7 @@ from ..parallel import for_each, thread_count
 from ..types import Array, DType, Index, Points
 from .choose import way_of
 from .tiles import Tiles
-from .way import AnyWay, Ready, Task, core
+from .way import AnyWay, Errors, Ready, Task, core
 
 BLOCK = 96  # rows that native loops add up before they reach a sum: batches of any number of blocks give the same bits
 BATCH = -(-FEW.working_set // BLOCK) * BLOCK  # rows made ready at a time, at most: those of a working set
@@ -113,17 +113,10 @@ class Columns:
         return np.asarray(self.kernel.diag(self.X), np.float64)
 
     @cached_property
-    def errors(self) -> tuple[Array | float, float]:
-        """For each column by what part of itself a value >= 0 may differ from k, or 0; and by how much beside that."""
+    def errors(self) -> Errors:
+        """By how much values may differ from k; without a bound, where columns are not kept ready."""
         held = self.ready()
-        found = None if held is None else self.way.errors(held)
-        return (0.0, inf) if found is None else found
-
-    @property
-    def error(self) -> float:
-        """By how much a value may differ from k, where none is above 1."""
-        part, rest = self.errors
-        return float(np.max(part, initial=0.0)) + rest
+        return Errors() if held is None else self.way.errors(held)
 
     @property
     def precise(self) -> AnyWay:

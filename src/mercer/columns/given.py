@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 
 from ..types import Array, Index, Points
 from .columns import Columns, Counted
-from .way import core
+from .way import Errors, core
 
 
 class GivenColumns(Columns):
@@ -19,7 +19,7 @@ class GivenColumns(Columns):
     cheap, dear = True, False
 
     def __init__(self, K: Array, n: int, counted: Counted | None = None, error: float = 0.0) -> None:
-        self.matrix, self.dtype, self.threads, self.errors = K, K.dtype, 1, (0.0, error)
+        self.matrix, self.dtype, self.threads, self.errors = K, K.dtype, 1, Errors(rest=error)
         self.counted = Counted() if counted is None else counted
         self.at, self.n = np.arange(n), n
         self.diag = np.asarray(K.diagonal()[:n], np.float64)

@@ -16,12 +16,12 @@ from ..amounts import AT_A_TIME
 from ..kernels.pairwise import dense
 from ..kernels.points import is_sparse
 from ..types import Array, Index, Points
-from .way import CURVED, Task, Way, core
+from .way import CURVED, Errors, Task, Way, core
 
 _FAR = 20.0  # halvings of k, beyond which errors of the distance hardly matter
 _SUMMED = GROUP + 2.0  # roundings of a weight, and of the sum over a group
 _ROUNDED = 9.0  # roundings on the way from coordinates to t, beside those of the sum
-_BY_BITS = 3.0  # the same, where the sum is a count: of the factor and of two products
+_BY_BITS = 1.5  # half of them, where the sum is a count: of the factor and of two products, and none of levels
 _DRIFT = _POLYNOMIAL = 4.0  # see `errors`
 
 
@@ -48,25 +48,28 @@ class Tiles(Way[Packed]):
         self.bytes_a_point = float((centre.size + 1) * self.dtype.itemsize)
         self.symmetric = form.way != Summed.CHI2  # a z / (a + z) is taken without overflow
 
-    def errors(self, ready: Sequence[Packed]) -> tuple[Array, float] | None:
+    def errors(self, ready: Sequence[Packed]) -> Errors:
         """Of 2^t, t = l_i + l_j + factor s: what rounding does to the coordinates, the sum and the levels.
 
-        With u the unit roundoff and T roundings one after the other, t is wrong by at most T u (|l_i| + |l_j|). A row
-        with |l_i| beyond the limit goes by differences: then it is T u |t|, and 4 u sqrt(|t| |l_j|) for the rounding of
-        coordinates. Values of t < -FAR, with columns so far away, are wrong by no more than 2^-FAR of the largest part.
-        The polynomial for 2^t adds 4 u, and sums over a group of rows 10 u at most.
+        With u the unit roundoff and T roundings one after the other, t is wrong by at most T u (|l_i| + |l_j|). The
+        roots of |l_i|, |l_j| and |t| are the sides of a triangle, so that |l_i| <= 2 |l_j| + 2 |t|; nor is |l_i| beyond
+        the limit. A row that is goes by differences: then it is T u |t|, and 4 u sqrt(|t| |l_j|) <= 2 u (|t| + |l_j|)
+        for the rounding of coordinates. Values of t < -FAR, with columns so far away, are wrong by no more than 2^-FAR
+        of the largest part. The polynomial for 2^t adds 4 u, and sums over a group of rows 10 u at most.
         """
         if self.form.map != Map.EXPONENTIAL or self.form.way not in (Summed.PRODUCTS, Summed.SQUARES, Summed.COUNTS):
-            return None
+            return Errors()
         unit, heavy = float(np.finfo(self.dtype).eps) / 2.0, HEAVY[self.dtype.itemsize]
         level = np.concatenate([-part.levels[: part.count] for part in ready]).astype(np.float64)
-        near = (sqrt(heavy) + sqrt(_FAR)) ** 2  # Of light rows, who is farther has a value below 2^-FAR.
-
-        level = np.append(level, max(near, level.max(initial=0.0)))  # the last one stands for those so far away
-        of_t = self.roundings * np.maximum(_FAR, heavy + np.minimum(level, near)) + _DRIFT * np.sqrt(_FAR * level)
-        part = unit * (log(2.0) * of_t + _POLYNOMIAL + _SUMMED)
-        part /= 1.0 - part  # what is of second order
-        return part[:-1], 2.0**-_FAR * float(part[-1])
+        far = (sqrt(heavy) + sqrt(_FAR)) ** 2  # Of light rows, who is farther has a value below 2^-FAR.
+        level = np.append(level, max(far, level.max(initial=0.0)))  # the last one stands for those so far away
+        near = np.minimum(level, far)
+        drift = np.minimum(2.0 * level, _DRIFT * np.sqrt(_FAR * level))
+        of_t = np.maximum(self.roundings * np.minimum(3.0 * near, heavy + near), drift)
+        part, halving = unit * (log(2.0) * of_t + _POLYNOMIAL + _SUMMED), 2.0 * unit * log(2.0) * self.roundings
+        first = float(part.max()) + _FAR * halving
+        part, halving = part / (1.0 - first), halving / (1.0 - first)  # what is of second order
+        return Errors(part[:-1], halving, 2.0**-_FAR * float(part[-1]))
 
     def prepared(self, X: Points) -> Points:
         return X if is_sparse(X) else np.ascontiguousarray(X)

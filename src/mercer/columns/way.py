@@ -9,8 +9,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import inf
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from math import inf, log2
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -30,7 +30,24 @@ class Ready(Protocol):
 
 
 Set = TypeVar("Set", bound=Ready)
+MOST_HALVING = log2(np.e) / np.e  # of k log2(1/k), at k = 1/e
 Task: TypeAlias = Callable[[], None]
+
+
+class Errors(NamedTuple):
+    """By how much a value k of a column may differ from what it ought to be, whatever the row: by no more than
+
+    part k + halving k log2(1/k) + rest
+    """
+
+    part: Array | float = 0.0
+    halving: float = 0.0
+    rest: float = inf
+
+    @property
+    def largest(self) -> float:
+        """The same for any value of any column, where none is above 1: infinite without a bound."""
+        return float(np.max(self.part, initial=0.0)) + MOST_HALVING * self.halving + self.rest
 
 
 class Way(ABC, Generic[Set]):
@@ -46,16 +63,11 @@ class Way(ABC, Generic[Set]):
     symmetric: bool = True
     """Whether k(x, z) and k(z, x) are the same to the last digit, wherever they stand in a block."""
 
-    def errors(self, ready: Sequence[Set]) -> tuple[Array, float] | None:
-        """For each column by what part of itself a value k(., z) may differ from k, whatever the row; and by how much
-        beside that. None, where nobody has proved a bound, or values may be below 0.
+    def errors(self, ready: Sequence[Set]) -> Errors:
+        """By how much values of these columns may differ; without a bound where nobody has proved one, or values may be
+        below 0.
         """
-        return None
-
-    def error(self, ready: Sequence[Set]) -> float:
-        """By how much a value of points that are ready may differ, where none is above 1; infinite without a bound."""
-        found = self.errors(ready)
-        return inf if found is None else float(found[0].max(initial=0.0)) + found[1]
+        return Errors()
 
     def prepared(self, X: Points) -> Points:
         """A set of points as `rows` and `columns` take it."""

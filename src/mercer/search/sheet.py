@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -86,6 +87,11 @@ class Sheet:
         self.lock = threading.Lock()
         self.rooms = Rooms(self.threads)
 
+    @cached_property
+    def classes(self) -> Array:
+        """The labels that there are."""
+        return np.unique(np.asarray(self.y))
+
     # What a search does.
 
     def add(self, candidates: Sequence[dict[str, Any]]) -> None:
@@ -119,7 +125,7 @@ class Sheet:
         key, machine = key_of(settings), copy(last_step(self._set(settings)))
         labels = isinstance(machine, SVC)
         if labels or isinstance(machine, _SMOOTH):
-            machine.classes_ = np.unique(np.asarray(self.y))
+            machine.classes_ = self.classes
 
         def scores(rows: Any) -> Array:
             for fold in folds:
@@ -309,7 +315,7 @@ class Sheet:
         if not self._alike(first, points) or points[0] is None:
             return False
         matrices = points[0].matrices
-        first.classes_ = np.unique(self.y)
+        first.classes_ = self.classes
         if isinstance(first, LinearSVC) and (first.loss == "hinge" or not few_columns(matrices.X)):
             return False
         known = {kernel.resolve(take(matrices.X, own.train), weight[own.rows]) for own in points if own is not None}
@@ -363,8 +369,7 @@ class Sheet:
         for own in points:
             if own is None or np.unique(own.rows).size < own.rows.size:  # too large, or rows drawn more than once
                 return False
-            every = np.unique(np.asarray(self.y)[own.rows])
-            if not isinstance(first, SVR) and not np.array_equal(every, np.unique(self.y)):
+            if not isinstance(first, SVR) and np.unique(np.asarray(self.y)[own.rows]).size < self.classes.size:
                 return False
         return True
 

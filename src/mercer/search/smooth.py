@@ -13,7 +13,8 @@ solvers/newton/in_points.py).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,9 +48,19 @@ class FoldLosses:
     weight: Array
     bias: bool
 
+    @cached_property
+    def _own(self) -> Index | slice:
+        """The points that are not left out."""
+        return slice(None) if self.weight.all() else np.flatnonzero(self.weight)
+
+    def alone(self) -> tuple[Index, FoldLosses]:
+        """The numbers of these points, and the problem on them alone."""
+        own = np.flatnonzero(self.weight)
+        return own, replace(self, y=self.y[own], weight=self.weight[own])
+
     def at(self, scores: Array, C: float) -> tuple[Array, Array, Array, float]:
         """Values, slopes and curvatures of the losses at the scores with their best bias, and that bias."""
-        own, b = np.flatnonzero(self.weight), 0.0
+        own, b = self._own, 0.0
         y, s, weight = self.y[own], scores[own], C * self.weight[own]
         if self.bias:
             b = float(np.mean(self.loss.best_bias(y, s, weight, 0.0)))
@@ -82,14 +93,16 @@ def weigh(n: int, machine: Any, folds: list[Fold]) -> list[list[FoldLosses]]:
 
 
 def in_features(Z: Array, problem: list[FoldLosses], Cs: Array) -> Found:
-    """Newton's method in w, fold by fold."""
-    design = Design(Z)
-    found = Found(np.zeros((len(problem), len(Cs), design.n)), np.zeros((len(problem), len(Cs))))
-    for fold, own in enumerate(problem):
+    """Newton's method in w, fold by fold, on the points that it trains on."""
+    every = Design(Z)
+    found = Found(np.zeros((len(problem), len(Cs), every.n)), np.zeros((len(problem), len(Cs))))
+    for fold, given in enumerate(problem):
+        rows, own = given.alone()
+        design = Design(Z[rows])
         w, scores = np.zeros(design.width), np.zeros(design.n)
         for c, C in enumerate(Cs.tolist()):
             w, scores, b, gap = _descended(design, own, C, w, scores)
-            found.f[fold, c], found.gap[fold, c] = scores + b, gap
+            found.f[fold, c], found.gap[fold, c] = every.dots(w) + b, gap
     return found
 
 

@@ -127,7 +127,7 @@ class Piece:
         way, Z, v = self.way, self.way.prepared(points), -delta[:, None]
         for part in pieces(delta.size, self.batch):
             ready = way.rows(Z, np.arange(part.start, min(part.stop, delta.size)))
-            self.of_others = max(self.of_others, way.error([ready]))
+            self.of_others = max(self.of_others, way.errors([ready]).largest)
             self._add(ready, v[part])
         self.travel += float(np.abs(delta).sum())
 
@@ -165,7 +165,7 @@ class Piece:
     def _of_own(self) -> float:
         """The bound of a value of own points, some at a time where they are not ready."""
         held = map(self._columns, self.parts) if self.held is None else self.held
-        return max(self.way.error([columns]) for columns in held)
+        return max(self.way.errors([columns]).largest for columns in held)
 
     def summary(self, gain: float = 0.0) -> Summary:
         """Where it stands."""

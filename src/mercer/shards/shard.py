@@ -11,13 +11,14 @@ smooth part of the dual. What a solver sees; it asks and tells:
 
 from __future__ import annotations
 
-from itertools import pairwise
+from functools import partial
+from operator import call
 
 import numpy as np
 
 from .._core.core import CHOICE
 from ..amounts import FEW, ROUNDING
-from ..columns import PIECE, Columns, GivenColumns, Kept, padded
+from ..columns import PIECE, Columns, GivenColumns, Kept, padded, pieces
 from ..losses import Terms
 from ..memory import CACHE_LINE
 from ..parallel import for_each
@@ -69,7 +70,7 @@ class Shard:
         support = np.flatnonzero(beta)
         self.travel, self.work, self.left_out, self.inherited = 0.0, 0.0, [], np.zeros(1)
         self.sums = np.empty(beta.size)  # new memory is slow
-        self.bounded = bool(self.whole.errors[1] < np.inf)
+        self.bounded = self.whole.errors.rest < np.inf
         self._play(np.arange(beta.size), self.whole)
         if support.size:
             self._subtract(support, np.zeros(support.size, bool), beta[support])
@@ -78,7 +79,7 @@ class Shard:
     def _all_by_symmetry(self, columns: Columns) -> GivenColumns:
         K = np.zeros((padded(columns.n),) * 2, columns.dtype)
         columns.square(columns.at, K)
-        return GivenColumns(K, columns.n, columns.counted, columns.error)
+        return GivenColumns(K, columns.n, columns.counted, columns.errors.largest)
 
     def update_extremes(self) -> None:
         """The extremes of the slopes, and how many coefficients are free."""
@@ -173,14 +174,9 @@ class Shard:
     def _add_rows(self, values: Array, slots: Index, v: Array, out: Array) -> None:
         """out += sum_k v_k of rows, by all cores where it is worth it."""
         threads = self.columns.threads if self.n * slots.size >= _WORTH_THREADS else 1
-        size = PIECE if threads > 1 else self.n
-        edges = [*range(0, self.n, size), self.n]
-
-        def task(edge: tuple[int, int]) -> None:
-            part = slice(*edge)
-            core.add_rows(values[:, part], slots, v, out[part])
-
-        for_each(list(pairwise(edges)), task, threads)
+        parts = pieces(self.n, PIECE if threads > 1 else self.n)
+        tasks = [partial(core.add_rows, values[:, part], slots, v, out[part]) for part in parts]
+        for_each(tasks, call, threads)
 
     def settle(self, dual: float, goal: float, most: int) -> tuple[bool, float, float]:
         """Where K of everyone is held, descend until the gap is this part of the objective, or for so many steps of
@@ -226,10 +222,16 @@ class Shard:
         return np.asarray(self.all_terms.q - self.all_terms.r * self.all_beta - self.all_F)
 
     def errors(self) -> Array:
-        """By how much rounding may have made the scores wrong, each of them."""
+        """By how much rounding may have made the scores wrong, each of them.
+
+        k log2(1/k) is concave, so that its mean is no larger than that of the mean k; `added` may be more than sums of
+        k, but what lies above 1/e gives no more than 1/e.
+        """
         self.write()
-        part, rest = self.whole.errors
-        return np.asarray(self.inherited + part * self.all_added + (rest + ROUNDING.of_a_difference) * self.travel)
+        part, halving, rest = self.whole.errors
+        mean = np.clip(self.all_added / max(self.travel, ROUNDING.least), ROUNDING.least, 1.0 / np.e)
+        each = (rest + ROUNDING.of_a_difference) - halving * mean * np.log2(mean)
+        return np.asarray(self.inherited + part * self.all_added + each * self.travel)
 
     def refresh(self, scores: Array) -> None:
         """F from K beta as it really is, where it matters, and all points in play."""

@@ -20,12 +20,12 @@ from ...params import require_integer
 from ...types import Array
 from ..base import LANDMARKS, Work
 from ..conjugate_gradients import BY_SINGLE, MOST_STEPS, Standing, conjugate_gradients, norms, nystrom
+from ..nanoseconds import PASSES_PER_DIGIT
 from ..newton.spread_landmarks import landmark_rows
 from ..triangular import inverse_of
 from .linear_system import Blocks, RidgeSolver, System
 from .posed import Ridge
 
-_PRODUCTS = 10  # K v, about
 _SLOW = 0.5  # a residual that shrinks to no less than this has reached what rounding allows
 
 
@@ -64,7 +64,7 @@ class ConjugateGradient(RidgeSolver):
     def first_work(self, problem: Any) -> Work:
         n, given = problem.stream.n, problem.kernel.domain is Domain.VALUES
         rank = min(self.rank or LANDMARKS, n)
-        return Work(values=0 if given else n * rank + _PRODUCTS * n * n, flops=2 * n * rank**2)
+        return Work(values=0 if given else n * rank + int(PASSES_PER_DIGIT) * n * n, flops=2 * n * rank**2)
 
     def blocks(self, system: System) -> Blocks:
         """See RidgeSolver."""
