@@ -23,7 +23,7 @@ NATIVE_BYTES = ("test_linear_svc.py::test_points_are_not_copied",)
 """Tests of bounds on memory that only the native core keeps: the reference holds temporaries of all points."""
 
 OPEN_ON_REFERENCE = {
-    "test_search.py::test_exact_solutions_lie_within_the_bounds[wine-{'class_weight'": "bounds of cells with a small C stay open",
+    "::test_exact_solutions_lie_within_the_bounds[wine-{'class_weight'": "bounds of cells with a small C stay open",
     "test_search.py::test_everything_that_grid_search_knows": "one pair of scores comes in another order",
 }
 """Tests that the reference fails, and why: whoever mends one takes it out."""
