@@ -11,12 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import (
-    assert_all_finite,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-)
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, check_is_fitted, column_or_1d
 
 from ..amounts import COPIES_OF_THE_MEMORY, SOME_OF_THE_TIME
 from ..arithmetic import DefaultArithmetic

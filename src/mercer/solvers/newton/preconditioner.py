@@ -23,7 +23,7 @@ from .hessian import Bias, Bordered
 from .line_search import TRIALS
 
 ROWS_PER_FEATURE = 4  # So many points are drawn for each feature, at least,
-_CHEAP_PASSES = 10.0  # or as many as cost no more than so many passes over all points: then M is made at once.
+_CHEAP_PASSES = 1.0 / A_DIGIT  # or as many as cost no more than so many passes over all points: then M is made at once.
 _MOST_PASSES = _CHEAP_PASSES / A_DIGIT  # M may cost so many passes.
 _BESIDE = 60_000.0  # nanoseconds: what is done beside a pass takes so long, however few the points are
 
