@@ -1,7 +1,7 @@
 """Threads over blocks: the one place where Mercer runs in parallel.
 
 Compiled loops and BLAS release the GIL, so plain threads use all cores. The threads live for one call, or, within
-`crew_kept`, until its end (a pool kept for longer would hang across a fork). BLAS is held to one thread meanwhile,
+`helpers_kept`, until its end (a pool kept for longer would hang across a fork). BLAS is held to one thread meanwhile,
 and the number of threads is what BLAS may use: whoever limits BLAS (threadpoolctl, OMP_NUM_THREADS, joblib's workers)
 limits Mercer too. Where somebody else hands out the cores, as a cluster does, `threads_given` says how many there are.
 """
@@ -193,28 +193,22 @@ class _Crew:
 
 
 @contextmanager
-def crew_kept() -> Iterator[None]:
-    """A context in which the threads of `for_each` wait for its next call in this thread."""
+def helpers_kept() -> Iterator[None]:
+    """A context in which BLAS has one thread, and the threads of `for_each` wait for its next call in this thread."""
     if _place.crew is not None and _place.crew.process == os.getpid():
         yield
         return
-    _place.crew = crew = _Crew()
-    try:
-        yield
-    finally:
-        _place.crew = None
-        if crew.process == os.getpid():  # a child of a fork has none
-            for jobs in crew.jobs:
-                jobs.put(None)
-            for thread in crew.threads:
-                thread.join()
-
-
-@contextmanager
-def helpers_kept() -> Iterator[None]:
-    """The same, and BLAS has one thread."""
-    with one_blas_thread(), crew_kept():
-        yield
+    with one_blas_thread():
+        _place.crew = crew = _Crew()
+        try:
+            yield
+        finally:
+            _place.crew = None
+            if crew.process == os.getpid():  # a child of a fork has none
+                for jobs in crew.jobs:
+                    jobs.put(None)
+                for thread in crew.threads:
+                    thread.join()
 
 
 def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -> None:
@@ -228,7 +222,7 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -
             look()
             work(task)
         return
-    if _place.crew is None or _place.crew.process != os.getpid() or not _held.inside:
+    if _place.crew is None or _place.crew.process != os.getpid():
         with helpers_kept():
             for_each(tasks, work, threads)
         return
