@@ -11,12 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import (
-    assert_all_finite,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-)
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, check_is_fitted, column_or_1d
 
 from ..amounts import SHARE
 from ..arithmetic import DefaultArithmetic
@@ -29,7 +24,6 @@ from ..kernels.pairwise import linear_scores, linear_weights
 from ..kernels.points import Domain, common_dtype, count, objects, require_columns, take
 from ..limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, now, stopped_by, until, within
 from ..memory import parse_bytes
-from ..parallel import crew_kept
 from ..params import RebuildsParameters
 from ..problem import Task
 from ..progress import Line, Watch, Watches
@@ -108,7 +102,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         deadline = within(self.time_limit)
         training = self._training(X, y, sample_weight)
         hooks = Hooks(self, training.problems, X, y, sample_weight) if getattr(self, "_skl_callbacks", None) else None
-        with keeping(self) as interrupt, crew_kept(), ExitStack() as stack:
+        with keeping(self) as interrupt, ExitStack() as stack:
             watches: list[Watch] = [] if hooks is None else [hooks]
             if self.verbose:
                 watches.append(stack.enter_context(Line(type(self).__name__, training.problems)))
