@@ -102,10 +102,8 @@ def examine(
     elif dual > primal:
         rounding += excess(primal, dual, problem.loss_at_zero)
         dual = primal
-    certificate = Certificate(
-        primal, dual, rounding, found.violation, found.feasibility, status, found.residuals, proof
-    )
-    return certificate, products.scores, bias
+    proved = Certificate(primal, dual, rounding, found.violation, found.feasibility, status, found.residuals, proof)
+    return proved, products.scores, bias
 
 
 # K beta, and how exact it is.
