@@ -81,7 +81,9 @@ class Encoder(Described, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for place, name in enumerate(table.names):
             self.kinds_.append(self._learn(table, place, name in chosen))
         if table.n == 1:
-            raise DataError(f"{table.source} has one row of data only (or is it a header?): at least two are needed.")
+            words = not table.named and all(table.column(place).dtype == object for place in range(len(table.names)))
+            told = "has no rows of data, only a header (or is it a row of words?)" if words else "has one row of data only"
+            raise DataError(f"{table.source} {told}: at least two are needed.")
         if set(self.kinds_) <= {"constant"}:
             raise DataError(f"{table.source}: every column is constant, so there is nothing to learn from.")
         return self
