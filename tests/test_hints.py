@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mercer
-from mercer import SVC, SVR, KernelRidge, LinearSVC
+from mercer import SVC, SVR, KernelKMeans, KernelPCA, KernelPerceptron, KernelRidge, LinearSVC
 from mercer.estimators.hints import ELSEWHERE
 
 from .zoo import two_classes
@@ -25,6 +25,11 @@ def test_settings_of_scikit_learn():
         SVR("rbf", gamma=0.1)
     with pytest.raises(TypeError, match="bias=True"):
         LinearSVC(fit_intercept=False)
+    for machine in (KernelPCA, KernelKMeans, KernelPerceptron):
+        with pytest.raises(TypeError, match=rf'{machine.__name__} has no gamma.*kernel="rbf\(gamma=0.1\)"'):
+            machine(2, kernel="rbf", gamma=1)
+    with pytest.raises(TypeError, match=r"SVC has no c\. Did you mean C\?"):
+        SVC(c=1)
     with pytest.raises(TypeError, match="unexpected keyword argument 'nothing'"):
         SVC(nothing=1)
     assert list(inspect.signature(SVC).parameters)[:2] == ["kernel", "C"]

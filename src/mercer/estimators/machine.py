@@ -59,7 +59,7 @@ from .checks import (
 from .expanded import SOLVER, Expanded, better, expanded_points, worth_another
 from .fitting import fit_machines, training_gram
 from .functions import Functions, functions_of
-from .hints import tells_where
+from .hints import TellsWhere
 from .multiclass import join
 from .predicted import as_predicted
 from .proofs import in_rows_of_the_user, with_proof
@@ -71,7 +71,14 @@ _READ = 0.2  # Of the time, at most, is kept for linear machines to read the poi
 _Own = TypeVar("_Own", bound="Machine")  # as Self, by which jedi would understand Machine
 
 
-class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic, BaseEstimator):  # type: ignore[misc]
+class Machine(
+    CallbackSupportMixin,  # type: ignore[misc]
+    Keeps,
+    RebuildsParameters,
+    DefaultArithmetic,
+    TellsWhere,
+    BaseEstimator,  # type: ignore[misc]
+):
     """f(x) = sum_i beta_i k(x_i, x) + b, found by solving one or several problems on one Gram matrix."""
 
     _parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel, "solver": as_solver}
@@ -93,11 +100,6 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     _coef: Array | None  # w of each problem, as rows, where the kernel is linear
     _single: bool = False  # whether float32 kernel values are precise enough for predictions
     _expanded: Expanded | None = None  # f as predictions need it, where a polynomial kernel takes its digits
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "__init__" in vars(cls):
-            type.__setattr__(cls, "__init__", tells_where(cls.__init__))  # so that editors see the one that is written
 
     @with_callbacks
     def fit(self: _Own, X: Points, y: Any = None, sample_weight: Any = None, checkpoint: Any = None) -> _Own:
