@@ -86,6 +86,7 @@ class Machine(
     _own_w: ClassVar[bool] = False  # whether w is that of the certificate, where no mean was taken from the points
     _in_features: ClassVar[bool] = False  # whether a linear kernel means features: then nobody looks for equal points
     _settings: ClassVar[Settings] = LIMITS
+    _ridge: ClassVar[bool] = False  # whether its solvers are those of ridge regression
     _looks: ClassVar[bool] = False  # whether its Gram matrix looks for NaN and infinity: once is enough
     kernel: Any
     solver: Any
@@ -269,7 +270,7 @@ class Machine(
         """The solver, with the seed of the machine where it wants one and has none."""
         if self.solver is None:
             return None
-        solver = as_solver(self.solver)
+        solver = as_solver(self.solver, self._ridge)
         seed = solver.get_params(deep=False).get("random_state", 0)
         return solver.with_params(random_state=seed_of(self.random_state)) if seed is None else solver
 

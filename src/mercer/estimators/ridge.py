@@ -135,6 +135,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
     """
 
     _settings: ClassVar[Settings] = LIMITS | {"bias": BOTH, "loo": BOTH}
+    _ridge: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -348,11 +349,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         if residuals is not None:
             self._keep_loo(training, residuals, several)
         elif self.loo:
-            warnings.warn(
-                "KernelRidge: the fit was stopped before loo_residuals_ were found, so there are none.",
-                ConvergenceWarning,
-                stacklevel=level_of_caller(),
-            )
+            told = "KernelRidge: the fit was stopped before loo_residuals_ were found, so there are none."
+            warnings.warn(told, ConvergenceWarning, stacklevel=level_of_caller())
 
     def _keep_loo(self, training: _Training, residuals: Array, several: bool) -> None:
         """Of rows without weight, which were left out anyway, the ordinary residuals."""
