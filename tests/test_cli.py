@@ -577,6 +577,11 @@ THREE = "1,3:+ 2,1:+ 0,1:-"
 def test_explain_new_points_short_and_labels_as_text(run, files):
     code, out, _ = run("explain", THREE, "--new", "1,2", "--detail", "short")
     assert code == 0 and "7. The margin m" in out and "8. A new point" in out and "9." not in out
+    for kernel in ("linear", "linear + linear"):
+        given = ("explain", "0,0:+ 1,1:+ 0,1:- 1,0:-", "--kernel", kernel)
+        full, short = (" ".join(run(*given, "--detail", detail)[1].split()) for detail in ("full", "short"))
+        assert "No case" in full and "No case" not in short and "cannot be separated" in short
+        assert len(short) < 0.5 * len(full)
     code, out, _ = run("explain", THREE, "--new", "1,2", "--new", "1/2,0")
     assert code == 0 and "f(𝐱) > 0: class +1" in out and "f(𝐱) < 0: class −1" in out
     for labels in (("0", "1"), ("1", "2")):
