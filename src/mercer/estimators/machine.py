@@ -176,9 +176,15 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             warn_of(gram.doubt)
         return gram, solutions
 
-    # What a machine writes; and its settings checked, and the Gram matrix to train on.
+    # What a machine writes.
 
-    _check, _gram = require_settings, training_gram
+    def _check(self) -> None:
+        """Raise for settings that make no sense."""
+        require_settings(self, self._settings)
+
+    def _gram(self, training: Training) -> Gram:
+        """The Gram matrix to train on."""
+        return training_gram(self, training)
 
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         """The order of the points (None: as they are), the class of each, and the problems on the ordered points."""
@@ -355,19 +361,20 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         """sum_i beta_i k(x_i, x) of each problem, as columns."""
         return join(parts) if len(parts := self._parts(X)) > 1 else parts[0].T
 
-    def _parts(self, X: Points, between: Any = sums_between) -> Any:
-        """The same over pieces of the support vectors, such as a class: (pieces, columns of coefficients, points); or
-        what else is made `between` points and support vectors.
-        """
+    def _parts(self, X: Points) -> Array:
+        """The same over pieces of the support vectors, such as a class: (pieces, columns of coefficients, points)."""
         blocks, coefficients = self._blocks(), self.dual_coef_.T
         if len(coefficients) == 0:
             return np.zeros((len(blocks), coefficients.shape[1], count(X)))
         if self.kernel_.domain is Domain.VALUES:
             return np.stack([(X[:, self.support_[block]] @ coefficients[block]).T for block in blocks])
+        return sums_between(self.kernel_, *self._between(X))
+
+    def _between(self, X: Points) -> tuple[Points, Points, Array, list[int], Any]:
+        """Points, support vectors, their coefficients, where pieces of them end, and the precision of values."""
         self.kernel_.check(X, "X")
-        Z, edges = self.support_vectors_, [0, *[block.stop for block in blocks]]
-        dtype = common_dtype(X, Z) if self._single else np.dtype(np.float64)
-        return between(self.kernel_, X, Z, coefficients, edges, dtype)
+        Z, edges = self.support_vectors_, [0, *[block.stop for block in self._blocks()]]
+        return X, Z, self.dual_coef_.T, edges, common_dtype(X, Z) if self._single else np.dtype(np.float64)
 
     def _admit(self, X: Points) -> Any:
         """Points to predict for, once there is something to predict with."""
