@@ -5,15 +5,18 @@
     python benchmarks/dropin.py --least 10000    from so many
     python benchmarks/dropin.py --only SVC SVR   some of the classes
     python benchmarks/dropin.py --data FOLDER    LinearSVC on real data: a folder with load.py and the sets named below
+    python benchmarks/dropin.py --times 3        scikit-learn's fit is given up after 3 times our seconds
 
 A row for each class and size: seconds of scikit-learn's class and of ours (the best of some runs, taken in turns), how
 many times as long ours takes, and whether objective and violation are no larger than theirs. Worse is what takes more
-than 1.1 times as long or is not as good.
+than 1.1 times as long or is not as good. Where scikit-learn's fit was given up, its seconds are a lower bound (>), the
+ratio is an upper one (<), and there is nothing to compare answer and predictions with.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import warnings
 from itertools import product
 from pathlib import Path
@@ -87,10 +90,30 @@ def no_worse(ours, theirs, X, y) -> str:
     return "yes" if good else "NO"
 
 
-def compared(name: str, cls: type, settings: dict, X, y) -> bool:
+def ends(work, seconds: float) -> bool:
+    """Whether the work, in a process of its own, ends within so many seconds."""
+    process = multiprocessing.get_context("fork").Process(target=work)
+    process.start()
+    process.join(seconds)
+    ended = not process.is_alive()
+    process.kill()
+    process.join()
+    return ended
+
+
+def compared(name: str, cls: type, settings: dict, X, y, times: float | None = None) -> bool:
     """Print a row of the table; whether anything in it is worse."""
     n = X.shape[0]
     theirs, ours = cls(**settings), getattr(dropin, cls.__name__)(**settings)
+    if times is not None:
+        seconds = best_of([lambda: ours.fit(X, y), lambda: ours.predict(X)], 1)
+        most = times * seconds[0]
+        if not ends(lambda: theirs.fit(X, y), most):
+            print(
+                f"{name:30} {n:>7} > {most:9.4f} {seconds[0]:10.5f} < {1 / times:4.2f} {'':12}{seconds[1]:10.5f}",
+                flush=True,
+            )
+            return False
     runs = 30 if n <= 300 else 5 if n <= 3_000 else 1 if name in CASES else 3
     fit = best_of([lambda: theirs.fit(X, y), lambda: ours.fit(X, y)], runs)
     predict = best_of([lambda: theirs.predict(X), lambda: ours.predict(X)], runs)
@@ -101,13 +124,13 @@ def compared(name: str, cls: type, settings: dict, X, y) -> bool:
     return worse
 
 
-def of_points(only: list[str], least: int, most: int) -> int:
+def of_points(only: list[str], least: int, most: int, times: float | None) -> int:
     """Every class and size; how many rows are worse."""
     worse = 0
     for case, (cls, settings) in CASES.items():
         if any(case == name or case.startswith(f"{name},") for name in only):
             sizes = [n for n in SIZES if least <= n <= min(most, MOST.get(case, SIZES[-1]))]
-            worse += sum(compared(case, cls, settings, *data(case, n)) for n in sizes)
+            worse += sum(compared(case, cls, settings, *data(case, n), times) for n in sizes)
     return worse
 
 
@@ -132,11 +155,15 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=SIZES[-1], help="points, at most")
     parser.add_argument("--only", nargs="+", default=list(CASES), help="some of the classes")
     parser.add_argument("--data", type=Path, help="a folder of real data, with load.py")
+    parser.add_argument(
+        "--times", type=float, help="our seconds, after so many times which scikit-learn's fit is given up"
+    )
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     columns = f"{'theirs':>10} {'ours':>10} {'ratio':>6}"
     print(f"{'fit, then predict':30} {'n':>7}  {columns}  {columns}  good")
-    worse = of_folder(arguments.data) if arguments.data else of_points(arguments.only, arguments.least, arguments.most)
+    sizes = arguments.least, arguments.most, arguments.times
+    worse = of_folder(arguments.data) if arguments.data else of_points(arguments.only, *sizes)
     print(f"{worse} rows are worse." if worse else "No row is worse.")
 
 

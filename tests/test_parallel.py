@@ -56,7 +56,7 @@ def test_who_waits_holds_nothing():
     """Threads that wait for the next call keep no array of the last one."""
     held = np.ones(1000)
     gone = weakref.ref(held)
-    with parallel.helpers_kept():
+    with parallel.one_blas_thread(), parallel.crew_kept():
         parallel.for_each(range(3), partial(np.multiply, held), 3)
         del held
         assert gone() is None

@@ -69,7 +69,7 @@ def test_exact_solutions_lie_within_the_bounds(name, setting):
     scores, (low, high) = exact.cv_results_["mean_test_score"], found.score_bounds_.T
     assert ((low - 1e-12 <= scores) & (scores <= high + 1e-12)).all()
     assert (low <= high).all()
-    assert (high - low == 0).mean() >= 0.6
+    assert (high - low == 0).mean() >= 0.5  # where all coefficients are at their bounds, b is open
     if found.decided_:
         assert found.best_index_ == exact.best_index_
 
@@ -222,7 +222,7 @@ def test_everything_that_grid_search_knows():
         params = {"groups": groups} if isinstance(case.get("cv"), GroupKFold) else {}
         ours = Search(SVC(), GRID, prune=False, **case).fit(X, y, **params)
         plain = GridSearchCV(SVC(tol=1e-8), GRID, **case).fit(X, y, **params)
-        same(ours, plain)
+        same(ours, plain, 1e-3 if "return_train_score" in case else 0.0)  # scores that are nearly equal, in any order
         assert ours.how_.startswith(f"{12 * ours.n_splits_} of")
         assert ours.score(X, y) == pytest.approx(plain.score(X, y))
     tighter = {"C": [1, 10, 100], "kernel__gamma": [0.1, 1.0]}  # with all at their bounds, b would be anybody's
@@ -261,13 +261,24 @@ def test_other_kernels_words_for_gamma_and_classes_as_text():
     assert set(ours.predict(X)) <= set(names)
 
 
+@pytest.mark.parametrize("grid", [{"gamma": [1]}, [{"gamma": [1]}, {"C": [1, 2]}], {"C": [1], "kernel__gama": [1]}])
+def test_a_name_that_the_machine_does_not_have_is_an_error_at_once(grid):
+    X, y = MOONS
+    with pytest.raises(ValueError, match="has no parameter 'gam") as raised:
+        Search(SVC(), grid).fit(X, y)
+    assert "\n" not in str(raised.value)
+
+
 def test_what_it_does_not_know_is_fitted_plainly_and_it_says_so():
     X, y = MOONS
     logistic = Search(LogisticRegression(), {"C": [0.1, 1.0]}).fit(X, y)
     same(logistic, GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}).fit(X, y))
-    assert (
-        logistic.how_ == "Every setting was fitted by itself: work is shared for SVC, SVR, LinearSVC, KernelLogistic."
+    assert logistic.how_ == (
+        "Every setting was fitted by itself: work is shared for mercer's SVC, SVR, LinearSVC, KernelLogistic, "
+        "not for sklearn.linear_model.LogisticRegression."
     )
+    with pytest.raises(ValueError, match="grid='auto' needs work that is shared, .* name the values to try"):
+        Search(LogisticRegression(), "auto").fit(X, y)
     own = Search(SVC(), {"C": [1.0]}, scoring=lambda machine, X, y: float(machine.score(X, y))).fit(X, y)
     assert "a scorer is a function" in own.how_
     hard = Search(SVC("rbf(gamma=20)"), {"C": [1.0, float("inf")]}, cv=3).fit(X, y)
@@ -418,8 +429,11 @@ def test_what_is_finished_before_an_interruption_is_kept(tmp_path, monkeypatch):
     grid = {"C": [1.0], "kernel__gamma": [0.1, 1.0]}
     search = Search(SVC(), grid, cv=3, n_jobs=1, checkpoint=tmp_path / "run.mercer")
     monkeypatch.setattr(cells, "solve_all", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="1 of 2 settings are finished and kept in .*run.mercer"):
         search.fit(X, y)
+    begun[:] = [1]
+    with pytest.raises(KeyboardInterrupt, match="0 of 2 settings are finished, and lost; with checkpoint="):
+        Search(SVC(), grid, cv=3, n_jobs=1).fit(X, y)
     begun[:] = [1] * 10
     search.fit(X, y)
     assert len(begun) == 11  # one of two was there

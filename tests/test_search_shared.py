@@ -11,7 +11,7 @@ from sklearn.datasets import make_moons
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mercer import SVC, Search
+from mercer import SVC, KernelLogistic, Search
 from mercer.kernels import Gaussian
 from mercer.limits import Deadline, OutOfTimeError, until
 from mercer.parallel import Together
@@ -116,3 +116,12 @@ def test_an_estimator_is_made_once_for_each_setting(monkeypatch):
     grid = {"svc__C": [0.1, 10.0], "svc__kernel__gamma": [0.1, 1.0]}
     Search(piped(), grid, cv=3, refit=False).fit(X, y)
     assert made.count("Pipeline") == 4 + 3  # and, for each fold, the steps before the machine
+
+
+def test_newton_steps_of_a_larger_c_come_to_the_end():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    y = np.where(np.sin(2.0 * X[:, 0]) * X[:, 1] + 0.3 * rng.normal(size=400) > 0.0, 1, -1)
+    grid = {"C": [0.1, 1, 10, 100, 1000]}
+    search = Search(KernelLogistic("rbf(gamma=0.1)"), grid, refit=False, n_jobs=1).fit(X, y)
+    assert search.gaps_.max() <= 1e-5

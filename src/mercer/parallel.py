@@ -210,13 +210,6 @@ def crew_kept() -> Iterator[None]:
                 thread.join()
 
 
-@contextmanager
-def helpers_kept() -> Iterator[None]:
-    """The same, and BLAS has one thread."""
-    with one_blas_thread(), crew_kept():
-        yield
-
-
 def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -> None:
     """Run `work` on every task, on so many threads; the first error (or Ctrl-C, or the deadline) stops the rest and is
     raised.
@@ -229,7 +222,7 @@ def for_each(tasks: Iterable[Task], work: Callable[[Task], Any], threads: int) -
             work(task)
         return
     if _place.crew is None or _place.crew.process != os.getpid() or not _held.inside:
-        with helpers_kept():
+        with one_blas_thread(), crew_kept():
             for_each(tasks, work, threads)
         return
     left = iter(tasks)  # each is taken by one thread: `next` of a list is a single operation

@@ -19,7 +19,7 @@ from .examination import Near, examine
 from .inseparable import may_be_inseparable
 from .limits import Deadline, Interrupt, OutOfTimeError, StoppedError, heeded, now, stopped_by, until
 from .losses import HardMargin
-from .parallel import helpers_kept
+from .parallel import crew_kept, one_blas_thread
 from .problem import Problem, require_in_range
 from .solution import Certificate, Joint, Solution, Status, Step
 from .solvers import Iterate, Solver
@@ -90,7 +90,7 @@ class Run:
         generator = in_time(problem, solver, start) if limited else solver.iterates(problem, start)
         scores: Array | None = None
         self.followed = now() - self.began
-        with nullcontext() if solver.factors else helpers_kept(), stopped_by(self.interrupt):
+        with nullcontext() if solver.factors else one_blas_thread(), crew_kept(), stopped_by(self.interrupt):
             while self.status is None:
                 try:
                     with self._in_time() if limited else _NO_LIMIT:

@@ -162,8 +162,9 @@ def _cost_of_fill(X: Points) -> float:
 def _zeros_and_ones(X: Points) -> bool:
     """Whether the points are bits; soon known, where they are not."""
     values = X.data if is_sparse(X) else X
-    for start in range(0, len(values), AT_A_TIME.sampled_rows):
-        strip = values[start : start + AT_A_TIME.sampled_rows]
+    some = AT_A_TIME.sampled_rows * (width(X) if is_sparse(X) else 1)
+    for start in range(0, len(values), some):
+        strip = values[start : start + some]
         if not ((strip == 0) | (strip == 1)).all():
             return False
     return True

@@ -83,7 +83,7 @@ class Columns:
         self.cheap, self.dear = self.way.cost <= CHEAP, self.way.cost > DEAR
         self.least_scratch = (BLOCK + PANEL * threads) * self.way.bytes_a_point  # bytes: no scratch makes them fewer
         self.counted = Counted()
-        self._precise: list[AnyWay] = []
+        self._precise: list[tuple[AnyWay, Points]] = []
         self._own = self.way.prepared(X)
         self._stand_at(np.arange(count(X)))
 
@@ -119,11 +119,12 @@ class Columns:
         return Errors() if held is None else self.way.errors(held)
 
     @property
-    def precise(self) -> AnyWay:
-        """The way of float64, found once for all columns of the same points."""
+    def precise(self) -> tuple[AnyWay, Points]:
+        """The way of float64 and the points prepared for it, once for all columns of the same points."""
         if not self._precise:
             double = self.dtype == np.float64
-            self._precise.append(self.way if double else way_of(self.kernel, (self.X,), np.dtype(np.float64)))
+            way = self.way if double else way_of(self.kernel, (self.X,), np.dtype(np.float64))
+            self._precise.append((way, self._own if double else way.prepared(self.X)))
         return self._precise[0]
 
     @cached_property
@@ -203,7 +204,7 @@ class Columns:
 
     def settle(self, parts: Sequence[Any], how: tuple[bool, float, float, int]) -> bool:
         """Settle problems on some of the points natively, where both precisions are packed points; see Gram.settle."""
-        ways = [way for way in (self.way, self.precise) if type(way) is Tiles]
+        ways = [way for way in (self.way, self.precise[0]) if type(way) is Tiles]
         if len(ways) < 2 or not isinstance(self._own, np.ndarray):
             return False
         core.settle_points(self._own, ways[0].tiled, ways[1].tiled, *parts, how)
@@ -214,15 +215,16 @@ class Columns:
 
         Of float64 values, or of those of these columns. The rows meet each other by symmetry, where it is worth it.
         """
-        way, out = self.way if np.dtype(dtype) == self.dtype else self.precise, np.zeros((V.shape[1], at.size))
+        way, X = (self.way, self._own) if np.dtype(dtype) == self.dtype else self.precise
+        out = np.zeros((V.shape[1], at.size))
         others, own = np.ones(at.size, bool), np.full(self.n, -1)
         own[at] = np.arange(at.size)
         once, own = np.array_equal(own[at], np.arange(at.size)), own[rows]
         worth = V.shape[1] == 1 and rows.size > SIDE and self.scratch >= AT_A_TIME.thread_bytes
         if worth and once and (own >= 0).all():
-            out[0, own] = self._symmetric_product(self.at[rows], np.ascontiguousarray(V[:, 0]), way)
+            out[0, own] = self._symmetric_product(self.at[rows], np.ascontiguousarray(V[:, 0]), way, X)
             others[own] = False
-        rows, left, X = self.at[rows], self.at[at[others]], way.prepared(self.X)
+        rows, left = self.at[rows], self.at[at[others]]
         sums = np.zeros((V.shape[1], left.size))
         batch, piece = sizes(way, self.scratch / self.threads)
         for part in pieces(rows.size, batch) if left.size else ():
@@ -236,9 +238,9 @@ class Columns:
         self.counted.values += rows.size * left.size
         return out.T
 
-    def _symmetric_product(self, rows: Index, v: Array, way: AnyWay) -> Array:
+    def _symmetric_product(self, rows: Index, v: Array, way: AnyWay, X: Points) -> Array:
         """The same among the rows: each strip of them meets those that follow, and each value is used twice."""
-        X, strips = way.prepared(self.X), pieces(rows.size, max(PIECE, -(-rows.size // (2 * _SUMS))))
+        strips = pieces(rows.size, max(PIECE, -(-rows.size // (2 * _SUMS))))
         batch, piece = sizes(way, AT_A_TIME.thread_bytes)
         sums = np.zeros((len(strips), rows.size))
 
@@ -263,7 +265,7 @@ def multiply(columns: Columns, V: Array, dtype: DTypeLike) -> Array:
     n, many = V.shape
     if many == 1 or columns.matrix is not None or not _worth(columns, many):
         return columns.product(np.arange(n), V, np.arange(n), dtype)
-    way = columns.way if np.dtype(dtype) == columns.dtype else columns.precise
+    way = columns.way if np.dtype(dtype) == columns.dtype else columns.precise[0]
     X, V = way.prepared(columns.X), np.ascontiguousarray(V, way.dtype)
     side = max(BLOCK, min(SIDE, int(columns.scratch / columns.threads / max(_SHARES * way.bytes_a_point, 1.0))))
     strips = pieces(n, side)

@@ -21,7 +21,7 @@ from ..kernels.points import Domain, count, nbytes, squared_norms, squares_fit_i
 from ..limits import Deadline, Interrupt, interruptible
 from ..losses import HardMargin
 from ..memory import format_bytes, parse_bytes
-from ..parallel import for_each, helpers_kept, thread_count
+from ..parallel import for_each, one_blas_thread, thread_count
 from ..problem import Task, feasible_start
 from ..progress import Watch
 from ..solution import Solution, Status, Step
@@ -147,7 +147,7 @@ class _Fitting:
             return
         small, threads = _side_by_side(self.gram, self.tasks) if len(self.tasks) > 1 else (set(), 1)
         blas = isinstance(self.gram, LinearGram) or (self.solver is not None and self.solver.factors)  # its threads
-        with nullcontext() if blas else helpers_kept():
+        with nullcontext() if blas else one_blas_thread():
             for number in left:
                 if number not in small:
                     self._solve(number, starts, 1)

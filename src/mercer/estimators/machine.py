@@ -11,12 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import (
-    assert_all_finite,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-)
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, check_is_fitted, column_or_1d
 
 from ..amounts import SHARE
 from ..arithmetic import DefaultArithmetic
@@ -29,7 +24,6 @@ from ..kernels.pairwise import linear_scores, linear_weights
 from ..kernels.points import Domain, common_dtype, count, objects, require_columns, take
 from ..limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, now, stopped_by, until, within
 from ..memory import parse_bytes
-from ..parallel import crew_kept
 from ..params import RebuildsParameters
 from ..problem import Task
 from ..progress import Line, Watch, Watches
@@ -111,7 +105,7 @@ class Machine(
         deadline = within(self.time_limit)
         training = self._training(X, y, sample_weight)
         hooks = Hooks(self, training.problems, X, y, sample_weight) if getattr(self, "_skl_callbacks", None) else None
-        with keeping(self) as interrupt, crew_kept(), ExitStack() as stack:
+        with keeping(self) as interrupt, ExitStack() as stack:
             watches: list[Watch] = [] if hooks is None else [hooks]
             if self.verbose:
                 watches.append(stack.enter_context(Line(type(self).__name__, training.problems)))
@@ -185,9 +179,15 @@ class Machine(
             warn_of(gram.doubt)
         return gram, solutions
 
-    # What a machine writes; and its settings checked, and the Gram matrix to train on.
+    # What a machine writes.
 
-    _check, _gram = require_settings, training_gram
+    def _check(self) -> None:
+        """Raise for settings that make no sense."""
+        require_settings(self, self._settings)
+
+    def _gram(self, training: Training) -> Gram:
+        """The Gram matrix to train on."""
+        return training_gram(self, training)
 
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         """The order of the points (None: as they are), the class of each, and the problems on the ordered points."""
@@ -364,19 +364,20 @@ class Machine(
         """sum_i beta_i k(x_i, x) of each problem, as columns."""
         return join(parts) if len(parts := self._parts(X)) > 1 else parts[0].T
 
-    def _parts(self, X: Points, between: Any = sums_between) -> Any:
-        """The same over pieces of the support vectors, such as a class: (pieces, columns of coefficients, points); or
-        what else is made `between` points and support vectors.
-        """
+    def _parts(self, X: Points) -> Array:
+        """The same over pieces of the support vectors, such as a class: (pieces, columns of coefficients, points)."""
         blocks, coefficients = self._blocks(), self.dual_coef_.T
         if len(coefficients) == 0:
             return np.zeros((len(blocks), coefficients.shape[1], count(X)))
         if self.kernel_.domain is Domain.VALUES:
             return np.stack([(X[:, self.support_[block]] @ coefficients[block]).T for block in blocks])
+        return sums_between(self.kernel_, *self._between(X))
+
+    def _between(self, X: Points) -> tuple[Points, Points, Array, list[int], Any]:
+        """Points, support vectors, their coefficients, where pieces of them end, and the precision of values."""
         self.kernel_.check(X, "X")
-        Z, edges = self.support_vectors_, [0, *[block.stop for block in blocks]]
-        dtype = common_dtype(X, Z) if self._single else np.dtype(np.float64)
-        return between(self.kernel_, X, Z, coefficients, edges, dtype)
+        Z, edges = self.support_vectors_, [0, *[block.stop for block in self._blocks()]]
+        return X, Z, self.dual_coef_.T, edges, common_dtype(X, Z) if self._single else np.dtype(np.float64)
 
     def _admit(self, X: Points) -> Any:
         """Points to predict for, once there is something to predict with."""

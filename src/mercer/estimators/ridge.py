@@ -207,8 +207,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         training, alphas = self._training(X, y, sample_weight), self.alphas if alphas is None else alphas
         return path_of(training.problem, training.solver, grid_of(training.problem, alphas))
 
-    def _check(self) -> None:  # type: ignore[override]
-        require_settings(self)
+    def _check(self) -> None:
+        require_settings(self, self._settings)
         if isinstance(self.alpha, str) and self.alpha != "loo":
             near = suggestion(self.alpha, ["loo"])
             raise ValueError(f"KernelRidge: alpha must be a number greater than 0, or 'loo', not {self.alpha!r}.{near}")

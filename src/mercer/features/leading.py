@@ -16,7 +16,7 @@ from scipy.linalg import eigh as dense_eigh
 from scipy.linalg import qr
 
 from ..columns import pieces
-from ..parallel import apart, helpers_kept, in_order, one_blas_thread, thread_count
+from ..parallel import apart, crew_kept, in_order, one_blas_thread, thread_count
 from ..ties import signed
 from ..types import Array
 
@@ -43,7 +43,7 @@ def leading(K: Array, wanted: int, u: Array | None = None, tol: float = 1e-10) -
     """
     n = len(K)
     u = np.full(n, 1.0 / np.sqrt(n)) if u is None else u
-    with one_blas_thread(), helpers_kept():  # blocks are narrow: the threads of BLAS would wait for each other
+    with one_blas_thread(), crew_kept():  # blocks are narrow: the threads of BLAS would wait for each other
         found = None if wanted > _MOST * n else _lanczos(K, wanted, u, tol)
     found = found or _dense(K, min(wanted, n), u)
     return found._replace(vectors=signed(found.vectors))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..limits import Deadline, interruptible, now
-from ..parallel import helpers_kept
+from ..parallel import crew_kept, one_blas_thread
 from ..progress import Watch
 from ..solution import Inseparable, Status, Step
 from ..types import Array, Index
@@ -102,7 +102,7 @@ class Outcome:
 def train(learner: Learner, orders: Iterator[Index], *, max_epochs: int, deadline: Deadline, watch: Watch) -> Outcome:
     """Passes until none makes a mistake, a proof that this cannot be, or a limit."""
     run = _Run(learner, watch)
-    with interruptible() as interrupt, helpers_kept():
+    with interruptible() as interrupt, one_blas_thread(), crew_kept():
 
         def why_stop() -> Status | None:
             if interrupt.asked:
@@ -123,7 +123,7 @@ def one_pass(
 ) -> Status | None:
     """A pass; gives back why it was broken off, if it was."""
     learner.made[:] = 0
-    with helpers_kept():
+    with one_blas_thread(), crew_kept():
         for _ in learner.pieces(order, active, epoch):
             stop = why_stop()
             if stop is not None:

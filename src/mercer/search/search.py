@@ -170,10 +170,11 @@ class Search(GridSearchCV):  # type: ignore[misc]
         self._check()
         reason = self._against_sharing(X, y, params)
         if reason and self.grid == "auto":
-            raise ValueError(f"Search: grid='auto' is for work that is shared. {reason}")
+            raise ValueError(f"Search: grid='auto' needs work that is shared, and {reason}: name the values to try.")
         if reason and self.client is not None:
-            raise ValueError(f"Search: client is for work that is shared: leave it out. {reason}")
+            raise ValueError(f"Search: client is for work that is shared, and {reason}: leave it out.")
         if reason:
+            reason = f"Every setting was fitted by itself: {reason}."
             _LOG.info("Search: %s", reason)
             cut = self._cut()
             inner = self if cut is self.cv else copy(self)
@@ -188,12 +189,15 @@ class Search(GridSearchCV):  # type: ignore[misc]
         X, y = indexable(X, y)
         sheet = self._sheet(X, y, params)
         sheet.resume()
-        if self.grid == "auto":
-            candidates = AutoGrid(self.estimator, X, y).search(lambda settings: self._scores(sheet, settings))
-        else:
-            candidates = list(ParameterGrid(self.grid))
-            sheet.add(candidates)
-            sheet.solve()
+        try:
+            if self.grid == "auto":
+                candidates = AutoGrid(self.estimator, X, y).search(lambda settings: self._scores(sheet, settings))
+            else:
+                candidates = list(ParameterGrid(self.grid))
+                sheet.add(candidates)
+                sheet.solve()
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"Search: {sheet.state()}") from None
         inner = copy(self)
         inner.estimator, inner.cv, inner.n_jobs, inner.time_limit = Cell(sheet), sheet.splits, None, None
         inner.grid = [{name: [value] for name, value in one.items()} for one in candidates if sheet.done(one)]
@@ -230,24 +234,24 @@ class Search(GridSearchCV):  # type: ignore[misc]
     def _against_sharing(self, X: Any, y: Any, params: dict[str, Any]) -> str:
         """Why settings are fitted one by one; empty where their work is shared."""
         machine = last_step(self.estimator)
-        plain = "Every setting was fitted by itself: "
         if type(machine) not in KNOWN and not self._in_closed_form(machine):
-            return f"{plain}work is shared for {', '.join(cls.__name__ for cls in KNOWN)}."
+            own = f"{type(machine).__module__.partition('._')[0]}.{type(machine).__name__}"
+            return f"work is shared for mercer's {', '.join(cls.__name__ for cls in KNOWN)}, not for {own}"
         others = sorted(set(params) - {"groups", "sample_weight"})
         if others or ("sample_weight" in params and machine is not self.estimator):
-            return f"{plain}fit was given {(others or ['sample_weight'])[0]}."
+            return f"fit was given {(others or ['sample_weight'])[0]}"
         if y is None or np.ndim(y) != 1:
-            return f"{plain}y is no column."
+            return "y is no column"
         scorers = self.scoring.values() if isinstance(self.scoring, dict) else [self.scoring]
         if any(callable(scorer) and not hasattr(scorer, "_score_func") for scorer in scorers):
-            return f"{plain}a scorer is a function of the estimator and the points."
+            return "a scorer is a function of the estimator and the points"
         candidates = list(ParameterGrid(self.grid)) if isinstance(self.grid, dict | list) else []
         if not all(isinstance(value, _PLAIN) for settings in candidates for value in settings.values()):
-            return f"{plain}settings are objects."
+            return "settings are objects"
         own = prefix_of(self.estimator)
         step = own.removesuffix("__")
         if own and any(step in settings for settings in candidates):
-            return f"{plain}the machine itself is searched."
+            return "the machine itself is searched"
         return ""
 
     def _in_closed_form(self, machine: Any) -> bool:

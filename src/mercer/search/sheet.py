@@ -95,9 +95,10 @@ class Sheet:
     # What a search does.
 
     def add(self, candidates: Sequence[dict[str, Any]]) -> None:
-        """Settings to be scored."""
+        """Settings to be scored. A name that the estimator does not have is an error at once."""
         groups: dict[str, list[dict[str, Any]]] = {}
         for settings in candidates:
+            self._set(settings)
             others = {name: value for name, value in settings.items() if name != f"{self.prefix}C"}
             groups.setdefault(key_of(others), []).append(settings)
         self.paths += [sorted(group, key=self._weight_of) for group in groups.values()]
@@ -105,6 +106,14 @@ class Sheet:
     def _weight_of(self, settings: dict[str, Any]) -> float:
         value = settings.get(f"{self.prefix}C", 1.0)
         return float(value) if isinstance(value, Real) else np.nan
+
+    def state(self) -> str:
+        """How far it has come, for whoever broke it off."""
+        every = [settings for path in self.paths for settings in path]
+        finished = f"{sum(map(self.done, every))} of {len(every)} settings are finished"
+        if self.checkpoint is None:
+            return f"{finished}, and lost; with checkpoint= a file would keep them."
+        return f"{finished} and kept in {self.checkpoint}: the same call goes on from there."
 
     def done(self, settings: dict[str, Any]) -> bool:
         """Whether the setting has an answer in every fold."""

@@ -245,8 +245,8 @@ class _AllFolds:
 
 
 def _near(F: Array, root: Array) -> Callable[[Array], Array]:
-    """v -> about (I + W^1/2 F F' W^1/2)^-1 v by Woodbury's identity: what is inverted is summed up in float32."""
-    weighed = np.asarray(root * F, np.float32)
+    """v -> about (I + W^1/2 F F' W^1/2)^-1 v by Woodbury's identity."""
+    weighed = root * F
     inverse = inverse_of(np.eye(F.shape[1]) + weighed.T @ weighed)
     return lambda V: np.asarray(V - root * (F @ inverse(F.T @ (root * V))))
 

@@ -12,7 +12,7 @@ import numpy as np
 from ...amounts import A_DIGIT, FEW, MEASURED, ROUNDING
 from ...kernels.points import Domain
 from ...memory import BudgetError, format_bytes
-from ...parallel import helpers_kept
+from ...parallel import crew_kept, one_blas_thread
 from ...params import suggestion
 from ...types import Array
 from ..base import Work
@@ -159,7 +159,7 @@ def fill_columns(gram: Any, r: Array, start: int, stop: int, out: Array) -> None
         out[...] = (gram.features[start:] @ gram.features[start:stop].T).astype(out.dtype)
     else:
         columns = gram.columns(out.dtype)
-        with helpers_kept():  # of hundreds of strips
+        with one_blas_thread(), crew_kept():  # of hundreds of strips
             columns = columns.narrow(np.arange(start, stop), columns.threads)
             columns.fill(np.arange(start, gram.n), out, np.arange(len(out)))
         out[own, own] = gram.diag()[start:stop]
