@@ -25,6 +25,7 @@ from mercer import (
     OneClassSVM,
     Perceptron,
     certify,
+    solve,
 )
 from mercer.estimators.certifying import _coefficients
 from mercer.examination import Near, examine
@@ -326,6 +327,37 @@ def test_errors_of_points_far_out_are_not_those_of_others(kernel: str, sampled: 
     losses, true_losses = (problem.loss.value(problem.y, f + b) for f in (scores, true))
     assert (losses[7::500][true_losses[7::500] > 0.0] > 0.0).all()
     np.testing.assert_allclose(losses / length, true_losses / length, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(("C", "loose"), [(1.0, 1e-5), (1.0, 1e-3), (10.0, 1e-4)])
+@pytest.mark.parametrize("kernel", ["rbf(gamma=0.5)", "laplacian(gamma=0.3)"])
+def test_float32_hides_no_more_of_the_gap_than_is_said(kernel: str, loose: float, C: float) -> None:
+    """The true gap is never above that of the certificate with its rounding; primal and dual are within five times the
+    tolerance. Of coefficients at a bound the errors in the two cancel: the gap is known better than they are.
+    """
+    X, y, _ = points(MACHINES[0], 4000, "f4", False, False)
+    y = np.where(np.random.default_rng(3).random(y.size) < 0.2, -y, y)  # many are at a bound
+    problem = Problem(PointsGram(named(kernel), X, "200MB"), y, C=C)
+    beta = solve(problem, tol=loose).beta
+    certificate, _, b = examine(problem, beta, near=Near(None, np.inf, single=True, sampled=True), tol=loose)
+    exact, _, _ = examine(problem, beta, b)
+    size = exact.primal
+    assert 0.0 < certificate.rounding <= loose * size and certificate.primal != exact.primal  # it was float32
+    assert exact.gap <= certificate.gap + ORDINARY * loose * size
+    for found, true in ((certificate.primal, exact.primal), (certificate.dual, exact.dual)):
+        assert abs(found - true) <= 5.0 * loose * size
+    both, _, _ = examine(problem, beta, near=Near(None, np.inf, single=True, sampled=True))  # with nothing asked
+    assert certificate.rounding < both.rounding
+    assert max(abs(both.primal - exact.primal), abs(both.dual - exact.dual)) <= both.rounding
+
+
+def test_values_too_rough_are_float64() -> None:
+    """A tolerance that float32 values cannot prove is proved by float64 ones, and they leave no rounding."""
+    X, y, _ = points(MACHINES[0], 4000, "f4", False, False)
+    problem = Problem(PointsGram(named("rbf(gamma=0.5)"), X, "200MB"), np.where(X[:, 2] > 0, y, -y), C=100.0)
+    beta = solve(problem, tol=1e-8).beta
+    certificate, _, _ = examine(problem, beta, near=Near(None, np.inf, single=True, sampled=True), tol=1e-9)
+    assert certificate.rounding <= 1e-12 * certificate.primal and np.count_nonzero(beta) > 1024
 
 
 # NumPy's settings are the user's; ours are the default ones.

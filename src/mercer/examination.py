@@ -3,9 +3,10 @@
 Three steps: K beta is computed anew from the kernel and the points (`recomputed`), sums over the points give the two
 objectives and what else is reported (`accounts`), and then it is judged what all that proves (`examine`).
 
-What rounding may have done is measured on a sample (`rounding_of_scores`): a sum over points of steepness times error
-is estimated from points drawn with the probability of their steepness times sqrt(k(x,x)), of which errors are parts:
-its mean and four standard deviations of that.
+What rounding may have done is measured on a sample (`rounding_of_scores`): a sum over points of what the error of a
+score does is estimated from points drawn with the probability of their steepness times sqrt(k(x,x)), of which errors
+are parts: its mean and four standard deviations of that. At coefficients that are at a bound, the same is done to
+primal and dual, so that the gap is known much better than both.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 _ROUNDED = 1e-15  # values below this part of the terms that they are sums of are rounding
 _TINY = 1e-300  # objectives below this are zero
-_SHARE = 0.3  # of the tolerance, that the rounding of float32 values may take; predictions may take some, too
+_SHARE = 0.3  # of the tolerance: more rounding in float32 values may be why a gap was not reached
+_VALUES = 5.0  # times the tolerance: what it may do to primal and dual at once, and so not to the gap
 _LEAST, _FEW = 512, 2500  # points; for fewer, all is float64: even what is to be checked, and what is nearly known
 _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
 _TRIES = 4  # so often points that were left out may turn out to matter
@@ -39,7 +41,7 @@ _SOME, _SURELY = 64, 4.0  # some are looked at: so many times the largest of the
 INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the largest of them
 _SAMPLE = 256  # rows on which rounding is measured, at most,
 _PART = 8  # and of n one in so many
-_PAYS = 4  # of more coefficients than so many samples, float32 values save more than two samples in float64 take
+_PAYS = 4  # of more coefficients than so many samples, float32 values save more than a sample in float64 takes
 _DEVIATIONS = 4.0  # of the mean of their errors
 
 
@@ -59,7 +61,7 @@ def examine(
 
     With `scores`, those are not recomputed but checked on a sample. With `weights`, the answer is f = Z w + b for the
     explicit features Z of K, and beta a dual point alone. Where K beta is `near`ly known, it is recomputed with float32
-    values; but where rounding would be too much for a relative gap of `tol`, with float64 ones, where it matters.
+    values; but where these leave a relative gap of `tol` open, with float64 ones, where it matters.
     """
     if b and not problem.bias:
         raise ValueError(f"This problem has no bias, so b must be 0, not {b!r}.")
@@ -69,7 +71,7 @@ def examine(
         bad = Certificate(np.inf, -np.inf, 0.0, np.inf, np.inf, status, np.full(problem.n, np.inf))
         return bad, np.full(problem.n, np.nan), 0.0
     near = near if other is beta and problem.n > _FEW else None
-    rough = near is not None and near.single and not _too_rough(problem, beta, near.scores, tol)
+    rough = near is not None and near.single and np.count_nonzero(beta) > _PAYS * _SAMPLE
     if weights is not None:
         products = Products(problem.gram.design.dots(weights), problem.gram.recompute(other))
     elif scores is not None and problem.n > _LEAST:
@@ -78,14 +80,16 @@ def examine(
         products = recomputed(problem, beta, other, near, np.float32 if rough else np.float64)
     bias = problem.best_bias(products.scores) if b is None else float(b)
     found = accounts(problem, beta, bias, other, products)
-    primal, dual = found.primal, found.dual
-    if weights is not None:
-        primal = problem.primal_of(weights, bias, products.scores)
-    rounding = 0.0
+    primal = found.primal if weights is None else problem.primal_of(weights, bias, products.scores)
+    dual = found.dual
+    rounding, allowed = 0.0, tol * max(abs(primal), abs(dual))
     if not products.exact:
-        rounding = rounding_of_scores(problem, beta, bias, other, products.scores, products.dual_scores, primal)
-    if near is not None and rough and rounding > _SHARE * tol * max(abs(primal), abs(dual)):
-        return examine(problem, beta, b, status=status, near=near._replace(single=False))
+        may = rounding_of_scores(problem, beta, bias, other, products.scores, products.dual_scores, primal)
+        known = may.values <= _VALUES * allowed < np.inf
+        rounding = may.hidden if known else max(may.gap, may.values)
+        unproved = primal - dual + rounding > allowed and may.gap > _SHARE * allowed
+        if near is not None and rough and (unproved or may.values > _VALUES * allowed):
+            return examine(problem, beta, b, status=status, near=near._replace(single=False))
     tiny = max(abs(primal), abs(dual)) <= _ROUNDED * (np.inf if problem.mass else problem.loss_at_zero) + _TINY
     if tiny and _is_zero(problem, beta, other, primal, dual):
         primal = dual = 0.0  # all of it is rounding: 0/0 := 0
@@ -98,10 +102,8 @@ def examine(
     elif dual > primal:
         rounding += excess(primal, dual, problem.loss_at_zero)
         dual = primal
-    certificate = Certificate(
-        primal, dual, rounding, found.violation, found.feasibility, status, found.residuals, proof
-    )
-    return certificate, products.scores, bias
+    proved = Certificate(primal, dual, rounding, found.violation, found.feasibility, status, found.residuals, proof)
+    return proved, products.scores, bias
 
 
 # K beta, and how exact it is.
@@ -166,19 +168,6 @@ def _on_a_sample(problem: Problem, beta: Array, scores: Array, places: Index) ->
     return np.asarray(_SURELY * float(parts.max()) * length)
 
 
-def _too_rough(problem: Problem, beta: Array, scores: Array | None, tol: float) -> bool:
-    """Whether float32 values, of which these scores are sums, would be too much for a relative gap of `tol`; or to
-    find out would take as long as float64 values.
-    """
-    if np.count_nonzero(beta) <= _PAYS * _SAMPLE:
-        return True
-    if scores is None:
-        return False  # nobody knows yet
-    b = problem.best_bias(scores)
-    primal = accounts(problem, beta, b, beta, Products(scores, scores)).primal
-    return rounding_of_scores(problem, beta, b, beta, scores, scores, primal) > _SHARE * tol * abs(primal)
-
-
 class Products(NamedTuple):
     """K beta and K dual_beta, and whether all of it is float64."""
 
@@ -210,46 +199,76 @@ def _places(size: int) -> Array:
     return np.asarray((np.arange(size) + np.random.default_rng(0).random(size)) / size)
 
 
-def at_most(total: float, errors: Array) -> float:
-    """What |sum_i weight_i error_i| is at most, from the errors of rows that were `drawn`; total is that of weights."""
+class Uncertainty(NamedTuple):
+    """What rounding may have done."""
+
+    hidden: float
+    """By how much the true gap may be larger."""
+    gap: float
+    """By how much the gap may be wrong."""
+    values: float
+    """And primal and dual."""
+
+
+def _less_than(total: float, errors: Array) -> float:
+    """What sum_i weight_i error_i is at most, from the errors of rows that were `drawn`; total is that of weights."""
     if not np.isfinite(errors).all():
         return float("inf")
-    return total * (abs(float(errors.mean())) + _DEVIATIONS * float(errors.std()) / sqrt(errors.size))
+    return total * (float(errors.mean()) + _DEVIATIONS * float(errors.std()) / sqrt(errors.size))
+
+
+def at_most(total: float, errors: Array) -> float:
+    """What |sum_i weight_i error_i| is at most."""
+    return max(_less_than(total, errors), _less_than(total, -errors))
 
 
 def rounding_of_scores(
     problem: Problem, beta: Array, b: float, other: Array, scores: Array, dual_scores: Array, primal: float
-) -> float:
-    """By how much primal, dual and gap may be wrong, because K beta and K other, the dual point's, are.
+) -> Uncertainty:
+    """By how much the gap may be wrong, and by how much primal and dual, because K beta and K other, the dual point's,
+    are.
 
-    The largest of the three. The primal has the slope C_i loss'(f_i) + beta_i / 2 in the score of a point, and the dual
-    -other_i / 2. Where a loss has kinks or is curved, its slope may change between the score and the true one.
+    The error of a score changes C_i loss(f_i) + beta_i f_i / 2 in the primal, and -other_i f_i / 2 in the dual. Where
+    coefficients are at a bound, these are the same: the gap does not change. So half of the rows are drawn by what they
+    may do to primal and dual, and half by what to the gap. What is summed is no slope but the change itself, kinks and
+    all. Points that cannot be drawn have neither coefficient nor slope; they may have one within the largest error.
     """
     y, C, f = problem.y, problem.C, scores + b
     hard = isinstance(problem.loss, HardMargin)
     scale = problem.loss.feasible_scale(y, f) if hard else 1.0
     if not np.isfinite(scale):
-        return float("inf")
-    slope = 0.0 if hard else problem.loss.slope(y, f)
-    pull, lift = C * slope + 0.5 * scale * scale * beta, 0.5 * other
+        return Uncertainty(np.inf, np.inf, np.inf)
+    slope = 0.0 if hard else C * problem.loss.slope(y, f)
+    own, lift = 0.5 * scale * scale * beta, 0.5 * other
     length = np.sqrt(np.maximum(np.abs(problem.gram.diag()), _TINY))
-    weight = (np.abs(pull) + np.abs(lift)) * length
+    weight = np.zeros(problem.n)
+    for steepness in (np.abs(slope + own) + np.abs(lift), np.abs(slope + own + lift)):
+        part = steepness * length
+        weight += part / max(float(part.sum()), _TINY)
+    total = float(weight.sum())
     rows, place = np.unique(drawn(weight, min(_SAMPLE, max(1, problem.n // _PART))), return_inverse=True)
     both = beta if other is beta else np.column_stack([beta, other])
     exact = problem.gram.recompute(both, rows).reshape(rows.size, -1)
-    error, dual_error = (scores[rows] - exact[:, 0])[place], (dual_scores[rows] - exact[:, -1])[place]
-    rows = rows[place]
-    own = np.where(weight[rows] > 0.0, weight[rows], 1.0)
-    wrong, wrong_dual = pull[rows] / own * error, lift[rows] / own * dual_error
-    total = float(weight.sum())
-    found = max([at_most(total, errors) for errors in (wrong, wrong_dual, wrong + wrong_dual)])
+    error, dual_error = scores[rows] - exact[:, 0], dual_scores[rows] - exact[:, -1]
     parts = error / length[rows]
-    largest, typical = float(np.abs(parts).max()) * length, float(np.sqrt(np.mean(parts * parts))) * length
+    largest, typical = float(np.abs(parts).max()), float(np.sqrt(np.mean(parts * parts)))
+    wrong, wrong_dual = own[rows] * error, -lift[rows] * dual_error
     if hard:
-        left = 1.0 - 3.0 * float(largest.max()) * scale  # of the least margin
-        return found + primal * (left**-2 - 1.0) if left > 0.0 else float("inf")
-    ends = [np.abs(problem.loss.slope(y, f + e) - slope) for e in (-largest, largest)]
-    return found + float((C * np.maximum(*ends) * typical).sum())
+        left = 1.0 - 3.0 * largest * float(length.max()) * scale  # of the least margin
+        beside = primal * (left**-2 - 1.0) if left > 0.0 else np.inf
+    else:
+        at, value = (y[rows], f[rows]), problem.loss.value
+        wrong += C[rows] * (value(*at) - value(at[0], at[1] - error))
+        idle = np.flatnonzero(weight == 0.0)
+        ends = [np.abs(problem.loss.slope(y[idle], f[idle] + e * length[idle])) for e in (-largest, largest)]
+        beside = typical * float((C[idle] * np.maximum(*ends) * length[idle]).sum())
+    chance = np.where(weight[rows] > 0.0, weight[rows], 1.0)
+    lost, lost_dual, of_gap = ((errors / chance)[place] for errors in (wrong, wrong_dual, wrong - wrong_dual))
+    return Uncertainty(
+        max(_less_than(total, -of_gap), 0.0) + beside,
+        at_most(total, of_gap) + beside,
+        max(at_most(total, lost) + beside, at_most(total, lost_dual)),
+    )
 
 
 # Sums over the points.
