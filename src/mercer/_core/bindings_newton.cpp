@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <string>
+#include "margins.hpp"
 #include "proximal.hpp"
 
 namespace nb = nanobind;
@@ -94,6 +95,14 @@ void define_newton(nb::module_ &m, const Loops &loops) {
     const Bends found = loops.logistic_bends(y.data(), C.data(), f.data(), df.data(), part, n);
     return std::make_tuple(found.slope, found.curvature);
   }, "y"_a.noconvert(), "C"_a.noconvert(), "f"_a.noconvert(), "df"_a.noconvert(), "part"_a);
+  m.def("descend_margins", [&loops](In<double, 2> X, In<double, 1> y, In<double, 1> C, std::tuple<bool, bool> kind, std::tuple<double, int64_t> limits, Out<double, 1> w, Out<double, 1> f, Out<double, 1> found) {
+    const int64_t n = length(X), d = length(X, 1);
+    require(n > 0 && d > 0 && length(y) == n && length(C) == n && length(f) == n && length(w) == d, "descend_margins", "y, C and f must have a number for each row of X, and w for each column");
+    require(length(found) == 4, "descend_margins", "found must have 4 numbers, of which the first is b");
+    nb::gil_scoped_release release;
+    const Margins problem{loops, {.value = X.data(), .width = d, .sparse = false, .single = false}, n, d, y.data(), C.data(), std::get<0>(kind), std::get<1>(kind)};
+    MarginSteps(problem, w.data(), f.data()).run(std::get<0>(limits), std::get<1>(limits), found.data()[0], found.data());
+  }, "X"_a.noconvert(), "y"_a.noconvert(), "C"_a.noconvert(), "kind"_a, "limits"_a, "w"_a.noconvert(), "f"_a.noconvert(), "found"_a.noconvert());
   m.def("entropies", [&loops](In<double, 1> p, Out<double, 1> out) {
     require(length(out) == length(p), "entropies", "both arrays must be of one length");
     nb::gil_scoped_release release;

@@ -23,6 +23,7 @@ from .left_open import left_open as left_open
 from .logistic import entropies as entropies
 from .logistic import logistic as logistic
 from .logistic import logistic_bends as logistic_bends
+from .margins import descend_margins as descend_margins
 from .newton import solve_definite as solve_definite
 from .one_call import square_points as square_points
 from .one_call import sum_points as sum_points
