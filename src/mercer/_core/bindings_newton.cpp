@@ -108,6 +108,14 @@ void define_newton(nb::module_ &m, const Loops &loops) {
     nb::gil_scoped_release release;
     loops.entropies(p.data(), length(p), out.data());
   }, "p"_a.noconvert(), "out"_a.noconvert());
+  m.def("add_symmetric", [&loops](In<double, 2> K, In<double, 2> V, Out<double, 2> out, int64_t start, int64_t stop) {
+    const int64_t n = length(K), width = length(V, 1);
+    require(length(K, 1) == n && length(V) == n && length(out) == n && length(out, 1) == width, "add_symmetric", "K must be square, and V and out have as many rows");
+    require(width % 8 == 0, "add_symmetric", "the vectors must be a multiple of 8");
+    require(0 <= start && start <= stop && stop <= n, "add_symmetric", "there are not as many rows");
+    nb::gil_scoped_release release;
+    loops.add_symmetric(K.data(), n, V.data(), width, out.data(), start, stop);
+  }, "K"_a.noconvert(), "V"_a.noconvert(), "out"_a.noconvert(), "start"_a, "stop"_a);
   define_dense_squares<float>(m, loops);
   define_dense_squares<double>(m, loops);
   define_squares<int32_t, float>(m);

@@ -43,6 +43,7 @@ from .proximal import add_sparse_squares as add_sparse_squares
 from .proximal import proximal_point as proximal_point
 from .proximal import proximal_slope as proximal_slope
 from .rows import add_rows as add_rows
+from .rows import add_symmetric as add_symmetric
 from .rows import gather as gather
 from .rows import mirror as mirror
 from .several import settle_parts as settle_parts
