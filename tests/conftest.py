@@ -22,12 +22,6 @@ NEEDS_SPEED = (
 NATIVE_BYTES = ("test_linear_svc.py::test_points_are_not_copied",)
 """Tests of bounds on memory that only the native core keeps: the reference holds temporaries of all points."""
 
-OPEN_ON_REFERENCE = {
-    "::test_exact_solutions_lie_within_the_bounds[wine-{'class_weight'": "bounds of cells with a small C stay open",
-    "test_search.py::test_everything_that_grid_search_knows": "one pair of scores comes in another order",
-}
-"""Tests that the reference fails, and why: whoever mends one takes it out."""
-
 settings.register_profile("mercer", derandomize=True, deadline=None)
 settings.load_profile("mercer")
 
@@ -39,9 +33,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what needs the native core's speed; skip what needs its thrift where it is not there."""
     reference = CHOICE.core == "reference"
     for item in items:
-        for name, reason in OPEN_ON_REFERENCE.items():
-            if reference and name in item.nodeid:
-                item.add_marker(pytest.mark.xfail(reason=f"on the reference {reason}"))
         if reference and any(name in item.nodeid for name in NATIVE_BYTES):
             item.add_marker(pytest.mark.skip(reason="the reference takes more memory than is allowed here"))
         if any(name in item.nodeid for name in NEEDS_SPEED):

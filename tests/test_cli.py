@@ -577,6 +577,11 @@ THREE = "1,3:+ 2,1:+ 0,1:-"
 def test_explain_new_points_short_and_labels_as_text(run, files):
     code, out, _ = run("explain", THREE, "--new", "1,2", "--detail", "short")
     assert code == 0 and "7. The margin m" in out and "8. A new point" in out and "9." not in out
+    for kernel in ("linear", "linear + linear"):
+        given = ("explain", "0,0:+ 1,1:+ 0,1:- 1,0:-", "--kernel", kernel)
+        full, short = (" ".join(run(*given, "--detail", detail)[1].split()) for detail in ("full", "short"))
+        assert "No case" in full and "No case" not in short and "cannot be separated" in short
+        assert len(short) < 0.5 * len(full)
     code, out, _ = run("explain", THREE, "--new", "1,2", "--new", "1/2,0")
     assert code == 0 and "f(𝐱) > 0: class +1" in out and "f(𝐱) < 0: class −1" in out
     for labels in (("0", "1"), ("1", "2")):
@@ -662,6 +667,8 @@ def test_explain(run, files):
         (["1,3:+ 2,1:-", "-o", "a.bogus"], 2, ".txt, .md, .tex, .html, .json"),
         (["1,3:+ 2,1:-", "--json", "--format", "html"], 2, "contradict"),
         (["1,3:+ 2,1"], 3, "'2,1' is not a point"),
+        (["1,3 2,1"], 3, "'1,3 2,1': points need labels, as in '1,3:+ 2,1:-'"),
+        (["max x*y", "x + y = 4"], 2, "'max x*y' looks like an objective: add --kind lagrangian."),
         (["1,3:+ 2,1:+"], 3, ""),
         (["1,3:+ 2,x:-"], 3, "x"),
         (["1,3:+ 2,1:-", "--kernel", "laplacian(gamma=1)"], 3, "SVC"),
@@ -716,7 +723,8 @@ def test_convert(run, files):
         "svm_type c_svc\nkernel_type magic\nnr_class 2\ntotal_sv 0\nrho 0\nlabel 1 2\nnr_sv 0 0\nSV\n"
     )
     for given, code, words in [
-        (["iris.mercer"], 2, "--to"),
+        (["iris.mercer"], 2, "convert: Say what to convert to: --to mercer, libsvm, onnx or json."),
+        (["iris.mercer", "-o", "m.pkl"], 2, "m.pkl: the ending tells none of .mercer (mercer), .model (libsvm), "),
         (["iris.mercer", "--to", "onnx"], 2, "-o FILE"),
         (["broken.model", "-o", "b"], 5, "magic"),
         (["iris.csv", "-o", "b.mercer"], 5, "text, not a model file"),
@@ -731,7 +739,7 @@ def test_convert(run, files):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["train"], "required"),
+        (["train"], "the following arguments are required: DATA."),
         (["train", "iris.csv", "--model", "magic"], "invalid choice"),
         (["train", "iris.csv", "--C", "0"], "not a number greater than 0"),
         (["train", "iris.csv", "--C", "nan"], "not a number greater than 0"),

@@ -69,6 +69,8 @@ def test_evaluate_prints_what_makes_sense(run, files):
         run("train", name, "-o", "m.mercer", "--quiet", "--json")
         _, out, _ = run("evaluate", "m.mercer", name, "--json", "--quiet")
         assert list(json.loads(out)["scores"])[2:] == wanted
+    out = run("evaluate", "m.mercer", "three.csv", "--quiet", "--scoring", "balanced_accuracy,f1_macro")[1]
+    assert out.count("accuracy") == 2 and "f1_macro" in out and "mean F1" not in out  # each number once
 
 
 def test_mistakes_as_table_and_as_picture(run, files):

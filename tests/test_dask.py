@@ -269,15 +269,19 @@ def test_workers_keep_no_messages_and_no_replies(nannies):
     """They are given up when they have been used, not when the client collects its garbage."""
     kept = ["nobody has looked"]
 
+    def held():
+        found = nannies.run(lambda dask_worker: list(dask_worker.data))
+        return {key for keys in found.values() for key in keys if not key.startswith("admitted")}
+
     def look():
         for _ in range(100):
-            held = nannies.run(lambda dask_worker: list(dask_worker.data))
-            kept[:] = [key for keys in held.values() for key in keys if not key.startswith("admitted")]
+            kept[:] = sorted(held() - before)
             if not kept:
                 return
             sleep(0.1)
 
-    gc.collect()  # what earlier fits have left
+    gc.collect()
+    before = held()  # what earlier fits have left
     gc.disable()
     try:
         fit_on_blocks(clone(ROUNDS), placed(nannies), Y, watch=At(8, look))

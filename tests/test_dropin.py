@@ -344,7 +344,7 @@ def test_sparse_points_with_many_columns_stay_sparse(monkeypatch):
 # Patching.
 
 
-@pytest.mark.filterwarnings("ignore:.*imported classes")
+@pytest.mark.filterwarnings("ignore:Imported from scikit-learn")
 def test_patched_within_a_block():
     originals = dict(THEIRS)
     with dropin.patched():
@@ -378,9 +378,15 @@ def test_modules_that_hold_the_originals_are_named(monkeypatch, caplog):
     module.Machine = sklearn.svm.SVC
     monkeypatch.setitem(sys.modules, "somebodys_module", module)
     caplog.set_level(logging.INFO, "mercer.dropin")
-    with pytest.warns(UserWarning, match=r"somebodys_module.* imported classes .*before mercer.dropin.patch"):
+    monkeypatch.setitem(sys.modules, "__mp_main__", module)  # as multiprocessing does with __main__
+    said = r"^Imported .*before mercer.dropin.patch.*Machine in somebodys_module"
+    with pytest.warns(UserWarning, match=said) as by_hand:
         dropin.patch()
     dropin.unpatch()
+    with pytest.warns(UserWarning, match=said) as in_a_block, dropin.patched():
+        pass
+    for told in (*by_hand, *in_a_block):
+        assert told.filename == __file__ and "__mp_main__" not in str(told.message)
     assert "NuSVC and NuSVR stay scikit-learn's" in caplog.text
 
 
@@ -396,6 +402,13 @@ def test_a_script_is_run_with_the_classes_patched_in(tmp_path):
     assert run.stdout.split() == ["__main__", "mercer.dropin.support", "mercer.dropin.ridge", "--fast"], run.stderr
     run = subprocess.run([sys.executable, "-m", "mercer.dropin"], capture_output=True, text=True)
     assert run.returncode != 0 and "usage" in run.stderr
+    for words, code, said in [
+        (["--help"], 0, ""),
+        (["nofile.py"], 2, "mercer.dropin: there is no file nofile.py.\n"),
+        (["-m", "nomodule.at.all"], 2, "mercer.dropin: there is no module nomodule.\n"),
+    ]:
+        run = subprocess.run([sys.executable, "-m", "mercer.dropin", *words], capture_output=True, text=True)
+        assert (run.returncode, run.stderr) == (code, said)
 
 
 # The contract.

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mercer
-from mercer import SVC, SVR, KernelRidge, LinearSVC
+from mercer import SVC, SVR, KernelKMeans, KernelPCA, KernelPerceptron, KernelRidge, LinearSVC
 from mercer.estimators.hints import ELSEWHERE
 
 from .zoo import two_classes
@@ -25,6 +25,11 @@ def test_settings_of_scikit_learn():
         SVR("rbf", gamma=0.1)
     with pytest.raises(TypeError, match="bias=True"):
         LinearSVC(fit_intercept=False)
+    for machine in (KernelPCA, KernelKMeans, KernelPerceptron):
+        with pytest.raises(TypeError, match=rf'{machine.__name__} has no gamma.*kernel="rbf\(gamma=0.1\)"'):
+            machine(2, kernel="rbf", gamma=1)
+    with pytest.raises(TypeError, match=r"SVC has no c\. Did you mean C\?"):
+        SVC(c=1)
     with pytest.raises(TypeError, match="unexpected keyword argument 'nothing'"):
         SVC(nothing=1)
     assert list(inspect.signature(SVC).parameters)[:2] == ["kernel", "C"]
@@ -43,6 +48,8 @@ def test_settings_of_scikit_learn():
         (lambda: SVC("sigmoid").fit(*two_classes()), ValueError, "sigmoid is not positive definite.* take rbf"),
         (lambda: mercer.kernel("sigmoid(gamma=2) + linear"), ValueError, "there is no kernel 'sigmoid'"),
         (lambda: mercer.kernel("cosine"), ValueError, r"It is normalized\(linear\)"),
+        (lambda: SVC(solver="leastsquares").fit(*two_classes()), ValueError, "LeastSquares needs explicit features"),
+        (lambda: SVC(solver="infeatures").fit(*two_classes()), ValueError, "InFeatures needs explicit features"),
         (lambda: KernelRidge(alpha="lou").fit(*two_classes()), ValueError, "not 'lou'. Did you mean loo?"),
         (lambda: KernelRidge(alpha="auto").fit(*two_classes()), ValueError, "or 'loo', not 'auto'. It may be: loo"),
         (lambda: KernelRidge(alpha=-1).fit(*two_classes()), ValueError, "greater than 0, not -1"),
@@ -63,6 +70,21 @@ def test_probabilities_are_elsewhere(machine, method):
     with pytest.raises(AttributeError, match=f"SVC has no {method}: for probabilities take KernelLogistic"):
         getattr(machine.fit(X, y), method)(X)
     assert CalibratedClassifierCV(machine, cv=2).fit(X, y).predict_proba(X).shape == (len(X), 2)
+
+
+def test_solvers_that_can_serve_are_offered():
+    """No step rules, none that stand in where time is short, and those of ridge regression for ridge regression."""
+    with pytest.raises(ValueError, match="there is no solver 'smow'") as of_machines:
+        SVC(solver="smow").fit(*two_classes())
+    with pytest.raises(ValueError, match="there is no solver 'smow'") as of_ridge:
+        KernelRidge(solver="smow").fit(*two_classes())
+    assert "decomposition" in str(of_machines.value) and "cholesky" in str(of_ridge.value)
+    for name in ("cholesky", "constantstep", "leastsquares"):
+        assert name not in str(of_machines.value)
+    for name in ("decomposition", "constantstep", "leastsquares"):
+        assert name not in str(of_ridge.value)
+    with pytest.raises(ValueError, match="Did you mean constant"):
+        SVC(solver="subgradient(step=constnt(eta=1))").fit(*two_classes())
 
 
 def test_nested_settings_without_their_holder():

@@ -75,3 +75,36 @@ def test_arrays_that_do_not_fit_are_refused(core):
         core.mirror(np.eye(3), 0, 4)
     with pytest.raises(TypeError):
         core.solve_definite(np.eye(3, dtype=np.float32), np.ones((3, 1)))
+
+
+@every_core
+@pytest.mark.parametrize("n", [1, 4, 7, 30])
+@pytest.mark.parametrize("width", [8, 16])
+def test_products_read_the_upper_half_of_a_symmetric_matrix(core, n, width):
+    rng = np.random.default_rng(n)
+    K, V = rng.normal(size=(n, n)), rng.normal(size=(n, width))
+    K = K + K.T
+    out, half = np.ones((n, width)), np.where(np.tri(n, k=-1, dtype=bool), np.nan, K)
+    for start, stop in ((0, n // 3), (n // 3, n // 3), (n // 3, n)):
+        core.add_symmetric(half, V, out, start, stop)
+    assert_allclose(out, 1 + K @ V, rtol=1e-13, atol=1e-13)
+
+
+def test_products_of_a_symmetric_matrix_have_the_same_bits_on_all_levels():
+    K, V = np.random.default_rng(0).normal(size=(37, 37)), np.random.default_rng(1).normal(size=(37, 8))
+    found = []
+    for core in FUSED.values():
+        found.append(np.zeros(V.shape))
+        core.add_symmetric(K + K.T, V, found[-1], 0, 37)
+    assert all(np.array_equal(found[0], out) for out in found)
+
+
+@pytest.mark.parametrize("core", FUSED.values(), ids=list(FUSED))
+def test_what_does_not_fit_is_refused(core):
+    K, V = np.ones((5, 5)), np.ones((5, 8))
+    with pytest.raises(ValueError, match="multiple of 8"):
+        core.add_symmetric(K, np.ones((5, 4)), np.ones((5, 4)), 0, 5)
+    with pytest.raises(ValueError, match="not as many rows"):
+        core.add_symmetric(K, V, np.ones((5, 8)), 0, 6)
+    with pytest.raises(ValueError, match="K must be square"):
+        core.add_symmetric(np.ones((5, 4)), V, np.ones((5, 8)), 0, 5)

@@ -6,12 +6,14 @@ import threading
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mercer import SVC, KernelLogistic, Search
+from mercer import SVC, KernelLogistic, LinearSVC, Search
 from mercer.kernels import Gaussian
 from mercer.limits import Deadline, OutOfTimeError, until
 from mercer.parallel import Together
@@ -125,3 +127,28 @@ def test_newton_steps_of_a_larger_c_come_to_the_end():
     grid = {"C": [0.1, 1, 10, 100, 1000]}
     search = Search(KernelLogistic("rbf(gamma=0.1)"), grid, refit=False, n_jobs=1).fit(X, y)
     assert search.gaps_.max() <= 1e-5
+
+
+def test_cells_are_asked_by_the_folds_themselves(monkeypatch):
+    """Each row of numbers is the array that the folds hold: nothing is copied, and nothing compared."""
+    X, y = make_moons(60, noise=0.3, random_state=0)
+    asked, compared = [], []
+    own = sheet.Sheet.machine
+    monkeypatch.setattr(
+        sheet.Sheet, "machine", lambda self, *given: asked.append((self, given[1])) or own(self, *given)
+    )
+    monkeypatch.setattr(sheet, "same", lambda one, other: compared.append(one is other) or one is other)
+    Search(LinearSVC(), {"C": [0.1, 1.0]}, cv=3, refit=False).fit(X, y.tolist())
+    assert all(any(rows is train for train, _ in one.splits.made) for one, rows in asked)
+    assert len(asked) == 2 * 3
+
+
+def test_points_that_have_no_room_when_dense_are_fitted_one_by_one():
+    X, y = make_moons(60, noise=0.3, random_state=0)
+    wide = csr_array(np.hstack([X, np.zeros((60, 398))]))
+    small, large = (
+        Search(LinearSVC(), {"C": [0.1, 1.0]}, cv=3, memory=room, n_jobs=1).fit(wide, y) for room in ("400KB", "4MB")
+    )
+    assert small.how_.startswith("0 of 6")
+    assert large.how_.startswith("6 of 6")
+    assert_array_equal(small.cv_results_["mean_test_score"], large.cv_results_["mean_test_score"])

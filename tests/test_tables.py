@@ -317,6 +317,8 @@ def test_columns_without_names_go_by_place():
         ("a,b\n1,2\n2,inf\n3,4\n", "row 2, column 'b' is infinite"),
         ("a,b\n1,2\n2,4\noops,4\n", "row 3, column 'a': 'oops' is not a number, but 2 of 3 values are"),
         ("a,b\n1,2\n1,2\n", "every column is constant"),
+        ("a,b\n", "has no rows of data, only a header .or is it a row of words.*: at least two are needed"),
+        ("a,b\n1,x\n", "has one row of data only: at least two"),
         ("a,b\n" + "".join(f"{i},name{i}\n" for i in range(30)), "'b' is text with 30 different values in 30 rows"),
     ],
 )

@@ -87,7 +87,7 @@ def test_a_machine_of_many_classes_predicts_by_its_scores(kernel, monkeypatch):
     values = machine.decision_function(X)
     np.testing.assert_array_equal(np.round(values), expected)
     asked = []
-    monkeypatch.setattr("mercer.estimators.svc.votes_between", lambda *rest, **_: asked.append(rest))
+    monkeypatch.setattr("mercer.estimators.svc.votes_between", lambda *rest: asked.append(rest))
     np.testing.assert_allclose(machine.decision_function(X), values, atol=1e-12)
     assert len(asked) == 1
 

@@ -111,7 +111,7 @@ def split_nested(params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict
 def suggestion(name: str, known: Any) -> str:
     """' Did you mean ...?' with the nearest known names, or all of them if none is near."""
     names = sorted(known)
-    near = get_close_matches(name, names, n=3, cutoff=0.5)
+    near = [known for known in names if known.lower() == name.lower()] or get_close_matches(name, names, 3, 0.5)
     if near:
         return f" Did you mean {' or '.join(near)}?"
     return f" It may be: {', '.join(names)}." if names else ""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
@@ -53,21 +53,28 @@ def parse(
     registry: Mapping[str, Callable[..., Any]],
     what: str = "expression",
     elsewhere: Mapping[str, str] = MappingProxyType({}),
+    offered: Collection[str] | None = None,
 ) -> Any:
     """The object that the text describes; `what` names it in errors ("kernel", "solver").
 
-    `elsewhere` says of names that people may try, and that are not there, what to do instead.
+    `elsewhere` says of names that people may try, and that are not there, what to do instead. `offered` are the names
+    that an error suggests for the whole (None: all).
     """
     if not isinstance(text, str):
         raise TypeError(f"A {what} as text was expected, not {type(text).__name__}.")
-    return _Parser(text, registry, what, elsewhere).whole()
+    return _Parser(text, registry, what, elsewhere, registry if offered is None else offered).whole()
 
 
 class _Parser:
     def __init__(
-        self, text: str, registry: Mapping[str, Callable[..., Any]], what: str, elsewhere: Mapping[str, str]
+        self,
+        text: str,
+        registry: Mapping[str, Callable[..., Any]],
+        what: str,
+        elsewhere: Mapping[str, str],
+        offered: Collection[str],
     ) -> None:
-        self.text, self.registry, self.what, self.elsewhere = text, registry, what, elsewhere
+        self.text, self.registry, self.what, self.elsewhere, self.offered = text, registry, what, elsewhere, offered
         self.position = self.depth = self.operations = 0
         self.tokens: list[_Token] = []
         if len(text) > _LONGEST:
@@ -132,7 +139,7 @@ class _Parser:
 
     def whole(self) -> Any:
         if self.next.kind == "end":
-            names = ", ".join(sorted(self.registry))
+            names = ", ".join(sorted(self.offered))
             raise ParseError(f"The {self.what} is empty. It may be built from: {names}.")
         value = self.sum()
         if self.next.kind != "end":
@@ -199,7 +206,8 @@ class _Parser:
         build = self.registry.get(plain_name(name.text))
         if build is None:
             plain = plain_name(name.text)
-            near = f" {self.elsewhere[plain]}" if plain in self.elsewhere else suggestion(plain, self.registry)
+            offered = self.offered if self.depth == 1 else self.registry
+            near = f" {self.elsewhere[plain]}" if plain in self.elsewhere else suggestion(plain, offered)
             self.fail(f"there is no {self.what} {name.text!r}.{near}", name.start)
         given: list[Any] = []
         named: dict[str, Any] = {}

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <string>
+#include "margins.hpp"
 #include "proximal.hpp"
 
 namespace nb = nanobind;
@@ -94,11 +95,27 @@ void define_newton(nb::module_ &m, const Loops &loops) {
     const Bends found = loops.logistic_bends(y.data(), C.data(), f.data(), df.data(), part, n);
     return std::make_tuple(found.slope, found.curvature);
   }, "y"_a.noconvert(), "C"_a.noconvert(), "f"_a.noconvert(), "df"_a.noconvert(), "part"_a);
+  m.def("descend_margins", [&loops](In<double, 2> X, In<double, 1> y, In<double, 1> C, std::tuple<bool, bool> kind, std::tuple<double, int64_t> limits, Out<double, 1> w, Out<double, 1> f, Out<double, 1> found) {
+    const int64_t n = length(X), d = length(X, 1);
+    require(n > 0 && d > 0 && length(y) == n && length(C) == n && length(f) == n && length(w) == d, "descend_margins", "y, C and f must have a number for each row of X, and w for each column");
+    require(length(found) == 4, "descend_margins", "found must have 4 numbers, of which the first is b");
+    nb::gil_scoped_release release;
+    const Margins problem{loops, {.value = X.data(), .width = d, .sparse = false, .single = false}, n, d, y.data(), C.data(), std::get<0>(kind), std::get<1>(kind)};
+    MarginSteps(problem, w.data(), f.data()).run(std::get<0>(limits), std::get<1>(limits), found.data()[0], found.data());
+  }, "X"_a.noconvert(), "y"_a.noconvert(), "C"_a.noconvert(), "kind"_a, "limits"_a, "w"_a.noconvert(), "f"_a.noconvert(), "found"_a.noconvert());
   m.def("entropies", [&loops](In<double, 1> p, Out<double, 1> out) {
     require(length(out) == length(p), "entropies", "both arrays must be of one length");
     nb::gil_scoped_release release;
     loops.entropies(p.data(), length(p), out.data());
   }, "p"_a.noconvert(), "out"_a.noconvert());
+  m.def("add_symmetric", [&loops](In<double, 2> K, In<double, 2> V, Out<double, 2> out, int64_t start, int64_t stop) {
+    const int64_t n = length(K), width = length(V, 1);
+    require(length(K, 1) == n && length(V) == n && length(out) == n && length(out, 1) == width, "add_symmetric", "K must be square, and V and out have as many rows");
+    require(width % 8 == 0, "add_symmetric", "the vectors must be a multiple of 8");
+    require(0 <= start && start <= stop && stop <= n, "add_symmetric", "there are not as many rows");
+    nb::gil_scoped_release release;
+    loops.add_symmetric(K.data(), n, V.data(), width, out.data(), start, stop);
+  }, "K"_a.noconvert(), "V"_a.noconvert(), "out"_a.noconvert(), "start"_a, "stop"_a);
   define_dense_squares<float>(m, loops);
   define_dense_squares<double>(m, loops);
   define_squares<int32_t, float>(m);

@@ -76,5 +76,6 @@ struct Loops {
   void (*squares_single)(const float *X, int64_t d, const int64_t *rows, int64_t count, const double *weight, double *out, double *ones);
   void (*squares_mixed)(const float *X, int64_t d, const int64_t *rows, int64_t count, const double *weight, double *out, double *ones);
   void (*squares_precise)(const double *X, int64_t d, const int64_t *rows, int64_t count, const double *weight, double *out, double *ones);
+  void (*add_symmetric)(const double *K, int64_t n, const double *V, int64_t width, double *out, int64_t start, int64_t stop);
   FeatureLoops features;
 };

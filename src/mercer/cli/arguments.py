@@ -68,7 +68,9 @@ def add_data(parser: Any, *, target: bool = True) -> None:
     group = parser.add_argument_group("data")
     if target:
         group.add_argument(
-            "--target", metavar="COL", help="the target column, by name or number (default: the last one)"
+            "--target",
+            metavar="COL",
+            help="the target, by name or number (default: the one called target, label, class or y, else the last)",
         )
     group.add_argument("--drop", metavar="COL", action="append", default=[], help="leave this column out (repeatable)")
     add_format(group)

@@ -29,7 +29,9 @@ def run(arguments: argparse.Namespace) -> int:
     model = _from_libsvm(arguments) if foreign else loaded(arguments.model)
     to = arguments.to or _ENDINGS.get(Path(arguments.output or "").suffix.lower()) or ("mercer" if foreign else None)
     if to is None:
-        raise UsageError("Say what to convert to: --to libsvm, onnx or json.")
+        known = ", ".join(f"{ending} ({name})" for ending, name in _ENDINGS.items())
+        where = f"{arguments.output}: the ending tells none of {known}. " if arguments.output else ""
+        raise UsageError(f"{where}Say what to convert to: --to mercer, libsvm, onnx or json.")
     if arguments.output is None and to != "json":
         raise UsageError("Say where it goes: -o FILE.")
     if arguments.output:

@@ -19,6 +19,9 @@ from .scores import in_words, scores
 from .scoring import by_names, more_scores, names_of
 from .using import loaded, manifest_of, used
 
+_SAME = {"balanced_accuracy": "balanced accuracy", "f1_macro": "mean F1", "f1": "F1", "roc_auc": "AUC", "r2": "R2"}
+"""scikit-learn's names of scores that have another one here."""
+
 _FEW_CLASSES = 12  # for a table of who was taken for whom
 
 
@@ -61,8 +64,14 @@ def _draw(path: str, data: dict[str, Any]) -> None:
     data["picture"] = path
 
 
+def _once(found: dict[str, float]) -> dict[str, float]:
+    """The scores without those that were asked for by another name."""
+    asked = {_SAME[name] for name in found if name in _SAME}
+    return {name: value for name, value in found.items() if name not in asked}
+
+
 def _render(out: Any, data: dict[str, Any]) -> None:
-    pairs(out, {"rows": f"{data['rows']}, target {data['target']!r}", "scores": in_words(data["scores"])})
+    pairs(out, {"rows": f"{data['rows']}, target {data['target']!r}", "scores": in_words(_once(data["scores"]))})
     if "labels" not in data:
         return
     if len(data["labels"]) > _FEW_CLASSES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,8 @@ def _solved(arguments: argparse.Namespace, explain: Any) -> Any:
         return lecture.solved(arguments, explain, kernel)
     if arguments.kind == "lagrangian":
         return explain.lagrangian(first, more)
+    if re.match(r"(max|min)(imi[sz]e)?\s", first) and not Path(first).exists():
+        raise UsageError(f"{first!r:.60} looks like an objective: add --kind lagrangian.")
     if more:
         raise UsageError("Give the points as one text in quotation marks, or one table.")
     if arguments.kind == "kernel-trick":

@@ -30,7 +30,7 @@ VERBS = {
 }
 _EXAMPLES = """\
   mercer play                                     a page where machines move: drag a point
-  mercer train iris.csv -o iris.mercer            train on the last column, print certificate and scores
+  mercer train iris.csv -o iris.mercer            train a machine, print certificate and scores
   mercer predict iris.mercer new.csv > out.csv    predictions
   mercer tune iris.csv --picture grid.png         which C, which gamma?
   mercer explain "1,3:+ 2,1:+ 0,1:-"              the exercise, solved by hand

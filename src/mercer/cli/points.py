@@ -44,6 +44,8 @@ def read_points(text: str, arguments: argparse.Namespace) -> tuple[list[list[Any
     given = written(text)
     if given is not None:
         return given
+    if written(text, labels=False) is not None:
+        raise DataError(f"{text!r:.60}: points need labels, as in '1,3:+ 2,1:-'.")
     arguments.data = text
     table, y, _ = read(arguments).split(arguments.target)
     if table.sparse:

@@ -34,17 +34,22 @@ def patch() -> None:
 
     Call it before `from sklearn.svm import SVC`: modules that hold the originals already are named in a warning.
     """
+    _patch(level=3)
+
+
+def _patch(level: int) -> None:
+    """The same, with a warning whose line is so many calls away."""
     for home in _PUBLIC:
         import_module(home)
     _replace({original: ours for ours, original in _ORIGINAL.items()})
     copyreg.pickle(_ORIGINAL[KernelRidge], _as_it_stands)
     log.info("NuSVC and NuSVR stay scikit-learn's, because Mercer has C and epsilon in place of nu; so does LinearSVR")
-    late = sorted({name for name, _, _ in _held(_ORIGINAL.values(), of_sklearn=False)})
+    late = sorted({f"{name} in {key}" for key, _, name in _held(_ORIGINAL.values(), of_sklearn=False)})
     if late:
         warnings.warn(
-            f"{', '.join(late)} imported classes from scikit-learn before mercer.dropin.patch(), and keeps the "
-            "originals: call patch() before these imports.",
-            stacklevel=2,
+            f"Imported from scikit-learn before mercer.dropin.patch(), and still the original: {', '.join(late)}. "
+            "Call patch() before these imports.",
+            stacklevel=level,
         )
 
 
@@ -57,7 +62,7 @@ def unpatch() -> None:
 @contextmanager
 def patched() -> Iterator[None]:
     """`patch()` within a block."""
-    patch()
+    _patch(level=4)  # this, contextlib, whoever says `with`
     try:
         yield
     finally:
@@ -76,6 +81,8 @@ def _held(classes: Any, of_sklearn: bool) -> Iterator[tuple[str, ModuleType, str
     """The modules, and the names in them, by which these classes are held; in scikit-learn, or outside of it."""
     wanted = {id(cls) for cls in classes}
     for key, module in list(sys.modules.items()):
+        if key == "__mp_main__":  # what multiprocessing calls __main__ too
+            continue
         root = key.partition(".")[0]
         if not isinstance(module, ModuleType) or (root == "sklearn") != of_sklearn or key.startswith(__package__ or ""):
             continue

@@ -65,11 +65,9 @@ LIMITS: dict[str, Range | tuple[Any, ...]] = {
 """What all machines share."""
 
 
-def require_settings(owner: Any, table: Settings | None = None) -> None:
-    """Raise unless each setting in the table, or else in that of the class, is in its range, or one of the values that
-    it may have.
-    """
-    for name, allowed in (owner._settings if table is None else table).items():
+def require_settings(owner: Any, table: Settings) -> None:
+    """Raise unless each setting in the table is in its range, or one of the values that it may have."""
+    for name, allowed in table.items():
         value = getattr(owner, name)
         if isinstance(allowed, Range):
             number = isinstance(value, Integral if allowed.whole else Real) and not isinstance(value, bool)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any, NoReturn
+
+from ..params import suggestion
 
 _OF_THE_KERNEL = 'it belongs to the kernel, as in kernel="{}"; in a grid search it is kernel__{}'
 ELSEWHERE = {
@@ -48,12 +50,26 @@ NO_PROBABILITIES = (
 def tells_where(init: Callable[..., None]) -> Callable[..., None]:
     """The same constructor, with an error that helps for a setting that is elsewhere."""
     known = signature(init).parameters
+    names = [name for name in known if name != "self"]
+    any_name = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in known.values())
 
     @wraps(init)
     def constructor(self: Any, *args: Any, **settings: Any) -> None:
         for name in settings:
             if name in ELSEWHERE and name not in known:
                 raise TypeError(f"{type(self).__name__} has no {name}: {ELSEWHERE[name]}.")
+            near = "" if name in known or any_name else suggestion(name, names)
+            if "Did you mean" in near:
+                raise TypeError(f"{type(self).__name__} has no {name}.{near}")
         init(self, *args, **settings)
 
     return constructor
+
+
+class TellsWhere:
+    """An estimator whose constructors are such."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            type.__setattr__(cls, "__init__", tells_where(cls.__init__))  # so that editors see the one that is written

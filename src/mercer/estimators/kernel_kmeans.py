@@ -20,6 +20,7 @@ from ..kernels.points import Domain, count, objects
 from ..params import RebuildsParameters, random_generator, require_integer
 from ..types import Array, Index, Points
 from .checks import sample_weights
+from .hints import TellsWhere
 from .kernel_pca import square_matrix
 
 
@@ -29,7 +30,7 @@ class _Clusters(NamedTuple):
     rounds: int
 
 
-class KernelKMeans(ClusterMixin, RebuildsParameters, DefaultArithmetic, BaseEstimator):  # type: ignore[misc]
+class KernelKMeans(ClusterMixin, TellsWhere, RebuildsParameters, DefaultArithmetic, BaseEstimator):  # type: ignore[misc]
     """min sum_i c_i |phi(x_i) - m_(label of i)|^2, with m_j the mean of cluster j in feature space and weights c_i.
 
     Clusters are found from several beginnings, each improved until nobody moves. No clusters cost less than

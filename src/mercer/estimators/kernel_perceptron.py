@@ -202,7 +202,7 @@ class KernelPerceptron(ClassifierMixin, Online, Machine):  # type: ignore[misc]
         values = self.decision_function(X)  # first: it says so where nothing is fitted yet
         return predicted(self.classes_, values)
 
-    def _check(self) -> None:  # type: ignore[override]
+    def _check(self) -> None:
         super()._check()
         require_settings(self, {"variant": ("plain", "averaged", "voted")})
         if self.budget is not None:

@@ -53,7 +53,7 @@ from .checks import (
 from .expanded import SOLVER, Expanded, better, expanded_points, worth_another
 from .fitting import fit_machines, training_gram
 from .functions import Functions, functions_of
-from .hints import tells_where
+from .hints import TellsWhere
 from .multiclass import join
 from .predicted import as_predicted
 from .proofs import in_rows_of_the_user, with_proof
@@ -65,7 +65,14 @@ _READ = 0.2  # Of the time, at most, is kept for linear machines to read the poi
 _Own = TypeVar("_Own", bound="Machine")  # as Self, by which jedi would understand Machine
 
 
-class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic, BaseEstimator):  # type: ignore[misc]
+class Machine(
+    CallbackSupportMixin,  # type: ignore[misc]
+    Keeps,
+    RebuildsParameters,
+    DefaultArithmetic,
+    TellsWhere,
+    BaseEstimator,  # type: ignore[misc]
+):
     """f(x) = sum_i beta_i k(x_i, x) + b, found by solving one or several problems on one Gram matrix."""
 
     _parsers: ClassVar[dict[str, Any]] = {"kernel": as_kernel, "solver": as_solver}
@@ -73,6 +80,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     _own_w: ClassVar[bool] = False  # whether w is that of the certificate, where no mean was taken from the points
     _in_features: ClassVar[bool] = False  # whether a linear kernel means features: then nobody looks for equal points
     _settings: ClassVar[Settings] = LIMITS
+    _ridge: ClassVar[bool] = False  # whether its solvers are those of ridge regression
     _looks: ClassVar[bool] = False  # whether its Gram matrix looks for NaN and infinity: once is enough
     kernel: Any
     solver: Any
@@ -87,11 +95,6 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
     _coef: Array | None  # w of each problem, as rows, where the kernel is linear
     _single: bool = False  # whether float32 kernel values are precise enough for predictions
     _expanded: Expanded | None = None  # f as predictions need it, where a polynomial kernel takes its digits
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "__init__" in vars(cls):
-            type.__setattr__(cls, "__init__", tells_where(cls.__init__))  # so that editors see the one that is written
 
     @with_callbacks
     def fit(self: _Own, X: Points, y: Any = None, sample_weight: Any = None, checkpoint: Any = None) -> _Own:
@@ -176,9 +179,15 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
             warn_of(gram.doubt)
         return gram, solutions
 
-    # What a machine writes; and its settings checked, and the Gram matrix to train on.
+    # What a machine writes.
 
-    _check, _gram = require_settings, training_gram
+    def _check(self) -> None:
+        """Raise for settings that make no sense."""
+        require_settings(self, self._settings)
+
+    def _gram(self, training: Training) -> Gram:
+        """The Gram matrix to train on."""
+        return training_gram(self, training)
 
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         """The order of the points (None: as they are), the class of each, and the problems on the ordered points."""
@@ -261,7 +270,7 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         """The solver, with the seed of the machine where it wants one and has none."""
         if self.solver is None:
             return None
-        solver = as_solver(self.solver)
+        solver = as_solver(self.solver, self._ridge)
         seed = solver.get_params(deep=False).get("random_state", 0)
         return solver.with_params(random_state=seed_of(self.random_state)) if seed is None else solver
 
@@ -355,19 +364,20 @@ class Machine(CallbackSupportMixin, Keeps, RebuildsParameters, DefaultArithmetic
         """sum_i beta_i k(x_i, x) of each problem, as columns."""
         return join(parts) if len(parts := self._parts(X)) > 1 else parts[0].T
 
-    def _parts(self, X: Points, between: Any = sums_between) -> Any:
-        """The same over pieces of the support vectors, such as a class: (pieces, columns of coefficients, points); or
-        what else is made `between` points and support vectors.
-        """
+    def _parts(self, X: Points) -> Array:
+        """The same over pieces of the support vectors, such as a class: (pieces, columns of coefficients, points)."""
         blocks, coefficients = self._blocks(), self.dual_coef_.T
         if len(coefficients) == 0:
             return np.zeros((len(blocks), coefficients.shape[1], count(X)))
         if self.kernel_.domain is Domain.VALUES:
             return np.stack([(X[:, self.support_[block]] @ coefficients[block]).T for block in blocks])
+        return sums_between(self.kernel_, *self._between(X))
+
+    def _between(self, X: Points) -> tuple[Points, Points, Array, list[int], Any]:
+        """Points, support vectors, their coefficients, where pieces of them end, and the precision of values."""
         self.kernel_.check(X, "X")
-        Z, edges = self.support_vectors_, [0, *[block.stop for block in blocks]]
-        dtype = common_dtype(X, Z) if self._single else np.dtype(np.float64)
-        return between(self.kernel_, X, Z, coefficients, edges, dtype)
+        Z, edges = self.support_vectors_, [0, *[block.stop for block in self._blocks()]]
+        return X, Z, self.dual_coef_.T, edges, common_dtype(X, Z) if self._single else np.dtype(np.float64)
 
     def _admit(self, X: Points) -> Any:
         """Points to predict for, once there is something to predict with."""

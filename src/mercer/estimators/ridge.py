@@ -135,6 +135,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
     """
 
     _settings: ClassVar[Settings] = LIMITS | {"bias": BOTH, "loo": BOTH}
+    _ridge: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -206,8 +207,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         training, alphas = self._training(X, y, sample_weight), self.alphas if alphas is None else alphas
         return path_of(training.problem, training.solver, grid_of(training.problem, alphas))
 
-    def _check(self) -> None:  # type: ignore[override]
-        require_settings(self)
+    def _check(self) -> None:
+        require_settings(self, self._settings)
         if isinstance(self.alpha, str) and self.alpha != "loo":
             near = suggestion(self.alpha, ["loo"])
             raise ValueError(f"KernelRidge: alpha must be a number greater than 0, or 'loo', not {self.alpha!r}.{near}")
@@ -348,11 +349,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgePredictions):  # type: 
         if residuals is not None:
             self._keep_loo(training, residuals, several)
         elif self.loo:
-            warnings.warn(
-                "KernelRidge: the fit was stopped before loo_residuals_ were found, so there are none.",
-                ConvergenceWarning,
-                stacklevel=level_of_caller(),
-            )
+            told = "KernelRidge: the fit was stopped before loo_residuals_ were found, so there are none."
+            warnings.warn(told, ConvergenceWarning, stacklevel=level_of_caller())
 
     def _keep_loo(self, training: _Training, residuals: Array, several: bool) -> None:
         """Of rows without weight, which were left out anyway, the ordinary residuals."""

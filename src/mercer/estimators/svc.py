@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import pairwise
 from math import inf
 from typing import Any, ClassVar
@@ -162,11 +161,11 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
     def _votes(self, X: Points) -> Array:
         """What the pairs of classes say, some points at a time: for many classes there are very many pairs."""
         if self.kernel_.domain is not Domain.VALUES and len(self.support_):
-            found = self._parts(X, partial(votes_between, biases=self.intercept_))
+            found = votes_between(self.kernel_, *self._between(X), self.intercept_)
             if found is not None:
                 return decision(*found)
 
-        def sums(at: slice) -> Any:
+        def sums(at: slice) -> Array:
             return self._parts(X[at])
 
         threads = 1 if self.kernel_.serial else thread_count()

@@ -58,7 +58,8 @@ def worked(e: SvmProblem) -> Solution:
     title = f"Support vector machine, {margin_kind}: {e.n} points"
     sections: tuple[Section, ...]
     if not e.optima:
-        sections = duality(e) if e.detail == "duality" else (*_beginning(e), cases(e), inseparable(e))
+        told = (data(e), gram_matrix(e)) if e.detail == "short" else (*_beginning(e), cases(e))
+        sections = duality(e) if e.detail == "duality" else (*told, inseparable(e))
         return Solution(title, sections, {"separable": False}, Picture.of(e, e.y), e)
     sections = _TOLD[e.detail](e)
     picture = Picture.of(e, e.y, e.alpha, e.b, e.C, margins=True)

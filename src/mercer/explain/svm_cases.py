@@ -164,7 +164,8 @@ def inseparable(e: SvmProblem) -> Section:
     weights = Listing(tuple(chain(added(side), "=", 1) for side in (plus, minus)), ",  ")
     meet = Step(
         say(
-            "No case is accepted. The reason: {} of class +1 and {} of class −1 can be mixed to the same point:",
+            ("" if e.detail == "short" else "No case is accepted. The reason: ")
+            + "{} of class +1 and {} of class −1 can be mixed to the same point:",
             _named(plus),
             _named(minus),
         ),

@@ -15,15 +15,18 @@ import numpy as np
 from scipy.linalg import eigh as dense_eigh
 from scipy.linalg import qr
 
+from .._core.core import CHOICE
 from ..columns import pieces
 from ..parallel import apart, crew_kept, in_order, one_blas_thread, thread_count
 from ..ties import signed
 from ..types import Array
 
-_BLOCK, _WIDEST = 8, 20  # columns of a block: for few eigenvectors, and for many
+core = CHOICE.functions
+_BLOCK = 8  # columns of a block; the product takes a multiple of 8
 _MOST = 0.1  # of the eigenvectors: for more than that, LAPACK is as fast
 _REACH, _ROOM = 8, 200  # columns for each that is wanted, and in addition, until LAPACK takes over
-_ROWS, _STRIP = 64, 256  # of K at a time, in cache; and for a thread
+_ROWS = 64  # of K at a time, in cache
+_STRIP, _STRIPS = 256, 16  # rows for a thread, or more, so that there are hardly more strips
 _AGAIN = 1.15  # times as many columns as at the last look, at the next one
 
 
@@ -73,8 +76,16 @@ def _by_strips(n: int, work: Callable[[slice], Array]) -> list[Array]:
     return in_order(pieces(n, _STRIP), work, thread_count())
 
 
-def _multiplied(K: Array, V: Array, W: Array, rows: slice) -> Array:
-    return np.matmul(K[rows], V, out=W[rows])
+def _product(K: Array, V: Array) -> Array:
+    """K V, for which half of K is read: that takes most of the time."""
+    n, V = len(K), np.ascontiguousarray(V)
+
+    def half(rows: slice) -> Array:
+        W = np.zeros(V.shape)
+        core.add_symmetric(K, V, W, rows.start, rows.stop)
+        return W
+
+    return np.asarray(sum(in_order(pieces(n, max(_STRIP, n // _STRIPS)), half, thread_count())))
 
 
 def _along(V: Array, W: Array, rows: slice) -> Array:
@@ -88,8 +99,7 @@ def _without(V: Array, along: Array, W: Array, rows: slice) -> Array:
 
 def _lanczos(K: Array, wanted: int, u: Array, tol: float) -> Spectrum | None:
     """None, where eigenvalues lie too close together."""
-    n = len(K)
-    width = _BLOCK if wanted <= _BLOCK else _WIDEST
+    n, width = len(K), _BLOCK
     most = min(_REACH * wanted + _ROOM, n // 2) // width * width
     if most < wanted + 2 * width:
         return None
@@ -99,8 +109,7 @@ def _lanczos(K: Array, wanted: int, u: Array, tol: float) -> Spectrum | None:
     look = wanted + 2 * width
     for start in range(0, most, width):
         stop = start + width
-        W: Array = np.empty((n, width))
-        _by_strips(n, partial(_multiplied, K, V[:, start:stop], W))
+        W = _product(K, V[:, start:stop])
         R: Array = np.eye(width)
         for _ in range(2):  # the second time with columns of length 1, for what is left may be rounding
             W = np.ascontiguousarray(_apart_from(u, W))

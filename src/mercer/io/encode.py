@@ -20,6 +20,11 @@ _FEW_ROWS = 20  # so few may all be different
 _NUMBERS = 0.5  # a column of which this part is numbers is meant to be numbers
 
 
+def too_many(different: int, n: int) -> bool:
+    """Whether a column of text with so many different values in n rows is no column of categories."""
+    return different > _MOST_CATEGORIES or (n > _FEW_ROWS and different > 0.5 * n)
+
+
 class UnseenCategoryWarning(UserWarning):
     """A category that was not there in training: the row belongs to none of the known ones."""
 
@@ -81,7 +86,11 @@ class Encoder(Described, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for place, name in enumerate(table.names):
             self.kinds_.append(self._learn(table, place, name in chosen))
         if table.n == 1:
-            raise DataError(f"{table.source} has one row of data only (or is it a header?): at least two are needed.")
+            words = not table.named and all(table.column(place).dtype == object for place in range(len(table.names)))
+            told = (
+                "has no rows of data, only a header (or is it a row of words?)" if words else "has one row of data only"
+            )
+            raise DataError(f"{table.source} {told}: at least two are needed.")
         if set(self.kinds_) <= {"constant"}:
             raise DataError(f"{table.source}: every column is constant, so there is nothing to learn from.")
         return self
@@ -139,7 +148,7 @@ class Encoder(Described, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._refuse_missing(table, column, name)
         found = sorted({text for text in texts if text is not None})
         found += [""] if None in texts else []  # what is missing is a category too
-        if len(found) > _MOST_CATEGORIES or (table.n > _FEW_ROWS and len(found) > 0.5 * table.n):
+        if too_many(len(found), table.n):
             raise DataError(
                 f"{table.source}: column {name!r} is text with {len(found)} different values in {table.n} rows, "
                 f"too many for categories: turn it into numbers, or leave it out by --drop {name!r}."

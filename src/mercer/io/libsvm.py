@@ -181,9 +181,11 @@ class _Reader:
 
     def __init__(self, path: str, lines: list[str]) -> None:
         self.path, self.lines, self.at = path, lines, 0
+        self.places: dict[str, int] = {}
 
-    def fail(self, problem: str) -> NoReturn:
-        raise ValueError(f"{self.path}, line {self.at}: {problem}")
+    def fail(self, problem: str, of: str = "") -> NoReturn:
+        """Raise for what is wrong in the line of a name of the header, or else in the line that is read."""
+        raise ValueError(f"{self.path}, line {self.places.get(of, self.at)}: {problem}")
 
     def read(self) -> _Model:
         header = self.header()
@@ -191,14 +193,14 @@ class _Reader:
         labels = self.integers(header, "label") if _TYPES[kind] is SVC else []
         k = max(2, len(labels))
         if _TYPES[kind] is SVC and (len(labels) < 2 or len(set(labels)) < len(labels)):
-            self.fail(f"a classifier needs two or more different labels, not {labels}")
+            self.fail(f"a classifier needs two or more different labels, not {labels}", "label")
         if self.integers(header, "nr_class", 1) != [k]:
-            self.fail(f"nr_class is {' '.join(header['nr_class'])}, but there are {k} classes")
+            self.fail(f"nr_class is {' '.join(header['nr_class'])}, but there are {k} classes", "nr_class")
         total = self.integers(header, "total_sv", 1)[0]
         sizes = self.integers(header, "nr_sv", k) if labels else [total]
         rho = self.numbers(header, "rho", k * (k - 1) // 2)
         if min(sizes) < 0 or sum(sizes) != total:
-            self.fail(f"nr_sv {sizes} does not sum up to total_sv {total}")
+            self.fail(f"nr_sv {sizes} does not sum up to total_sv {total}", "nr_sv")
         if total != len(self.lines) - self.at:
             self.fail(f"total_sv is {total}, but {len(self.lines) - self.at} lines follow")
         model = _Model(_TYPES[kind], self.kernel(header), labels, sizes, np.array(rho), np.empty((k - 1, total)))
@@ -212,6 +214,8 @@ class _Reader:
         return model
 
     def header(self) -> dict[str, list[str]]:
+        if not self.lines:
+            raise ValueError(f"{self.path} is empty.")
         found: dict[str, list[str]] = {}
         for line in self.lines:
             self.at += 1
@@ -220,7 +224,7 @@ class _Reader:
                 return found
             if self.at == 1 and name != "svm_type":
                 self.fail("this is no LIBSVM model file, which begins with svm_type")
-            found[name] = values
+            found[name], self.places[name] = values, self.at
         return self.fail("the file ends before its support vectors (a line SV is missing)")
 
     def kernel(self, header: dict[str, list[str]]) -> Kernel:
@@ -235,32 +239,32 @@ class _Reader:
                 return Gaussian(gamma)
             return Polynomial(self.integers(header, "degree", 1)[0], gamma, self.numbers(header, "coef0", 1)[0])
         except ValueError as error:
-            self.fail(str(error))
+            self.fail(str(error), "gamma" if name == "rbf" else "kernel_type")
 
     def choice(self, header: dict[str, list[str]], name: str, choices: tuple[str, ...]) -> str:
         given = " ".join(header.get(name, ["nothing"]))
         if given not in choices:
-            self.fail(f"{name} must be one of {', '.join(choices)}, not {given}")
+            self.fail(f"{name} must be one of {', '.join(choices)}, not {given}", name)
         return given
 
     def integers(self, header: dict[str, list[str]], name: str, count: int | None = None) -> list[int]:
         values = self.numbers(header, name, count)
         if any(value != int(value) or abs(value) > _LARGEST_INDEX for value in values):
-            self.fail(f"{name} must be whole numbers, not {' '.join(header[name])}")
+            self.fail(f"{name} must be whole numbers, not {' '.join(header[name])}", name)
         return [int(value) for value in values]
 
     def numbers(self, header: dict[str, list[str]], name: str, count: int | None = None) -> list[float]:
         if name not in header or count not in (None, len(header[name])):
-            self.fail(f"{name} must be followed by {count or 'its'} value(s)")
-        return [self.number(token) for token in header[name]]
+            self.fail(f"{name} must be followed by {count or 'its'} value(s)", name)
+        return [self.number(token, name) for token in header[name]]
 
-    def number(self, token: str) -> float:
+    def number(self, token: str, of: str = "") -> float:
         try:
             value = float(token)
         except ValueError:
             value = np.nan
         if not np.isfinite(value):
-            self.fail(f"a finite number is expected, not {token[:40]!r}")
+            self.fail(f"a finite number is expected, not {token[:40]!r}", of)
         return value
 
     def coordinates(self, tokens: list[str]) -> dict[int, float]:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from ..estimators import SVC, KernelLogistic, LinearSVC
@@ -26,10 +25,35 @@ def rows_of(X: Any, index: Index) -> Any:
     return X.take(index) if hasattr(X, "take") else [X[i] for i in index]
 
 
+def same(own: Index, rows: Index) -> bool:
+    """Whether two arrays hold the same numbers; as a rule they are one."""
+    return own is rows or np.array_equal(own, rows)
+
+
 def _numbers(rows: Any) -> Index:
     """Numbers of rows, of a mask too."""
     rows = np.asarray(rows)
     return np.flatnonzero(rows) if rows.dtype == bool else rows
+
+
+class EveryRow(np.ndarray):
+    """The numbers of all rows, in order: what is taken of them is what was asked for, the same array. As a series it
+    has an `iloc`, and scikit-learn asks no further what it may be.
+    """
+
+    @classmethod
+    def of(cls, n: int) -> EveryRow:
+        """Of so many rows."""
+        return np.arange(n).view(cls)
+
+    @property
+    def iloc(self) -> EveryRow:
+        """Itself."""
+        return self
+
+    def take(self, rows: Any, axis: Any = None, **params: Any) -> Any:  # type: ignore[override]
+        """These rows."""
+        return rows
 
 
 class Splits:
@@ -88,19 +112,19 @@ class Cell(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, rows: Array, y: Any = None, **params: Any) -> Cell:
         """Look up the machine of these rows; of all rows, train it."""
-        self.machine = self.sheet.machine(self.settings, np.asarray(rows), y, params)
+        self.machine = self.sheet.machine(self.settings, np.asarray(rows), params)
         if hasattr(self.machine, "classes_"):
             self.classes_ = self.machine.classes_
         self.fitted_ = True
         return self
 
     def score(self, rows: Array, y: Any = None, sample_weight: Any = None) -> float:
-        """That of the machine; it takes note whether points are weighed."""
-        self.sheet.weighed = sample_weight is not None
+        """That of the machine, for targets of the sheet; it takes note whether points are weighed."""
+        self.sheet.weighed, y = sample_weight is not None, self.sheet.targets[rows]
         if isinstance(
             self.machine, SVC | LinearSVC | KernelLogistic
         ):  # the accuracy, without a second look at labels that were checked
-            return float(np.average(self.machine.predict(rows) == np.asarray(y), weights=sample_weight))
+            return float(np.average(self.machine.predict(rows) == y, weights=sample_weight))
         return float(self.machine.score(rows, y, sample_weight=sample_weight))
 
     @available_if(_has("predict"))  # type: ignore[untyped-decorator]
@@ -123,9 +147,7 @@ class Cell(BaseEstimator):  # type: ignore[misc]
         return self.sheet.estimator.get_metadata_routing()
 
     def __sklearn_tags__(self) -> Any:
-        tags = get_tags(self.sheet.estimator)
-        tags.input_tags.pairwise = False
-        return tags
+        return self.sheet.tags
 
 
 class ByRows:

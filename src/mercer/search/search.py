@@ -26,7 +26,7 @@ from ..parallel import thread_count
 from .auto import AutoGrid
 from .cells import CellAnswer
 from .choose import at_edge, decided
-from .row_numbers import Cell, Splits
+from .row_numbers import Cell, EveryRow, Splits
 from .settings import key_of, last_step, prefix_of
 from .sheet import KNOWN, Sheet
 from .spread import SpreadSheet
@@ -201,7 +201,8 @@ class Search(GridSearchCV):  # type: ignore[misc]
         inner = copy(self)
         inner.estimator, inner.cv, inner.n_jobs, inner.time_limit = Cell(sheet), sheet.splits, None, None
         inner.grid = [{name: [value] for name, value in one.items()} for one in candidates if sheet.done(one)]
-        GridSearchCV.fit(inner, np.arange(count(X)), y, **params)
+        asks = None if self.scoring is None else y  # a cell that scores itself knows its targets
+        GridSearchCV.fit(inner, EveryRow.of(count(X)), asks, **params)
         self._take(inner, sheet)
         return self
 
@@ -301,7 +302,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
         scores = []
         for train, test in sheet.splits.made:
             cell = Cell(sheet, settings).fit(train)
-            scores.append(check_scoring(cell, scoring)(cell, test, np.asarray(sheet.y)[test]))
+            scores.append(check_scoring(cell, scoring)(cell, test, sheet.targets[test]))
         return float(np.mean(scores))
 
     def _run_search(self, evaluate_candidates: Any, *, callback_ctx: Any = None) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from ..archives import checkpoint
 from ..estimators import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC
@@ -34,7 +35,7 @@ from .left_out import left_out
 from .matrices import BYTES, Rooms
 from .paths import Fold, Posed, pose
 from .placed import Placed, stacked
-from .row_numbers import ByRows, Splits, rows_of
+from .row_numbers import ByRows, Splits, rows_of, same
 from .settings import key_of, last_step, prefix_of
 from .smooth import few_columns
 
@@ -79,7 +80,10 @@ class Sheet:
     kept_at: float = 0.0
 
     def __post_init__(self) -> None:
-        self.prefix = prefix_of(self.estimator)
+        self.prefix, self.targets = prefix_of(self.estimator), np.asarray(self.y)
+        self.room = parse_bytes(self.memory) * _SHARE  # bytes for matrices
+        self.tags = get_tags(self.estimator)  # of each `Cell`
+        self.tags.input_tags.pairwise = False
         self.steps = self.estimator[:-1] if isinstance(self.estimator, Pipeline) else None
         self.made: OrderedDict[str, Placed] = OrderedDict()
         self.making: dict[str, threading.Lock] = {}
@@ -90,7 +94,7 @@ class Sheet:
     @cached_property
     def classes(self) -> Array:
         """The labels that there are."""
-        return np.unique(np.asarray(self.y))
+        return np.unique(self.targets)
 
     # What a search does.
 
@@ -119,11 +123,11 @@ class Sheet:
         """Whether the setting has an answer in every fold."""
         return all((key_of(settings), fold) in self.answers for fold in range(len(self.splits.made)))
 
-    def machine(self, settings: dict[str, Any], rows: Index, y: Any, params: dict[str, Any]) -> Any:
+    def machine(self, settings: dict[str, Any], rows: Index, params: dict[str, Any]) -> Any:
         """The machine of these rows, as `Cell` needs it; where they are no fold, they are all: it is trained."""
-        folds = [k for k, (train, _) in enumerate(self.splits.made) if np.array_equal(train, rows)]
+        folds = [k for k, (train, _) in enumerate(self.splits.made) if same(train, rows)]
         if not folds:
-            return clone(self.estimator).set_params(**settings).fit(self.X, y, **params)
+            return clone(self.estimator).set_params(**settings).fit(self.X, self.y, **params)
         answer = self.answers[key_of(settings), folds[0]]
         if isinstance(answer, Exception):
             raise answer.with_traceback(None)
@@ -140,7 +144,7 @@ class Sheet:
             for fold in folds:
                 (train, test), answer = self.splits.made[fold], self.answers[key, fold]
                 for own, values in ((test, getattr(answer, "tested", None)), (train, getattr(answer, "trained", None))):
-                    if values is not None and np.array_equal(own, rows):
+                    if values is not None and same(own, rows):
                         return np.asarray(values)
             raise ValueError("These rows were not scored.")
 
@@ -203,7 +207,9 @@ class Sheet:
         """
         folds = list(range(len(self.splits.made)))
         room = _CELLS // max(1, many * len(self.y))
-        size = 1 if self.steps is not None or self._fold_by_fold() else max(1, room)
+        size = 1 if self.steps is not None else max(1, room)
+        if self._fold_by_fold():
+            size = min(size, -(-len(folds) // self.threads))
         return [folds[start : start + size] for start in range(0, len(folds), size)]
 
     def _fold_by_fold(self) -> bool:
@@ -251,13 +257,12 @@ class Sheet:
     def _plainly(self, settings: dict[str, Any], fold: int, weight: Array) -> CellAnswer | Exception:
         train, _ = self.splits.made[fold]
         began = now()
-        y = None if self.y is None else rows_of(self.y, train)
         params = {"sample_weight": weight[train]} if self.weight is not None and self.steps is None else {}
         try:
             machine = clone(self.estimator).set_params(**settings)
             if self.deadline.limited and "time_limit" in last_step(machine).get_params(deep=False):
                 last_step(machine).set_params(time_limit=max(self.deadline.left(), _LEAST))
-            machine.fit(rows_of(self.X, train), y, **params)
+            machine.fit(rows_of(self.X, train), rows_of(self.y, train), **params)
         except Exception as error:
             return error
         return CellAnswer(now() - began, plain=ByRows(machine, self.X))
@@ -265,7 +270,7 @@ class Sheet:
     def _points(self, settings: dict[str, Any], fold: int, weight: Array) -> Points | None:
         """Where the fold is solved; None where that would take too much memory."""
         estimator, (train, test) = self._set(settings), self.splits.made[fold]
-        machine, room = last_step(estimator), parse_bytes(self.memory) * _SHARE
+        machine, room = last_step(estimator), self.room
         if self.steps is None:
             n, at_once = len(self.y), min(self.threads, len(self.paths))
             if (BYTES * at_once + _DISTANCES) * float(n) ** 2 > room:
@@ -295,11 +300,11 @@ class Sheet:
             own = self.making.setdefault(key, threading.Lock())
         with own:
             if key not in self.made:
-                steps, y = clone(estimator[:-1]), None if self.y is None else rows_of(self.y, train)
+                steps, y = clone(estimator[:-1]), rows_of(self.y, train)
                 trained = steps.fit_transform(rows_of(self.X, train), y)
                 tested = steps.transform(rows_of(self.X, test))
                 Z = stacked(trained, tested) if test.size else trained
-                both = None if self.y is None else np.asarray(self.y)[np.concatenate([train, test])]
+                both = self.targets[np.concatenate([train, test])]
                 Z, both = last_step(estimator)._admit_both(Z, both, as_kernel(last_step(estimator).kernel))
                 tests = np.repeat([0, 1], [train.size, test.size])
                 self.made[key] = Placed.of(last_step(estimator), Z, both, tests, self.rooms)
@@ -325,7 +330,9 @@ class Sheet:
             return False
         matrices = points[0].matrices
         first.classes_ = self.classes
-        if isinstance(first, LinearSVC) and (first.loss == "hinge" or not few_columns(matrices.X)):
+        if isinstance(first, LinearSVC) and not (
+            first.loss != "hinge" and few_columns(matrices.X, self.room / (2 * self.threads))
+        ):
             return False
         known = {kernel.resolve(take(matrices.X, own.train), weight[own.rows]) for own in points if own is not None}
         if len(known) > 1:  # each fold has a kernel of its own
@@ -342,7 +349,7 @@ class Sheet:
                     answers = read_smooth(unit, (matrix, kernel), trained, Cs, own_points, self.train_too)
                 else:
                     posed = self._posed(unit, Cs, trained, own_points[0], folds)
-                    truths = [np.asarray(self.y)[self.splits.made[fold][1]] for fold in folds]
+                    truths = [self.targets[self.splits.made[fold][1]] for fold in folds]
                     prune = self.prune and len(folds) == len(self.splits.made)
                     answers = read(first, posed, matrix, own_points, truths, self.train_too, prune, self.bounds)
         seconds = (now() - began) / (len(path) * len(folds))
@@ -378,9 +385,9 @@ class Sheet:
         for own in points:
             if own is None or np.unique(own.rows).size < own.rows.size:  # too large, or rows drawn more than once
                 return False
-            if not isinstance(first, SVR) and np.unique(np.asarray(self.y)[own.rows]).size < self.classes.size:
+            if not isinstance(first, SVR) and np.unique(self.targets[own.rows]).size < self.classes.size:
                 return False
         return True
 
     def _folds(self, points: list[Points], weight: Array) -> list[Fold]:
-        return [Fold(own.train, np.asarray(self.y)[own.rows], weight[own.rows]) for own in points]
+        return [Fold(own.train, self.targets[own.rows], weight[own.rows]) for own in points]

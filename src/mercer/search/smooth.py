@@ -24,8 +24,9 @@ from ..amounts import A_DIGIT, FEW
 from ..arithmetic import inner
 from ..gram import Design
 from ..gram.pivoted import pivoted_cholesky
+from ..kernels.points import is_sparse
 from ..limits import check_limits
-from ..losses import Loss
+from ..losses import Logistic, Loss
 from ..solvers.conjugate_gradients import USUAL_STEPS, Standing, conjugate_gradients, norms
 from ..solvers.triangular import inverse_of
 from ..types import Array, Index
@@ -37,6 +38,7 @@ _MOST_STEPS, _MOST_HALVINGS, _MOST_LOOKS = 50, 20, 20
 _EXACT = 0.01  # of a Newton system, at least: a step takes longer to prepare than to find
 _LEVEL = 0.1  # of the slope at the start of a step: the least value is near
 _LANDMARKS = 200
+_AT_ONCE = 100_000_000  # products of entries between two looks at the clock: a tenth of a second
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,42 +100,17 @@ def in_features(Z: Array, problem: list[FoldLosses], Cs: Array) -> Found:
     found = Found(np.zeros((len(problem), len(Cs), every.n)), np.zeros((len(problem), len(Cs))))
     for fold, given in enumerate(problem):
         rows, own = given.alone()
-        design = Design(Z[rows])
-        w, scores = np.zeros(design.width), np.zeros(design.n)
+        X, w, f, told = Z[rows], np.zeros(Z.shape[1]), np.zeros(rows.size), np.zeros(4)
+        kind, at_once = (isinstance(own.loss, Logistic), own.bias), max(1, _AT_ONCE // (X.size * X.shape[1]))
         for c, C in enumerate(Cs.tolist()):
-            w, scores, b, gap = _descended(design, own, C, w, scores)
-            found.f[fold, c], found.gap[fold, c] = every.dots(w) + b, gap
+            for _ in range(-(-_MOST_STEPS // at_once)):
+                check_limits()
+                core.descend_margins(X, own.y, C * own.weight, kind, (GOAL, at_once), w, f, told)
+                if not told[3]:
+                    break
+            b, primal, gap, _ = told.tolist()
+            found.f[fold, c], found.gap[fold, c] = every.dots(w) + b, gap / primal
     return found
-
-
-def _descended(design: Design, own: FoldLosses, C: float, w: Array, scores: Array) -> tuple[Array, Array, float, float]:
-    """The best w for this C from another one, its scores, b and relative gap."""
-    value, slope, curvature, b = own.at(scores, C)
-    for _ in range(_MOST_STEPS):
-        check_limits()
-        left, primal = w + design.combination(slope), 0.5 * inner(w, w) + float(value.sum())
-        if 0.5 * inner(left, left) <= GOAL * primal:
-            break
-        rows = np.flatnonzero(curvature)
-        H, ones = design.squares(rows, curvature[rows])
-        total = float(curvature.sum())
-        H = np.triu(H) + np.triu(H, 1).T
-        if own.bias and total > 0.0:  # the best bias follows w
-            H -= np.outer(ones, ones / total)
-        H[np.diag_indices(len(H))] += 1.0
-        step = -left[:, None]
-        if not core.solve_definite(np.ascontiguousarray(H), step):
-            break
-        move = design.dots(step[:, 0])
-        for _ in range(_MOST_HALVINGS):
-            to, there = w + step[:, 0], scores + move
-            now = own.at(there, C)
-            if 0.5 * inner(to, to) + float(now[0].sum()) <= primal:
-                break
-            step, move = 0.5 * step, 0.5 * move
-        w, scores, (value, slope, curvature, b) = to, there, now
-    left, primal = w + design.combination(slope), 0.5 * inner(w, w) + float(value.sum())
-    return w, scores, b, 0.5 * inner(left, left) / primal
 
 
 def in_points(matrix: Matrix, points: Any, kernel: Any, problem: list[FoldLosses], Cs: Array) -> Found:
@@ -257,20 +234,16 @@ def _between(fall: float, rise: float) -> float:
     return min(max(part, A_DIGIT), 1.0 - A_DIGIT)
 
 
-def few_columns(points: Any) -> bool:
-    """Whether a matrix of as many rows and columns as points have is small."""
-    return int(points.shape[1]) <= FEW.columns
+def few_columns(points: Any, room: float) -> bool:
+    """Whether a matrix of as many rows and columns as points have is small, and there is room for all points, dense."""
+    rows, columns = points.shape
+    return bool(columns <= FEW.columns and rows * columns * np.dtype(np.float64).itemsize <= room)
 
 
-def placed(points: Any, constant: bool) -> Any:
-    """The features of points; with a column of ones, where the bias is penalised."""
-    from scipy.sparse import hstack, issparse
-
-    if not constant:
-        return points
-    ones = np.ones((points.shape[0], 1), points.dtype)
-    both: Any = [points, ones]
-    return hstack(both, format="csr") if issparse(points) else np.hstack(both)
+def placed(points: Any, constant: bool) -> Array:
+    """The features of points, dense; with a column of ones, where the bias is penalised."""
+    Z = np.ascontiguousarray(points.toarray() if is_sparse(points) else points, np.float64)
+    return np.hstack([Z, np.ones((len(Z), 1))]) if constant else Z
 
 
 def seen(found: list[Found], fold: int, rows: Index) -> Array:

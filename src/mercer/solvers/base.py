@@ -118,6 +118,9 @@ class Solver(Parameters):
     hurried: ClassVar[bool] = False
     """Whether its first answer is soon there: others turn to it where time is short."""
 
+    ridge: ClassVar[bool] = False
+    """Whether it is for ridge regression, all targets at once."""
+
     exhausted: ClassVar[Status] = Status.STALLED
     """What it means that there are no more iterates."""
 
@@ -164,11 +167,25 @@ def repaired(problem: Problem, beta: Array) -> Array:
     return feasible_start(problem, beta)
 
 
-def solver(text: str | Solver) -> Solver:
-    """A solver from its text, such as "decomposition(working_set=512)"; a solver is returned as it is."""
+def require_features(solver: Solver, problem: Any, design: Any) -> None:
+    """Raise where the points of a problem have no explicit features."""
+    if design is None:
+        raise ValueError(
+            f"{type(solver).__name__} needs explicit features, which {problem.gram!r} does not have: leave the solver "
+            "out, and one that serves it is chosen."
+        )
+
+
+def solver(text: str | Solver, ridge: bool | None = None) -> Solver:
+    """A solver from its text, such as "decomposition(working_set=512)"; a solver is returned as it is.
+
+    Errors offer those that one would name: of ridge regression, of all else, or of both (None).
+    """
     if isinstance(text, Solver):
         return text
-    found = parse(text, REGISTRY, "solver")
+    named = {name: cls for name, cls in REGISTRY.items() if issubclass(cls, Solver) and not cls.hurried}
+    offered = [name for name, cls in named.items() if ridge in (None, cls.ridge)]
+    found = parse(text, REGISTRY, "solver", offered=offered)
     if not isinstance(found, Solver):
         raise ValueError(f"{text!r} is not a solver.")
     return found

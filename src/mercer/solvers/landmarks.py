@@ -25,7 +25,7 @@ from ..memory import DOUBLE
 from ..problem import Problem, feasible_start
 from ..solution import Status, relative
 from ..types import Array
-from .base import MOST_LANDMARKS, Iterate, Solver
+from .base import MOST_LANDMARKS, Iterate, Solver, require_features
 
 FIRST = 8  # So many landmarks to begin with, where time is short;
 _GROWS = 1.3, 1.0 / A_DIGIT  # then so many times as many, at least and at most.
@@ -176,6 +176,10 @@ class InFeatures(Solver):
 
     exhausted: ClassVar[Status] = Status.OUT_OF_TIME
     hurried: ClassVar[bool] = True
+
+    def check(self, problem: Problem) -> None:
+        super().check(problem)
+        require_features(self, problem, problem.gram.kernel.features(problem.gram.points[0:1]))
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         from .auto import choose

@@ -22,7 +22,7 @@ from ..limits import check_limits
 from ..problem import Problem
 from ..solution import Status
 from ..types import Array
-from .base import Iterate, Solver
+from .base import Iterate, Solver, require_features
 from .conjugate_gradients import USUAL_STEPS, Carried, Standing, conjugate_gradients
 from .features_or_kernels import table_of
 from .stochastic import StochasticSubgradient
@@ -36,6 +36,10 @@ class LeastSquares(Solver):
 
     exhausted: ClassVar[Status] = Status.OUT_OF_TIME
     hurried: ClassVar[bool] = True
+
+    def check(self, problem: Problem) -> None:
+        super().check(problem)
+        require_features(self, problem, problem.gram.design)
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         core, design = CHOICE.functions, problem.gram.design

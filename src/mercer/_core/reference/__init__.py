@@ -23,6 +23,7 @@ from .left_open import left_open as left_open
 from .logistic import entropies as entropies
 from .logistic import logistic as logistic
 from .logistic import logistic_bends as logistic_bends
+from .margins import descend_margins as descend_margins
 from .newton import solve_definite as solve_definite
 from .one_call import square_points as square_points
 from .one_call import sum_points as sum_points
@@ -42,6 +43,7 @@ from .proximal import add_sparse_squares as add_sparse_squares
 from .proximal import proximal_point as proximal_point
 from .proximal import proximal_slope as proximal_slope
 from .rows import add_rows as add_rows
+from .rows import add_symmetric as add_symmetric
 from .rows import gather as gather
 from .rows import mirror as mirror
 from .several import settle_parts as settle_parts

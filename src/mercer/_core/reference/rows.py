@@ -12,6 +12,15 @@ def add_rows(rows: Array, slots: Index, v: Array, out: Array) -> None:
     out += v @ rows[slots, : out.size].astype(np.float64)
 
 
+def add_symmetric(K: Array, V: Array, out: Array, start: int, stop: int) -> None:
+    """out += what these rows of the symmetric K give to K V from the diagonal on, and what they give mirrored. The
+    columns of V are a multiple of 8.
+    """
+    upper = np.triu(K[start:stop], start)
+    out[start:stop] += upper @ V
+    out += np.triu(upper, start + 1).T @ V[start:stop]
+
+
 def mirror(K: Array, first: int, last: int) -> None:
     """K[i, j] <- K[j, i] for j < i, of the rows from first to last."""
     for i in range(first, last):

@@ -47,5 +47,9 @@ def add_arguments(parser: Any) -> None:
     add_output(parser, "-o", "--output", help="where it goes (default: stdout)")
     lecture.add_arguments(parser)
     group = parser.add_argument_group("data")
-    group.add_argument("--target", metavar="COL", help="the column of labels (default: the last one)")
+    group.add_argument(
+        "--target",
+        metavar="COL",
+        help="the column of labels (default: the one called target, label, class or y, else the last)",
+    )
     add_format(group)

@@ -30,5 +30,9 @@ def add_arguments(parser: Any) -> None:
         "--frames", type=whole(1), metavar="N", default=FRAMES, help=f"--record: steps, at most (default: {FRAMES})"
     )
     group = parser.add_argument_group("data")
-    group.add_argument("--target", metavar="COL", help="the column of labels (default: the last one)")
+    group.add_argument(
+        "--target",
+        metavar="COL",
+        help="the column of labels (default: the one called target, label, class or y, else the last)",
+    )
     add_format(group)

@@ -22,7 +22,9 @@ EXAMPLES = """\
 def add_arguments(parser: Any) -> None:
     """What train is told."""
     add_data(parser)
-    parser.add_argument("more", metavar="MORE", nargs="*", help="more files with the same columns, for a cluster")
+    parser.add_argument(
+        "more", metavar="MORE", nargs="*", default=[], help="more files with the same columns, for a cluster"
+    )
     add_output(parser, "-o", "--output", help="where the model goes (default: nowhere)")
     add_machine(parser)
     add_encoding(parser)

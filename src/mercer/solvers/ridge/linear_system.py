@@ -170,6 +170,7 @@ class RidgeSolver(Solver, names=()):
     """Settings of an algorithm for ridge regression, which serves all targets at once."""
 
     factors: ClassVar[bool] = True
+    ridge: ClassVar[bool] = True
 
     def check(self, problem: Any) -> None:
         """Only the squared loss makes a linear system."""
