@@ -7,7 +7,7 @@ from .walk import ridge_walk, walk
 CHANGES = 20
 
 
-@pytest.mark.parametrize(("classes", "files", "functions"), [(2, 28, 190), (10, 33, 229)])
+@pytest.mark.parametrize(("classes", "files", "functions"), [(2, 28, 191), (10, 33, 229)])
 def test_the_walk_of_a_fit(classes, files, functions):
     found = walk(classes)
     assert len(found.files) <= files

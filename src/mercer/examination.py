@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 _ROUNDED = 1e-15  # values below this part of the terms that they are sums of are rounding
 _TINY = 1e-300  # objectives below this are zero
 _SHARE = 0.3  # of the tolerance: more rounding in float32 values may be why a gap was not reached
-_VALUES = 5.0  # times the tolerance: what it may do to primal and dual at once, and so not to the gap
 _LEAST, _FEW = 512, 2500  # points; for fewer, all is float64: even what is to be checked, and what is nearly known
 _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
 _TRIES = 4  # so often points that were left out may turn out to matter
@@ -85,10 +84,10 @@ def examine(
     rounding, allowed = 0.0, tol * max(abs(primal), abs(dual))
     if not products.exact:
         may = rounding_of_scores(problem, beta, bias, other, products.scores, products.dual_scores, primal)
-        known = may.values <= _VALUES * allowed < np.inf
+        known = may.values <= allowed < np.inf
         rounding = may.hidden if known else max(may.gap, may.values)
         unproved = primal - dual + rounding > allowed and may.gap > _SHARE * allowed
-        if near is not None and rough and (unproved or may.values > _VALUES * allowed):
+        if near is not None and rough and (unproved or may.values > allowed):
             return examine(problem, beta, b, status=status, near=near._replace(single=False))
     tiny = max(abs(primal), abs(dual)) <= _ROUNDED * (np.inf if problem.mass else problem.loss_at_zero) + _TINY
     if tiny and _is_zero(problem, beta, other, primal, dual):

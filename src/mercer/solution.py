@@ -114,7 +114,7 @@ class Certificate:
     rounding : float
         What float32 kernel values, here or in predictions, may hide of the gap, measured on a sample (0 where all was
         float64), and what is known to be lost in float64; it is added to the gap. Both primal and dual, which move
-        together, may be wrong by more: by five times the tolerance of the fit at most, mostly by less than a tenth.
+        together, may be wrong by more: by the tolerance of the fit at most, mostly by less than a tenth of it.
     kkt_violation : float
         By how much the optimality conditions fail.
     feasibility : float
