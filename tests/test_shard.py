@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer import Problem, amounts
 from mercer.columns import Columns, GivenColumns, padded
-from mercer.kernels import Gaussian
+from mercer.kernels import Gaussian, Laplacian
 from mercer.losses import EpsilonInsensitive, Hinge, OneClass, SquaredHinge
 from mercer.shards import Shard, shard
 
@@ -145,6 +145,15 @@ def test_what_is_sent_in_is_believed():
     shard.refresh(exact)
     assert_allclose(shard.scores(), exact, rtol=1e-12, atol=1e-12)
     is_true(problem, shard)
+
+
+def test_without_a_bound_scores_are_exact_until_somebody_moves():
+    problem = Problem.of(Laplacian(0.3), FEW, Y, Hinge(), 2.0)
+    shard = Shard(Columns(Laplacian(0.3), FEW, np.float64), problem.terms, True, np.zeros(N), 1e9)
+    assert not shard.bounded and (shard.errors() == 0.0).all()
+    W = np.arange(N)
+    shard.move(W, some_beta(shard, W))
+    assert (shard.errors() == np.inf).all()
 
 
 def test_a_start_and_a_scale():

@@ -231,7 +231,8 @@ class Shard:
         part, halving, rest = self.whole.errors
         mean = np.clip(self.all_added / max(self.travel, ROUNDING.least), ROUNDING.least, 1.0 / np.e)
         each = (rest + ROUNDING.of_a_difference) - halving * mean * np.log2(mean)
-        return np.asarray(self.inherited + part * self.all_added + each * self.travel)
+        moved = each * self.travel if self.travel else 0.0  # without a bound, each is infinite
+        return np.asarray(self.inherited + part * self.all_added + moved)
 
     def refresh(self, scores: Array) -> None:
         """F from K beta as it really is, where it matters, and all points in play."""
