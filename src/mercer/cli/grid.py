@@ -220,7 +220,7 @@ def search(
     return code
 
 
-def _sheet(arguments: argparse.Namespace, grid: Grid, table: Table, y: Array, targets: str, deadline: Deadline) -> Any:
+def _sheet(arguments: argparse.Namespace, grid: Grid, table: Table, y: Array, targets: str, deadline: Deadline) -> Sheet:
     """The sheet that scores settings of the whole pipeline."""
     cut = check_cv(folds(targets, y, table.n, arguments.cv or FOLDS, arguments.seed))
     pipeline = pipeline_of(arguments, grid.machine, table)
@@ -240,7 +240,7 @@ def _path(grid: Grid, i: int, X: Any, y: Array, deadline: Deadline) -> Exit:
     return Exit.FINE
 
 
-def _row(grid: Grid, i: int, sheet: Any, targets: str, names: list[str]) -> Exit:
+def _row(grid: Grid, i: int, sheet: Sheet, targets: str, names: list[str]) -> Exit:
     """Score all C of one gamma together."""
     if sheet.deadline.limited and sheet.deadline.left() <= 0.0:
         return Exit.LIMITS
@@ -251,7 +251,7 @@ def _row(grid: Grid, i: int, sheet: Any, targets: str, names: list[str]) -> Exit
     for j, settings in enumerate(row):
         every = []
         for train, test in sheet.splits.made:
-            fitted = sheet.machine(settings, train, None, {})
+            fitted = sheet.machine(settings, train, {})
             every.append(judged(fitted, test, targets, sheet.y[test], names))
         grid.score = next(iter(every[0]))
         grid.scored[i, j], grid.others[i, j] = [found[grid.score] for found in every], every if names else []

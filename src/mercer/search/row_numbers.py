@@ -91,6 +91,9 @@ def _has(name: str) -> Callable[[Any], bool]:
     return check
 
 
+_OF_LABELS = (SVC, LinearSVC, KernelLogistic)
+
+
 class Cell(BaseEstimator):  # type: ignore[misc]
     """One setting, as an estimator whose points are row numbers."""
 
@@ -121,9 +124,7 @@ class Cell(BaseEstimator):  # type: ignore[misc]
     def score(self, rows: Array, y: Any = None, sample_weight: Any = None) -> float:
         """That of the machine, for targets of the sheet; it takes note whether points are weighed."""
         self.sheet.weighed, y = sample_weight is not None, self.sheet.targets[rows]
-        if isinstance(
-            self.machine, SVC | LinearSVC | KernelLogistic
-        ):  # the accuracy, without a second look at labels that were checked
+        if isinstance(self.machine, _OF_LABELS):  # the accuracy, without a second look at labels that were checked
             return float(np.average(self.machine.predict(rows) == y, weights=sample_weight))
         return float(self.machine.score(rows, y, sample_weight=sample_weight))
 
