@@ -220,7 +220,9 @@ def search(
     return code
 
 
-def _sheet(arguments: argparse.Namespace, grid: Grid, table: Table, y: Array, targets: str, deadline: Deadline) -> Sheet:
+def _sheet(
+    arguments: argparse.Namespace, grid: Grid, table: Table, y: Array, targets: str, deadline: Deadline
+) -> Sheet:
     """The sheet that scores settings of the whole pipeline."""
     cut = check_cv(folds(targets, y, table.n, arguments.cv or FOLDS, arguments.seed))
     pipeline = pipeline_of(arguments, grid.machine, table)
