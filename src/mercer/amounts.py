@@ -64,8 +64,10 @@ class Few:
 
     points_exact: int = 1500
     """Kernel values are float64 from the start, and matrices of all points are factored."""
-    working_set: int = 2048
+    working_set: int = 2 * AtATime.rows
     """Points of a full working set: their problem is solved as a whole, with all kernel values held."""
+    points_kept: int = 2500
+    """All kernel values are computed, by symmetry, and kept, though few of the points may matter."""
     points_held: int = 6000
     """A matrix of all points is held and factored, in seconds."""
     points_factored: int = 20_000

@@ -62,7 +62,7 @@ class Shard:
         self.dtype = columns.dtype
         self.scratch: Array = np.empty(0, columns.dtype)
         self.kept: Kept | None = None
-        few = columns.n <= FEW.working_set and padded(columns.n) ** 2 * columns.dtype.itemsize <= memory
+        few = columns.n <= FEW.points_kept and padded(columns.n) ** 2 * columns.dtype.itemsize <= memory
         if few and columns.matrix is None:
             self.whole = self._all_by_symmetry(columns)
         elif not columns.cheap:
