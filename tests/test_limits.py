@@ -507,9 +507,9 @@ def test_blocks_of_a_round_end_before_another_one_would_be_late(monkeypatch):
         def pair_descent(self, *arguments):
             return 0, np.inf
 
-        def settle_cells(self, *arguments):
-            core.settle_cells(*arguments)
-            arguments[6][0, :2] = 0.0, arguments[-1]  # not done, though all steps were taken
+        def settle_cells(self, K, problems, bias, most):
+            core.settle_cells(K, problems, bias, most)
+            problems[0][6][0, :2] = 0.0, most  # not done, though all steps were taken
             clock.seconds += 0.4
 
     monkeypatch.setattr(decomposition, "core", Slow())

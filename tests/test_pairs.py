@@ -84,6 +84,19 @@ def test_nobody_who_can_move(core):
     assert not beta.any()
 
 
+@every_core
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_points_that_cannot_move_change_nothing(core, dtype):
+    """A chunk of them between two others, as of a fold that is left out: the same steps as without them."""
+    K, diag, F, beta, lo, hi, eps = working_set(3 * CHUNK - 1, dtype, C=5.0)
+    stay = np.r_[0:CHUNK, 2 * CHUNK : 3 * CHUNK]
+    fewer = [K[np.ix_(stay, stay)].copy(), *(array[stay].copy() for array in (diag, F, beta, lo, hi, eps))]
+    lo[CHUNK : 2 * CHUNK] = hi[CHUNK : 2 * CHUNK] = 0.0
+    assert core.pair_descent(K, diag, F, beta, lo, hi, eps, 1e-2, 10**5) == core.pair_descent(*fewer, 1e-2, 10**5)
+    assert np.array_equal(beta[stay], fewer[3])
+    assert np.array_equal(F[stay], fewer[2])
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_every_level_with_a_fused_multiply_add_takes_the_same_steps(dtype):
     seen = set()

@@ -101,7 +101,6 @@ def test_bounds_of_what_is_not_solved_are_wide_and_still_hold(monkeypatch):
         return np.full(shape, np.inf), np.zeros(shape, bool)
 
     monkeypatch.setattr(cells, "FIRST_GOAL", 0.1)
-    monkeypatch.setattr(cells, "ENOUGH", 0.0)
     monkeypatch.setattr(aims, "wanted", nothing)
     grid = {"C": [1.0, 30.0], "kernel__gamma": [0.3, 3.0]}
     for X, y in (MOONS, data("iris")):
@@ -165,9 +164,9 @@ def test_leaving_one_out_of_what_it_does_not_know_and_of_a_point_without_weight_
         def __getattr__(self, name):
             return getattr(paths.CHOICE.functions, name)
 
-        def settle_cells(self, K, terms, start, goals, beta, F, found, *others):
-            paths.CHOICE.functions.settle_cells(K, terms, start, goals, beta, F, found, *others)
-            rounds.append((found[1:, 3].copy(), beta[0] != 0.0))
+        def settle_cells(self, K, problems, *others):
+            paths.CHOICE.functions.settle_cells(K, problems, *others)
+            rounds.extend((found[1:, 3].copy(), beta[0] != 0.0) for *_, beta, _, found in problems)
 
     monkeypatch.setattr(paths, "core", Counting())
     Search(SVC(), {"C": [1.0], "kernel__gamma": [1.0]}, cv="loo", refit=False).fit(X, y)

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
+from mercer._core.reference import MOST_NEWTON
 from mercer.columns import padded
 
 from .cores import CORES, FUSED, NATIVE
 from .test_whole import SETTINGS
 
+ALL = np.zeros(0, np.int64)  # the rows of a problem that stands on all
 every_core = pytest.mark.parametrize("core", CORES.values(), ids=CORES)
 
 
@@ -26,8 +28,9 @@ def settle(core, problem, goal, least=0.0, most=10**6):
     """One cell, from where it is; what was found of it."""
     K, *terms, beta, F, bias = problem
     found = np.empty((1, 11))
-    goals, first = np.array([[goal, least, 0.0]]), np.zeros((1, 2), np.int64)
-    core.settle_cells(K, np.stack(terms)[:, None], first, goals, beta[None], F[None], found, bias, most)
+    goals, first = np.array([[goal, least]]), np.zeros((1, 2), np.int64)
+    cells = np.stack(terms)[:, None], first, goals, beta[None], F[None], found
+    core.settle_cells(K, [(ALL, *cells)], bias, most)
     return found[0]
 
 
@@ -105,7 +108,7 @@ def test_cells_start_from_others_and_an_answer_stays_one(core):
     starts = np.concatenate([starts, [[len(starts), len(starts) - 1]]])
     cells, n = terms.shape[1:]
     beta, F, found = np.zeros((cells, n)), terms[0].copy(), np.empty((cells, 11))
-    core.settle_cells(K, terms, starts, np.tile([1e-5, 0.0, 0.0], (cells, 1)), beta, F, found, True, 10**6)
+    core.settle_cells(K, [(ALL, terms, starts, np.tile([1e-5, 0.0], (cells, 1)), beta, F, found)], True, 10**6)
     assert found[:-1, 1].all()
     assert found[-1, 1] == found[-1, 2] == 0
     found[:, 9] = np.abs(beta).sum()  # no less than all that was moved since the first cell
@@ -123,23 +126,51 @@ def test_where_nothing_is_at_a_bound_a_larger_weight_changes_nothing(core):
     K[:120, :120] = 0.1 * K[:120, :120] + np.eye(120, dtype=np.float32)
     for start in ([[0, 0], [0, 0]], [[0, 0], [0, 1]]):  # from the cell before in any case, or from itself but for that
         beta, F, found = np.zeros((2, 120)), terms[0].copy(), np.empty((2, 11))
-        core.settle_cells(K, terms, np.array(start), np.tile([1e-6, 0.0, 0.0], (2, 1)), beta, F, found, True, 10**6)
+        cells = terms, np.array(start), np.tile([1e-6, 0.0], (2, 1)), beta, F, found
+        core.settle_cells(K, [(ALL, *cells)], True, 10**6)
         assert np.array_equal(beta[0], beta[1])
         assert found[0, 1] > 0
         assert found[1, 1] == found[1, 2] == 0
 
 
 @every_core
-def test_a_cell_goes_on_until_its_gap_tells_the_sign_at_points_that_are_left_out(core):
-    problem = posed(150, C=10.0, out=30)
-    K, *terms, beta, F, bias = problem
-    found, goals = np.empty((1, 11)), np.array([[1e-2, 0.0, 1 / 32]])
-    first = np.zeros((1, 2), np.int64)
-    core.settle_cells(K, np.stack(terms)[:, None], first, goals, beta[None], F[None], found, bias, 10**6)
-    check(problem, found[0], 1e-2)
-    dual, gap, top, bottom, _, scale = found[0, 5:]
-    f = scale * (terms[0] - F + 0.5 * (top + bottom))[120:]
-    assert gap <= max((f**2).min() / 32, 1e-9 * (dual + gap))
+def test_problems_on_some_rows_are_those_on_their_own_part(core):
+    """Two of them in one call, whose rows are apart: the same bits as each alone."""
+    K, terms, starts = path()
+    answers = []
+    for parts in ((np.arange(0, 120, 2), np.r_[5:70]), None):
+        for rows in parts or (np.arange(0, 120, 2), np.r_[5:70]):
+            own = np.ascontiguousarray(terms[:, :, rows])
+            beta, F, found = np.zeros(own.shape[1:]), own[0].copy(), np.empty((own.shape[1], 11))
+            cells = own, starts, np.tile([1e-5, 0.0], (len(beta), 1)), beta, F, found
+            answers.append((rows, *cells))
+            if parts is None:
+                part = np.zeros((padded(rows.size),) * 2, np.float32)
+                part[: rows.size, : rows.size] = K[np.ix_(rows, rows)]
+                core.settle_cells(part, [(ALL, *cells)], True, 10**6)
+        if parts:
+            core.settle_cells(K, answers[:], True, 10**6)
+    for together, alone in zip(answers[:2], answers[2:], strict=True):
+        for one, other in zip(together[4:], alone[4:], strict=True):
+            assert np.array_equal(one, other)
+        assert together[6][:, 0].all()
+
+
+@pytest.mark.parametrize("core", NATIVE.values(), ids=NATIVE)
+def test_of_very_many_free_coefficients_newton_steps_are_taken_where_pairs_drag(core):
+    """A cell whose pairs drag, and then one whose answer is nearly right: it needs no steps of pairs."""
+    K, *terms, beta, F, bias = posed(2400, C=1e3, gamma=15.0, seed=5)
+    settle(core, [K, *terms, beta, F, bias], 1e-8)
+    K *= 1.0001  # another problem, a little
+    slopes = terms[0] - K[:2400, :2400].astype(float) @ beta
+    both, F, found = np.stack([0.0 * beta, beta]), np.stack([terms[0], slopes]), np.empty((2, 11))
+    cells = np.stack(terms)[:, None].repeat(2, axis=1), np.array([[0, 0], [1, 1]]), np.tile([1e-8, 0.0], (2, 1))
+    core.settle_cells(K, [(ALL, *cells, both, F, found)], bias, 10**6)
+    for c in range(2):
+        check([K, *terms, both[c], F[c], bias], found[c], 1e-8)
+    assert found[1, 4] > MOST_NEWTON
+    assert found[1, 1] == 0
+    assert found[1, 2] > 0
 
 
 @every_core
@@ -176,14 +207,16 @@ def test_levels_agree_to_the_last_bit():
 @pytest.mark.parametrize("core", NATIVE.values(), ids=NATIVE)
 def test_what_does_not_fit_is_refused(core):
     problem = posed(70)
-    with pytest.raises(ValueError, match="padded to whole chunks"):
+    with pytest.raises(ValueError, match="room for one more point"):
         settle(core, [problem[0][:64, :64].copy(), *problem[1:]], 1e-4)
     with pytest.raises(ValueError, match="each cell and point"):
         settle(core, [problem[0], *(array[:-1] for array in problem[1:6]), *problem[6:]], 1e-4)
     with pytest.raises(TypeError):
         settle(core, [problem[0].astype(float), *problem[1:]], 1e-4)
     K, terms, starts = path(folds=1)
+    cells = np.ones((3, 2)), *np.zeros((2, 3, 120)), np.empty((3, 11))
     with pytest.raises(ValueError, match="from itself or from one before"):
-        core.settle_cells(
-            K, terms, starts[::-1].copy(), np.ones((3, 3)), *np.zeros((2, 3, 120)), np.empty((3, 11)), True, 9
-        )
+        core.settle_cells(K, [(ALL, terms, starts[::-1].copy(), *cells)], True, 9)
+    for rows in (np.arange(3), np.arange(10**6, 10**6 + 120)):
+        with pytest.raises(ValueError, match="a row for each|no such row"):
+            core.settle_cells(K, [(rows, terms, starts, *cells)], True, 9)

@@ -1,6 +1,9 @@
 // What Python sees of the loops for tuning. The rules are those of bindings.cpp.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+#include <tuple>
 #include "blocks.hpp"
 #include "denormals.hpp"
 #include "left_open.hpp"
@@ -11,7 +14,7 @@ using namespace nb::literals;
 template <class T, int N> using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 using Own = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using In1 = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-constexpr int64_t TERMS = 5, FOUND = 11, GOALS = 3;
+constexpr int64_t TERMS = 5, FOUND = 11;
 
 static void require(bool fits, const char *what) {
   if (!fits) throw nb::value_error(what);
@@ -96,6 +99,41 @@ static void rounded(const double *K, int64_t n, float *to, int64_t stride) {
     for (int64_t j = 0; j < n; j++) to[i * stride + j] = float(K[i * n + j]);
 }
 
+// Room for n points and one more: an odd number of chunks, as of the whole.
+static int64_t room_of(int64_t n) { return (n / CHUNK + 1) * CHUNK | CHUNK; }
+
+// The rows and columns of K of some points, padded with zeros.
+static const float *part_of(const float *K, int64_t stride, const In1 &rows, std::vector<float> &room) {
+  const int64_t n = int64_t(rows.shape(0)), width = room_of(n);
+  std::vector<Run> runs;
+  find_runs(rows.data(), n, runs);
+  if (int64_t(room.size()) < width * width) room.resize(size_t(width * width));
+  for (int64_t i = 0; i < n; i++) {
+    float *to = room.data() + i * width;
+    for (const Run &run : runs) std::copy_n(K + rows.data()[i] * stride + run.from, run.many, to + run.to);
+    std::fill(to + n, to + width, 0.0f);
+  }
+  std::fill(room.data() + n * width, room.data() + width * width, 0.0f);
+  return room.data();
+}
+
+// A problem: the rows of K that it stands on (none: all), the terms of its cells, where each starts, its goals; beta, F and what is found.
+using Cells = std::tuple<In1, In<double, 3>, In<int64_t, 2>, In<double, 2>, Own, Own, Own>;
+
+static void settle_cells(const Loops &loops, const float *K, int64_t width, const Cells &problem, bool bias, int64_t most) {
+  const auto &[rows, terms, start, goals, beta, F, found] = problem;
+  Block room;
+  for (int64_t c = 0; c < int64_t(beta.shape(0)); c++) {
+    const int64_t smaller = start.data()[2 * c], other = start.data()[2 * c + 1];
+    const bool again = other == c;
+    const double part = smaller < c ? part_at_bounds(cell_of(terms, beta, F, smaller)) : 1;
+    const int64_t from = part == 0 || (part < FEW_AT_BOUNDS && !again) ? smaller : other;
+    ByBlocks cell(loops, K, width, cell_of(terms, beta, F, c), bias, room);
+    if (from < c) cell.start(cell_of(terms, beta, F, from), cell_of(terms, beta, F, smaller < c ? smaller : from));
+    write(cell.run({goals.data()[2 * c], goals.data()[2 * c + 1]}, most, again), found.data() + c * FOUND);
+  }
+}
+
 void define_search(nb::module_ &m, const Loops &loops) {
   m.def("sum_rows", [&loops](In<double, 2> K, In1 rows, In1 columns, In<double, 2> beta, bool twice, Own out) {
     require(beta.shape(1) == rows.shape(0) && out.shape(0) == beta.shape(0) && out.shape(1) == columns.shape(0), "sum_rows: beta needs a column for each row of K, and out one for each column, with a row for each of beta");
@@ -111,25 +149,26 @@ void define_search(nb::module_ &m, const Loops &loops) {
     const NoDenormals off;
     rounded(K.data(), int64_t(K.shape(0)), out.data(), int64_t(out.shape(1)));
   }, "K"_a.noconvert(), "out"_a.noconvert());
-  m.def("settle_cells", [&loops](In<float, 2> K, In<double, 3> terms, In<int64_t, 2> start, In<double, 2> goals, Own beta, Own F, Own found, bool bias, int64_t most) {
-    const int64_t cells = int64_t(beta.shape(0)), n = int64_t(beta.shape(1)), width = int64_t(K.shape(0));
-    require(width > n && width % CHUNK == 0 && int64_t(K.shape(1)) == width && width < int64_t(1) << 24, "settle_cells: K must be square, and padded to whole chunks with room for one more point");
-    require_cells(terms, beta, F, found);
-    require(int64_t(start.shape(0)) == cells && start.shape(1) == 2 && int64_t(goals.shape(0)) == cells && int64_t(goals.shape(1)) == GOALS, "settle_cells: start must have two numbers for each cell, and goals three");
-    for (int64_t k = 0; k < 2 * cells; k++) require(start.data()[k] >= 0 && start.data()[k] <= k / 2, "settle_cells: a cell starts from itself or from one before it");
+  m.def("settle_cells", [&loops](In<float, 2> K, const std::vector<Cells> &problems, bool bias, int64_t most) {
+    const int64_t width = int64_t(K.shape(0));
+    require(width % CHUNK == 0 && int64_t(K.shape(1)) == width && width < int64_t(1) << 24, "settle_cells: K must be square, and padded to whole chunks");
+    for (const auto &[rows, terms, start, goals, beta, F, found] : problems) {
+      const int64_t cells = int64_t(beta.shape(0)), n = int64_t(beta.shape(1)), some = int64_t(rows.shape(0));
+      require(n < width && (some == 0 || some == n), "settle_cells: K must have room for one more point, and a row for each");
+      for (int64_t k = 0; k < some; k++) require(rows.data()[k] >= 0 && rows.data()[k] < width, "settle_cells: K has no such row");
+      require_cells(terms, beta, F, found);
+      require(int64_t(start.shape(0)) == cells && start.shape(1) == 2 && int64_t(goals.shape(0)) == cells && goals.shape(1) == 2, "settle_cells: start and goals must have two numbers for each cell");
+      for (int64_t k = 0; k < 2 * cells; k++) require(start.data()[k] >= 0 && start.data()[k] <= k / 2, "settle_cells: a cell starts from itself or from one before it");
+    }
     nb::gil_scoped_release release;
     const NoDenormals off;
-    Block room;
-    for (int64_t c = 0; c < cells; c++) {
-      const int64_t smaller = start.data()[2 * c], other = start.data()[2 * c + 1];
-      const bool again = other == c;
-      const double part = smaller < c ? part_at_bounds(cell_of(terms, beta, F, smaller)) : 1;
-      const int64_t from = part == 0 || (part < FEW_AT_BOUNDS && !again) ? smaller : other;
-      ByBlocks problem(loops, K.data(), width, cell_of(terms, beta, F, c), bias, room);
-      if (from < c) problem.start(cell_of(terms, beta, F, from), cell_of(terms, beta, F, smaller < c ? smaller : from));
-      write(problem.run({goals.data()[GOALS * c], goals.data()[GOALS * c + 1], goals.data()[GOALS * c + 2]}, most, again), found.data() + c * FOUND);
+    std::vector<float> room;
+    for (const Cells &problem : problems) {
+      const In1 &rows = std::get<0>(problem);
+      if (rows.shape(0) == 0) settle_cells(loops, K.data(), width, problem, bias, most);
+      else settle_cells(loops, part_of(K.data(), width, rows, room), room_of(int64_t(rows.shape(0))), problem, bias, most);
     }
-  }, "K"_a.noconvert(), "terms"_a.noconvert(), "start"_a.noconvert(), "goals"_a.noconvert(), "beta"_a.noconvert(), "F"_a.noconvert(), "found"_a.noconvert(), "bias"_a, "most"_a);
+  }, "K"_a.noconvert(), "problems"_a.noconvert(), "bias"_a, "most"_a);
   m.def("left_open", [](In<double, 3> terms, In<double, 2> weights, In<double, 2> targets, Own beta, Own scores, In<double, 2> found, Own out, bool bias) {
     const int64_t cells = int64_t(beta.shape(0)), n = int64_t(beta.shape(1)), folds = int64_t(targets.shape(0)) - 1;
     require(int64_t(terms.shape(0)) == TERMS && terms.shape(1) == beta.shape(0) && terms.shape(2) == beta.shape(1), "left_open: terms must be q, r, eps, lo and hi of each cell and point");
@@ -148,6 +187,6 @@ void define_search(nb::module_ &m, const Loops &loops) {
     require_cells(terms, beta, F, found);
     nb::gil_scoped_release release;
     Block room;
-    for (int64_t c = 0; c < int64_t(beta.shape(0)); c++) write(ByBlocks(loops, nullptr, 0, cell_of(terms, beta, F, c), bias, room).run({0, 0, 0}, 0, false), found.data() + c * FOUND);
+    for (int64_t c = 0; c < int64_t(beta.shape(0)); c++) write(ByBlocks(loops, nullptr, 0, cell_of(terms, beta, F, c), bias, room).run({0, 0}, 0, false), found.data() + c * FOUND);
   }, "terms"_a.noconvert(), "beta"_a.noconvert(), "F"_a.noconvert(), "found"_a.noconvert(), "bias"_a);
 }

@@ -8,7 +8,8 @@
 #include "cells.hpp"
 #include "loops.hpp"
 
-constexpr int64_t MOST_NEWTON = 1600;   // free coefficients that a factor is made of
+constexpr int64_t MOST_NEWTON = 1600;   // free coefficients that a factor is made of; of more, where pairs drag,
+constexpr int64_t LARGEST_FACTOR = 3200;  // up to so many
 constexpr int64_t SINGLE_NEWTON = 300;  // of them: from here on in float32, with a larger ridge; the next step mends it
 constexpr int MOST_HALVINGS = 8, MOST_CONJUGATE = 12, FIRST_FEW = 4;
 constexpr double CONJUGATE = 1e-10, PROMISING = 1e-4, AT_ONCE = 0.25;  // of the squared size of what is left
@@ -69,7 +70,7 @@ class NewtonSteps {
       inverse<double>(slope, d, loops.precise);
       level(d, true);
     } else if (known(free) || int64_t(free.size()) >= block.dense || !conjugate(free, slope, d, false)) {
-      if (int64_t(free.size()) > MOST_NEWTON || (!known(free) && !find<float>(free, SINGLE_RIDGE, loops.single))) return false;
+      if (int64_t(free.size()) > (block.drags ? LARGEST_FACTOR : MOST_NEWTON) || (!known(free) && !find<float>(free, SINGLE_RIDGE, loops.single))) return false;
       conjugate(free, slope, d, true);
     }
     for (const double own : d)

@@ -26,14 +26,19 @@ struct BestChunk {
 
 class BlockDescent {
  public:
-  explicit BlockDescent(const WorkingSet<float> &given) : set(given), F(given.n), diag(given.n), up(given.n), down(given.n) {
+  explicit BlockDescent(const WorkingSet<float> &given) : set(given), F(given.n), diag(given.n), up(given.n), down(given.n), chunks(given.n / CHUNK) {
     double size = TINY;
     for (int64_t t = 0; t < set.n; t++) {
       F[t] = set.F[t], diag[t] = set.diag[t], mark(t);
       size = larger(size, double(set.diag[t]));
     }
     scale = float(1.0 / size), least = LEAST_CURVATURE * size;
-    for (int64_t t = 0; t < set.n; t++) alike = alike && (double(set.diag[t]) == size || !(set.lo[t] < set.hi[t]));
+    for (int64_t t = 0; t < set.n; t++) {
+      if (!(set.lo[t] < set.hi[t])) continue;
+      alike = alike && double(set.diag[t]) == size;
+      if (used == 0 || chunks[used - 1] != t / CHUNK * CHUNK) chunks[used++] = t / CHUNK * CHUNK;
+    }
+    if (used == 0) used = 1;  // there is one to be looked at
   }
 
   int64_t run(double tol, int64_t most, double *violation) {
@@ -49,6 +54,8 @@ class BlockDescent {
   Zeros<float> up, down;  // what is added to F_t for the gain of a rise, and to -F_t for that of a fall
   float scale;            // 1 / the largest K_ii
   double least;
+  Zeros<int64_t> chunks;  // where those are that may move: of the others, as of a fold that is left out, F is not brought up to date
+  int64_t used = 0;
   bool alike = true;      // all that may move have the same K_ii, as with a Gaussian: one operation less
 
   int64_t descend(double tol, int64_t most, double *violation) {
@@ -77,7 +84,8 @@ class BlockDescent {
 
   float fall() {
     vec<float> falls = filled(-4 * float(FORBIDDEN));
-    for (int64_t t = 0; t < set.n; t += L) falls = larger(load<float>(down.at(t)) - load<float>(F.at(t)), falls);
+    for (int64_t c = 0; c < used; c++)
+      for (int64_t t = chunks[c]; t < chunks[c] + CHUNK; t += L) falls = larger(load<float>(down.at(t)) - load<float>(F.at(t)), falls);
     return largest<float>(falls);
   }
 
@@ -85,7 +93,8 @@ class BlockDescent {
   int64_t rise(int64_t i, int64_t j, float step, float &top) {
     const float *Ki = set.K + i * set.stride, *Kj = set.K + j * set.stride;
     BestChunk best(-4 * float(FORBIDDEN));
-    for (int64_t t = 0; t < set.n; t += CHUNK) {
+    for (int64_t c = 0; c < used; c++) {
+      const int64_t t = chunks[c];
       vec<float> chunk = filled(-4 * float(FORBIDDEN));
 #pragma GCC unroll 16
       for (int64_t at = t; at < t + CHUNK; at += L) {
@@ -112,7 +121,8 @@ class BlockDescent {
   template <bool same> int64_t partner(int64_t i, float top) {
     const float *Ki = set.K + i * set.stride, own = diag[i] * scale;
     BestChunk best(0);
-    for (int64_t t = 0; t < set.n; t += CHUNK) {
+    for (int64_t c = 0; c < used; c++) {
+      const int64_t t = chunks[c];
       vec<float> chunk{};
 #pragma GCC unroll 16
       for (int64_t at = t; at < t + CHUNK; at += L) {

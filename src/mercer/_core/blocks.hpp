@@ -17,19 +17,16 @@ constexpr int64_t BESIDE = 16;  // unused numbers of each row, so that rows do n
 constexpr int64_t SMALL_PROBLEM = 768;
 constexpr double BLOCK_PART = 0.1, ALL_PART = 0.01;  // a round ends when its violation is this part of what it was
 constexpr double LEAST_BURST = 8, MOST_BURST = 64;  // steps of pairs for each point of a block, before Newton steps:
-constexpr double NEWTON_COST = 0.01;  // as many as cost about what a Newton step of m free ones does, m^3 / width times this
+constexpr double NEWTON_COST = 0.0025;  // as many as a Newton step of m free ones is worth, m^3 / width times this
 constexpr int64_t CHEAP_NEWTON = 200;  // free coefficients: Newton steps come first; always, where who is free is mostly known
 constexpr double WORTH_NEWTON = 0.1;  // of violations that do not halve: they are small, and pairs drag
 constexpr double ROUNDING = 64 * std::numeric_limits<double>::epsilon();  // of sums of many numbers, in parts of their sizes
 constexpr int MOST_BLOCKS = 400, MOST_CYCLES = 30;
 constexpr double LEAST_VIOLATION = 1e-13;  // of the largest slope
 
-constexpr double NO_LESS = 1e-9;  // of the objective: by values of K in float32, no gap is known to be smaller
-
-// The gap of a cell is to be this part of the objective, and, where `sure` is not 0, no more than so much of f^2 at all points
-// that cannot move; or no more than `least`.
-struct Goal {
-  double part, least, sure;
+// The gap of a cell is to be this part of the objective, or no more than `least`.
+struct Aim {
+  double part, least;
 };
 
 class ByBlocks {
@@ -44,18 +41,18 @@ class ByBlocks {
   }
 
   // `again`: from an answer that is nearly right, with Newton steps first.
-  SettledByBlocks run(const Goal &goal, int64_t most, bool again) {
+  SettledByBlocks run(const Aim &aim, int64_t most, bool again) {
     double old = std::numeric_limits<double>::infinity();
-    look(goal);
+    look(aim);
     for (; s.rounds < MOST_BLOCKS && !s.done && s.steps < most; s.rounds++) {
       const double violation = s.top - s.bottom;
       if (!(violation > LEAST_VIOLATION * largest_slope())) break;
       const bool slow = violation > 0.5 * old && violation < WORTH_NEWTON;
       old = violation;
       choose();
-      if (!descend(violation, slow, (again || s.free <= CHEAP_NEWTON) && violation < WORTH_NEWTON, again)) break;
-      look(goal);
-      again = again || s.gap <= goal.part * size_of_objective();
+      if (!descend(violation, slow, (again || s.free <= CHEAP_NEWTON) && (s.free <= MOST_NEWTON || block.drags) && violation < WORTH_NEWTON, again)) break;
+      look(aim);
+      again = again || s.gap <= aim.part * size_of_objective();
     }
     s.newton = newton.taken;
     return s;
@@ -120,8 +117,8 @@ class ByBlocks {
 
   double size_of_objective() const { return std::fmax(std::fabs(s.dual), std::fabs(s.dual + s.gap)); }
 
-  // dual = 1/2 sum beta (q + F) - sum eps |beta|; done: the gap is small, see Goal.
-  void look(const Goal &goal) {
+  // dual = 1/2 sum beta (q + F) - sum eps |beta|; done: the gap is small, see Aim.
+  void look(const Aim &aim) {
     const Extremes e = extremes(p);
     s.top = bias || e.top > 0 ? e.top : 0, s.bottom = bias || e.bottom < 0 ? e.bottom : 0, s.free = e.free;
     s.dual = 0;
@@ -129,17 +126,7 @@ class ByBlocks {
     s.gap = shares(p, bias ? 0.5 * (s.top + s.bottom) : 0);
     s.scale = 1;
     if (hinge && s.top > s.bottom && s.top - s.bottom < 1) stretch(1 / (1 - 0.5 * (s.top - s.bottom)));
-    const double size = size_of_objective();
-    s.done = s.gap <= goal.least || (s.gap <= goal.part * size && (goal.sure == 0 || s.gap <= NO_LESS * size || s.gap <= goal.sure * nearest()));
-  }
-
-  // The least f^2 of a point that cannot move.
-  double nearest() const {
-    const double b = bias ? 0.5 * (s.top + s.bottom) : 0;
-    double least = std::numeric_limits<double>::infinity();
-    for (int64_t t = 0; t < p.n; t++)
-      if (!(p.lo[t] < p.hi[t])) least = std::fmin(least, std::fabs(s.scale * (q[t] - p.r[t] * beta[t] - F[t] + b)));
-    return least * least;
+    s.done = s.gap <= aim.least || s.gap <= aim.part * size_of_objective();
   }
 
   // A longer w, where its gap is smaller: free points that are short of the margin by half of the violation cost C each,
@@ -233,6 +220,7 @@ class ByBlocks {
         for (int64_t i = 0; i < b.width; i++) b.F32[size_t(i)] = float(b.F[size_t(i)]);
         taken = loops.single.pair_descent({b.width, b.stride, b.K, b.diag.data(), b.F32.data(), b.beta.data(), b.lo.data(), b.hi.data(), b.eps.data()}, tol, newton_first || again ? int64_t(LEAST_BURST * double(b.q)) : burst(), &left);
         s.steps += taken, fresh = false;
+        if (cycle == 0) b.drags = double(taken) > fair();
         if (left <= tol && !slow) break;
         refresh();
       }
@@ -252,12 +240,17 @@ class ByBlocks {
     return (bias || e.top > 0 ? e.top : 0) - (bias || e.bottom < 0 ? e.bottom : 0);
   }
 
-  int64_t burst() const {
+  // Steps of pairs that are worth a Newton step.
+  double fair() const {
     const Block &b = block;
     double free = 0;
     for (int64_t i = 0; i < b.q; i++) free += b.lo[size_t(i)] < b.beta[size_t(i)] && b.beta[size_t(i)] < b.hi[size_t(i)];
-    const double fair = NEWTON_COST * free * free * free / double(b.width), q = double(b.q);
-    return int64_t(fair < LEAST_BURST * q ? LEAST_BURST * q : fair > MOST_BURST * q ? MOST_BURST * q : fair);
+    return NEWTON_COST * free * free * free / double(b.width);
+  }
+
+  int64_t burst() const {
+    const double least = LEAST_BURST * double(block.q), most = MOST_BURST * double(block.q), steps = fair();
+    return int64_t(steps < least ? least : steps > most ? most : steps);
   }
 
   bool move() {

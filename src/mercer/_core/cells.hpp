@@ -33,6 +33,7 @@ struct Block {
   std::vector<int64_t> at;
   std::vector<int64_t> held;  // whose values each row and column of the copy has
   Factor factor;
+  bool drags = false;  // the last round's pairs took more steps than a Newton step is worth
   int64_t dense = std::numeric_limits<int64_t>::max();  // so many free ones are too near to each other for conjugate gradients alone
 };
 

@@ -51,7 +51,7 @@ class LeftOpen:
 def spread(problem: Posed, answer: Solved, root: Array) -> LeftOpen:
     """What the gap and rounding leave open; root is that of k(x, x) of all points."""
     shape, cells = answer.gap.shape, (answer.gap.size, problem.y.shape[1])
-    targets = np.concatenate([root[None, problem.places()], problem.y])
+    targets = np.concatenate([root[None, problem.places], problem.y])
     found = np.stack([answer.gap, answer.b, answer.scale, answer.twice], axis=2, dtype=np.float64)
     weights, beta, scores = (values.reshape(cells) for values in (problem.weights, answer.beta, answer.scores))
     out = np.empty((cells[0], 5))

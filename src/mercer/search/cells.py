@@ -11,9 +11,8 @@ import numpy as np
 from ..estimators import SVC
 from ..types import Array, Index
 from .aims import Aims
-from .bounds import ENOUGH
 from .matrices import Matrices, Matrix
-from .paths import FIRST_GOAL, GOAL, Fold, Posed, Start, good_enough, objective, solve_all
+from .paths import FIRST_GOAL, GOAL, Fold, Posed, good_enough, objective, solve_all
 from .smooth import in_features, in_points, placed, seen, weigh
 
 _TINY = 1e-300
@@ -70,8 +69,8 @@ def read(
     paired = labels and (len(posed) == 1 or first.multiclass == "ovo")
     aims = Aims(posed, root, asked, truths, np.size(first.classes_), paired, prune)
     goal = GOAL if bounds else float(first.tol)
-    begin = Start(FIRST_GOAL if bounds else goal, ENOUGH if labels and len(posed) == 1 else 0.0)
-    solved = solve_all(matrix, posed, asked, aims if labels else partial(good_enough, goal), begin)
+    wanted = aims if labels else partial(good_enough, goal)
+    solved = solve_all(matrix, posed, asked, wanted, FIRST_GOAL if bounds else goal)
     out = []
     for number, truth in enumerate(truths):
         sure, may = aims.known[number] if labels else (None, None)

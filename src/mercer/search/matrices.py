@@ -143,13 +143,3 @@ class _Distances:
             columns = self.way.columns(self.X, np.arange(left.start, left.stop))
             self.way.fill(rows, columns, every - part.start, out[:, left.start - part.start : left.stop - part.start])
         self.strips[number] = out
-
-
-def part_of(single: Array, parts: list[tuple[slice, slice]]) -> Array:
-    """Some rows and columns of a padded matrix, padded again: (where they go, where they stand) of each part."""
-    size = padded(sum(place.stop - place.start for place, _ in parts))
-    out = np.zeros((size, size), single.dtype)
-    for to_rows, rows in parts:
-        for to_columns, columns in parts:
-            out[to_rows, to_columns] = single[rows, columns]
-    return out

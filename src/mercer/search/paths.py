@@ -1,9 +1,11 @@
 """Some folds, all values of C: the problems of a machine, each solved from the answer to a neighbour.
 
-Every problem stands on all points of its classes; those that a fold leaves out have lo = hi = 0, so that their scores
-come for nothing. A cell is a problem in one fold for one C. The first fold goes from C to C, the others from the fold
-before at the same C. Values of K are float32 in the solver. Then all scores K beta are recomputed from float64 values,
-as if with twice the digits, and what is not good enough by them is solved further, from there.
+Every problem stands on all points; those that a fold leaves out have lo = hi = 0, so that their scores
+come for nothing; where classes are solved in pairs, all points of the two that some fold trains on. A cell is a problem
+in one fold for one C. The first fold goes from C to C, the others from the fold before at the same C. Values of K are
+float32 in the solver, where a rough answer is enough. Then all scores K beta are recomputed from float64 values, and
+what is not good enough by them is solved further, from there; from then on scores are summed up as if with twice the
+digits.
 """
 
 from __future__ import annotations
@@ -16,26 +18,17 @@ import numpy as np
 
 from .._core.core import CHOICE
 from ..types import Array, Index
-from .matrices import Matrix, part_of
+from .matrices import Matrix
 
 core = CHOICE.functions
 GOAL = 1e-5
 """The relative gap of each problem, with a float64 kernel."""
-FIRST_GOAL = 1e-4  # and with a float32 kernel, before
+FIRST_GOAL = 1e-4  # and with a float32 kernel, before; more digits are cheaper to find from true scores
 _STEPS = 4_000_000  # of pairs, for one problem
 _MOST_ROUNDS = 6  # of scores that are recomputed, and answers that are solved further
 _HEADWAY = 0.5  # of the gap: who makes less is left alone
 _FOUND = 11  # numbers that the solver gives for each cell
 _NEARLY_ALL = 0.98  # of the points: with so many in each fold, all of them are a start for each
-
-
-class Start(NamedTuple):
-    """What is wanted of the first answers, with a float32 kernel: which relative gap, and which part of the smallest
-    f^2 of points that are left out; 0, where those do not matter.
-    """
-
-    goal: float
-    sure: float
 
 
 class Fold(NamedTuple):
@@ -59,12 +52,13 @@ class Posed:
     terms: Array
     """q, r, eps, lo and hi: (5, cells, points)."""
     bias: bool
+    places: Index
+    """Where its points stand among all."""
 
-    def places(self) -> Index:
-        """Where its points stand among all."""
-        if not self.parts:
-            return np.arange(self.y.shape[1])
-        return np.concatenate([np.arange(points.start, points.stop) for _, points in self.parts])
+    @property
+    def rows(self) -> Index:
+        """The same, as the solver has it: none, where it stands on all."""
+        return self.places if self.parts else self.places[:0]
 
 
 @dataclass(eq=False)
@@ -98,7 +92,7 @@ def _posed(n: int, Cs: Array, tasks: list[tuple[Index, Any]], group: Index) -> P
     """One problem of each fold, as one."""
     first = tasks[0][1]
     rows = [places if task.rows is None else places[task.rows] for places, task in tasks]
-    parts = [] if first.rows is None else _parts(group, np.unique(group[rows[0]]))
+    parts = [] if first.rows is None else _parts(group, np.unique(group[rows[0]]), np.unique(np.concatenate(rows)))
     at = np.arange(n) if not parts else np.concatenate([np.arange(n)[points] for _, points in parts])
     shape = (len(tasks), len(Cs), at.size)
     y, weights, terms = np.zeros((len(tasks), at.size)), np.zeros(shape), np.zeros((5, *shape))
@@ -109,34 +103,40 @@ def _posed(n: int, Cs: Array, tasks: list[tuple[Index, Any]], group: Index) -> P
         weights[number][:, place] = weight
         found = task.loss.terms(np.tile(task.y, len(Cs)), weight.ravel()).rows
         terms[:, number][:, :, place] = found.reshape(5, *weight.shape)
-    return Posed(parts, y, weights, terms.reshape(5, -1, at.size), first.bias)
+    return Posed(parts, y, weights, terms.reshape(5, -1, at.size), first.bias, at)
 
 
-def _parts(group: Index, classes: Index) -> list[tuple[slice, slice]]:
-    """Where the points of some classes stand, one class after the other; points are sorted by class."""
+def _parts(group: Index, classes: Index, used: Index) -> list[tuple[slice, slice]]:
+    """Where the points of some classes stand, one class after the other, from the first to the last that some fold
+    uses; points are sorted by class.
+    """
     out, place = [], 0
     for one in classes:
-        first, last = np.searchsorted(group, [one, one + 1]).tolist()
+        own = used[group[used] == one]
+        first, last = int(own[0]), int(own[-1]) + 1
         out.append((slice(place, place + last - first), slice(first, last)))
         place += last - first
     return out
 
+
+Cells = tuple[Index, Array, Index, Array, Array, Array, Array]
+"""What `settle_cells` knows of a problem, and where it writes: rows, terms, start, goals, beta, F, found."""
 
 Wanted = Callable[[list[Solved], Array], tuple[Array, Array]]
 """From answers, and which are new (problems, folds): which gap each should have, and where labels are open; both by
 problems, folds and C."""
 
 
-def solve_all(matrix: Matrix, posed: list[Posed], asked: list[Index], wanted: Wanted, begin: Start) -> list[Solved]:
+def solve_all(matrix: Matrix, posed: list[Posed], asked: list[Index], wanted: Wanted, goal: float) -> list[Solved]:
     """The answers to all problems of some folds, and the scores of the points that each fold asks for.
 
     What has moved is scored again; and so is, with less rounding, what leaves labels open though the gap is small.
     """
-    solved = [_along(_own(matrix, problem), problem, begin) for problem in posed]
+    solved = _along(matrix, posed, goal)
     new = np.ones((len(posed), *solved[0].gap.shape), bool)
     before = np.full(new.shape, np.inf)  # gaps, when a cell was solved last
     for number in range(_MOST_ROUNDS):
-        _score(matrix.precise, posed, solved, new, asked, number > 0 or begin.sure > 0.0)
+        _score(matrix.precise, posed, solved, new, asked, number > 0)
         gaps, unsure = wanted(solved, np.asarray(new.any(axis=2)))
         gap, twice = np.stack([one.gap for one in solved]), np.stack([one.twice for one in solved])
         bad = (gap > gaps) & (gap < _HEADWAY * before) & (number < _MOST_ROUNDS - 1)
@@ -158,46 +158,43 @@ def objective(one: Solved) -> Array:
     return np.asarray(np.maximum(np.abs(one.dual), np.abs(one.dual + one.gap)))
 
 
-def _own(matrix: Matrix, problem: Posed) -> Array:
-    return part_of(matrix.single, problem.parts) if problem.parts else matrix.single
+def _settle(matrix: Matrix, problems: list[Cells], bias: bool) -> None:
+    core.settle_cells(matrix.single, problems, bias, _STEPS)
 
 
-def _along(K: Array, problem: Posed, begin: Start) -> Solved:
-    """All cells in turn, C by C: the first fold from the answer for the C before, others from that of the fold before,
-    or for the C before, where that is nearly the answer. Where folds leave out next to nothing, the first is one that
-    leaves out nothing, and all others start from it: a point whose beta is 0 changes nothing by leaving.
+def _along(matrix: Matrix, posed: list[Posed], goal: float) -> list[Solved]:
+    """All cells in turn, fold by fold: those of the first from the answer for the C before, of the others from that of
+    the fold before, or for the C before, where that is nearly the answer.
+    """
+    problems = [_first(problem, goal) for problem in posed]
+    _settle(matrix, problems, posed[0].bias)
+    solved = []
+    for problem, (*_, beta, _, found) in zip(posed, problems, strict=True):
+        folds, many, size = problem.weights.shape
+        beta = beta.reshape(-1, many, size)[-folds:]
+        b, gap, dual, scale = np.zeros((4, folds, many))
+        twice, steps = np.zeros((folds, many), bool), int(found[:, 1].sum())
+        solved.append(Solved(beta, np.zeros_like(beta), b, gap, dual, scale, twice, steps=steps))
+    return solved
+
+
+def _first(problem: Posed, goal: float) -> Cells:
+    """The cells of a problem. Where folds leave out next to nothing, there is one more fold before them, which leaves
+    out nothing, and all start from it: a point whose beta is 0 changes nothing by leaving.
     """
     folds, many, size = problem.weights.shape
-    given = problem.terms.reshape(5, folds, many, size)
-    used = problem.weights[:, 0] > 0.0
+    terms, used = problem.terms, problem.weights[:, 0] > 0.0
     seeded = folds > 2 and int(used.sum(axis=1).min()) >= _NEARLY_ALL * size
     if seeded:
+        given = terms.reshape(5, folds, many, size)
         all_points = np.take_along_axis(given, used.argmax(axis=0)[None, None, None], axis=1)
-        given = np.concatenate([all_points, given], axis=1)
-    width = folds + seeded
-    order = np.arange(width * many).reshape(width, many).T.ravel()
-    own = np.arange(order.size)
-    fold, smaller = own % width, np.maximum(own - width, 0)
-    other = np.where(fold > 0, own - (fold if seeded else 1), smaller)
-    if seeded:
-        smaller = np.where(fold > 0, own, smaller)
-    smaller[:width] = own[:width]  # has none
-    terms = np.ascontiguousarray(given.reshape(5, -1, size)[:, order])
-    beta, F = np.zeros((order.size, size)), terms[0].copy()
-    goals, found = np.tile([begin.goal, 0.0, begin.sure], (order.size, 1)), np.empty((order.size, _FOUND))
-    core.settle_cells(K, terms, np.stack([smaller, other], axis=1), goals, beta, F, found, problem.bias, _STEPS)
-    answers = beta[np.argsort(order)].reshape(width, many, size)[seeded:]
-    b, gap, dual, scale = np.zeros((4, folds, many))
-    return Solved(
-        answers,
-        np.zeros_like(answers),
-        b,
-        gap,
-        dual,
-        scale,
-        np.zeros((folds, many), bool),
-        steps=int(found[:, 1].sum()),
-    )
+        terms = np.concatenate([all_points, given], axis=1).reshape(5, -1, size)
+    own = np.arange(terms.shape[1])
+    later, smaller = own >= many, np.where(own % many > 0, own - 1, own)
+    other = np.where(later, own % many if seeded else own - many, smaller)
+    start = np.stack([np.where(later, own, smaller) if seeded else smaller, other], axis=1)
+    goals = np.tile([goal, 0.0], (own.size, 1))
+    return problem.rows, terms, start, goals, np.zeros((own.size, size)), terms[0].copy(), np.empty((own.size, _FOUND))
 
 
 def _slopes(problem: Posed, answer: Solved, cells: Index) -> tuple[Array, Array, Array]:
@@ -220,20 +217,19 @@ def _look(problem: Posed, answer: Solved, cells: Index) -> None:
 
 def _go_on(matrix: Matrix, posed: list[Posed], solved: list[Solved], wanted: Array, bad: Array) -> Array:
     """Solve further what is not good enough by its true scores; which cells have moved."""
-    moved = np.zeros(bad.shape, bool)
-    for k, (problem, answer) in enumerate(zip(posed, solved, strict=True)):
+    moved, numbers, problems = np.zeros(bad.shape, bool), np.flatnonzero(bad.any(axis=(1, 2))).tolist(), []
+    for k in numbers:
         cells = np.flatnonzero(bad[k])
-        if cells.size == 0:
-            continue
-        terms, beta, F = _slopes(problem, answer, cells)
-        none = np.zeros(cells.size)
-        goals, found = np.stack([none, wanted[k].flat[cells], none], axis=1), np.empty((cells.size, _FOUND))
+        goals = np.stack([np.zeros(cells.size), wanted[k].flat[cells]], axis=1)
         start = np.stack([_smaller(cells, bad.shape[2]), np.arange(cells.size)], axis=1)
-        core.settle_cells(_own(matrix, problem), terms, start, goals, beta, F, found, problem.bias, _STEPS)
-        own = answer.beta.reshape(-1, beta.shape[1])
+        terms, beta, F = _slopes(posed[k], solved[k], cells)
+        problems.append((posed[k].rows, terms, start, goals, beta, F, np.empty((cells.size, _FOUND))))
+    _settle(matrix, problems, posed[0].bias)
+    for k, (*_, beta, _, found) in zip(numbers, problems, strict=True):
+        cells, own = np.flatnonzero(bad[k]), solved[k].beta.reshape(-1, beta.shape[1])
         moved[k].flat[cells] = (beta != own[cells]).any(axis=1)
         own[cells] = beta
-        answer.steps += int(found[:, 1].sum())
+        solved[k].steps += int(found[:, 1].sum())
     return moved
 
 
@@ -249,7 +245,7 @@ def _score(
 ) -> None:  # fmt: skip
     """The scores of some cells, of the points of their problem and of those asked for; and gaps by them."""
     for problem, answer, cells in zip(posed, solved, which, strict=True):
-        new, at, size = np.flatnonzero(cells), problem.places(), problem.y.shape[1]
+        new, at, size = np.flatnonzero(cells), problem.places, problem.y.shape[1]
         answer.asked = answer.asked or [np.zeros((cells.shape[1], points.size)) for points in asked]
         if new.size:
             answer.scores.reshape(-1, size)[new] = _sums(K, at, at, answer.beta.reshape(-1, size)[new], twice)

@@ -297,13 +297,12 @@ class Descent:
         F += r * delta
         core.add_rows(K[:, :n], moved, delta[moved], F)
         terms, found = np.stack([zeros, r, eps, lo, hi])[:, None], np.zeros((1, FOUND))
-        beta, goals, itself = small.beta[:n].copy(), np.array([[0.0, least, 0.0]]), np.zeros((1, 2), np.int64)
+        beta, goals, itself = small.beta[:n].copy(), np.array([[0.0, least]]), np.zeros((1, 2), np.int64)
+        cell = np.zeros(0, np.int64), terms, itself, goals, beta[None], F[None], found
         for _ in range(_TURNS):
             check_limits()
             began = now()
-            core.settle_cells(
-                K, terms, itself, goals, beta[None], F[None], found, self.problem.bias, AT_A_TIME.pair_steps
-            )
+            core.settle_cells(K, [cell], self.problem.bias, AT_A_TIME.pair_steps)
             done, steps, newton, _, free, *_ = found[0].tolist()
             shard.work += 2.0 * steps * len(K) + newton * min(free, MOST_NEWTON) ** 3 / LINEAR
             self.turn = now() - began

@@ -17,41 +17,53 @@ from .rows import add_rows
 FOUND = 11  # facts about each cell
 _OTHERS, _LARGEST, _WORTH_BLOCKS, _SMALL = 384, 2000, 0.4, 768
 _BLOCK_PART, _ALL_PART = 0.1, 0.01
-_LEAST_BURST, _MOST_BURST, _NEWTON_COST = 8.0, 64.0, 0.01
+_LEAST_BURST, _MOST_BURST, _NEWTON_COST = 8.0, 64.0, 0.0025
 MOST_NEWTON, _SINGLE_NEWTON, _CHEAP_NEWTON, _WORTH_NEWTON = 1600, 300, 200, 0.1
+_LARGEST_FACTOR = 3200
 _MOST_CONJUGATE, _FIRST_FEW, _CONJUGATE, _PROMISING, _AT_ONCE = 12, 4, 1e-10, 1e-4, 0.25
 _MOST_BLOCKS, _MOST_CYCLES, _MOST_HALVINGS = 400, 30, 8
 _LEAST_VIOLATION, _RIDGE, _SINGLE_RIDGE = 1e-13, 1e-7, 1e-5
 _FEW_AT_BOUNDS = 0.05
-_NO_LESS = 1e-9
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 
-def settle_cells(
-    K: Array, terms: Array, start: Index, goals: Array, beta: Array, F: Array, found: Array, bias: bool, most: int
-) -> None:
-    """Descend in each cell until its gap is goals[:, 0] of the objective and, where goals[:, 2] is not 0, no more than
-    so much of f^2 at all points that cannot move (or 1e-9 of the objective); or no more than goals[:, 1].
+Cells = tuple[Index, Array, Index, Array, Array, Array, Array]
 
-    terms are q, r, eps, lo and hi of each cell and point. A cell c starts from the answer of cell start[c, 1] before
-    it: coefficients at a bound go to the new one (those that could not move there are those of cell start[c, 0], with a
-    smaller C), and the sum is repaired; or from itself (start[c, 1] = c), with its
-    own beta and F, and, where these are nearly right, with Newton steps first. But where start[c, 0] is a cell before
-    it, with a smaller C, and few of its coefficients (none, for those that start from themselves) are at a bound, it
-    starts from that one: it is nearly the answer. beta and F are changed in place; K is float32 and
-    padded for `pair_descent`. found: whether the gap is small; steps of pairs, of Newton's, rounds; how many
-    coefficients are free; the dual value, the gap, the extremes of the slopes, the sum of all |beta - old|, and the
-    factor of w whose gap it is. Not done: more than `most` steps, or no headway, because of rounding.
+
+def settle_cells(K: Array, problems: list[Cells], bias: bool, most: int) -> None:
+    """Descend in each cell of each problem, which is (rows, terms, start, goals, beta, F, found), until its gap is
+    goals[:, 0] of the objective, or no more than goals[:, 1].
+
+    A problem stands on these rows of K, or, if there are none, on the first ones. terms are q, r, eps, lo and hi of
+    each cell and point. A cell c starts from the answer of cell start[c, 1] before it: coefficients at a bound go
+    to the new one (those that could not move there are those of cell start[c, 0], with a smaller C), and the sum is
+    repaired; or from itself (start[c, 1] = c), with its own beta and F, and, where these are nearly right, with
+    Newton steps first. But where start[c, 0] is a cell before it, with a smaller C, and few of its coefficients
+    (none, for those that start from themselves) are at a bound, it starts from that one: it is nearly the answer.
+    beta and F are changed in place; K is float32 and padded for `pair_descent`. found: whether the gap is small;
+    steps of pairs, of Newton's, rounds; how many coefficients are free; the dual value, the gap, the extremes of
+    the slopes, the sum of all |beta - old|, and the factor of w whose gap it is. Not done: more than `most` steps,
+    or no headway, because of rounding.
     """
-    for c, (smaller, other) in enumerate(start):
-        again = bool(other == c)
-        part = _part_at_bounds(terms[:, smaller], beta[smaller]) if smaller < c else 1.0
-        first = smaller if part == 0.0 or (part < _FEW_AT_BOUNDS and not again) else other
-        problem = _Problem(K, terms[:, c], beta[c], F[c], bias)
-        if first < c:
-            some = smaller if smaller < c else first
-            problem.start(terms[:, first], beta[first], F[first], terms[:, some], beta[some])
-        found[c] = problem.settle(goals[c], most, again)
+    for rows, terms, start, goals, beta, F, found in problems:
+        own, drags = _part(K, rows) if rows.size else K, False
+        for c, (smaller, other) in enumerate(start):
+            again = bool(other == c)
+            part = _part_at_bounds(terms[:, smaller], beta[smaller]) if smaller < c else 1.0
+            first = smaller if part == 0.0 or (part < _FEW_AT_BOUNDS and not again) else other
+            problem = _Problem(own, terms[:, c], beta[c], F[c], bias, drags)
+            if first < c:
+                some = smaller if smaller < c else first
+                problem.start(terms[:, first], beta[first], F[first], terms[:, some], beta[some])
+            found[c] = problem.settle(goals[c], most, again)
+            drags = problem.drags
+
+
+def _part(K: Array, rows: Index) -> Array:
+    """Some rows and columns of K, padded again."""
+    out = np.zeros(((rows.size // CHUNK + 1) * CHUNK | CHUNK,) * 2, K.dtype)
+    out[: rows.size, : rows.size] = K[np.ix_(rows, rows)]
+    return out
 
 
 def _part_at_bounds(terms: Array, beta: Array) -> float:
@@ -63,13 +75,14 @@ def _part_at_bounds(terms: Array, beta: Array) -> float:
 def judge_cells(terms: Array, beta: Array, F: Array, found: Array, bias: bool) -> None:
     """As `settle_cells`, without a step."""
     for c in range(len(beta)):
-        found[c] = _Problem(np.zeros((0, 0)), terms[:, c], beta[c], F[c], bias).settle(np.zeros(3), 0, False)
+        found[c] = _Problem(np.zeros((0, 0)), terms[:, c], beta[c], F[c], bias).settle(np.zeros(2), 0, False)
 
 
 class _Problem:
     """The arrays of a problem, and what a round does with them."""
 
-    def __init__(self, K: Array, terms: Array, beta: Array, F: Array, bias: bool) -> None:
+    def __init__(self, K: Array, terms: Array, beta: Array, F: Array, bias: bool, drags: bool = False) -> None:
+        self.drags = drags  # whether the last round's pairs took more steps than a Newton step is worth
         self.K, (self.q, self.r, self.eps, self.lo, self.hi) = K, terms
         self.beta, self.F, self.bias, inside = beta, F, bias, terms[3] < terms[4]
         self.movable = int(np.count_nonzero(inside))
@@ -88,7 +101,8 @@ class _Problem:
                 break
             slow, old = violation > 0.5 * old and violation < _WORTH_NEWTON, violation
             block = _Block(self, *self.chosen(found[1], top, bottom), 0.5 * (top + bottom) if self.bias else 0.0)
-            first = (again or found[1] <= _CHEAP_NEWTON) and violation < _WORTH_NEWTON
+            first = (again or found[1] <= _CHEAP_NEWTON) and (found[1] <= MOST_NEWTON or self.drags)
+            first = first and violation < _WORTH_NEWTON
             taken, tried = block.descend(violation, slow, first, again)
             moved = self.move(block)
             steps, newton, travel = steps + taken, newton + tried, travel + moved
@@ -136,15 +150,8 @@ class _Problem:
             longer = 1.0 / (1.0 - 0.5 * (top - bottom))
             other = self._stretched(longer, b, dual)
             gap, scale = (other, longer) if other < gap else (gap, scale)
-        size = max(abs(dual), abs(dual + gap))
-        sure = goal[2] == 0.0 or gap <= max(_NO_LESS * size, goal[2] * self._nearest(b, scale))
-        done = bool(gap <= goal[1] or (gap <= goal[0] * size and sure))
+        done = bool(gap <= goal[1] or gap <= goal[0] * max(abs(dual), abs(dual + gap)))
         return done, free, dual, gap, top, bottom, scale
-
-    def _nearest(self, b: float, scale: float) -> float:
-        """The least f^2 of a point that cannot move."""
-        f = scale * (self.q - self.r * self.beta - self.F + b)
-        return float(np.abs(f[self.lo >= self.hi]).min(initial=np.inf)) ** 2
 
     def _stretched(self, longer: float, b: float, dual: float) -> float:
         """The gap of a longer w, with what rounding may have done to a difference of large numbers."""
@@ -181,7 +188,7 @@ class _Block:
     """The points of a block, padded with points that cannot move."""
 
     def __init__(self, problem: _Problem, at: Index, everything: bool, middle: float) -> None:
-        self.at, self.everything, self.q, self.bias = at, everything, at.size, problem.bias
+        self.at, self.everything, self.q, self.bias, self.problem = at, everything, at.size, problem.bias, problem
         width = len(problem.K) if everything else (at.size + CHUNK) // CHUNK * CHUNK
         self.K = problem.K
         if not everything:
@@ -210,6 +217,7 @@ class _Block:
                 most = int(_LEAST_BURST * self.q) if newton_first or again else self.burst()
                 taken, left = pair_descent(self.K, self.diag, F, self.beta, self.lo, self.hi, self.eps, tol, most)
                 steps += taken
+                self.problem.drags = taken > self.fair() if cycle == 0 else self.problem.drags
                 if left <= tol and not slow:
                     break
                 self.refresh()
@@ -232,11 +240,14 @@ class _Block:
         top, bottom, _ = extremes(self.F[own], self.beta[own], self.eps[own], self.lo[own], self.hi[own])
         return top - bottom if self.bias else max(top, 0.0) - min(bottom, 0.0)
 
-    def burst(self) -> int:
-        """Steps of pairs before a Newton step: as many as cost about the same."""
+    def fair(self) -> float:
+        """Steps of pairs that are worth a Newton step."""
         free = float(np.count_nonzero(((self.lo < self.beta) & (self.beta < self.hi))[: self.q]))
-        fair = _NEWTON_COST * free**3 / len(self.K)
-        return int(min(max(fair, _LEAST_BURST * self.q), _MOST_BURST * self.q))
+        return _NEWTON_COST * free**3 / len(self.K)
+
+    def burst(self) -> int:
+        """Steps of pairs before a Newton step."""
+        return int(min(max(self.fair(), _LEAST_BURST * self.q), _MOST_BURST * self.q))
 
     def refresh(self) -> None:
         """F in float64, from what has moved since the start."""
@@ -287,7 +298,8 @@ class _Block:
             d = None if found is None else found[0] - found[1] * self._mean(*found)
         else:
             d = self._conjugate(free, slope, False)
-            if d is None and free.size <= MOST_NEWTON and self._inverse(free, slope, np.float32, _SINGLE_RIDGE):
+            most = _LARGEST_FACTOR if self.problem.drags else MOST_NEWTON
+            if d is None and free.size <= most and self._inverse(free, slope, np.float32, _SINGLE_RIDGE):
                 d = self._conjugate(free, slope, True)
         return d if d is not None and np.isfinite(d).all() else None
 

@@ -26,7 +26,7 @@ def pair_descent(
     """Descend until no pair gains more than `tol`, or for `most` steps; the number of steps, and the largest gain left.
 
     `diag` is the diagonal of K with r added. All arrays are padded to a multiple of CHUNK with points that cannot move.
-    F and beta are changed in place.
+    F and beta are changed in place; F of points that cannot move may stay as it was.
     """
     least = _LEAST_CURVATURE * max(float(diag.max()), _TINY)
     up = np.where(beta >= hi, -_FORBIDDEN, np.where(beta >= 0.0, -eps, eps))
