@@ -727,7 +727,7 @@ def test_convert(run, files):
         (["iris.mercer", "-o", "m.pkl"], 2, "m.pkl: the ending tells none of .mercer (mercer), .model (libsvm), "),
         (["iris.mercer", "--to", "onnx"], 2, "-o FILE"),
         (["broken.model", "-o", "b"], 5, "magic"),
-        (["iris.csv", "-o", "b.mercer"], 5, "text, not a model file"),
+        (["iris.csv", "-o", "b.mercer"], 5, "text, not a file of Mercer"),
     ]:
         found, _, err = run("convert", *given)
         assert found == code and words in err

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from inspect import signature
 from math import inf
 from numbers import Integral, Real
 from sys import float_info
@@ -320,8 +321,11 @@ def keeping(estimator: Any) -> Iterator[Interrupt]:
                 raise KeyboardInterrupt(str(error)) from error
             raise
     if interrupt.asked:
-        words = estimator.certificate_.words()
-        raise KeyboardInterrupt(f"{type(estimator).__name__} keeps its best answer so far: {words}.")
+        words, name = estimator.certificate_.words(), type(estimator).__name__
+        more = ""
+        if "checkpoint" in signature(estimator.fit).parameters:
+            more = " With fit(..., checkpoint=) the next call goes on from there."
+        raise KeyboardInterrupt(f"{name} keeps its best answer so far: {words}.{more}")
 
 
 class Keeps:

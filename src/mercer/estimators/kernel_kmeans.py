@@ -14,13 +14,13 @@ from ..arithmetic import DefaultArithmetic
 from ..columns import pieces
 from ..features.base import double
 from ..features.leading import leading
+from ..hints import TellsWhere
 from ..kernels import Gaussian, Kernel
 from ..kernels import kernel as as_kernel
 from ..kernels.points import Domain, count, objects
 from ..params import RebuildsParameters, random_generator, require_integer
 from ..types import Array, Index, Points
 from .checks import sample_weights
-from .hints import TellsWhere
 from .kernel_pca import square_matrix
 
 

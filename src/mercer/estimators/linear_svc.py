@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, clone
 
 from ..amounts import AT_A_TIME, TOLERANCE
 from ..gram import Gram, LinearGram
+from ..hints import NO_PROBABILITIES, Absent
 from ..kernels import Kernel, Linear
 from ..kernels.points import Domain
 from ..limits import ctrl_c_held
@@ -35,7 +36,6 @@ from .checks import (
     validated,
     weights_with_classes,
 )
-from .hints import NO_PROBABILITIES, Absent
 from .machine import Machine
 from .tasks import Training
 

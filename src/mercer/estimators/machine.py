@@ -18,6 +18,7 @@ from ..arithmetic import DefaultArithmetic
 from ..columns import sums_between
 from ..gram import Gram, PointsGram, unformed
 from ..gram.linear import constant_beside_linear
+from ..hints import TellsWhere
 from ..kernels import Kernel, Linear, Polynomial
 from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import linear_scores, linear_weights
@@ -53,7 +54,6 @@ from .checks import (
 from .expanded import SOLVER, Expanded, better, expanded_points, worth_another
 from .fitting import fit_machines, training_gram
 from .functions import Functions, functions_of
-from .hints import TellsWhere
 from .multiclass import join
 from .predicted import as_predicted
 from .proofs import in_rows_of_the_user, with_proof

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ..arithmetic import DefaultArithmetic
+from ..hints import TellsWhere
 from ..kernels import Kernel
 from ..kernels.points import take
 from ..limits import Deadline
@@ -74,7 +75,7 @@ def weighted_rows(sample_weight: Any, n: int) -> Seen:
     return Seen(rows, weight[rows], n)
 
 
-class Online(Keeps, Described, DefaultArithmetic):
+class Online(Keeps, Described, DefaultArithmetic, TellsWhere):
     """A classifier that learns from its mistakes, a machine for two classes, or for each class against the rest."""
 
     classes_: Array

@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 
 from ..amounts import TOLERANCE
 from ..columns import votes_between
+from ..hints import NO_PROBABILITIES, Absent
 from ..kernels import Gaussian
 from ..kernels.points import Domain, count
 from ..losses import HardMargin, Hinge
@@ -28,7 +29,6 @@ from .checks import (
     weights_with_classes,
 )
 from .contributions import Contributions, contributions
-from .hints import NO_PROBABILITIES, Absent
 from .machine import Machine
 from .multiclass import apart, cast, class_slices, decision, pack, paired, pairs, unpack
 
