@@ -75,8 +75,8 @@ class Between:
 
 
 def rows_held(columns: int, dtype: DTypeLike) -> int:
-    """How many rows of so many values a thread holds, uses, and computes others in their place; no fewer than pay for
-    their call.
+    """How many rows of so many values a thread holds at a time, before others take their place: as many as stay in its
+    cache, but enough to be worth a call.
     """
     return max(BLOCK, min(AT_A_TIME.rows, AT_A_TIME.thread_bytes // (columns * np.dtype(dtype).itemsize)))
 

@@ -4,7 +4,7 @@
     add(rows, v, out)         out += sum_i v_i k(row_i, all), never forming the rows
     square(rows, out)         out <- k(rows, rows), half of it by symmetry
     product(rows, V, at)      sum_i V_i k(row_i, .) at some points, in float64, all by their places among the columns
-    add_points(Z, v, out)     out += sum_i v_i k(z_i, all), for points of elsewhere
+    add_points(Z, v, out)     out += sum_i v_i k(z_i, all), for points that are not among these
 
 Sums are taken in the same order whatever the pieces that work is cut into, and so by any number of threads. Values are
 counted.
@@ -131,7 +131,7 @@ class Columns:
     def value_seconds(self) -> float:
         """Seconds of a value, measured on more and more rows until that takes long enough.
 
-        The less of two looks, unless values are a user's own function: something else may run meanwhile.
+        The shorter of two times, unless values are a user's own function: something else may run meanwhile.
         """
         serial = self.kernel.serial
         narrow = self.narrow(self.at[: PROBE_COLUMNS[serial]], self.threads)
@@ -213,7 +213,8 @@ class Columns:
     def product(self, rows: Index, V: Array, at: Index, dtype: DTypeLike = np.float64) -> Array:
         """sum_i V_i k(row_i, .) at some points, in float64; rows and points by their places among the columns.
 
-        Of float64 values, or of those of these columns. The rows meet each other by symmetry, where it is worth it.
+        Of float64 values, or of those of these columns. Among the rows each value is computed once, by symmetry, where
+        that pays.
         """
         way, X = (self.way, self._own) if np.dtype(dtype) == self.dtype else self.precise
         out = np.zeros((V.shape[1], at.size))
@@ -291,7 +292,7 @@ def multiply(columns: Columns, V: Array, dtype: DTypeLike) -> Array:
 
 
 def _worth(columns: Columns, many: int) -> bool:
-    """Whether there are enough points, and room for the sums; symmetric to the last digit is only what we computed."""
+    """Whether there are enough points, and room for the sums, of a kernel that is symmetric to the last digit."""
     roomy = DOUBLE * _SUMS * many * columns.n <= _SUMS_BYTES * min(1.0, columns.scratch / SCRATCH)
     return columns.n > SIDE and roomy and columns.kernel.symmetric
 

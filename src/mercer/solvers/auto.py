@@ -59,8 +59,8 @@ def _landmarks(n: int) -> int:
 
 
 def cheaper(problem: Problem, solver: Solver, share: float = 1.0) -> Solver:
-    """What to turn to, where time is too short for a solver: to the one that is chosen by itself, if there is time for
-    that, or to landmarks; from coordinate descent to least squares. It has this share of the memory.
+    """The solver to turn to, where time is too short for this one: the one that is chosen where nobody names one, if
+    there is time for it, or landmarks; after coordinate descent, least squares. It may take this share of the memory.
     """
     best, _ = choose(problem)
     if type(best) is not type(solver) and first_seconds(problem, best) <= 0.5 * deadline().left():

@@ -43,7 +43,8 @@ _TIGHT: dict[str, dict[str, Any]] = {  # Settings that make a solver more exact 
 }
 _TIME_LIMIT = {"clarabel": "time_limit", "osqp": "time_limit", "scs": "time_limit_secs"}
 _FACTORS = 300
-"""An inner point method takes as long as so many dense factors: it has one a step, as of sparse matrices."""
+"""An interior point method takes as long as so many dense factors: one in each step, by routines for sparse matrices.
+"""
 
 
 class Assembled(NamedTuple):
@@ -109,7 +110,7 @@ class QP(Solver, names=("qp",)):
         return Assembled(whole, q, np.vstack([G, signs]), np.repeat([-1.0, 0.0], [n, slacks]), None, None)
 
     def first_work(self, problem: Problem) -> Work:
-        """P, and the steps of an inner point method, which cannot be broken off in the middle of one."""
+        """P, and the steps of an interior point method, which cannot be broken off in the middle of one."""
         n = problem.n
         variables = 2 * n if isinstance(problem.loss, EpsilonInsensitive) else n
         return Work(values=n * n, flops=_FACTORS * factor_work(variables))
@@ -273,8 +274,8 @@ def _share(beta: Array, mass: float, room: Array) -> Array:
 def _polished(problem: Problem, parts: Assembled, beta: Array) -> Array:
     """Each coefficient at the end that it tends to; the others where their optimality conditions, linear ones, hold.
 
-    An inner point method leaves coefficients a little off their bounds: where the force towards a bound is larger than
-    the distance from it, both in units of the problem, the bound is meant.
+    An interior point method leaves coefficients a little off their bounds: where the force towards a bound is larger
+    than the distance from it, both in units of the problem, the bound is meant.
     """
     t, n, side = problem.terms, problem.n, _side(problem)
     M = parts.P[:n, :n] * np.outer(side, side)  # K + diag(r)

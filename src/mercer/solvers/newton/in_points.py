@@ -98,8 +98,8 @@ def first_step(gram: Gram) -> Work:
 
 
 def held_step(n: int) -> float:
-    """The same in multiplications, where K of n points is held: of its factor, or what it takes as long as to read K in
-    each step of conjugate gradients, and F and its copies a few rows at a time before.
+    """The same in multiplications, where K of n points is held: those of its factor; or as many as take as long as to
+    read K in each step of conjugate gradients, and to make F and the preconditioner before.
     """
     if n <= FEW.points_exact:
         return factor_work(n) * _FACTOR_FLOPS

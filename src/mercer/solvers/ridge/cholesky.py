@@ -23,7 +23,8 @@ from .linear_system import TIGHT, AllTargets, Blocks, RidgeSolver, System
 _SAFE = 1.0 / ROUNDING.of_a_number  # float32 is not for values that are larger or smaller than this
 _SLOW, _PATIENCE = 0.5, 3  # so many steps may leave more than this part of the residual
 _FAR = A_DIGIT  # a relative residual above this is worth another factor, of a larger diagonal
-_PANELS, _INVERSE = 2, 2.0  # times all values: a factor and its refinement; and times as long: its inverse
+_PANELS = 2  # All kernel values are computed so many times: for the factor, and for its refinement.
+_INVERSE = 2.0  # The diagonal of the inverse takes so many times as long as the factor.
 _FACTORS = 4  # at most
 _CLOSE = MEASURED  # times what rounding leaves is good enough
 

@@ -109,7 +109,7 @@ class ConjugateGradient(RidgeSolver):
 
 
 def _by_landmarks(system: System, rank: int, seed: int | None) -> Callable[[Array], Array]:
-    """The same of points that are elsewhere: F are their rows of landmarks, and stay there."""
+    """The same of points that are spread over blocks: F are their rows of landmarks, and stay with the blocks."""
     F, _ = landmark_rows(system.gram, rank, seed)
     inverse = 1.0 / system.r
     inner = inverse_of(np.eye(F.width) + F.squares(np.arange(system.n), inverse)[0])

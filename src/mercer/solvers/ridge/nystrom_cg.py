@@ -97,10 +97,10 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
     def answers(self, ridge: Ridge) -> Iterator[Weights]:
         """See RidgeSolver: better and better weights, after the choice of landmarks."""
         solver = replace(self, sample=ridge.stream.n) if ridge.loo else self
-        few = replace(ridge, stream=ridge.stream.only(ridge.some.rows(slice(0, 1))))
+        one_row = replace(ridge, stream=ridge.stream.only(ridge.some.rows(slice(0, 1))))
         with stopped_by(None), until(NEVER):
-            nothing = Weights.zero(solver.over(few, few.some, np.arange(1)))  # f = b, over one without a coefficient
-        yield nothing
+            constant = Weights.zero(solver.over(one_row, one_row.some, np.arange(1)))  # f = b: its landmark weighs 0
+        yield constant
         yield from all_answers(solver.posed(ridge), ridge.tol)
 
     def first_work(self, problem: Any) -> Work:

@@ -31,8 +31,8 @@ from .posed import Ridge, bytes_of_squares, width_of_features
 
 _FULL = 60_000  # points, up to which the full problem is a matter of minutes
 LEAST = 2  # landmarks that there must be, however short the time
-_ROWS = 2  # times as many as there are features make normal equations that are of use
-_PASSES = 2  # in that time are enough to go without a factor
+_ROWS = 2  # Normal equations are of use from so many times as many rows as there are features.
+_PASSES = 2  # Without a factor there must be time for so many passes.
 
 _EXACT = Cholesky()
 
