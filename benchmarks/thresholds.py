@@ -22,7 +22,7 @@ from scipy.sparse import csr_array, random_array
 
 from mercer import SVC, KernelRidge, Problem, costs
 from mercer._core.core import CHOICE
-from mercer.amounts import AT_A_TIME, FEW
+from mercer.amounts import AT_A_TIME, LARGEST
 from mercer.columns import Columns, between, choose, columns, sparse, way
 from mercer.columns.blocks import Blocks
 from mercer.dropin import linear as linear_dropin
@@ -68,8 +68,14 @@ def changed(module: Any, name: str, value: Any) -> Iterator[None]:
 
 
 def first_faster(sizes: Iterable[float], seconds: Callable[[Any], tuple[float, float]]) -> float:
-    """The first of the sizes at which the second way is faster than the first; infinite where it never is."""
-    return next((float(size) for size in sizes if (pair := seconds(size))[1] < pair[0]), np.inf)
+    """The first of the sizes at which the second way is faster than the first, as at the next one; else infinite."""
+    found = np.inf
+    for size in sizes:
+        first, second = seconds(size)
+        if second < first and found < np.inf:
+            return found
+        found = float(size) if second < first else np.inf
+    return found
 
 
 def with_values(module: Any, name: str, call: Callable[[], object], *values: Any, repeats: int = REPEATS) -> Any:
@@ -279,9 +285,9 @@ def one_call() -> float:
 
     def seconds(n: int) -> tuple[float, float]:
         X = generator.normal(size=(n, 20))
-        limits = [replace(FEW, columns=limit) for limit in (2**30, 0)]
+        limits = [replace(LARGEST, columns=limit) for limit in (2**30, 0)]
         found: tuple[float, float] = with_values(
-            between, "FEW", lambda: between.padded_square(Gaussian(0.1), X), *limits, repeats=7
+            between, "LARGEST", lambda: between.padded_square(Gaussian(0.1), X), *limits, repeats=7
         )
         return found
 
@@ -473,8 +479,8 @@ def kept_points() -> float:
     def seconds(n: int) -> tuple[float, float]:
         X = generator.normal(size=(n, 20))
         machine, y = SVC("rbf(gamma=0.05)"), X[:, 0] + 0.3 * generator.normal(size=n) > 0
-        limits = [replace(FEW, points_kept=limit) for limit in (2**30, 0)]
-        found: tuple[float, float] = with_values(shard, "FEW", lambda: machine.fit(X, y), *limits, repeats=2)
+        limits = [replace(LARGEST, points_kept=limit) for limit in (2**30, 0)]
+        found: tuple[float, float] = with_values(shard, "LARGEST", lambda: machine.fit(X, y), *limits, repeats=2)
         return found
 
     return first_faster((1600, 2400, 3600, 5400, 8000), seconds)
@@ -510,7 +516,7 @@ CROSSOVERS: dict[str, tuple[float, Callable[[], float]]] = {
     "columns.choose._PER_COORDINATE, multiply-adds": (choose._PER_COORDINATE, per_coordinate),
     "columns.choose._PER_VALUE, multiply-adds": (choose._PER_VALUE, per_value),
     "columns.columns._FEW_VALUES": (columns._FEW_VALUES, faster_way),
-    "amounts.FEW.columns, points of one native call": (FEW.columns, one_call),
+    "amounts.LARGEST.columns, points of one native call": (LARGEST.columns, one_call),
     "kernels.pairwise._DENSE_GAIN": (pairwise._DENSE_GAIN, dense_gain),
     "costs._DOUBLE": (costs._DOUBLE, double),
     "gram.design._SPARSE, dense entries": (design._SPARSE, sparse_entry),
@@ -532,8 +538,8 @@ CROSSOVERS: dict[str, tuple[float, Callable[[], float]]] = {
     "solvers.qp._FACTORS, by fits": (qp._FACTORS, qp_factors),
     "estimators.ridge_path._EIGEN_FACTORS": (ridge_path._EIGEN_FACTORS, eigen_factors),
     "features.leading._MOST, by fits": (leading._MOST, eigenvectors),
-    "amounts.FEW.points_exact, by fits": (FEW.points_exact, exact_points),
-    "amounts.FEW.points_kept, by fits": (FEW.points_kept, kept_points),
+    "amounts.LARGEST.points_exact, by fits": (LARGEST.points_exact, exact_points),
+    "amounts.LARGEST.points_kept, by fits": (LARGEST.points_kept, kept_points),
     "estimators.fitting._EASY, by fits": (fitting._EASY, easy),
 }
 """What each constant is in the code, and what measures it here."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..amounts import AT_A_TIME, FEW
+from ..amounts import AT_A_TIME, LARGEST
 from ..kernels import Kernel
 from ..kernels.points import (
     Chosen,
@@ -112,7 +112,7 @@ def padded_square(kernel: Kernel, X: Points, exact: bool = False) -> Array:
     n = count(X)
     out = np.zeros((padded(n),) * 2)
     way = way_of(kernel, (X,), np.float64, exact)
-    if n <= FEW.columns and type(way) is Tiles and isinstance(X, np.ndarray):
+    if n <= LARGEST.columns and type(way) is Tiles and isinstance(X, np.ndarray):
         core.square_points(way.prepared(X), way.tiled, out)
     else:
         columns = Columns(kernel, X, np.float64, 1 if kernel.serial else thread_count(), way=way)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .._core.reference import CHUNK
-from ..amounts import AT_A_TIME, FEW, SHARE
+from ..amounts import AT_A_TIME, LARGEST, SHARE
 from ..kernels import Kernel
 from ..kernels.points import Chosen, count, require_no_overflow
 from ..limits import check_limits, now
@@ -37,7 +37,7 @@ from .tiles import Tiles
 from .way import AnyWay, Errors, Ready, Task, core
 
 BLOCK = 96  # rows that native loops add up before they reach a sum: batches of any number of blocks give the same bits
-BATCH = -(-FEW.working_set // BLOCK) * BLOCK  # rows made ready at a time, at most: those of a working set
+BATCH = -(-LARGEST.working_set // BLOCK) * BLOCK  # rows made ready at a time, at most: those of a working set
 _FILLED = 2 * BLOCK  # rows filled at a time: memory that is new is slow, and the clock is looked at in between
 PIECE = 1536  # columns of one task: whole panels of every precision,
 _IN_CACHE = 200_000  # or as many as take so many bytes

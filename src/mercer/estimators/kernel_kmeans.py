@@ -143,11 +143,11 @@ class KernelKMeans(ClusterMixin, TellsWhere, RebuildsParameters, DefaultArithmet
         u = roots / np.linalg.norm(roots)
         total = float(np.trace(A))
         around = total - float(u @ A @ u)
-        few = int(self.n_clusters) - 1
-        if few == 0:
+        wanted = int(self.n_clusters) - 1
+        if wanted == 0:
             self.lower_bound_ = max(around - ROUNDING.of_a_sum * total, 0.0)
             return np.zeros((len(A), 1))
-        values, vectors, residuals = leading(A, few, u)
+        values, vectors, residuals = leading(A, wanted, u)
         most = float(np.sum(np.maximum(values, 0.0) + residuals))
         self.lower_bound_ = max(around - most - ROUNDING.of_a_sum * total, 0.0)
         scaled = vectors * np.sqrt(np.maximum(values, 0.0))

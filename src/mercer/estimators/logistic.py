@@ -181,4 +181,4 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
             return LinearGram(training.points, constant)
         at_once = min(len(training.tasks), thread_count())
         ahead = len(training.tasks) * held_step(count(training.points))
-        return gram_of(training.kernel, training.points, self.memory, parts=2 + at_once, ahead=ahead)
+        return gram_of(training.kernel, training.points, self.memory, shares=2 + at_once, ahead=ahead)

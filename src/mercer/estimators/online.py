@@ -190,17 +190,17 @@ class Online(Keeps, Described, DefaultArithmetic, TellsWhere):
 
 
 def confirmed(
-    status: Status | None, proof: Inseparable | None, square: float, size: float, nothing: bool
+    status: Status | None, proof: Inseparable | None, square: float, size: float, zeros: bool
 ) -> tuple[Status | None, Inseparable | None]:
     """The proof with its squared distance as it was computed anew; none, where it was rounding.
 
     `size` is the largest |phi(x_i)| of the points in it: where that is too small for products to be told from zero,
-    nothing is proved, unless these points are `nothing`, zeros indeed.
+    nothing is proved, unless these points are `zeros` indeed.
     """
     if proof is None:
         return status, None
     proof = replace(proof, distance=float(np.sqrt(max(square, 0.0))), bound=INSEPARABLE * size)
-    proved = proof.distance <= proof.bound and (nothing or size >= LEAST_SIZE)
+    proved = proof.distance <= proof.bound and (zeros or size >= LEAST_SIZE)
     return (status, proof) if proved else (Status.STALLED, None)
 
 

@@ -30,8 +30,9 @@ def told(
 def sums_of(weights: Array, y: Array, points: Points, at: Index | None = None) -> Array:
     """sum_i weights_i x_i over each class."""
     used = np.flatnonzero(weights)
-    few, parts = take(points, used if at is None else at[used]), weights[used] * (y[used] == np.array([[1.0], [-1.0]]))
-    return np.asarray((few.T @ parts.T).T, np.float64)
+    X = take(points, used if at is None else at[used])
+    by_class = weights[used] * (y[used] == np.array([[1.0], [-1.0]]))
+    return np.asarray((X.T @ by_class.T).T, np.float64)
 
 
 def with_proof(solution: Solution, task: Task, training: Training) -> Solution:

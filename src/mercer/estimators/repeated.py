@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..amounts import AT_A_TIME, FEW, ROUNDING, SHARE
+from ..amounts import AT_A_TIME, LARGEST, ROUNDING, SHARE
 from ..columns import pieces
 from ..kernels.points import Domain, count, is_sparse, nbytes, take
 from ..losses import EpsilonInsensitive, Hinge, OneClass
@@ -25,7 +25,7 @@ from .checks import LEFT
 
 _LARGEST = int(np.iinfo(np.uint64).max)
 _LINEAR = (Hinge, EpsilonInsensitive, OneClass)  # between bounds of -C, 0 and C
-_FEWEST = 2 * FEW.working_set  # Of fewer points there is little to gain.
+_FEWEST = 2 * LARGEST.working_set  # Of fewer points there is little to gain.
 
 
 @dataclass(frozen=True, eq=False)

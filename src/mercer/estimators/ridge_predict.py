@@ -139,9 +139,9 @@ class RidgePredictions(Machine):
         beta = self.dual_coef_.reshape(count(self.X_fit_), -1)[rows]
         if isinstance(spread, FactorSpread):
             return left_out_by_factor(spread, beta)
-        few = drawn(rows.size)
-        points, r = self._around(take(self.X_fit_, rows[few])), r[few]
-        return left_out_by_features(spread, points, r[:, None] * beta[few], self.alpha_ / r)
+        some = drawn(rows.size)
+        points, r = self._around(take(self.X_fit_, rows[some])), r[some]
+        return left_out_by_features(spread, points, r[:, None] * beta[some], self.alpha_ / r)
 
     def _some(self, X: Points, spread: Any, width: int = 0) -> list[slice]:
         """Rows of X, so many at a time that what is computed of them takes little of the memory."""

@@ -122,8 +122,8 @@ def settled(call: Call, problems: Lot, how: Aim, shares: bool = True) -> list[Se
         certificate = certified(own, Stated(end - start, bias, mass), b, share[start:end] if shares else _NONE)
         if certificate.dual > certificate.primal:
             at = slice(start, end)
-            nothing = float((C[at] * loss.value(y[at], np.zeros(end - start))).sum())
-            certificate = rounded(certificate, nothing)
+            loss_at_zero = float((C[at] * loss.value(y[at], np.zeros(end - start))).sum())
+            certificate = rounded(certificate, loss_at_zero)
         found.append(Settled(beta[start:end], b, certificate, steps))
         start = end
     return found
@@ -143,7 +143,9 @@ def certified(sums: Sequence[float], facts: Stated, b: float, share: Array) -> C
     return Certificate(primal, dual, 0.0, violation, feasibility, Status.CONVERGED, share)
 
 
-def rounded(certificate: Certificate, nothing: float) -> Certificate:
-    """A dual above the primal can only be rounding; `nothing` is the loss of f = 0."""
+def rounded(certificate: Certificate, loss_at_zero: float) -> Certificate:
+    """A dual above the primal can only be rounding; `loss_at_zero` is the loss of f = 0."""
     primal, dual = certificate.primal, certificate.dual
-    return replace(certificate, dual=primal, rounding=excess(primal, dual, nothing)) if dual > primal else certificate
+    return (
+        replace(certificate, dual=primal, rounding=excess(primal, dual, loss_at_zero)) if dual > primal else certificate
+    )

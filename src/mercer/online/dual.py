@@ -71,8 +71,8 @@ class Dual(Learner):
         self.rows, self.Y, self.bias = rows, Y, float(bias)
         self.budget = _UNLIMITED if budget is None else budget
         machines = len(Y)
-        nothing = np.zeros((machines, 0))
-        held = Held(nothing, nothing, nothing, np.zeros(0, np.int64), 0) if held is None else held
+        empty = np.zeros((machines, 0))
+        held = Held(empty, empty, empty, np.zeros(0, np.int64), 0) if held is None else held
         self.before = held.since.size
         zeros = np.zeros(Y.shape)
         self.signs = np.concatenate([held.signs, Y], axis=1)

@@ -112,7 +112,7 @@ def train(learner: Learner, orders: Iterator[Index], *, max_epochs: int, deadlin
 
         while run.stop is None and None in run.statuses:
             run.stop = one_pass(learner, next(orders), run.active(), run.epoch + 1, why_stop)
-            run.look()
+            run.after_pass()
             if run.stop is None and run.epoch >= max_epochs:
                 run.stop = Status.OUT_OF_ITERATIONS
     return run.outcome()
@@ -148,7 +148,7 @@ class _Run:
         """Which machines go on."""
         return np.array([status is None for status in self.statuses])
 
-    def look(self) -> None:
+    def after_pass(self) -> None:
         """After a pass: the bounds that it gives, and whether a machine has come to its end."""
         self.epoch += 1
         learner = self.learner

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._core.core import CHOICE
-from .._core.reference.left_open import last_digits
+from .._core.rounding import last_digits
 from ..estimators.multiclass import pairs
 from ..types import Array, Index
 from .paths import GOAL, Posed, Solved, objective

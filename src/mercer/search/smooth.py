@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .._core.core import CHOICE
-from ..amounts import A_DIGIT, FEW
+from ..amounts import A_DIGIT, LARGEST
 from ..arithmetic import inner
 from ..gram import Design
 from ..gram.pivoted import pivoted_cholesky
@@ -237,7 +237,7 @@ def _between(fall: float, rise: float) -> float:
 def few_columns(points: Any, room: float) -> bool:
     """Whether a matrix of as many rows and columns as points have is small, and there is room for all points, dense."""
     rows, columns = points.shape
-    return bool(columns <= FEW.columns and rows * columns * np.dtype(np.float64).itemsize <= room)
+    return bool(columns <= LARGEST.columns and rows * columns * np.dtype(np.float64).itemsize <= room)
 
 
 def placed(points: Any, constant: bool) -> Array:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..amounts import AT_A_TIME, FEW
+from ..amounts import AT_A_TIME, LARGEST
 from ..columns import Columns
 from ..columns.columns import BLOCK
 from ..gram import Gram
@@ -204,7 +204,7 @@ class SpreadGram(Gram):
     def _precision(self) -> Any:
         """float64 for few points, and where float32 cannot hold squares."""
         largest = max(fact.largest for fact in self.engine.facts)
-        single = self.points.shape[0] > FEW.points_exact and squares_fit_in_single(np.array([largest]))
+        single = self.points.shape[0] > LARGEST.points_exact and squares_fit_in_single(np.array([largest]))
         return np.float32 if single else np.float64
 
     @property

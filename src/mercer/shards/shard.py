@@ -17,7 +17,7 @@ from operator import call
 import numpy as np
 
 from .._core.core import CHOICE
-from ..amounts import FEW, ROUNDING
+from ..amounts import LARGEST, ROUNDING
 from ..columns import PIECE, Columns, GivenColumns, Kept, padded, pieces
 from ..losses import Terms
 from ..memory import CACHE_LINE
@@ -62,7 +62,7 @@ class Shard:
         self.dtype = columns.dtype
         self.scratch: Array = np.empty(0, columns.dtype)
         self.kept: Kept | None = None
-        few = columns.n <= FEW.points_kept and padded(columns.n) ** 2 * columns.dtype.itemsize <= memory
+        few = columns.n <= LARGEST.points_kept and padded(columns.n) ** 2 * columns.dtype.itemsize <= memory
         if few and columns.matrix is None:
             self.whole = self._all_by_symmetry(columns)
         elif not columns.cheap:

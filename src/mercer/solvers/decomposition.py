@@ -36,7 +36,7 @@ import numpy as np
 
 from .._core.core import CHOICE
 from .._core.reference import CHUNK, FOUND, MOST_NEWTON
-from ..amounts import A_DIGIT, AT_A_TIME, FEW, MEASURED, ROUNDING, ROUNDS, SHARE, TOLERANCE
+from ..amounts import A_DIGIT, AT_A_TIME, LARGEST, MEASURED, ROUNDING, ROUNDS, SHARE, TOLERANCE
 from ..limits import check_limits, deadline, now, require
 from ..losses import HardMargin
 from ..memory import DOUBLE
@@ -107,7 +107,9 @@ class Descent:
         self.goal, self.plain = 0.5 * TOLERANCE, not self.hard
         self.idle, self.note, n = 0, "", problem.n
         served = [] if self.hard or problem.mass else [(_DRAGS, False), (_MANY * _DRAGS, True)]
-        self.drags = [(work * n * n, wide) for work, wide in served if n <= (FEW.columns if wide else FEW.points_held)]
+        self.drags = [
+            (work * n * n, wide) for work, wide in served if n <= (LARGEST.columns if wide else LARGEST.points_held)
+        ]
         self._take(np.dtype(np.float64) if self._too_coarse() else problem.gram.dtype, beta)
         self.first = self.shard.violation
 
@@ -245,7 +247,7 @@ class Descent:
     def _working_set(self) -> Index:
         """All points, where they are few; else half of the last set, and the worst of the others."""
         shard, most = self.shard, self.largest
-        limit = min(self.working_set, int(SHARE.little * max(self.problem.n, FEW.points_exact)))
+        limit = min(self.working_set, int(SHARE.little * max(self.problem.n, LARGEST.points_exact)))
         limit = limit // _DEAR if shard.columns.dear else limit
         mostly_free = min(int(_MOSTLY_FREE * shard.free), _MOST_SETS * limit)
         if shard.n <= min(max(WHOLE, limit, mostly_free), most):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...amounts import A_DIGIT, FEW, MEASURED, ROUNDING
+from ...amounts import A_DIGIT, LARGEST, MEASURED, ROUNDING
 from ...kernels.points import Domain
 from ...memory import BudgetError, format_bytes
 from ...parallel import crew_kept, one_blas_thread
@@ -55,7 +55,7 @@ class Cholesky(RidgeSolver):
 
     def first_work(self, problem: Any) -> Work:
         n, given = problem.stream.n, problem.kernel.domain is Domain.VALUES
-        single = 0.5 if n > FEW.points_exact and self.precision != "float64" else 1.0
+        single = 0.5 if n > LARGEST.points_exact and self.precision != "float64" else 1.0
         times = 1.0 + _INVERSE if problem.loo else single
         return Work(values=0 if given else _PANELS * n * n, flops=factor_work(n) * times)
 
@@ -92,7 +92,7 @@ class Cholesky(RidgeSolver):
         diagonal = system.gram.diag().astype(np.float64) + system.r
         largest = float(np.abs(diagonal).max())
         in_range = diagonal.min() > 1.0 / _SAFE and largest < _SAFE
-        auto = self.precision == "auto" and system.n > FEW.points_exact and in_range
+        auto = self.precision == "auto" and system.n > LARGEST.points_exact and in_range
         single, room = (self.precision == "float32" or auto) and not system.ridge.loo, system.ridge.budget
         double = not single or factor_bytes(system.n, np.float64) <= room
         precisions = ["float32"] * single + ["float64"] * double

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...amounts import AT_A_TIME, FEW, SHARE
+from ...amounts import AT_A_TIME, LARGEST, SHARE
 from ...columns import value_seconds
 from ...kernels import Kernel, Linear
 from ...kernels.points import Domain, count
@@ -44,8 +44,8 @@ def choose_ridge(kernel: Kernel, X: Points, budget: int, *, factor: bool = False
         width = width_of_features(kernel, X)
         if width is not None and width < n and bytes_of_squares(width) <= budget:
             return NormalEquations(), f"{width} explicit features are fewer than {n} points"
-    size = factor_bytes(n, "float64" if n <= FEW.points_exact else "float32")
-    if n <= FEW.points_factored and size <= budget:
+    size = factor_bytes(n, "float64" if n <= LARGEST.points_exact else "float32")
+    if n <= LARGEST.points_factored and size <= budget:
         return _EXACT, f"the factor takes {format_bytes(size)} of {format_bytes(budget)}"
     too_large = (
         f"a factor would take {format_bytes(size)}" if size > budget else f"{n} points would take long to factor"
