@@ -1,4 +1,4 @@
-"""What a fit is given, looked at: settings, weights, classes, the scales of columns; and what is said of its answer.
+"""Checks of what a fit is given: settings, weights, classes, the scales of columns; and what is said of its answer.
 
 One clear error for each setting that makes no sense, and for answers that are none; warnings for what proves little.
 """
@@ -114,7 +114,7 @@ def seldom_equal(X: Points) -> bool:
 
 
 def require_here(owner: Any, X: Any) -> None:
-    """Raise for points that are elsewhere, with Dask."""
+    """Raise for points that are with Dask, and not here."""
     one = X[0] if isinstance(X, list | tuple) and X else X
     if hasattr(one, "__dask_graph__"):
         name = type(owner).__name__

@@ -114,7 +114,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     _parsers: ClassVar[dict[str, Any]] = {"solver": as_solver}
     _targets: ClassVar[str] = "labels"
-    _looks: ClassVar[bool] = True
+    _gram_finds_nan: ClassVar[bool] = True
     _own_w: ClassVar[bool] = True
     _in_features: ClassVar[bool] = True
     _settings: ClassVar[Settings] = LIMITS | {

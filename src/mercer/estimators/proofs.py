@@ -17,9 +17,10 @@ from .tasks import Training
 def told(
     proof: Inseparable, y: Array, rows: Index, n: int, kernel: Kernel, points: Points, at: Index | None = None
 ) -> Inseparable:
-    """The same for all n rows of X, the points of the proof, of classes y, being some of its `rows`.
+    """The proof for all n rows of X; its points, of classes y, are these `rows` of X.
 
-    With the linear kernel also where they meet; they stand `at` these places among the points (None: they are all).
+    With the linear kernel it also holds the sums by which the classes meet. Its points stand `at` these places among
+    the `points` (None: it has all of them).
     """
     weights, sides = np.zeros(n), np.zeros(n)
     weights[rows], sides[rows] = proof.weights, y

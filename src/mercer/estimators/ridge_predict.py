@@ -26,7 +26,7 @@ from .ridge_spread import FactorSpread, some_rows
 
 
 class RidgePredictions(Machine):
-    """From coefficients, or weights of features, and what the fit has left of its equations."""
+    """Predictions from coefficients or weights of features; variances from the factors that the fit has left."""
 
     alpha_: float
     amplitude_: Any
@@ -111,7 +111,7 @@ class RidgePredictions(Machine):
         return np.asarray(sums.reshape(-1, *self.dual_coef_.shape[1:]) + self.intercept_)
 
     def _spread(self) -> Any:
-        """Whoever knows the variance; where the fit left no factor that is precise enough, it is made now, and kept."""
+        """What knows the variance; where the fit left no factor that is precise enough, it is made now, and kept."""
         if self._spread_ is None:
             if self.has_landmarks_:
                 raise ValueError("Deviations and intervals need a fit that was not stopped before its first round.")

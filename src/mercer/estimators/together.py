@@ -1,5 +1,5 @@
-"""Small problems on the points of one matrix, many in one native call: a thousand pairs of classes cost what they
-compute.
+"""Small problems on the points of one matrix, many in one native call: a thousand pairs of classes cost no more than
+their arithmetic.
 
 Each is settled from beta = 0 by pair descent (SMO), and certified in float64. What is not within the tolerance then is
 left to `solve`.
@@ -54,7 +54,7 @@ def settle(
     loss = tasks[0].loss
     small = [number for number, task in enumerate(tasks) if task.n <= WHOLE]
     quadratic = loss.quadratic and not isinstance(loss, HardMargin)
-    if not small or not quadratic or not gram.kernel.known_definite():  # `solve` looks at who is in doubt, in time
+    if not small or not quadratic or not gram.kernel.known_definite():  # `solve` looks into doubts, within the time
         return
     require_in_range(np.concatenate([tasks[number].C for number in small]), gram.diag())
     piece = (np.cumsum([tasks[number].n ** 2 for number in small]) // AT_A_TIME.entries_for_a_thread).tolist()

@@ -219,8 +219,8 @@ def gram_of(
 
     Low rank, where the kernel has explicit features, fewer than the points; dense, where it fits in the memory; by
     rows, on demand, where it does not. Parameters such as "scale" are resolved on X. The matrix may take one of so many
-    equal `shares` of the memory. Where there is a limit of time, all values are computed only if there is time, too, for
-    as many multiplications as are `ahead` until they serve for anything.
+    equal `shares` of the memory. Where there is a limit of time, all values are computed only if there is time, too,
+    for as many multiplications as are `ahead` until they serve for anything.
     """
     from .dense import DenseGram
     from .lowrank import LowRankGram

@@ -161,7 +161,7 @@ class PointsGram(_ByColumns):
     def astype(self, dtype: Any) -> PointsGram:
         if self.dtype == dtype:
             return self
-        return PointsGram(self.kernel, self.points, self.budget, self.reason, dtype, self.parts)
+        return PointsGram(self.kernel, self.points, self.budget, self.reason, dtype, self.shares)
 
     def subset(self, index: Any) -> PointsPart:
         return PointsPart(self, as_index(index, self.n))

@@ -262,10 +262,10 @@ class DaskEngine(Engine):
             except TimeoutError:
                 continue
             except (KilledWorker, *_CANCELLED, OSError) as error:
-                raise WorkersLostError(_SAD.format(error)) from error
+                raise WorkersLostError(_WORKERS_LOST.format(error)) from error
             else:
                 return found
-        raise WorkersLostError(_SAD.format("what they had found could not be fetched"))
+        raise WorkersLostError(_WORKERS_LOST.format("what they had found could not be fetched"))
 
     def _wait(self, futures: list[Future]) -> None:
         """Until all are done; raises once there has been no worker for a while."""
@@ -280,9 +280,9 @@ class DaskEngine(Engine):
                     continue
                 alone = now() if alone is None else alone
                 if now() - alone > PATIENCE or self.client.status == "closed":
-                    raise WorkersLostError(_SAD.format("none is left")) from None
+                    raise WorkersLostError(_WORKERS_LOST.format("none is left")) from None
             except _CANCELLED as error:
-                raise WorkersLostError(_SAD.format("the scheduler has cancelled their tasks")) from error
+                raise WorkersLostError(_WORKERS_LOST.format("the scheduler has cancelled their tasks")) from error
             else:
                 return
 
@@ -290,7 +290,7 @@ class DaskEngine(Engine):
         return _answer(self.client, question, **more)
 
 
-_SAD = "The workers are lost ({}): start some, and fit again."
+_WORKERS_LOST = "The workers are lost ({}): start some, and fit again."
 
 
 def _answer(client: Client, question: Callable[..., Any], **more: Any) -> Any:
