@@ -38,9 +38,8 @@ except ImportError:  # before it had sparse arrays
 
 _HINGE, _ONE_CLASS = Hinge(), OneClass()
 LARGE = 1e10  # is what C = inf means to scikit-learn
-_VALUES_AS_LIBSVM = (
-    100_000  # of a linear kernel, or entries: sums over so few are taken as LIBSVM does, vector by vector
-)
+_VALUES_AS_LIBSVM = 100_000
+"""Values of a linear kernel, or entries: sums over so few are taken as LIBSVM does, vector by vector."""
 
 
 class OnMercer:

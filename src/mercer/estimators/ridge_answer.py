@@ -1,4 +1,5 @@
-"""What follows from the answer of ridge regression: leave-one-out residuals, deviations, residuals of the full problem.
+"""What follows from the answer of ridge regression: leave-one-out residuals, deviations, how far it is from the full
+problem.
 """
 
 from __future__ import annotations

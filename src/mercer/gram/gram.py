@@ -71,7 +71,7 @@ class Gram(ABC):
     """Kernel values that were computed by what it has made ready."""
 
     afar: bool = False
-    """Whether the points are elsewhere, and all that is computed of them too."""
+    """Whether the points are spread over blocks, and all that is computed of them too."""
 
     room: int = 160_000_000
     """Bytes that a solver may take for blocks of its own,"""

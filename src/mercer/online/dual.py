@@ -1,4 +1,5 @@
-"""The perceptron with a kernel: on a mistake at x_i, alpha_i += 1 and f += y_i k(x_i, .).
+"""The perceptron with a kernel (Aizerman, Braverman, Rozonoer 1964): on a mistake at x_i, alpha_i += 1 and f += y_i
+k(x_i, .).
 
 f(x_j) is held for all points of X. Points are taken in blocks: within one, each mistake changes the scores of the block
 at once; what the mistakes of a block do to the other points is computed together, on all cores, when the block is done.

@@ -1,4 +1,4 @@
-"""Pass after pass over the points: limits, clock, Ctrl-C, history, and the proof that it will never end.
+"""Pass after pass (epoch) over the points: limits, clock, Ctrl-C, history, and the proof that it will never end.
 
 A perceptron whose f comes back to where it was before has made mistakes meanwhile whose y phi(x) add up to zero: a
 convex combination of them is zero, so that no f separates the classes (and with a fixed order it goes round for ever).

@@ -1,4 +1,5 @@
-"""Some folds, all values of C: the problems of a machine, each solved from the answer to a neighbour.
+"""Some folds, all values of C: a path of problems with warm starts, each solved from the answer to a neighbour by steps
+of pairs (SMO) and Newton steps on working sets (_core/blocks.hpp).
 
 Every problem stands on all points of its classes; those that a fold leaves out have lo = hi = 0, so that their scores
 come for nothing. A cell is a problem in one fold for one C. The first fold goes from C to C, the others from the fold

@@ -34,9 +34,9 @@ from .messages import bytes_of
 _CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
 PATIENCE = 20.0  # All workers are lost after so many seconds without any; the scheduler has as many for an answer.
 _SMALL_BYTES = 100_000_000  # Packed copies do not matter, where a worker has no more data than this.
-_REMEMBERED = 0.02  # Parts of a sum that it need not be told again are no more than this part of its data,
-_SUMS = 0.5 * _REMEMBERED  # and sums that it is at are this part of it.
-_SHARED_BYTES = _SUMS * _SMALL_BYTES  # A message for many workers goes to each with its task, up to this: one way less.
+_REMEMBERED = 0.02  # What a worker remembers of a chain of sums is no more than this part of its data,
+_SUMS = 0.5 * _REMEMBERED  # and the sums that it works on are this part of it.
+_SHARED_BYTES = _SUMS * _SMALL_BYTES  # A message for many workers goes to each with its task, up to this size.
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # terms of many rows are sent once
 
 
@@ -346,7 +346,7 @@ def _run(function: Callable[..., Any], job: Letter, data: Letter) -> Any:
 
 
 def _again(block: Block) -> Block:
-    """A block that knows nothing yet."""
+    """The same rows, as a block that knows no problem yet."""
     return Block(block.number, block.X)
 
 

@@ -1,7 +1,7 @@
-"""Problems on one K that is held, by blocks: all free points and the worst violators.
+"""Problems on one K that is held, by blocks (working sets): all free points and the worst violators.
 
-In a block, pair descent and Newton steps of the free coefficients take turns; then one sum over rows of K brings F of
-all points up to date. The constants, and the reasons for them, are those of blocks.hpp.
+In a block, pair descent (SMO) and Newton steps of the free coefficients take turns; then one sum over rows of K brings
+F of all points up to date. The constants, and the reasons for them, are those of blocks.hpp.
 """
 
 from __future__ import annotations

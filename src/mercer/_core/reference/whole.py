@@ -1,4 +1,4 @@
-"""A problem whose K is held: rounds of pair descent on all of its points."""
+"""A problem whose K is held: rounds of pair descent (SMO) on all of its points."""
 
 from __future__ import annotations
 
