@@ -127,6 +127,10 @@ class Columns:
             self._precise.append((way, self._own if double else way.prepared(self.X)))
         return self._precise[0]
 
+    def of(self, dtype: DTypeLike) -> tuple[AnyWay, Points]:
+        """The way of this precision, which is their own one or float64, and the points prepared for it."""
+        return (self.way, self._own) if np.dtype(dtype) == self.dtype else self.precise
+
     @cached_property
     def value_seconds(self) -> float:
         """Seconds of a value, measured on more and more rows until that takes long enough.
@@ -215,7 +219,7 @@ class Columns:
 
         Of float64 values, or of those of these columns. The rows meet each other by symmetry, where it is worth it.
         """
-        way, X = (self.way, self._own) if np.dtype(dtype) == self.dtype else self.precise
+        way, X = self.of(dtype)
         out = np.zeros((V.shape[1], at.size))
         others, own = np.ones(at.size, bool), np.full(self.n, -1)
         own[at] = np.arange(at.size)
@@ -265,8 +269,8 @@ def multiply(columns: Columns, V: Array, dtype: DTypeLike) -> Array:
     n, many = V.shape
     if many == 1 or columns.matrix is not None or not _worth(columns, many):
         return columns.product(np.arange(n), V, np.arange(n), dtype)
-    way = columns.way if np.dtype(dtype) == columns.dtype else columns.precise[0]
-    X, V = way.prepared(columns.X), np.ascontiguousarray(V, way.dtype)
+    way, X = columns.of(dtype)
+    V = np.ascontiguousarray(V, way.dtype)
     side = max(BLOCK, min(SIDE, int(columns.scratch / columns.threads / max(_SHARES * way.bytes_a_point, 1.0))))
     strips = pieces(n, side)
     sums = np.zeros((_SUMS, n, many))
