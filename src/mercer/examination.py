@@ -262,7 +262,7 @@ def rounding_of_scores(
         ends = [np.abs(problem.loss.slope(y[idle], f[idle] + e * length[idle])) for e in (-largest, largest)]
         beside = typical * float((C[idle] * np.maximum(*ends) * length[idle]).sum())
     chance = np.where(weight[rows] > 0.0, weight[rows], 1.0)
-    lost, lost_dual, of_gap = ((errors / chance)[place] for errors in (wrong, wrong_dual, wrong - wrong_dual))
+    lost, lost_dual, of_gap = [(errors / chance)[place] for errors in (wrong, wrong_dual, wrong - wrong_dual)]
     return Uncertainty(
         max(_less_than(total, -of_gap), 0.0) + beside,
         at_most(total, of_gap) + beside,

@@ -118,18 +118,16 @@ class Columns:
         held = self.ready()
         return Errors() if held is None else self.way.errors(held)
 
-    @property
-    def precise(self) -> tuple[AnyWay, Points]:
-        """The way of float64 and the points prepared for it, once for all columns of the same points."""
-        if not self._precise:
-            double = self.dtype == np.float64
-            way = self.way if double else way_of(self.kernel, (self.X,), np.dtype(np.float64))
-            self._precise.append((way, self._own if double else way.prepared(self.X)))
-        return self._precise[0]
-
     def of(self, dtype: DTypeLike) -> tuple[AnyWay, Points]:
-        """The way of this precision, which is their own one or float64, and the points prepared for it."""
-        return (self.way, self._own) if np.dtype(dtype) == self.dtype else self.precise
+        """The way of this precision, which is their own or float64, and the points prepared for it: once for all
+        columns of the same points.
+        """
+        if np.dtype(dtype) == self.dtype:
+            return self.way, self._own
+        if not self._precise:
+            way = way_of(self.kernel, (self.X,), np.dtype(np.float64))
+            self._precise.append((way, way.prepared(self.X)))
+        return self._precise[0]
 
     @cached_property
     def value_seconds(self) -> float:
@@ -208,7 +206,7 @@ class Columns:
 
     def settle(self, parts: Sequence[Any], how: tuple[bool, float, float, int]) -> bool:
         """Settle problems on some of the points natively, where both precisions are packed points; see Gram.settle."""
-        ways = [way for way in (self.way, self.precise[0]) if type(way) is Tiles]
+        ways = [way for way in (self.way, self.of(np.float64)[0]) if type(way) is Tiles]
         if len(ways) < 2 or not isinstance(self._own, np.ndarray):
             return False
         core.settle_points(self._own, ways[0].tiled, ways[1].tiled, *parts, how)

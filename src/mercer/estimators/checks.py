@@ -205,7 +205,7 @@ def class_weights(owner: Any, classes: Array, group: Index, weight: Array) -> Ar
 
 def weights_with_classes(owner: Any, classes: Array, group: Index, weight: Array) -> Array:
     """The weight of each point, times that of its class."""
-    return weight * class_weights(owner, classes, group, weight)[group]
+    return weight if owner.class_weight is None else weight * class_weights(owner, classes, group, weight)[group]
 
 
 def predicted(classes: Array, scores: Array) -> Array:

@@ -34,7 +34,7 @@ from .matrices import Matrix
 from .paths import GOAL, Fold
 
 core = CHOICE.functions
-_MOST_STEPS, _MOST_HALVINGS, _MOST_LOOKS = 50, 20, 20
+_MOST_STEPS, _MOST_LOOKS = 50, 20
 _EXACT = 0.01  # of a Newton system, at least: a step takes longer to prepare than to find
 _LEVEL = 0.1  # of the slope at the start of a step: the least value is near
 _LANDMARKS = 200
