@@ -24,7 +24,7 @@ from sklearn.utils.validation import validate_data
 from ..amounts import A_DIGIT, AT_A_TIME
 from ..kernels import Kernel
 from ..kernels.adaptive import Adaptive
-from ..kernels.points import Domain, count, is_finite, is_sparse, row_weights, take
+from ..kernels.points import Domain, count, is_finite, is_sparse, row_weights
 from ..limits import Interrupt, StoppedError, interruptible
 from ..solution import Certificate, Status, worst
 from ..types import Array, Index, Points
@@ -267,8 +267,7 @@ def _far_apart(X: Points) -> tuple[tuple[int, float], tuple[int, float]] | None:
 
     Both must be: a column that is nearly always 0 deviates little, but its scale may be that of the others.
     """
-    if count(X) > AT_A_TIME.drawn_rows:
-        X = take(X, np.linspace(0, count(X) - 1, AT_A_TIME.drawn_rows).astype(int))
+    X = X[:: -(-count(X) // AT_A_TIME.drawn_rows)]
     with np.errstate(all="ignore"):  # what overflows is no scale to speak of, and others say so
         ends = [X.min(axis=0), X.max(axis=0)]
         low, high = [np.asarray(end.toarray().ravel() if is_sparse(X) else end, np.float64) for end in ends]
