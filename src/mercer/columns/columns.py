@@ -118,13 +118,15 @@ class Columns:
         held = self.ready()
         return Errors() if held is None else self.way.errors(held)
 
-    @property
-    def precise(self) -> tuple[AnyWay, Points]:
-        """The way of float64 and the points prepared for it, once for all columns of the same points."""
+    def of(self, dtype: DTypeLike) -> tuple[AnyWay, Points]:
+        """The way of this precision, which is their own or float64, and the points prepared for it: once for all
+        columns of the same points.
+        """
+        if np.dtype(dtype) == self.dtype:
+            return self.way, self._own
         if not self._precise:
-            double = self.dtype == np.float64
-            way = self.way if double else way_of(self.kernel, (self.X,), np.dtype(np.float64))
-            self._precise.append((way, self._own if double else way.prepared(self.X)))
+            way = way_of(self.kernel, (self.X,), np.dtype(np.float64))
+            self._precise.append((way, way.prepared(self.X)))
         return self._precise[0]
 
     @cached_property
@@ -204,7 +206,7 @@ class Columns:
 
     def settle(self, parts: Sequence[Any], how: tuple[bool, float, float, int]) -> bool:
         """Settle problems on some of the points natively, where both precisions are packed points; see Gram.settle."""
-        ways = [way for way in (self.way, self.precise[0]) if type(way) is Tiles]
+        ways = [way for way in (self.way, self.of(np.float64)[0]) if type(way) is Tiles]
         if len(ways) < 2 or not isinstance(self._own, np.ndarray):
             return False
         core.settle_points(self._own, ways[0].tiled, ways[1].tiled, *parts, how)
@@ -216,7 +218,7 @@ class Columns:
         Of float64 values, or of those of these columns. Among the rows each value is computed once, by symmetry, where
         that pays.
         """
-        way, X = (self.way, self._own) if np.dtype(dtype) == self.dtype else self.precise
+        way, X = self.of(dtype)
         out = np.zeros((V.shape[1], at.size))
         others, own = np.ones(at.size, bool), np.full(self.n, -1)
         own[at] = np.arange(at.size)
@@ -266,8 +268,8 @@ def multiply(columns: Columns, V: Array, dtype: DTypeLike) -> Array:
     n, many = V.shape
     if many == 1 or columns.matrix is not None or not _worth(columns, many):
         return columns.product(np.arange(n), V, np.arange(n), dtype)
-    way = columns.way if np.dtype(dtype) == columns.dtype else columns.precise[0]
-    X, V = way.prepared(columns.X), np.ascontiguousarray(V, way.dtype)
+    way, X = columns.of(dtype)
+    V = np.ascontiguousarray(V, way.dtype)
     side = max(BLOCK, min(SIDE, int(columns.scratch / columns.threads / max(_SHARES * way.bytes_a_point, 1.0))))
     strips = pieces(n, side)
     sums = np.zeros((_SUMS, n, many))

@@ -25,7 +25,7 @@ from sklearn.utils.validation import validate_data
 from ..amounts import A_DIGIT, AT_A_TIME
 from ..kernels import Kernel
 from ..kernels.adaptive import Adaptive
-from ..kernels.points import Domain, count, is_finite, is_sparse, row_weights, take
+from ..kernels.points import Domain, count, is_finite, is_sparse, row_weights
 from ..limits import Interrupt, StoppedError, interruptible
 from ..solution import Certificate, Status, worst
 from ..types import Array, Index, Points
@@ -206,7 +206,7 @@ def class_weights(owner: Any, classes: Array, group: Index, weight: Array) -> Ar
 
 def weights_with_classes(owner: Any, classes: Array, group: Index, weight: Array) -> Array:
     """The weight of each point, times that of its class."""
-    return weight * class_weights(owner, classes, group, weight)[group]
+    return weight if owner.class_weight is None else weight * class_weights(owner, classes, group, weight)[group]
 
 
 def predicted(classes: Array, scores: Array) -> Array:
@@ -268,8 +268,7 @@ def _far_apart(X: Points) -> tuple[tuple[int, float], tuple[int, float]] | None:
 
     Both must be: a column that is nearly always 0 deviates little, but its scale may be that of the others.
     """
-    if count(X) > AT_A_TIME.drawn_rows:
-        X = take(X, np.linspace(0, count(X) - 1, AT_A_TIME.drawn_rows).astype(int))
+    X = X[:: -(-count(X) // AT_A_TIME.drawn_rows)]
     with np.errstate(all="ignore"):  # what overflows is no scale to speak of, and others say so
         ends = [X.min(axis=0), X.max(axis=0)]
         low, high = [np.asarray(end.toarray().ravel() if is_sparse(X) else end, np.float64) for end in ends]

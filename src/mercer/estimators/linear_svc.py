@@ -206,9 +206,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         self.classes_, group = classes_of(self, y)
-        if self.class_weight is not None:
-            weight = weights_with_classes(self, self.classes_, group, weight)
-        C = self.C * weight
+        C = self.C * weights_with_classes(self, self.classes_, group, weight)
 
         def task(c: int, name: str) -> Task:
             return Task(np.where(group == c, 1.0, -1.0), _LOSSES[self.loss], C, self.bias is True, name=name)

@@ -197,9 +197,7 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         k, bias = self.classes_.size, bool(self.bias)
         hard = float("inf") == self.C
         loss = HardMargin() if hard else Hinge()
-        if self.class_weight is not None and not hard:
-            weight = weights_with_classes(self, self.classes_, group, weight)
-        C = np.ones(weight.size) if hard else self.C * weight
+        C = np.ones(weight.size) if hard else self.C * weights_with_classes(self, self.classes_, group, weight)
         if k == 2:
             return None, group, [Task(np.where(group == 1, 1.0, -1.0), loss, C, bias)]
 

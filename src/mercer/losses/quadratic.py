@@ -206,10 +206,6 @@ class SquaredHinge(Loss):
     def slope(self, y: Array, u: Array) -> Array:
         return -2.0 * y * np.maximum(0.0, 1.0 - y * u)
 
-    def curvature(self, y: Array, u: Array) -> Array:
-        """Of either side, where it jumps."""
-        return np.where(y * u < 1.0, 2.0, 0.0)
-
     def conjugate(self, y: Array, v: Array) -> Array:
         return _inside(y * v + 0.25 * v * v, y * v <= 0.0)
 

@@ -248,7 +248,8 @@ class Descent:
         """All points, where they are few; else half of the last set, and the worst of the others."""
         shard, most = self.shard, self.largest
         limit = min(self.working_set, int(SHARE.little * max(self.problem.n, LARGEST.points_exact)))
-        limit = limit // _DEAR if shard.columns.dear else limit
+        if shard.columns.dear:  # at first all are alike: half as many tell as much
+            limit //= _DEAR if shard.last.size else 2 * _DEAR
         mostly_free = min(int(_MOSTLY_FREE * shard.free), _MOST_SETS * limit)
         if shard.n <= min(max(WHOLE, limit, mostly_free), most):
             return np.arange(shard.n)
