@@ -668,6 +668,7 @@ def test_explain(run, files):
         (["1,3:+ 2,1:-", "--json", "--format", "html"], 2, "contradict"),
         (["1,3:+ 2,1"], 3, "'2,1' is not a point"),
         (["1,3 2,1"], 3, "'1,3 2,1': points need labels, as in '1,3:+ 2,1:-'"),
+        (["(1,1)+ (2,2)-"], 3, "'(1,1)+ (2,2)-': there is no such file, and points are written as '1,3:+ 2,1:+ 0,1:-'"),
         (["max x*y", "x + y = 4"], 2, "'max x*y' looks like an objective: add --kind lagrangian."),
         (["1,3:+ 2,1:+"], 3, ""),
         (["1,3:+ 2,x:-"], 3, "x"),
