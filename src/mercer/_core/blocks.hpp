@@ -1,7 +1,7 @@
 // Problems on one K that is held (cells: folds and values of C), by blocks that stay in cache: all free points and the
-// worst violators. In a block, pair descent in float32 and Newton steps of the free coefficients take turns; then one sum
-// over rows of K brings F of all points up to date, in float64. K itself is float32: whoever needs more digits computes F
-// anew from a float64 K, and calls again; what moves then is little, and so is what rounding does to it.
+// worst violators. In a block, pair descent (SMO) in float32 and Newton steps of the free coefficients take turns; then
+// one sum over rows of K brings F of all points up to date, in float64. K itself is float32: whoever needs more digits
+// computes F anew from a float64 K, and calls again; what moves then is little, and so is what rounding does to it.
 #pragma once
 #include <algorithm>
 #include <cmath>
