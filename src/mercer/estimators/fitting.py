@@ -32,7 +32,8 @@ from .tasks import Training
 from .together import settle
 
 _POINTS_FOR_A_THREAD = 300  # With smaller problems, threads would only wait for each other.
-_EASY = 100.0  # C |x|^2, up to which steps of pairs soon solve a problem of one working set.
+_SOON = WHOLE // 2  # Points, up to which steps of pairs soon solve a problem of a linear kernel,
+_EASY = 100.0  # where C |x|^2 is no more than this.
 _LEAST_SECONDS = 0.02  # For each of many problems.
 _SHARE = 0.5  # of the memory that a dense matrix may take: the problems need some too
 
@@ -70,7 +71,7 @@ def _worth_features(X: Points, tasks: Sequence[Task]) -> bool:
     if min(len(task.y) for task in tasks) <= width(X):
         return False
     size = float(squared_norms(X).mean())
-    return any(len(task.y) > WHOLE or float(task.C.mean()) * size > _EASY for task in tasks)
+    return any(len(task.y) > _SOON or float(task.C.mean()) * size > _EASY for task in tasks)
 
 
 def fit_machines(
