@@ -9,6 +9,7 @@ from mercer._core.core import CHOICE
 
 NEEDS_SPEED = (
     "test_blocks_fit.py::",
+    "test_blocks_memory.py::test_rows_of_landmarks[csr",
     "test_certificate_law.py::test_the_law_for_more_points",
     "test_dask.py::",
     "test_docs.py::test_document[docs/tuning.md]",
@@ -19,7 +20,10 @@ NEEDS_SPEED = (
 )
 """Tests that take minutes on the reference core: thousands of points, or thousands of passes over them."""
 
-NATIVE_BYTES = ("test_linear_svc.py::test_points_are_not_copied",)
+NATIVE_BYTES = (
+    "test_linear_svc.py::test_points_are_not_copied",
+    "test_memory.py::test_a_fit_takes_no_more_than_its_memory[2-wide]",
+)
 """Tests of bounds on memory that only the native core keeps: the reference holds temporaries of all points."""
 
 settings.register_profile("mercer", derandomize=True, deadline=None)
