@@ -20,10 +20,7 @@ NEEDS_SPEED = (
 )
 """Tests that take minutes on the reference core: thousands of points, or thousands of passes over them."""
 
-NATIVE_BYTES = (
-    "test_linear_svc.py::test_points_are_not_copied",
-    "test_memory.py::test_a_fit_takes_no_more_than_its_memory[2-wide]",
-)
+NATIVE_BYTES = ("test_linear_svc.py::test_points_are_not_copied",)
 """Tests of bounds on memory that only the native core keeps: the reference holds temporaries of all points."""
 
 settings.register_profile("mercer", derandomize=True, deadline=None)
