@@ -16,7 +16,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from ..amounts import A_DIGIT, AT_A_TIME, FEW
+from ..amounts import A_DIGIT, AT_A_TIME, LARGEST
 from ..columns import pieces
 from ..estimators.checks import validated
 from ..estimators.fitting import fit_machines
@@ -167,7 +167,7 @@ def _of_hinge(X: Any, tasks: list[Task], scaling: float, tol: float) -> tuple[Ar
     """By passes, as long as there are few; else by what is the quickest for so many points and columns."""
     (n, columns), sparse = X.shape, is_sparse(X)
     slim, few = not sparse and columns < _SLIM, not sparse and n <= _FEW
-    narrow = columns <= FEW.columns
+    narrow = columns <= LARGEST.columns
     most = _VISITS + (_PASSES_WIDE if not narrow else 0 if sparse and columns >= _SLIM else _PASSES) * n
     if most < n:
         return None

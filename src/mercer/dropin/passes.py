@@ -18,8 +18,8 @@ from ..types import Array
 from .hinge import HingeProblem, best_free, certified, nearly_best_free, roomy
 
 core = CHOICE.functions
-_PASSES, _LOOK, _LEAST_PASS, _SHRINKING = 4, 2, 0.01, 0.25  # in a round, over the points in play or over all; see
-# solvers/descent.py
+# Passes of a round, over the points in play or over all; the rest as in solvers/descent.py.
+_PASSES, _WHOLE_PASSES, _LEAST_PASS, _SHRINKING = 4, 2, 0.01, 0.25
 _NEARLY = 0.1  # of the points are few
 # A Newton step comes after so many visits, and so many of its multiplications for each of theirs; conjugate gradients
 # after so many entries were visited, and, where they were in vain, after so many times as many.
@@ -33,7 +33,7 @@ def by_passes(posed: HingeProblem, tol: float, near: float, most: float) -> tupl
     """
     descent, enough, n = _Descent(posed), near, posed.y.size
     while descent.visits < most or (descent.size <= _NEARLY * n and descent.visits < 2 * most):
-        descent.round(max(_LOOK * n, _PASSES * descent.size, _SOME_VISITS // 2))
+        descent.round(max(_WHOLE_PASSES * n, _PASSES * descent.size, _SOME_VISITS // 2))
         if descent.worst > enough and descent.since >= _SOME_VISITS:
             descent.newton()
         if descent.worst <= enough:
