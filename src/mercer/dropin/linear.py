@@ -27,6 +27,7 @@ from ..kernels.pairwise import linear_weights
 from ..kernels.points import is_sparse
 from ..limits import Deadline
 from ..losses import Hinge, Loss, SquaredHinge
+from ..parallel import crew_kept, one_blas_thread
 from ..problem import Task
 from ..solution import Certificate, Status, worst
 from ..solvers import CoordinateDescent
@@ -38,19 +39,31 @@ from .interior import interior
 from .newton import newton
 from .passes import by_passes
 
-_GAP, _NEAR = 1e-8, 1e-6  # the relative gap to reach; by pairs, the KKT violation is to be small too
-_PART = 0.1  # of tol is what passes aim at: a pass more or less must not decide who is better
+# The relative gap to reach, in parts of tol, and at the usual tol at least: liblinear ends with objectives that are
+# larger than the best ones by more than the first part, and by about the second. And the KKT violation to reach by
+# passes, in parts of tol: of the hinge loss, a pass more or less must not decide who is better.
+_GAPS, _VIOLATIONS = {"hinge": 1e-4, "squared_hinge": 1e-5}, {"hinge": 0.1, "squared_hinge": 1.0}
+_TOL, _ROUNDED = 1e-4, 1e-12
+_NEAR = 1e-6  # by pairs, the KKT violation is to be small too
 # Entries of X, up to which it may be copied; columns, up to which Newton's method is the quickest.
 _SMALL, _NARROW = 2_000_000, 300
 # For the hinge loss, where passes take long, interior points are the quickest up to so many columns and points; of few
 # points with more columns, pairs on all of K are.
 _SLIM, _SOME, _FEW = 100, 4000, 300
-# Until then passes may end sooner; of sparse rows with some columns, Newton steps come sooner.
-_VISITS, _PASSES, _PASSES_WIDE = 25_000, 30, 500
+# Until then passes may end sooner.
+_VISITS, _PASSES, _PASSES_WIDE, _TRIAL = 25_000, 30, 500, 2.0
 _FILLED = 0.25  # of the entries, up to which many of them are held as sparse rows
 _CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64], "order": "C", "accept_large_sparse": False}
 _DEFAULT_ITERATIONS = 1000
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
+
+
+class _Aims(NamedTuple):
+    """The relative gap to reach, the tol of liblinear, and the KKT violation that passes end with."""
+
+    gap: float
+    tol: float
+    violation: float
 
 
 class _Fitted(NamedTuple):
@@ -70,7 +83,8 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
         try:
             self._validate_params()
             self._require_possible()
-            found = self._solved(X, y, sample_weight)
+            with crew_kept():
+                found = self._solved(X, y, sample_weight)
         except (RefusedError, ValueError, TypeError, ArithmeticError, MemoryError) as error:
             log.info("%s.fit: by scikit-learn, because %s", name, error)
             super().fit(X, y, sample_weight)
@@ -106,8 +120,10 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
         else:
             X, group, weight = self._of_weight(X, group, _check_sample_weight(sample_weight, X, dtype=np.float64))
         scaling = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        W, certificates, rounds = _solutions(X, self._tasks(group, weight, by_class), scaling, self.tol)
-        certificate = worst(certificates, [f"{label} against the rest" for label in self.classes_], _GAP)
+        gap = max(_GAPS[self.loss] * min(self.tol, _TOL), _ROUNDED)
+        aims = _Aims(gap, self.tol, _VIOLATIONS[self.loss] * self.tol)
+        W, certificates, rounds = _solutions(X, self._tasks(group, weight, by_class), scaling, aims)
+        certificate = worst(certificates, [f"{label} against the rest" for label in self.classes_], aims.gap)
         return _Fitted(*_parted(W, scaling), certificate, rounds)
 
     def _of_weight(self, X: Any, group: Index, weight: Array) -> tuple[Any, Index, Array]:
@@ -135,15 +151,17 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
         return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=y, **weights))
 
 
-def _solutions(X: Any, tasks: list[Task], scaling: float, tol: float) -> tuple[Array, list[Certificate], int]:
+def _solutions(X: Any, tasks: list[Task], scaling: float, aims: _Aims) -> tuple[Array, list[Certificate], int]:
     """w of z = (x, s) for each task, as rows, what is proved of it, and the most rounds."""
     found, X = None, _without_zeros(X)
     if isinstance(tasks[0].loss, Hinge):
-        found = _of_hinge(X, tasks, scaling, tol)
+        found = _of_hinge(X, tasks, scaling, aims)
     elif not is_sparse(X) and X.size <= _SMALL and X.shape[1] < _NARROW:
         Z = _whole(X, scaling)
-        found = _together([newton(Z, task.loss.terms(task.y, task.C), _GAP) for task in tasks])
-    return found or _by_descent(X, tasks, scaling)
+        found = _together([newton(Z, task.loss.terms(task.y, task.C), aims.gap) for task in tasks])
+    elif X.shape[1] > FEW.columns:
+        found = _of_passes(Design(X, scaling**2), tasks, aims, _PASSES_WIDE)
+    return found or _by_descent(X, tasks, scaling, aims.gap)
 
 
 def _without_zeros(X: Any) -> Any:
@@ -153,30 +171,40 @@ def _without_zeros(X: Any) -> Any:
     some = X[:: max(1, len(X) // AT_A_TIME.sampled_rows)]
     if np.count_nonzero(some) > _FILLED * some.size:
         return X
-    values, columns, counts = [], [], [np.zeros(1, np.intp)]
+    values, columns, counts, width = [], [], [np.zeros(1, np.intp)], X.shape[1]
     for rows in pieces(len(X), AT_A_TIME.rows):
         filled = X[rows] != 0.0
-        at = np.flatnonzero(filled)
+        at, count = np.flatnonzero(filled), np.count_nonzero(filled, axis=1)
         values.append(X[rows].ravel()[at])
-        columns.append(at % X.shape[1])
-        counts.append(np.count_nonzero(filled, axis=1))
-    return sp.csr_array((np.concatenate(values), np.concatenate(columns), np.cumsum(np.concatenate(counts))), X.shape)
+        columns.append((at - np.repeat(np.arange(len(filled)) * width, count)).astype(np.int32))
+        counts.append(count)
+    begin = np.cumsum(np.concatenate(counts))
+    places = np.int32 if begin[-1] <= np.iinfo(np.int32).max else np.intp
+    return sp.csr_array((np.concatenate(values), np.concatenate(columns), begin.astype(places)), X.shape)
 
 
-def _of_hinge(X: Any, tasks: list[Task], scaling: float, tol: float) -> tuple[Array, list[Certificate], int] | None:
+def _of_passes(
+    design: Design, tasks: list[Task], aims: _Aims, most: float
+) -> tuple[Array, list[Certificate], int] | None:
+    """By so many passes at most; of many points with some columns that are not soon decided, others are quicker."""
+    most = _VISITS + most * design.n
+    quick = design.sparse and _SLIM <= design.width <= FEW.columns
+    how = aims.gap, aims.violation, most, min(_TRIAL * design.n, most) if quick else most
+    with one_blas_thread():
+        return _together([by_passes(_weighed(design, task), *how) for task in tasks])
+
+
+def _of_hinge(X: Any, tasks: list[Task], scaling: float, aims: _Aims) -> tuple[Array, list[Certificate], int] | None:
     """By passes, as long as there are few; else by what is the quickest for so many points and columns."""
     (n, columns), sparse = X.shape, is_sparse(X)
     slim, few = not sparse and columns < _SLIM, not sparse and n <= _FEW
-    narrow = columns <= FEW.columns
-    most = _VISITS + (_PASSES_WIDE if not narrow else 0 if sparse and columns >= _SLIM else _PASSES) * n
-    if most < n:
-        return None
-    design = Design(X, scaling**2)
-    found = _together([by_passes(_weighed(design, task), _GAP, _PART * tol, most) for task in tasks])
+    most = _PASSES if columns <= FEW.columns else _PASSES_WIDE
+    found = _of_passes(Design(X, scaling**2), tasks, aims, most)
     if found is not None:
         return found
+    gap, tol, _ = aims
     if slim and len(X) <= _SOME:
-        return _together([interior(_weighed(Design(_whole(X, scaling)), t), _GAP, A_DIGIT * tol) for t in tasks])
+        return _together([interior(_weighed(Design(_whole(X, scaling)), t), gap, A_DIGIT * tol) for t in tasks])
     if few:
         Z = _whole(X, scaling)
         quick = settled_exactly(Linear(), Z, posed(tasks, len(Z)), tol, _NEAR)
@@ -193,9 +221,9 @@ def _whole(X: Array, scaling: float) -> Array:
 def _weighed(design: Design, task: Task) -> HingeProblem:
     """The problem on points that have a weight: a class may have none."""
     if task.C.all():
-        return HingeProblem(design, task.y, task.C)
+        return HingeProblem(design, task.y, task.C, task.loss)
     some = np.flatnonzero(task.C)
-    return HingeProblem(Design(design.Z[some], design.constant), task.y[some], task.C[some])
+    return HingeProblem(Design(design.Z[some], design.constant), task.y[some], task.C[some], task.loss)
 
 
 def _together(found: list[tuple[Array, Certificate, int]]) -> tuple[Array, list[Certificate], int] | None:
@@ -205,11 +233,11 @@ def _together(found: list[tuple[Array, Certificate, int]]) -> tuple[Array, list[
     return np.array([w for w, _, _ in found]), [c for _, c, _ in found], max(n for _, _, n in found)
 
 
-def _by_descent(X: Any, tasks: list[Task], scaling: float) -> tuple[Array, list[Certificate], int]:
+def _by_descent(X: Any, tasks: list[Task], scaling: float, gap: float) -> tuple[Array, list[Certificate], int]:
     """The same by Mercer's coordinate descent and Newton steps, at any size."""
     forever = Deadline.after(None)
     gram = LinearGram(X, scaling**2)
-    solutions = fit_machines(gram, tasks, CoordinateDescent(), tol=_GAP, max_iter=None, deadline=forever)
+    solutions = fit_machines(gram, tasks, CoordinateDescent(), tol=gap, max_iter=None, deadline=forever)
     if any(solution.status is Status.INTERRUPTED for solution in solutions):
         raise KeyboardInterrupt
     bad = [s.status for s in solutions if s.status not in (Status.CONVERGED, Status.STALLED)]
