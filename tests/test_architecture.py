@@ -30,7 +30,7 @@ from .zoo import RIDGE_SOLVERS, SOLVERS, SOME_PROBLEMS
 
 LAYERS = (
     "types ties memory amounts shown colours limits arithmetic",
-    "params parallel _core",
+    "params hints parallel _core",
     "parse",
     "kernels",
     "columns archives",

@@ -67,6 +67,16 @@ def test_damaged_and_forged_files_are_refused_in_one_sentence(path):
         assert is_one_sentence(caught.value)
 
 
+@pytest.mark.parametrize("data", [b"a,b\n1,2\n", b"", b"PK\x03\x04", bytes(range(256)), b"svm_type c_svc"])
+def test_whatever_is_no_checkpoint_stays_as_it_is(tmp_path, data):
+    (tmp_path / "notes.txt").write_bytes(data)
+    search = mercer.Search(mercer.SVC(), {"C": [1.0]}, cv=2, checkpoint=tmp_path / "notes.txt")
+    with pytest.raises(ModelError, match="and so no checkpoint to go on from: give checkpoint= another name") as caught:
+        search.fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    assert is_one_sentence(caught.value)
+    assert (tmp_path / "notes.txt").read_bytes() == data
+
+
 def test_the_identity_is_that_of_the_values():
     X, y = np.arange(12.0).reshape(4, 3), np.array(["a", "b", "a", "b"])
     rows = sparse.csr_matrix(X)

@@ -668,6 +668,7 @@ def test_explain(run, files):
         (["1,3:+ 2,1:-", "--json", "--format", "html"], 2, "contradict"),
         (["1,3:+ 2,1"], 3, "'2,1' is not a point"),
         (["1,3 2,1"], 3, "'1,3 2,1': points need labels, as in '1,3:+ 2,1:-'"),
+        (["(1,1)+ (2,2)-"], 3, "'(1,1)+ (2,2)-': there is no such file, and points are written as '1,3:+ 2,1:+ 0,1:-'"),
         (["max x*y", "x + y = 4"], 2, "'max x*y' looks like an objective: add --kind lagrangian."),
         (["1,3:+ 2,1:+"], 3, ""),
         (["1,3:+ 2,x:-"], 3, "x"),
@@ -727,7 +728,7 @@ def test_convert(run, files):
         (["iris.mercer", "-o", "m.pkl"], 2, "m.pkl: the ending tells none of .mercer (mercer), .model (libsvm), "),
         (["iris.mercer", "--to", "onnx"], 2, "-o FILE"),
         (["broken.model", "-o", "b"], 5, "magic"),
-        (["iris.csv", "-o", "b.mercer"], 5, "text, not a model file"),
+        (["iris.csv", "-o", "b.mercer"], 5, "text, not a file of Mercer"),
     ]:
         found, _, err = run("convert", *given)
         assert found == code and words in err

@@ -207,7 +207,7 @@ def test_many_points_go_the_way_of_mercers_machines(name, monkeypatch):
     """The two ways lead to one answer."""
     points, targets = data_of(name)
     few = getattr(dropin, name)(**SETTINGS[name][0]).fit(points, targets)
-    monkeypatch.setattr(dropin.answer, "FEW", 0)
+    monkeypatch.setattr(dropin.answer, "_POINTS_AT_ONCE", 0)
     monkeypatch.setattr(dropin.linear, "_SMALL", 0)
     many = getattr(dropin, name)(**SETTINGS[name][0]).fit(points, targets)
     assert many.certificate_.converged

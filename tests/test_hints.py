@@ -11,21 +11,26 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mercer
-from mercer import SVC, SVR, KernelKMeans, KernelPCA, KernelPerceptron, KernelRidge, LinearSVC
-from mercer.estimators.hints import ELSEWHERE
+from mercer import SVC, SVR, KernelKMeans, KernelPCA, KernelPerceptron, KernelRidge, LinearSVC, Perceptron
+from mercer.features import GaussianSeries, Nystrom, PolynomialMap, PrototypeMap, RandomFourier, SpectralMap
+from mercer.hints import KERNEL_SETTINGS, SKLEARN_SETTINGS
 
 from .zoo import two_classes
 
 
 def test_settings_of_scikit_learn():
-    for name in ELSEWHERE:
+    for name in KERNEL_SETTINGS | SKLEARN_SETTINGS:
         with pytest.raises(TypeError, match=f"SVC has no {name}: "):
             SVC(**{name: 1})
     with pytest.raises(TypeError, match=r'SVR has no gamma.*kernel="rbf\(gamma=0.1\)"'):
         SVR("rbf", gamma=0.1)
     with pytest.raises(TypeError, match="bias=True"):
         LinearSVC(fit_intercept=False)
-    for machine in (KernelPCA, KernelKMeans, KernelPerceptron):
+    with pytest.raises(TypeError, match=r"Perceptron has no eta0\. Did you mean eta\?"):
+        Perceptron(eta0=1.0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'gamma'"):
+        LinearSVC(gamma=1)  # has no kernel to which it could belong
+    for machine in (KernelPCA, KernelKMeans, KernelPerceptron, Nystrom, SpectralMap):
         with pytest.raises(TypeError, match=rf'{machine.__name__} has no gamma.*kernel="rbf\(gamma=0.1\)"'):
             machine(2, kernel="rbf", gamma=1)
     with pytest.raises(TypeError, match=r"SVC has no c\. Did you mean C\?"):
@@ -42,6 +47,15 @@ def test_settings_of_scikit_learn():
         (lambda: LinearSVC(dual=False), TypeError, "has no dual: primal and dual are solved together"),
         (lambda: LinearSVC(multi_class="ovr"), TypeError, "so leave it out"),
         (lambda: SVC(nu=0.5), TypeError, "has no nu: it is C"),
+        (lambda: KernelRidge(kernel_params={}), TypeError, r'kernel_params: .*kernel="rbf\(gamma=0.1\)"'),
+        (lambda: Nystrom(n_components=5), TypeError, "Nystrom has no n_components: it is landmarks=100"),
+        (lambda: Nystrom(n_jobs=2), TypeError, "has no n_jobs: all cores"),
+        (lambda: RandomFourier(gamma=2), TypeError, r'has no gamma: .*kernel="rbf\(gamma=0.1\)"'),
+        (lambda: RandomFourier(n_component=5), TypeError, "Did you mean n_components"),
+        (lambda: PrototypeMap(n_components=5), TypeError, "it is prototypes=10"),
+        (lambda: PolynomialMap(interaction_only=True), TypeError, "so leave it out"),
+        (lambda: PolynomialMap(include_bias=False), TypeError, "coef0=0 leaves the constant out"),
+        (lambda: GaussianSeries(gamma=2), TypeError, r"it is sigma, with gamma = 1 / \(2 sigma\^2\)"),
         (lambda: mercer.NuSVC, ImportError, r"Mercer has no NuSVC: SVC\(C=...\) finds the same machines"),
         (lambda: exec("from mercer import NuSVC"), ImportError, "Mercer has no NuSVC"),
         (lambda: exec("from mercer import NuSVR"), ImportError, "epsilon in place of nu"),

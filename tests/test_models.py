@@ -471,15 +471,15 @@ def test_arrays_that_are_not_what_they_say(data):
     ("data", "words"),
     [
         (b"", "The model is empty."),
-        (b"a,b\n1,2\n", "The model is text, not a model file: mercer train and mercer.save write those."),
+        (b"a,b\n1,2\n", "The model is text, not a file of Mercer: mercer train and mercer.save write those."),
         (b"svm_type c_svc\nkernel_type rbf\n", "is a model file of LIBSVM: mercer convert reads it"),
         (pickle.dumps(SVC()), "is a pickle, which can run any code"),
         (b"\x1f\x8b" + bytes(100), "is compressed: unpack it first."),
         (b"\x08\x0a\x12\x08skl2onnx" + bytes(100), "is an ONNX model"),
-        (bytes(range(256)), "is no model file of Mercer"),
-        (packed({"X.npy": b"", "y.npy": b""}), "is an archive of NumPy's arrays, not a model file."),
+        (bytes(range(256)), "is no file of Mercer: mercer train"),
+        (packed({"X.npy": b"", "y.npy": b""}), "is an archive of NumPy's arrays, not a file of Mercer."),
         (packed({"schema.json": b"{}"}), "is a file of skops, which skops.io.load reads."),
-        (packed({"readme.txt": b""}), "is an archive without a model of Mercer."),
+        (packed({"readme.txt": b""}), "is an archive that Mercer has not written."),
     ],
     ids=["empty", "table", "libsvm", "pickle", "gzip", "onnx", "binary", "npz", "skops", "zip"],
 )
@@ -520,7 +520,7 @@ def test_unsafe_archives():
         loads(forged(contents, lambda manifest: manifest["model"].update(estimator="os.system")))
     with pytest.raises(ModelError, match="not one that is learned"):
         loads(forged(contents, lambda manifest: manifest["model"]["fitted"].update(predict="x")))
-    with pytest.raises(ModelError, match="is text, not a model file"):
+    with pytest.raises(ModelError, match="is text, not a file of Mercer"):
         loads(b"not a zip")
     doubled = io.BytesIO()
     with zipfile.ZipFile(doubled, "w") as archive:

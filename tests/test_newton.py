@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
-from mercer.amounts import FEW
+from mercer.amounts import LARGEST
 from mercer.driver import solve
 from mercer.gram import LowRankGram, PointsGram, gram_of
 from mercer.kernels import Constant, Gaussian, Laplacian, Linear, Polynomial, Precomputed
@@ -171,7 +171,7 @@ def test_systems_by_conjugate_gradients(monkeypatch):
     X, y = two_classes(400)
     for C in (1.0, 100.0):
         exact = solve(Problem.of(Gaussian(0.3), X, y, Logistic(), C), Newton(), tol=1e-9)
-        monkeypatch.setattr(in_points, "FEW", replace(FEW, points_exact=100))
+        monkeypatch.setattr(in_points, "LARGEST", replace(LARGEST, points_exact=100))
         problem = Problem.of(Gaussian(0.3), X, y, Logistic(), C)
         assert not in_points.points_of(problem.gram).exact
         assert in_points.points_of(problem.gram) is in_points.points_of(problem.gram)  # K in float64 is there once
@@ -188,7 +188,7 @@ def test_the_forms_of_the_systems_agree(monkeypatch):
     for room in ("1GB", "100kB"):  # K is held, or not
         gram = PointsGram(Gaussian(1.0), X, room) if room == "100kB" else gram_of(Gaussian(1.0), X)
         for factor in (1200, 100):
-            monkeypatch.setattr(in_points, "FEW", replace(FEW, points_exact=factor))
+            monkeypatch.setattr(in_points, "LARGEST", replace(LARGEST, points_exact=factor))
             points = in_points.InPoints(gram)
             assert points.exact == (factor == 1200 and gram.given)
             assert_allclose(points.solve(W, right, 0.0), expected, atol=1e-9)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mercer._core.forms import Form, Map, Summed
-from mercer.amounts import FEW
+from mercer.amounts import LARGEST
 from mercer.columns import padded, padded_square, sums_between
 from mercer.kernels import Chi2, Gaussian, Linear, Polynomial
 
@@ -56,7 +56,7 @@ def test_few_points_and_many_have_the_same_values(kernel, n, monkeypatch):
     assert few.shape == (padded(n),) * 2
     assert not few[n:].any()
     assert not few[:, n:].any()
-    monkeypatch.setattr("mercer.columns.between.FEW", replace(FEW, columns=0))
+    monkeypatch.setattr("mercer.columns.between.LARGEST", replace(LARGEST, columns=0))
     np.testing.assert_array_equal(padded_square(kernel, X), few)
     V = RNG.normal(size=(n, 2))
     sums = sums_between(kernel, X[:3], X, V, [0, n // 2, n], np.float64)

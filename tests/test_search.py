@@ -24,6 +24,7 @@ from sklearn.preprocessing import StandardScaler
 
 import mercer
 from mercer import SVC, SVR, KernelLogistic, KernelRidge, LinearSVC, Search
+from mercer._core.core import CHOICE
 from mercer.search import one_standard_error
 
 GRID = {"C": [0.1, 1, 10, 100], "kernel__gamma": [0.01, 0.1, 1.0]}
@@ -69,7 +70,8 @@ def test_exact_solutions_lie_within_the_bounds(name, setting):
     scores, (low, high) = exact.cv_results_["mean_test_score"], found.score_bounds_.T
     assert ((low - 1e-12 <= scores) & (scores <= high + 1e-12)).all()
     assert (low <= high).all()
-    assert (high - low == 0).mean() >= 0.5  # where all coefficients are at their bounds, b is open
+    least = 0.6 if CHOICE.core == "native" else 0.5  # where all coefficients are at their bounds, b is open
+    assert (high - low == 0).mean() >= least
     if found.decided_:
         assert found.best_index_ == exact.best_index_
 
@@ -222,7 +224,8 @@ def test_everything_that_grid_search_knows():
         params = {"groups": groups} if isinstance(case.get("cv"), GroupKFold) else {}
         ours = Search(SVC(), GRID, prune=False, **case).fit(X, y, **params)
         plain = GridSearchCV(SVC(tol=1e-8), GRID, **case).fit(X, y, **params)
-        same(ours, plain, 1e-3 if "return_train_score" in case else 0.0)  # scores that are nearly equal, in any order
+        close = CHOICE.core != "native" and "return_train_score" in case  # nearly equal scores, in any order
+        same(ours, plain, 1e-3 if close else 0.0)
         assert ours.how_.startswith(f"{12 * ours.n_splits_} of")
         assert ours.score(X, y) == pytest.approx(plain.score(X, y))
     tighter = {"C": [1, 10, 100], "kernel__gamma": [0.1, 1.0]}  # with all at their bounds, b would be anybody's

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from mercer._core import reference
-from mercer._core.reference.left_open import best_biases, last_digits, rounding
+from mercer._core.reference.left_open import best_biases, rounding
+from mercer._core.rounding import last_digits
 from mercer.losses import Hinge
 
 from .cores import CORES, FUSED, NATIVE

@@ -112,7 +112,7 @@ def test_cells_start_from_others_and_an_answer_stays_one(core):
     for c in range(cells):
         check([K, *terms[:, c], beta[c], F[c], True], found[c], 1e-5)
     judged = np.empty((cells, 11))
-    core.judge_cells(terms, beta, F, judged, True)
+    core.measure_cells(terms, beta, F, judged, True)
     np.testing.assert_allclose(judged[:, 4:9], found[:, 4:9], rtol=1e-9, atol=1e-12)
     assert not judged[:, 1:4].any()
 

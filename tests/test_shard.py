@@ -24,7 +24,7 @@ LOSSES = [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1), OneClass()]
 @pytest.fixture(autouse=True)
 def _all_are_many(monkeypatch):
     """Else K of so few points would be held."""
-    monkeypatch.setattr(shard, "FEW", replace(amounts.FEW, points_kept=0))
+    monkeypatch.setattr(shard, "LARGEST", replace(amounts.LARGEST, points_kept=0))
 
 
 def a_shard(X=FEW, loss=LOSSES[0], dtype=np.float64, memory=1e9, bias=True):
@@ -177,7 +177,7 @@ def test_candidates_violate_most():
 
 
 def test_few_points_are_held(monkeypatch):
-    monkeypatch.setattr(shard, "FEW", replace(amounts.FEW, working_set=N))
+    monkeypatch.setattr(shard, "LARGEST", replace(amounts.LARGEST, working_set=N))
     problem, held = a_shard(WIDE)
     assert isinstance(held.whole, GivenColumns) and held.kept is None
     counted = held.whole.counted.values

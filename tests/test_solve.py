@@ -203,7 +203,7 @@ def test_control_c_ends_with_the_answer_so_far():
     assert solution.status is Status.INTERRUPTED
     assert solution.iterations == 3
     assert np.isfinite(solution.certificate.primal)
-    assert "start=) goes on" in str(solution)
+    assert "best answer so far" in str(solution)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

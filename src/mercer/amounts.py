@@ -1,4 +1,4 @@
-"""Amounts that several files share: what is rounding, what is few, how much is held or worked on at a time.
+"""Amounts that several files share: what is rounding, up to which sizes something is done, how much is held at a time.
 
 Each name ends in its unit, or says what it is a part of. What one file alone needs stands at its top.
 """
@@ -59,8 +59,8 @@ class AtATime:
 
 
 @dataclass(frozen=True)
-class Few:
-    """So few that what is done with them costs next to nothing, or is possible at all."""
+class Largest:
+    """The largest sizes at which something costs next to nothing, or is possible at all."""
 
     points_exact: int = 1500
     """Kernel values are float64 from the start, and matrices of all points are factored."""
@@ -97,7 +97,7 @@ class Rounds:
     """After so many without progress there will be none."""
 
 
-ROUNDING, AT_A_TIME, FEW, SHARE, ROUNDS = Rounding(), AtATime(), Few(), Shares(), Rounds()
+ROUNDING, AT_A_TIME, LARGEST, SHARE, ROUNDS = Rounding(), AtATime(), Largest(), Shares(), Rounds()
 
 TOLERANCE = 1e-4
 """The relative gap that machines reach, where nobody names one."""

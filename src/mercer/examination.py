@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 _ROUNDED = 1e-15  # values below this part of the terms that they are sums of are rounding
 _TINY = 1e-300  # objectives below this are zero
 _SHARE = 0.3  # of the tolerance: more rounding in float32 values may be why a gap was not reached
-_LEAST, _FEW = 512, 2500  # points; for fewer, all is float64: even what is to be checked, and what is nearly known
+_LEAST, _ALL_DOUBLE = 512, 1500  # points; for fewer, all is float64: what is to be checked, and what is nearly known
 _NEGATIVE, _NEGATIVE_SINGLE = 1e-12, 1e-6  # what rounding makes of a zero beta'K beta, in float64 and in float32
 _TRIES = 4  # so often points that were left out may turn out to matter
-_SPARED = 0.05  # of all kernel values until now are not computed to prove that points do not matter; of these,
-_SOME, _SURELY = 64, 4.0  # some are looked at: so many times the largest of their errors is more than any
+_SPARED = 0.05  # To prove that points do not matter takes no more than this part of all kernel values until now; else
+_SOME, _SURELY = 64, 4.0  # some of them are looked at: no error is larger than so many times the largest of theirs.
 INFEASIBLE = 1e-9  # coefficients may leave their bounds by this much, relative to the largest of them
 _SAMPLE = 256  # rows on which rounding is measured, at most,
 _PART = 8  # and of n one in so many
@@ -69,8 +69,9 @@ def examine(
     if not np.isfinite(beta).all() or not np.isfinite(other).all():
         bad = Certificate(np.inf, -np.inf, 0.0, np.inf, np.inf, status, np.full(problem.n, np.inf))
         return bad, np.full(problem.n, np.nan), 0.0
-    near = near if other is beta and problem.n > _FEW else None
-    rough = near is not None and near.single and np.count_nonzero(beta) > _PAYS * _SAMPLE
+    near = near if other is beta and problem.n > _ALL_DOUBLE else None
+    hard = isinstance(problem.loss, HardMargin)  # one margin, the least, tells all: float32 leaves it open
+    rough = near is not None and near.single and not hard and np.count_nonzero(beta) > _PAYS * _SAMPLE
     if weights is not None:
         products = Products(problem.gram.design.dots(weights), problem.gram.recompute(other))
     elif scores is not None and problem.n > _LEAST:
@@ -92,7 +93,7 @@ def examine(
     tiny = max(abs(primal), abs(dual)) <= _ROUNDED * (np.inf if problem.mass else problem.loss_at_zero) + _TINY
     if tiny and _is_zero(problem, beta, other, primal, dual):
         primal = dual = 0.0  # all of it is rounding: 0/0 := 0
-    hopeless = isinstance(problem.loss, HardMargin) and nearly_inseparable(problem, other, products)
+    hopeless = hard and nearly_inseparable(problem, other, products)
     proof = proof_of(problem, other) if hopeless else None
     if proof is not None:
         status = Status.INFEASIBLE
@@ -262,7 +263,7 @@ def rounding_of_scores(
         ends = [np.abs(problem.loss.slope(y[idle], f[idle] + e * length[idle])) for e in (-largest, largest)]
         beside = typical * float((C[idle] * np.maximum(*ends) * length[idle]).sum())
     chance = np.where(weight[rows] > 0.0, weight[rows], 1.0)
-    lost, lost_dual, of_gap = ((errors / chance)[place] for errors in (wrong, wrong_dual, wrong - wrong_dual))
+    lost, lost_dual, of_gap = [(errors / chance)[place] for errors in (wrong, wrong_dual, wrong - wrong_dual)]
     return Uncertainty(
         max(_less_than(total, -of_gap), 0.0) + beside,
         at_most(total, of_gap) + beside,

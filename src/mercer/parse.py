@@ -52,17 +52,17 @@ def parse(
     text: str,
     registry: Mapping[str, Callable[..., Any]],
     what: str = "expression",
-    elsewhere: Mapping[str, str] = MappingProxyType({}),
+    replacements: Mapping[str, str] = MappingProxyType({}),
     offered: Collection[str] | None = None,
 ) -> Any:
     """The object that the text describes; `what` names it in errors ("kernel", "solver").
 
-    `elsewhere` says of names that people may try, and that are not there, what to do instead. `offered` are the names
-    that an error suggests for the whole (None: all).
+    `replacements` tells of names that people may try, and that are not there, what to do instead. `offered` are the
+    names that an error suggests for the whole (None: all).
     """
     if not isinstance(text, str):
         raise TypeError(f"A {what} as text was expected, not {type(text).__name__}.")
-    return _Parser(text, registry, what, elsewhere, registry if offered is None else offered).whole()
+    return _Parser(text, registry, what, replacements, registry if offered is None else offered).whole()
 
 
 class _Parser:
@@ -71,10 +71,16 @@ class _Parser:
         text: str,
         registry: Mapping[str, Callable[..., Any]],
         what: str,
-        elsewhere: Mapping[str, str],
+        replacements: Mapping[str, str],
         offered: Collection[str],
     ) -> None:
-        self.text, self.registry, self.what, self.elsewhere, self.offered = text, registry, what, elsewhere, offered
+        self.text, self.registry, self.what, self.replacements, self.offered = (
+            text,
+            registry,
+            what,
+            replacements,
+            offered,
+        )
         self.position = self.depth = self.operations = 0
         self.tokens: list[_Token] = []
         if len(text) > _LONGEST:
@@ -207,7 +213,7 @@ class _Parser:
         if build is None:
             plain = plain_name(name.text)
             offered = self.offered if self.depth == 1 else self.registry
-            near = f" {self.elsewhere[plain]}" if plain in self.elsewhere else suggestion(plain, offered)
+            near = f" {self.replacements[plain]}" if plain in self.replacements else suggestion(plain, offered)
             self.fail(f"there is no {self.what} {name.text!r}.{near}", name.start)
         given: list[Any] = []
         named: dict[str, Any] = {}

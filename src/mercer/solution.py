@@ -24,9 +24,7 @@ class Status(Enum):
     CONVERGED = "converged"
     OUT_OF_ITERATIONS = "out of iterations: raise max_iter, or tol if the gap is small enough for you"
     OUT_OF_TIME = "out of time: raise time_limit, or tol if the gap is small enough for you"
-    INTERRUPTED = (
-        "interrupted: this is the best answer so far; fit(..., checkpoint=) or mercer.solve(..., start=) goes on"
-    )
+    INTERRUPTED = "interrupted: this is the best answer so far"
     INFEASIBLE = (
         "inseparable: the classes cannot be separated, and here is the proof; choose a finite C or another kernel"
     )

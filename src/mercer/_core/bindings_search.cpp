@@ -144,7 +144,7 @@ void define_search(nb::module_ &m, const Loops &loops) {
       std::copy(to, to + 5, out.data() + 5 * c);
     }
   }, "terms"_a.noconvert(), "weights"_a.noconvert(), "targets"_a.noconvert(), "beta"_a.noconvert(), "scores"_a.noconvert(), "found"_a.noconvert(), "out"_a.noconvert(), "bias"_a);
-  m.def("judge_cells", [&loops](In<double, 3> terms, Own beta, Own F, Own found, bool bias) {
+  m.def("measure_cells", [&loops](In<double, 3> terms, Own beta, Own F, Own found, bool bias) {
     require_cells(terms, beta, F, found);
     nb::gil_scoped_release release;
     Block room;

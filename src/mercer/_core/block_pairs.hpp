@@ -6,7 +6,7 @@
 
 namespace {
 
-constexpr int64_t LOOK_EVERY = 16;  // steps
+constexpr int64_t MEASURE_EVERY = 16;  // steps
 constexpr int64_t AHEAD = 256;      // numbers of a row of K that are asked for before their turn: it may be far away, in many pages
 
 // Of chunks: the largest value of each lane, and the first chunk that has it.
@@ -57,7 +57,7 @@ class BlockDescent {
     for (int64_t number = 0;; number++) {
       float top;
       i = rise(i, j, step, top);
-      if (number % LOOK_EVERY == 0 || number == most) {
+      if (number % MEASURE_EVERY == 0 || number == most) {
         *violation = double(top) + double(fall());
         if (*violation <= tol || number == most) return number;
       }

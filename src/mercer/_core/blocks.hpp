@@ -1,7 +1,7 @@
 // Problems on one K that is held (cells: folds and values of C), by blocks that stay in cache: all free points and the
-// worst violators. In a block, pair descent in float32 and Newton steps of the free coefficients take turns; then one sum
-// over rows of K brings F of all points up to date, in float64. K itself is float32: whoever needs more digits computes F
-// anew from a float64 K, and calls again; what moves then is little, and so is what rounding does to it.
+// worst violators. In a block, pair descent (SMO) in float32 and Newton steps of the free coefficients take turns; then
+// one sum over rows of K brings F of all points up to date, in float64. K itself is float32: whoever needs more digits
+// computes F anew from a float64 K, and calls again; what moves then is little, and so is what rounding does to it.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -46,7 +46,7 @@ class ByBlocks {
   // `again`: from an answer that is nearly right, with Newton steps first.
   SettledByBlocks run(const Goal &goal, int64_t most, bool again) {
     double old = std::numeric_limits<double>::infinity();
-    look(goal);
+    measure(goal);
     for (; s.rounds < MOST_BLOCKS && !s.done && s.steps < most; s.rounds++) {
       const double violation = s.top - s.bottom;
       if (!(violation > LEAST_VIOLATION * largest_slope())) break;
@@ -54,7 +54,7 @@ class ByBlocks {
       old = violation;
       choose();
       if (!descend(violation, slow, (again || s.free <= CHEAP_NEWTON) && violation < WORTH_NEWTON, again)) break;
-      look(goal);
+      measure(goal);
       again = again || s.gap <= goal.part * size_of_objective();
     }
     s.newton = newton.taken;
@@ -121,7 +121,7 @@ class ByBlocks {
   double size_of_objective() const { return std::fmax(std::fabs(s.dual), std::fabs(s.dual + s.gap)); }
 
   // dual = 1/2 sum beta (q + F) - sum eps |beta|; done: the gap is small, see Goal.
-  void look(const Goal &goal) {
+  void measure(const Goal &goal) {
     const Extremes e = extremes(p);
     s.top = bias || e.top > 0 ? e.top : 0, s.bottom = bias || e.bottom < 0 ? e.bottom : 0, s.free = e.free;
     s.dual = 0;

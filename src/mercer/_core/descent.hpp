@@ -101,10 +101,10 @@ inline double best_logistic(const Term &t, double beta, double f, double p) {
 
 // What a move of the coefficient can gain, per unit, with the score f; below zero, by how much any move would lose. And
 // the probability of the other label, for the logistic loss.
-struct Look {
+struct Gain {
   double gain, p;
 };
-inline Look look_at(const Term &t, double beta, double f) {
+inline Gain gain_of(const Term &t, double beta, double f) {
   if (t.r == LOGISTIC) {
     const double C = t.hi - t.lo, p = sigmoid(-t.q * f);
     return {size_of(t.q * C * p - beta) / C, p};
@@ -145,7 +145,7 @@ inline double in_play(DescentState &at, const double *f, int64_t n) {
   double worst = 0.0;
   at.size = 0;
   for (int64_t i = 0; i < n; i++) {
-    const double gain = look_at(at.terms[i], at.beta[i], f[i]).gain;
+    const double gain = gain_of(at.terms[i], at.beta[i], f[i]).gain;
     const bool out = gain < -at.margin;
     at.order[out ? last : at.size] = i;  // no branch: who leaves cannot be foreseen
     last -= out, at.size += !out;
@@ -164,7 +164,7 @@ template <class Rows> double one_pass(const Rows &rows, DescentState &at) {
       rows.expect(at.order[k + AHEAD]);
     }
     const double f = rows.score(k, i, at.image) + fused(at.constant, at.total, at.shift);
-    const auto [gain, p] = look_at(at.terms[i], at.beta[i], f);
+    const auto [gain, p] = gain_of(at.terms[i], at.beta[i], f);
     if (gain < -at.margin) {
       at.order[k] = at.order[--at.size], at.order[at.size] = i;
       continue;

@@ -64,7 +64,7 @@ inline void other_label(const vec<double> &margin, vec<double> &e, vec<double> &
 }
 
 // Of L points: the loss log(1 + exp(-margin)), the probability of the other label, and the curvature
-inline void look(const double *margin, double *loss, double *other, double *curvature) {
+inline void evaluate(const double *margin, double *loss, double *other, double *curvature) {
   const vec<double> m = load(margin);
   vec<double> e, part, p;
   other_label(m, e, part, p);
@@ -109,8 +109,8 @@ template <int IN, int OUT> inline void in_vectors(const double *const (&in)[IN],
     for (int64_t l = i; l < n; l++) out[k][l] = found[k][l - i];
 }
 
-inline void looks(const double *margin, int64_t n, double *loss, double *other, double *curvature) {
-  in_vectors<1, 3>({margin}, {loss, other, curvature}, n, [](auto &from, auto &to) { look(from[0], to[0], to[1], to[2]); });
+inline void evaluate_all(const double *margin, int64_t n, double *loss, double *other, double *curvature) {
+  in_vectors<1, 3>({margin}, {loss, other, curvature}, n, [](auto &from, auto &to) { evaluate(from[0], to[0], to[1], to[2]); });
 }
 inline void entropies(const double *p, int64_t n, double *out) {
   in_vectors<1, 1>({p}, {out}, n, [](auto &from, auto &to) { entropy(from[0], to[0]); });

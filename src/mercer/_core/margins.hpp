@@ -27,17 +27,17 @@ class MarginSteps {
 
   MarginSteps(const Margins &p, double *w, double *f) : p(p), w(w), f(f), there(size_t(p.n)), move(size_t(p.n)), left(size_t(p.d)), rows(size_t(p.n)), weight(size_t(p.n)), H(size_t(p.d * p.d)), ones(size_t(p.d)) {
     for (LossesAt *one : {&now, &next}) one->slope.resize(size_t(p.n)), one->curvature.resize(size_t(p.n));
-    for (auto &one : looked) one.resize(size_t(p.n));
+    for (auto &one : at_margins) one.resize(size_t(p.n));
   }
 
   // Steps until the gap 1/2 |w + X'slope|^2 is at most this part of the objective; found <- b, objective, gap, whether more
   // steps would gain.
   void run(double goal, int64_t most, double b, double *found) {
     now.b = b;
-    look(f, now);
+    evaluate(f, now);
     bool more = true;
     for (int64_t k = 0; k <= most; k++) {
-      judge();
+      measure();
       more = gap > goal * primal;
       if (!more || k == most || !(more = step())) break;
     }
@@ -49,12 +49,12 @@ class MarginSteps {
   const Margins &p;
   double *w, *f;
   LossesAt now, next;
-  std::vector<double> there, move, left, looked[4];
+  std::vector<double> there, move, left, at_margins[4];
   std::vector<int64_t> rows;
   std::vector<double> weight, H, ones;
   double primal = 0, gap = 0;
 
-  void judge() {
+  void measure() {
     std::copy_n(w, p.d, left.data());
     p.loops.features.combine(p.X, now.slope.data(), left.data(), 0, p.n);
     double norm = 0;
@@ -84,7 +84,7 @@ class MarginSteps {
         norm += own * own;
       }
       next.b = now.b;
-      look(there.data(), next);
+      evaluate(there.data(), next);
       if (!(0.5 * norm + next.value <= primal)) continue;
       for (int64_t j = 0; j < p.d; j++) w[j] -= part * left[size_t(j)];
       std::copy(there.begin(), there.end(), f);
@@ -95,28 +95,28 @@ class MarginSteps {
   }
 
   // The losses at scores without b, from a guess of it.
-  void look(const double *scores, LossesAt &at) {
+  void evaluate(const double *scores, LossesAt &at) {
     if (p.bias) at.b = best_bias(scores, at.b);
     at.value = at.total = 0;
-    std::vector<double> &margin = looked[0];
+    std::vector<double> &margin = at_margins[0];
     for (int64_t i = 0; i < p.n; i++) margin[size_t(i)] = p.y[i] * (scores[i] + at.b);
-    if (p.logistic) p.loops.logistic(margin.data(), p.n, looked[1].data(), looked[2].data(), looked[3].data());
+    if (p.logistic) p.loops.logistic(margin.data(), p.n, at_margins[1].data(), at_margins[2].data(), at_margins[3].data());
     else
       for (size_t i = 0; i < size_t(p.n); i++) {
         const double short_by = std::max(0.0, 1 - margin[i]);
-        looked[1][i] = short_by * short_by, looked[2][i] = 2 * short_by, looked[3][i] = margin[i] < 1 ? 2 : 0;
+        at_margins[1][i] = short_by * short_by, at_margins[2][i] = 2 * short_by, at_margins[3][i] = margin[i] < 1 ? 2 : 0;
       }
     for (int64_t i = 0; i < p.n; i++) {
       const size_t k = size_t(i);
-      at.value += p.C[i] * looked[1][k], at.slope[k] = -p.y[i] * p.C[i] * looked[2][k], at.curvature[k] = p.C[i] * looked[3][k], at.total += at.curvature[k];
+      at.value += p.C[i] * at_margins[1][k], at.slope[k] = -p.y[i] * p.C[i] * at_margins[2][k], at.curvature[k] = p.C[i] * at_margins[3][k], at.total += at.curvature[k];
     }
   }
 
   // The sum of the slopes for b, which only rises with it, and of the curvatures.
   Bends bends(const double *scores, double b) {
     if (p.logistic) {
-      std::fill(looked[1].begin(), looked[1].end(), 1.0);
-      return p.loops.logistic_bends(p.y, p.C, scores, looked[1].data(), b, p.n);
+      std::fill(at_margins[1].begin(), at_margins[1].end(), 1.0);
+      return p.loops.logistic_bends(p.y, p.C, scores, at_margins[1].data(), b, p.n);
     }
     constexpr int64_t TURNS = 4;  // sums that do not wait for each other
     double slope[TURNS] = {}, curvature[TURNS] = {};

@@ -1,6 +1,6 @@
 // Loops over all points between two rounds: plain, one point after the other, the same on every machine.
 //
-// The terms h_i(s) = r/2 s^2 - q s + eps |s| on [lo, hi] and F = q - r beta - K beta are those of losses/base.py.
+// The terms h_i(s) = r/2 s^2 - q s + eps |s| on [lo, hi] and F = q - r beta - K beta are those of losses/quadratic.py.
 #pragma once
 #include <cmath>
 #include <cstddef>

@@ -26,7 +26,7 @@ inline vec<double> lost_by(vec<double> x, vec<double> y, vec<double> product) {
 inline void sum_panel(const double *panel, const int64_t *slots, const double *v, int64_t count, double *out) {
   constexpr int L = LANES<double>, AT_ONCE = 4;
   const volatile double none = 0;
-  const vec<double> nothing = filled(double(none));  // so that no product is fused with the sum that follows
+  const vec<double> zeros = filled(double(none));  // so that no product is fused with the sum that follows
   for (int64_t t = 0; t < SUMMED; t += AT_ONCE * L) {
     vec<double> high[AT_ONCE] = {}, low[AT_ONCE] = {};
     for (int64_t k = 0; k < count; k++) {
@@ -34,7 +34,7 @@ inline void sum_panel(const double *panel, const int64_t *slots, const double *v
       const vec<double> own = filled(v[k]);
 #pragma GCC unroll 4
       for (int c = 0; c < AT_ONCE; c++) {
-        const vec<double> x = load(row + c * L), product = own * x + nothing, sum = high[c] + product, added = sum - high[c];
+        const vec<double> x = load(row + c * L), product = own * x + zeros, sum = high[c] + product, added = sum - high[c];
         low[c] = low[c] + (((high[c] - (sum - added)) + (product - added)) + lost_by(own, x, product));
         high[c] = sum;
       }

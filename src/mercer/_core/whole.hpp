@@ -41,7 +41,7 @@ template <class Real> struct WholeSet {
 template <class Real> Settled settle(const LoopsOf<Real> &loops, const Real *K, int64_t width, const Points &p, double *beta, double *F, bool bias, double dual, double goal, int64_t most, double violation_wanted = std::numeric_limits<double>::infinity()) {
   Settled s;
   s.dual = dual;
-  auto look = [&] {
+  auto measure = [&] {
     const Extremes e = extremes(p);
     s.top = bias || e.top > 0 ? e.top : 0, s.bottom = bias || e.bottom < 0 ? e.bottom : 0, s.free = e.free;
     s.gap = shares(p, bias ? 0.5 * (s.top + s.bottom) : 0);
@@ -51,7 +51,7 @@ template <class Real> Settled settle(const LoopsOf<Real> &loops, const Real *K, 
   WholeSet<Real> set(p, K, width, bias);
   std::vector<double> delta;
   std::vector<int64_t> moved;
-  look();
+  measure();
   for (int round = 0; round < MOST_ROUNDS && !s.done && s.steps < most; round++) {
     const double before = s.top - s.bottom, middle = bias ? 0.5 * (s.top + s.bottom) : 0, tol = INNER * before;
     for (int64_t t = 0; t < p.n; t++) set.F[t] = Real(F[t] - middle);  // near zero where it matters
@@ -71,7 +71,7 @@ template <class Real> Settled settle(const LoopsOf<Real> &loops, const Real *K, 
     }
     loops.add_rows(K, width, moved.data(), delta.data(), int64_t(moved.size()), p.n, F);
     for (size_t k = 0; k < moved.size(); k++) s.dual += -0.5 * delta[k] * F[moved[k]];
-    look();
+    measure();
     if (moved.empty() || violation > tol || s.top - s.bottom > 0.5 * before) break;
   }
   return s;

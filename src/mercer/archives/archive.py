@@ -29,10 +29,12 @@ _LONGEST_MESSAGE = 200
 _LONGEST = 2**40  # side of an array
 _DTYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
 _KINDS = {
-    FORMAT: "is a model, not a checkpoint: mercer.load reads it",
-    CHECKPOINT: "is a checkpoint of work that is not finished, not a model: give it as checkpoint= to go on from it",
-}
-"""What a file of Mercer's is, where another was expected; after its name."""
+    FORMAT: ("is a model, not a checkpoint", "mercer.load reads it"),
+    CHECKPOINT: (
+        "is a checkpoint of work that is not finished, not a model", "give it as checkpoint= to go on from it"
+    ),
+}  # fmt: skip
+"""What a file of Mercer's is, where another was expected, and what to do with it."""
 _THEN = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
 
 
@@ -61,47 +63,60 @@ def guarded(file: IO[bytes], name: str, work: Callable[[Archive], Any], kind: st
         return work(Archive(file, kind))
     except (OSError, MemoryError):
         raise
-    except _ForeignError as error:
-        raise ModelError(f"{name} {error}.") from None
+    except _OtherFileError as error:
+        raise ModelError(f"{name} {error.told(kind)}.") from None
     except (zipfile.BadZipFile, EOFError):
         file.seek(0)
-        raise ModelError(f"{name} {_foreign(file.read(_HEAD))}.") from None
+        raise ModelError(f"{name} {_seen_as(file.read(_HEAD)).told(kind)}.") from None
     except Exception as error:  # a file can be wrong in more ways than can be listed
         what = (str(error).split("\n")[0].rstrip(".") or type(error).__name__)[:_LONGEST_MESSAGE]
         what = f"{what} is missing" if isinstance(error, KeyError) else what
         raise ModelError(f"{name} cannot be loaded: {what}.") from None
 
 
-class _ForeignError(ValueError):
-    """A file of another kind; the text says which, after its name."""
+class _OtherFileError(ValueError):
+    """A file of another kind: what it is, and what whoever wants a model may do."""
+
+    def __init__(self, what: str, advice: str = "") -> None:
+        super().__init__(what, advice)
+        self.what, self.advice = what, advice
+
+    def told(self, wanted: str) -> str:
+        """Both, after the name of the file; a checkpoint that is none stays as it is, since it may be somebody's."""
+        if wanted == CHECKPOINT and self.what != _KINDS[FORMAT][0]:
+            return f"{self.what}, and so no checkpoint to go on from: give checkpoint= another name, or move that file"
+        return f"{self.what}: {self.advice}" if self.advice else self.what
 
 
-def _foreign(head: bytes) -> str:
+def _seen_as(head: bytes) -> _OtherFileError:
     """What a file that is no archive is, seen from its first bytes."""
+    written = "mercer train and mercer.save write those"
     if not head:
-        return "is empty"
+        return _OtherFileError("is empty")
     if head.startswith(b"PK\x03\x04"):
-        return "is damaged, or its end is missing: copy it again, or train it again"
+        return _OtherFileError("is damaged, or its end is missing", "copy it again, or train it again")
     if head.startswith(b"svm_type"):
-        return "is a model file of LIBSVM: mercer convert reads it, and mercer.io.libsvm.from_libsvm"
+        return _OtherFileError("is a model file of LIBSVM", "mercer convert reads it, and mercer.io.libsvm.from_libsvm")
     if head.startswith(b"\x80") and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
-        return "is a pickle, which can run any code when it is loaded: load it in Python, and mercer.save what it holds"
+        return _OtherFileError(
+            "is a pickle, which can run any code when it is loaded", "load it in Python, and mercer.save what it holds"
+        )
     if head.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ")):
-        return "is compressed: unpack it first"
+        return _OtherFileError("is compressed", "unpack it first")
     if head.startswith(b"\x08") and b"onnx" in head:
-        return "is an ONNX model, which an ONNX runtime reads and Mercer does not"
+        return _OtherFileError("is an ONNX model, which an ONNX runtime reads and Mercer does not")
     if b"\0" not in head:
-        return "is text, not a model file: mercer train and mercer.save write those"
-    return "is no model file of Mercer: mercer train and mercer.save write those"
+        return _OtherFileError("is text, not a file of Mercer", written)
+    return _OtherFileError("is no file of Mercer", written)
 
 
-def _foreign_archive(names: set[str]) -> str:
+def _archive_seen_as(names: set[str]) -> _OtherFileError:
     """What an archive without a manifest is."""
     if any(name.endswith(".npy") for name in names):
-        return "is an archive of NumPy's arrays, not a model file"
+        return _OtherFileError("is an archive of NumPy's arrays, not a file of Mercer")
     if "schema.json" in names:
-        return "is a file of skops, which skops.io.load reads"
-    return "is an archive without a model of Mercer"
+        return _OtherFileError("is a file of skops, which skops.io.load reads")
+    return _OtherFileError("is an archive that Mercer has not written")
 
 
 class Archive:
@@ -113,7 +128,7 @@ class Archive:
         self.zip = zipfile.ZipFile(file)
         entries = self.zip.infolist()
         if _MANIFEST not in (names := {entry.filename for entry in entries}):
-            raise _ForeignError(_foreign_archive(names))
+            raise _archive_seen_as(names)
         if len(entries) > _MOST_ENTRIES:
             raise ValueError(f"it has {len(entries)} entries")
         if len({entry.filename for entry in entries}) != len(entries):
@@ -137,7 +152,7 @@ class Archive:
         told: dict[str, Any] = manifest if isinstance(manifest, dict) else {}
         found = told.get("format")
         if found != kind and found in _KINDS:
-            raise _ForeignError(_KINDS[found])
+            raise _OtherFileError(*_KINDS[found])
         if found != kind:
             raise ValueError(f"its manifest is not that of a {kind.removeprefix('mercer ')} of Mercer")
         if told["schema"] != SCHEMA:

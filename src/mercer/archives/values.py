@@ -22,7 +22,7 @@ Rule = tuple[tuple[str, ...], Callable[..., Any]]
 
 _KINDS = "biufU"  # of arrays: true and false, whole numbers, numbers, text
 _DEEPEST = 50
-_FEW = 32  # entries of a vector that is written into the manifest, where people can read it
+_MOST_SPELLED_OUT = 32  # entries of a vector that is written into the manifest, where people can read it
 _WIDEST = 1000  # characters for which there is room in such a vector, whatever it holds
 _WORTH_PACKING = 64  # entries; longer vectors of mostly zeros are stored as a mask and the rest
 
@@ -70,7 +70,7 @@ class PlainWriter:
             return {"labels": [self.encode(item, name) for item in value]}
         if value.dtype.kind not in _KINDS:
             raise StorageError(f"A model file cannot hold {name}, an array of {value.dtype}.")
-        if value.ndim == 1 and value.size <= _FEW:
+        if value.ndim == 1 and value.size <= _MOST_SPELLED_OUT:
             return {"few": [value.dtype.str, [self.encode(item, name) for item in value.tolist()]]}
         if value.ndim == 1 and value.size > _WORTH_PACKING and value.dtype.kind in "if":
             mask = np.ascontiguousarray(value).view(np.uint8).reshape(value.size, -1).any(axis=1)  # also keeps -0.0
@@ -173,13 +173,13 @@ def _scalar(reader: PlainReader, parts: list[Any]) -> Any:
     return _dtype(kind).type(reader.decode(value))
 
 
-def _few(reader: PlainReader, parts: list[Any]) -> Array:
+def _spelled_out(reader: PlainReader, parts: list[Any]) -> Array:
     kind, items = parts_of(parts, 2)
     dtype, decoded = _dtype(kind), reader.decode(a(list, items))
     if dtype.kind == "U" and dtype.itemsize > 4 * max(_WIDEST, *(len(str(item)) for item in decoded)):
         raise ValueError("its texts are shorter than it says")
     values = np.array(decoded, dtype)
-    if values.ndim != 1 or values.size > _FEW:
+    if values.ndim != 1 or values.size > _MOST_SPELLED_OUT:
         raise ValueError("a short vector is not one")
     return values
 
@@ -194,7 +194,7 @@ PlainReader.rules = {
     "tuple": ((), lambda reader, items: tuple(reader.decode(a(list, items)))),
     "dict": ((), _dict),
     "labels": ((), PlainReader.labels),
-    "few": ((), _few),
+    "few": ((), _spelled_out),
     "array": ((), PlainReader.array),
     "sparse": ((), PlainReader.sparse),
 }

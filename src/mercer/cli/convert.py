@@ -25,9 +25,9 @@ _WRITTEN = {"mercer": "model file", "libsvm": "LIBSVM model", "onnx": "ONNX mode
 
 def run(arguments: argparse.Namespace) -> int:
     """Read one form, write the other."""
-    foreign = _is_libsvm(arguments.model)
-    model = _from_libsvm(arguments) if foreign else loaded(arguments.model)
-    to = arguments.to or _ENDINGS.get(Path(arguments.output or "").suffix.lower()) or ("mercer" if foreign else None)
+    of_libsvm = _is_libsvm(arguments.model)
+    model = _from_libsvm(arguments) if of_libsvm else loaded(arguments.model)
+    to = arguments.to or _ENDINGS.get(Path(arguments.output or "").suffix.lower()) or ("mercer" if of_libsvm else None)
     if to is None:
         known = ", ".join(f"{ending} ({name})" for ending, name in _ENDINGS.items())
         where = f"{arguments.output}: the ending tells none of {known}. " if arguments.output else ""

@@ -109,8 +109,8 @@ class _Written:
         lines = ["  " + "  ".join(t.rjust(w) for t, w in zip(row, widths, strict=True)) for row in self.texts]
         if self.rank is not None:
             n = len(self.texts)
-            definite = f"positive definite, rank {n}" if self.rank == n else f"positive semidefinite, rank {self.rank}"
-            lines.append(f"  exactly              {definite}")
+            found = f"positive definite, rank {n}" if self.rank == n else f"positive semidefinite, rank {self.rank}"
+            lines.append(f"  exactly              {found}")
         return "\n".join(lines)
 
 

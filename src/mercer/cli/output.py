@@ -59,9 +59,7 @@ def brief(text: str) -> str:
 
 def in_flags(text: str) -> str:
     """The advice of a status, as it is followed here: by flags, and not by names of Python."""
-    text = text.replace("; fit(..., checkpoint=) or mercer.solve(..., start=) goes on", "").replace(
-        "max_epochs", "max_iter"
-    )
+    text = text.replace("max_epochs", "max_iter")
     return re.sub(r"\b(max_iter|time_limit|tol)\b", lambda found: f"--{found[0].replace('_', '-')}", text)
 
 

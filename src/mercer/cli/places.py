@@ -27,11 +27,11 @@ def _is_model(path: Path) -> bool:
 def _begins(pattern: bytes) -> Callable[[Path], bool]:
     """Whether the beginning of a file has this pattern."""
 
-    def look(path: Path) -> bool:
+    def matches(path: Path) -> bool:
         with path.open("rb") as file:
             return re.match(pattern, file.read(_HEAD), re.DOTALL) is not None
 
-    return look
+    return matches
 
 
 KINDS: dict[str, Callable[[Path], bool]] = {

@@ -46,6 +46,8 @@ def read_points(text: str, arguments: argparse.Namespace) -> tuple[list[list[Any
         return given
     if written(text, labels=False) is not None:
         raise DataError(f"{text!r:.60}: points need labels, as in '1,3:+ 2,1:-'.")
+    if "," in text and not Path(text).exists():
+        raise DataError(f"{text!r:.60}: there is no such file, and points are written as '1,3:+ 2,1:+ 0,1:-'.")
     arguments.data = text
     table, y, _ = read(arguments).split(arguments.target)
     if table.sparse:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..amounts import AT_A_TIME, FEW
+from ..amounts import AT_A_TIME, LARGEST
 from ..kernels import Kernel
 from ..kernels.points import (
     Chosen,
@@ -75,8 +75,8 @@ class Between:
 
 
 def rows_held(columns: int, dtype: DTypeLike) -> int:
-    """How many rows of so many values a thread holds, uses, and computes others in their place; no fewer than pay for
-    their call.
+    """How many rows of so many values a thread holds at a time, before others take their place: as many as stay in its
+    cache, but enough to be worth a call.
     """
     return max(BLOCK, min(AT_A_TIME.rows, AT_A_TIME.thread_bytes // (columns * np.dtype(dtype).itemsize)))
 
@@ -112,7 +112,7 @@ def padded_square(kernel: Kernel, X: Points, exact: bool = False) -> Array:
     n = count(X)
     out = np.zeros((padded(n),) * 2)
     way = way_of(kernel, (X,), np.float64, exact)
-    if n <= FEW.columns and type(way) is Tiles and isinstance(X, np.ndarray):
+    if n <= LARGEST.columns and type(way) is Tiles and isinstance(X, np.ndarray):
         core.square_points(way.prepared(X), way.tiled, out)
     else:
         columns = Columns(kernel, X, np.float64, 1 if kernel.serial else thread_count(), way=way)

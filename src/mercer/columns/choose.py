@@ -85,8 +85,8 @@ def way_of(kernel: Kernel, sets: Sequence[Points], dtype: DTypeLike, exact: bool
 
 def _by_products(form: Form, sets: Sequence[Points], dtype: DTypeLike) -> bool:
     """Whether distances are taken from products, around the mean of the points. In float64 they lose no digit that
-    matters where the points are near it; elsewhere they are sums of differences, at twice the cost. Raises where |x|^2
-    overflows.
+    matters where the points are near it; elsewhere they are sums of squared differences, at twice the cost. Raises
+    where |x|^2 overflows.
     """
     if np.dtype(dtype) == np.float32:
         return True

@@ -4,7 +4,7 @@
     add(rows, v, out)         out += sum_i v_i k(row_i, all), never forming the rows
     square(rows, out)         out <- k(rows, rows), half of it by symmetry
     product(rows, V, at)      sum_i V_i k(row_i, .) at some points, in float64, all by their places among the columns
-    add_points(Z, v, out)     out += sum_i v_i k(z_i, all), for points of elsewhere
+    add_points(Z, v, out)     out += sum_i v_i k(z_i, all), for points that are not among these
 
 Sums are taken in the same order whatever the pieces that work is cut into, and so by any number of threads. Values are
 counted.
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .._core.reference import CHUNK
-from ..amounts import AT_A_TIME, FEW, SHARE
+from ..amounts import AT_A_TIME, LARGEST, SHARE
 from ..kernels import Kernel
 from ..kernels.points import Chosen, count, require_no_overflow
 from ..limits import check_limits, now
@@ -37,7 +37,7 @@ from .tiles import Tiles
 from .way import AnyWay, Errors, Ready, Task, core
 
 BLOCK = 96  # rows that native loops add up before they reach a sum: batches of any number of blocks give the same bits
-BATCH = -(-FEW.working_set // BLOCK) * BLOCK  # rows made ready at a time, at most: those of a working set
+BATCH = -(-LARGEST.working_set // BLOCK) * BLOCK  # rows made ready at a time, at most: those of a working set
 _FILLED = 2 * BLOCK  # rows filled at a time: memory that is new is slow, and the clock is looked at in between
 PIECE = 1536  # columns of one task: whole panels of every precision,
 _IN_CACHE = 200_000  # or as many as take so many bytes
@@ -118,20 +118,22 @@ class Columns:
         held = self.ready()
         return Errors() if held is None else self.way.errors(held)
 
-    @property
-    def precise(self) -> tuple[AnyWay, Points]:
-        """The way of float64 and the points prepared for it, once for all columns of the same points."""
+    def of(self, dtype: DTypeLike) -> tuple[AnyWay, Points]:
+        """The way of this precision, which is their own or float64, and the points prepared for it: once for all
+        columns of the same points.
+        """
+        if np.dtype(dtype) == self.dtype:
+            return self.way, self._own
         if not self._precise:
-            double = self.dtype == np.float64
-            way = self.way if double else way_of(self.kernel, (self.X,), np.dtype(np.float64))
-            self._precise.append((way, self._own if double else way.prepared(self.X)))
+            way = way_of(self.kernel, (self.X,), np.dtype(np.float64))
+            self._precise.append((way, way.prepared(self.X)))
         return self._precise[0]
 
     @cached_property
     def value_seconds(self) -> float:
         """Seconds of a value, measured on more and more rows until that takes long enough.
 
-        The less of two looks, unless values are a user's own function: something else may run meanwhile.
+        The shorter of two times, unless values are a user's own function: something else may run meanwhile.
         """
         serial = self.kernel.serial
         narrow = self.narrow(self.at[: PROBE_COLUMNS[serial]], self.threads)
@@ -204,7 +206,7 @@ class Columns:
 
     def settle(self, parts: Sequence[Any], how: tuple[bool, float, float, int]) -> bool:
         """Settle problems on some of the points natively, where both precisions are packed points; see Gram.settle."""
-        ways = [way for way in (self.way, self.precise[0]) if type(way) is Tiles]
+        ways = [way for way in (self.way, self.of(np.float64)[0]) if type(way) is Tiles]
         if len(ways) < 2 or not isinstance(self._own, np.ndarray):
             return False
         core.settle_points(self._own, ways[0].tiled, ways[1].tiled, *parts, how)
@@ -213,9 +215,10 @@ class Columns:
     def product(self, rows: Index, V: Array, at: Index, dtype: DTypeLike = np.float64) -> Array:
         """sum_i V_i k(row_i, .) at some points, in float64; rows and points by their places among the columns.
 
-        Of float64 values, or of those of these columns. The rows meet each other by symmetry, where it is worth it.
+        Of float64 values, or of those of these columns. Among the rows each value is computed once, by symmetry, where
+        that pays.
         """
-        way, X = (self.way, self._own) if np.dtype(dtype) == self.dtype else self.precise
+        way, X = self.of(dtype)
         out = np.zeros((V.shape[1], at.size))
         others, own = np.ones(at.size, bool), np.full(self.n, -1)
         own[at] = np.arange(at.size)
@@ -265,8 +268,8 @@ def multiply(columns: Columns, V: Array, dtype: DTypeLike) -> Array:
     n, many = V.shape
     if many == 1 or columns.matrix is not None or not _worth(columns, many):
         return columns.product(np.arange(n), V, np.arange(n), dtype)
-    way = columns.way if np.dtype(dtype) == columns.dtype else columns.precise[0]
-    X, V = way.prepared(columns.X), np.ascontiguousarray(V, way.dtype)
+    way, X = columns.of(dtype)
+    V = np.ascontiguousarray(V, way.dtype)
     side = max(BLOCK, min(SIDE, int(columns.scratch / columns.threads / max(_SHARES * way.bytes_a_point, 1.0))))
     strips = pieces(n, side)
     sums = np.zeros((_SUMS, n, many))
@@ -291,7 +294,7 @@ def multiply(columns: Columns, V: Array, dtype: DTypeLike) -> Array:
 
 
 def _worth(columns: Columns, many: int) -> bool:
-    """Whether there are enough points, and room for the sums; symmetric to the last digit is only what we computed."""
+    """Whether there are enough points, and room for the sums, of a kernel that is symmetric to the last digit."""
     roomy = DOUBLE * _SUMS * many * columns.n <= _SUMS_BYTES * min(1.0, columns.scratch / SCRATCH)
     return columns.n > SIDE and roomy and columns.kernel.symmetric
 

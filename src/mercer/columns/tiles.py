@@ -68,6 +68,8 @@ class Tiles(Way[Packed]):
         of_t = np.maximum(self.roundings * np.minimum(3.0 * near, heavy + near), drift)
         part, halving = unit * (log(2.0) * of_t + _POLYNOMIAL + _SUMMED), 2.0 * unit * log(2.0) * self.roundings
         first = float(part.max()) + _FAR * halving
+        if first >= 1.0:  # millions of coordinates: the bound says nothing
+            return Errors()
         part, halving = part / (1.0 - first), halving / (1.0 - first)  # what is of second order
         return Errors(part[:-1], halving, 2.0**-_FAR * float(part[-1]))
 
@@ -116,7 +118,7 @@ class Bits(Tiles):
         self.cost, self.roundings = 2.0 * words + CURVED, _BY_BITS
 
     def prepared(self, X: Points) -> Array:
-        size, octets = self.dtype.itemsize, np.packbits(np.zeros(X.shape[1], bool)).size
+        size, octets = self.dtype.itemsize, -(-X.shape[1] // np.iinfo(np.uint8).bits)
         words = np.zeros((X.shape[0], -(-octets // size) * size), np.uint8)
         step = max(1, AT_A_TIME.entries_for_a_thread // max(X.shape[1], 1))
         for start in range(0, X.shape[0], step):  # sparse points are dense here, a few at a time

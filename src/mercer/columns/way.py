@@ -35,7 +35,7 @@ Task: TypeAlias = Callable[[], None]
 
 
 class Errors(NamedTuple):
-    """By how much a value k of a column may differ from what it ought to be, whatever the row: by no more than
+    """By how much a value k of a column may be wrong, whatever the row: by no more than
 
     part k + halving k log2(1/k) + rest
     """

@@ -31,7 +31,7 @@ _NO_CLASSES = np.zeros(0, np.intp)
 log = logging.getLogger("mercer.dropin")
 _FINE = (Status.CONVERGED, Status.STALLED)
 _GAP = 1e-5  # the relative gap to reach
-FEW = 1500  # points, of which K is computed at once
+_POINTS_AT_ONCE = 1500  # of no more points K is computed at once
 _DENSE = 2_000_000  # entries of sparse ones, up to which they may be made dense
 _CLOSE = 100  # points, up to which to find a faster way would take longer
 _PART = 0.01  # of the violation is what pairs aim at: a step of SMO more or less must not decide who is better
@@ -71,9 +71,9 @@ class LibsvmAnswer(NamedTuple):
     rounds: list[int]
 
 
-def few_dense(X: Any) -> Array | None:
+def small_dense(X: Any) -> Array | None:
     """The points as a dense array, where they are few; sparse ones with many columns are not."""
-    if X.shape[0] > FEW or (is_sparse(X) and X.shape[0] * X.shape[1] > _DENSE):
+    if X.shape[0] > _POINTS_AT_ONCE or (is_sparse(X) and X.shape[0] * X.shape[1] > _DENSE):
         return None
     return np.asarray(X.toarray() if is_sparse(X) else X)
 
@@ -86,7 +86,7 @@ class Problems(NamedTuple):
     posed: Lot
 
 
-def of_few(
+def of_small(
     kernel: Kernel,
     X: Array,
     y: Array,

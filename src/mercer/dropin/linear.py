@@ -16,7 +16,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from ..amounts import A_DIGIT, AT_A_TIME, FEW
+from ..amounts import A_DIGIT, AT_A_TIME, LARGEST
 from ..columns import pieces
 from ..estimators.checks import validated
 from ..estimators.fitting import fit_machines
@@ -159,7 +159,7 @@ def _solutions(X: Any, tasks: list[Task], scaling: float, aims: _Aims) -> tuple[
     elif not is_sparse(X) and X.size <= _SMALL and X.shape[1] < _NARROW:
         Z = _whole(X, scaling)
         found = _together([newton(Z, task.loss.terms(task.y, task.C), aims.gap) for task in tasks])
-    elif X.shape[1] > FEW.columns:
+    elif X.shape[1] > LARGEST.columns:
         found = _of_passes(Design(X, scaling**2), tasks, aims, _PASSES_WIDE)
     return found or _by_descent(X, tasks, scaling, aims.gap)
 
@@ -188,7 +188,7 @@ def _of_passes(
 ) -> tuple[Array, list[Certificate], int] | None:
     """By so many passes at most; of many points with some columns that are not soon decided, others are quicker."""
     most = _VISITS + most * design.n
-    quick = design.sparse and _SLIM <= design.width <= FEW.columns
+    quick = design.sparse and _SLIM <= design.width <= LARGEST.columns
     how = aims.gap, aims.violation, most, min(_TRIAL * design.n, most) if quick else most
     with one_blas_thread():
         return _together([by_passes(_weighed(design, task), *how) for task in tasks])
@@ -198,7 +198,7 @@ def _of_hinge(X: Any, tasks: list[Task], scaling: float, aims: _Aims) -> tuple[A
     """By passes, as long as there are few; else by what is the quickest for so many points and columns."""
     (n, columns), sparse = X.shape, is_sparse(X)
     slim, few = not sparse and columns < _SLIM, not sparse and n <= _FEW
-    most = _PASSES if columns <= FEW.columns else _PASSES_WIDE
+    most = _PASSES if columns <= LARGEST.columns else _PASSES_WIDE
     found = _of_passes(Design(X, scaling**2), tasks, aims, most)
     if found is not None:
         return found

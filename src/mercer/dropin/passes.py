@@ -12,7 +12,7 @@ import numpy as np
 from .._core.core import CHOICE
 from .._core.descent import COLUMNS, HI, LO, MARGIN, SUM, Q, R
 from .._core.descent import A as DIAGONAL
-from ..amounts import A_DIGIT, FEW, ROUNDS
+from ..amounts import A_DIGIT, LARGEST, ROUNDS
 from ..arithmetic import inner
 from ..columns import padded_square
 from ..gram import Design
@@ -25,11 +25,10 @@ from .hinge import HingeProblem
 
 core = CHOICE.functions
 # In a round, over the points in play, over all, and visits: see solvers/descent.py.
-_PASSES, _LOOK, _SOME_VISITS, _LEAST_PASS, _SHRINKING = 4, 2, 750, 0.01, 0.25
+_PASSES, _WHOLE_PASSES, _SOME_VISITS, _LEAST_PASS, _SHRINKING = 4, 2, 750, 0.01, 0.25
 _MANY, _NEARLY = 0.5, 0.1  # of the points in play are many, or nearly none
 _TELLING = 2  # so many rounds tell how fast passes are
-_EXACTLY = 1e-4  # of the violation to reach is left within a block,
-_STEPS = 20_000  # by so many steps of pairs at most, and some for each point
+_EXACTLY = 1e-4  # of the violation to reach is left within a block
 _TIED = 6  # times as many points as columns at most: more cannot all be between their bounds at the end
 # Nanoseconds (see solvers/nanoseconds.py) for each value of a block with more columns than points, and with fewer,
 # where many answers are nearly as good; and beside.
@@ -48,8 +47,8 @@ def by_passes(
         if descent.worth_a_block(enough):
             descent.settle_block(_EXACTLY * enough)
         else:
-            visits = max(_LOOK * n, _PASSES * descent.size, _SOME_VISITS)
-            descent.round(min(visits, max(of_many, _LOOK * n)))
+            visits = max(_WHOLE_PASSES * n, _PASSES * descent.size, _SOME_VISITS)
+            descent.round(min(visits, max(of_many, _WHOLE_PASSES * n)))
         if descent.worst <= enough:
             if descent.gap() <= tol and (found := descent.certified(tol, near))[1].converged:
                 return *found, descent.rounds
@@ -80,19 +79,19 @@ class _Descent:
             self.words, limits,
         )  # fmt: skip
         self.rounds, self.visits = self.rounds + 1, self.visits + visits
-        self._look()
+        self._update_scores()
         self.seen = [*self.seen, (self.visits, self.worst)][-1 - _TELLING :]
         (began, first), (ended, last) = self.seen[0], self.seen[-1]
         if len(self.seen) > 1:
             self.pace = (ended - began) / np.log10(first / last) if 0.0 < last < first else np.inf
 
-    def _look(self) -> None:
+    def _update_scores(self) -> None:
         self.f = self.posed.scores(self.w, float(self.numbers[SUM]))
         self.size, self.worst = core.in_play(self.f, self.points, self.beta, self.order, float(self.numbers[MARGIN]))
 
     def worth_a_block(self, enough: float) -> bool:
         """Whether a block takes no longer than the passes that would be left."""
-        if not 1 < self.size <= min(FEW.points_exact, _TIED * self.posed.design.width):
+        if not 1 < self.size <= min(LARGEST.points_exact, _TIED * self.posed.design.width):
             return False
         return self._visits_of_a_block() <= self.pace * float(np.log10(max(self.worst / enough, 1.0 / A_DIGIT)))
 
@@ -111,7 +110,7 @@ class _Descent:
         q = table[:, Q] - (self.f[at] - some.product(own))  # what others contribute stays
         r, lo, hi = (table[:, place].copy() for place in (R, LO, HI))
         found = own.copy(), np.empty(at.size), np.empty((1, 10))
-        how = False, float(np.finfo(np.float64).max), violation, _STEPS // at.size + ROUNDS.in_vain
+        how = False, float(np.finfo(np.float64).max), violation, ROUNDS.in_vain
         core.settle_parts(K, np.array([at.size]), np.arange(at.size), (q, r, np.zeros(at.size), lo, hi), found, how)
         change = found[0] - own
         self.beta[at] = found[0]
@@ -119,7 +118,7 @@ class _Descent:
         self.numbers[SUM] += change.sum()
         self.seen = []
         self.numbers[MARGIN] = _SHRINKING * self.worst
-        self._look()
+        self._update_scores()
 
     def gap(self) -> float:
         """The relative gap, as far as the sums that are carried along are right."""

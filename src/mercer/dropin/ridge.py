@@ -21,7 +21,7 @@ from ..solution import Certificate, Status, worst
 from ..solvers.ridge.linear_system import System
 from ..solvers.ridge.posed import TARGET, of_arrays
 from ..types import Array
-from .answer import RefusedError, few_dense, light, log, matrix_of, quietly, told
+from .answer import RefusedError, light, log, matrix_of, quietly, small_dense, told
 from .documented import documented
 
 _FACTOR = 60_000  # points, up to which Mercer may choose its solver; beyond, landmarks would be another machine
@@ -101,9 +101,9 @@ class KernelRidge(sklearn.kernel_ridge.KernelRidge):  # type: ignore[misc]  # no
             raise RefusedError("a weight is not positive, or numbers are complex")
         self.X_fit_, alpha = X, float(np.ravel(self.alpha)[0])
         targets = np.asarray(y, np.float64).reshape(X.shape[0], -1)
-        few = few_dense(_plain(X))
-        if few is not None:
-            coefficients, certificate = _of_few(self._mercer_kernel(), few, targets, weight, alpha)
+        small = small_dense(_plain(X))
+        if small is not None:
+            coefficients, certificate = _of_small(self._mercer_kernel(), small, targets, weight, alpha)
         else:
             coefficients, certificate = _of_machine(self._mercer_kernel(), _plain(X), targets, weight, alpha)
         return (coefficients if y.ndim == 2 else coefficients[:, 0]), certificate
@@ -116,7 +116,7 @@ def _plain(X: Any) -> Any:
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def _of_few(kernel: Kernel, X: Array, targets: Array, weight: Array, alpha: float) -> tuple[Array, Certificate]:
+def _of_small(kernel: Kernel, X: Array, targets: Array, weight: Array, alpha: float) -> tuple[Array, Certificate]:
     """(K + alpha / w) beta = t, by a factor in float64."""
     n = len(X)
     K = matrix_of(kernel, X)[:n, :n]

@@ -28,7 +28,7 @@ from ..kernels.points import is_sparse
 from ..losses import EpsilonInsensitive, Hinge, Loss, OneClass
 from ..solution import Certificate
 from ..types import Array
-from .answer import LibsvmAnswer, Problems, RefusedError, few_dense, log, of_few, of_machine, told
+from .answer import LibsvmAnswer, Problems, RefusedError, log, of_machine, of_small, small_dense, told
 from .documented import documented
 
 try:
@@ -38,7 +38,8 @@ except ImportError:  # before it had sparse arrays
 
 _HINGE, _ONE_CLASS = Hinge(), OneClass()
 LARGE = 1e10  # is what C = inf means to scikit-learn
-_FEW_VALUES = 100_000  # of a linear kernel, or entries: sums over so few are taken as LIBSVM does, vector by vector
+_VALUES_AS_LIBSVM = 100_000
+"""Values of a linear kernel, or entries: sums over so few are taken as LIBSVM does, vector by vector."""
 
 
 class OnMercer:
@@ -119,13 +120,13 @@ class OnMercer:
 
     def _found(self, X: Any, y: Array, weight: Array | None) -> LibsvmAnswer:
         """The answer: of few points by one native call, where that leads to the end; else by Mercer's machine."""
-        kernel, few, tol = self._mercer_kernel(), few_dense(X), self.tol  # type: ignore[attr-defined]
-        if few is not None:
-            found = of_few(kernel, few, y, weight, self._posed, tol)
+        kernel, small, tol = self._mercer_kernel(), small_dense(X), self.tol  # type: ignore[attr-defined]
+        if small is not None:
+            found = of_small(kernel, small, y, weight, self._posed, tol)
             if found is not None:
                 return found
         weight = np.ones(X.shape[0]) if weight is None else weight
-        return of_machine(self._machine(kernel), X if few is None else few, y, weight, tol)
+        return of_machine(self._machine(kernel), X if small is None else small, y, weight, tol)
 
     def _posed(self, y: Array, weight: Array | None) -> Problems:
         """The problems on few points."""
@@ -255,7 +256,7 @@ class OnMercer:
         pieces = [slice(start, stop) for start, stop in pairwise(edges)]
         if callable(self.kernel) or self.kernel == "precomputed":
             values = X.take(model.support_, axis=1)  # by rows, as below: the same sums, to the last digit
-        elif (X.shape[0] + columns) * max(X.shape[1], columns) <= _FEW_VALUES:
+        elif (X.shape[0] + columns) * max(X.shape[1], columns) <= _VALUES_AS_LIBSVM:
             values = _dense(X) @ _dense(model.support_vectors_).T
         else:
             vectors = model.support_vectors_

@@ -1,4 +1,6 @@
-"""scikit-learn estimators, each with a certificate; `judge` certifies those of others. Imported when first used."""
+"""scikit-learn estimators, each with a certificate; `mercer.certify` gives one for those of others. Imported when first
+used.
+"""
 
 from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any

@@ -37,7 +37,7 @@ _Fit = TypeVar("_Fit", bound=Callable[..., Any])
 
 
 def with_callbacks(fit: _Fit) -> _Fit:
-    """The fit between the first and the last word to the callbacks; type checkers and editors see its own signature."""
+    """The fit, of whose beginning and end callbacks are told; type checkers and editors see its own signature."""
     return cast(_Fit, _around(fit))
 
 

@@ -32,8 +32,8 @@ from .tasks import Training
 
 @by_default
 def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None) -> Certificate:
-    """The certificate of a fitted SVC, SVR, OneClassSVM, LinearSVC or KernelRidge (Mercer's, scikit-learn's or
-    scikit-learn-intelex's) on the data that it was trained on.
+    """The certificate of a fitted SVC, SVR, OneClassSVM, LinearSVC, KernelRidge (Mercer's, scikit-learn's or
+    scikit-learn-intelex's) or KernelLogistic on the data that it was trained on.
 
     The primal value is that of the estimator's own coefficients and intercept. The dual value is that of the same
     coefficients, moved into their bounds and to their sum where rounding has taken them out; scikit-learn's LinearSVC
@@ -76,7 +76,7 @@ def certify(estimator: Any, X: Points, y: Any = None, sample_weight: Any = None)
 
 
 def _certify_ridge(estimator: Any, X: Points, y: Any, sample_weight: Any) -> Certificate:
-    """By the value that `fit` makes of the same data."""
+    """Of the problem that `fit` poses on the same data."""
     own = isinstance(estimator, Machine)
     coefficients = np.asarray(estimator.dual_coef_, np.float64)
     targets, n = np.asarray(y, np.float64), count(X)

@@ -1,4 +1,4 @@
-"""What a fit is given, looked at: settings, weights, classes, the scales of columns; and what is said of its answer.
+"""Checks of what a fit is given: settings, weights, classes, the scales of columns; and what is said of its answer.
 
 One clear error for each setting that makes no sense, and for answers that are none; warnings for what proves little.
 """
@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from inspect import signature
 from math import inf
 from numbers import Integral, Real
 from sys import float_info
@@ -24,7 +25,7 @@ from sklearn.utils.validation import validate_data
 from ..amounts import A_DIGIT, AT_A_TIME
 from ..kernels import Kernel
 from ..kernels.adaptive import Adaptive
-from ..kernels.points import Domain, count, is_finite, is_sparse, row_weights, take
+from ..kernels.points import Domain, count, is_finite, is_sparse, row_weights
 from ..limits import Interrupt, StoppedError, interruptible
 from ..solution import Certificate, Status, worst
 from ..types import Array, Index, Points
@@ -113,7 +114,7 @@ def seldom_equal(X: Points) -> bool:
 
 
 def require_here(owner: Any, X: Any) -> None:
-    """Raise for points that are elsewhere, with Dask."""
+    """Raise for points that are with Dask, and not here."""
     one = X[0] if isinstance(X, list | tuple) and X else X
     if hasattr(one, "__dask_graph__"):
         name = type(owner).__name__
@@ -205,7 +206,7 @@ def class_weights(owner: Any, classes: Array, group: Index, weight: Array) -> Ar
 
 def weights_with_classes(owner: Any, classes: Array, group: Index, weight: Array) -> Array:
     """The weight of each point, times that of its class."""
-    return weight * class_weights(owner, classes, group, weight)[group]
+    return weight if owner.class_weight is None else weight * class_weights(owner, classes, group, weight)[group]
 
 
 def predicted(classes: Array, scores: Array) -> Array:
@@ -267,8 +268,7 @@ def _far_apart(X: Points) -> tuple[tuple[int, float], tuple[int, float]] | None:
 
     Both must be: a column that is nearly always 0 deviates little, but its scale may be that of the others.
     """
-    if count(X) > AT_A_TIME.drawn_rows:
-        X = take(X, np.linspace(0, count(X) - 1, AT_A_TIME.drawn_rows).astype(int))
+    X = X[:: -(-count(X) // AT_A_TIME.drawn_rows)]
     with np.errstate(all="ignore"):  # what overflows is no scale to speak of, and others say so
         ends = [X.min(axis=0), X.max(axis=0)]
         low, high = [np.asarray(end.toarray().ravel() if is_sparse(X) else end, np.float64) for end in ends]
@@ -320,8 +320,11 @@ def keeping(estimator: Any) -> Iterator[Interrupt]:
                 raise KeyboardInterrupt(str(error)) from error
             raise
     if interrupt.asked:
-        words = estimator.certificate_.words()
-        raise KeyboardInterrupt(f"{type(estimator).__name__} keeps its best answer so far: {words}.")
+        words, name = estimator.certificate_.words(), type(estimator).__name__
+        more = ""
+        if "checkpoint" in signature(estimator.fit).parameters:
+            more = " With fit(..., checkpoint=) the next call goes on from there."
+        raise KeyboardInterrupt(f"{name} keeps its best answer so far: {words}.{more}")
 
 
 class Keeps:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..amounts import AT_A_TIME, FEW, SHARE
+from ..amounts import AT_A_TIME, LARGEST, SHARE
 from ..columns import SCRATCH
 from ..driver import solve
 from ..examination import examine
@@ -32,7 +32,8 @@ from .tasks import Training
 from .together import settle
 
 _POINTS_FOR_A_THREAD = 300  # With smaller problems, threads would only wait for each other.
-_EASY = 100.0  # C |x|^2, up to which steps of pairs soon solve a problem of one working set.
+_SOON = WHOLE // 2  # Points, up to which steps of pairs soon solve a problem of a linear kernel,
+_EASY = 100.0  # where C |x|^2 is no more than this.
 _LEAST_SECONDS = 0.02  # For each of many problems.
 _SHARE = 0.5  # of the memory that a dense matrix may take: the problems need some too
 
@@ -53,7 +54,7 @@ def training_gram(machine: Any, training: Training) -> Gram:
         if worth or isinstance(solver, CoordinateDescent):  # which needs the points themselves
             return LinearGram(X)
     several = solver is None and len(tasks) > 1
-    precise = n <= (WHOLE if several else FEW.points_exact) or not squares_fit_in_single(X)
+    precise = n <= (WHOLE if several else LARGEST.points_exact) or not squares_fit_in_single(X)
     dtype = np.dtype(np.float64 if precise else np.float32)
     size = n * n * dtype.itemsize
     if n <= WHOLE and size + SCRATCH <= _SHARE * budget:
@@ -70,7 +71,7 @@ def _worth_features(X: Points, tasks: Sequence[Task]) -> bool:
     if min(len(task.y) for task in tasks) <= width(X):
         return False
     size = float(squared_norms(X).mean())
-    return any(len(task.y) > WHOLE or float(task.C.mean()) * size > _EASY for task in tasks)
+    return any(len(task.y) > _SOON or float(task.C.mean()) * size > _EASY for task in tasks)
 
 
 def fit_machines(
@@ -203,7 +204,7 @@ def _side_by_side(gram: Gram, tasks: Sequence[Task]) -> tuple[set[int], int]:
         return set(), 1
     linear = isinstance(gram, LinearGram)  # problems on it share nothing but the points
     shared = [task.rows is None and not gram.given for task in tasks]  # rows kept for all in turn
-    small = {i for i, task in enumerate(tasks) if linear or (task.n <= 2 * FEW.points_held and not shared[i])}
+    small = {i for i, task in enumerate(tasks) if linear or (task.n <= 2 * LARGEST.points_held and not shared[i])}
     if linear:
         busy = gram.design.work > AT_A_TIME.entries_for_a_thread
     else:

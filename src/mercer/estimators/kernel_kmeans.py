@@ -14,13 +14,13 @@ from ..arithmetic import DefaultArithmetic
 from ..columns import pieces
 from ..features.base import double
 from ..features.leading import leading
+from ..hints import TellsWhere
 from ..kernels import Gaussian, Kernel
 from ..kernels import kernel as as_kernel
 from ..kernels.points import Domain, count, objects
 from ..params import RebuildsParameters, random_generator, require_integer
 from ..types import Array, Index, Points
 from .checks import sample_weights
-from .hints import TellsWhere
 from .kernel_pca import square_matrix
 
 
@@ -143,11 +143,11 @@ class KernelKMeans(ClusterMixin, TellsWhere, RebuildsParameters, DefaultArithmet
         u = roots / np.linalg.norm(roots)
         total = float(np.trace(A))
         around = total - float(u @ A @ u)
-        few = int(self.n_clusters) - 1
-        if few == 0:
+        wanted = int(self.n_clusters) - 1
+        if wanted == 0:
             self.lower_bound_ = max(around - ROUNDING.of_a_sum * total, 0.0)
             return np.zeros((len(A), 1))
-        values, vectors, residuals = leading(A, few, u)
+        values, vectors, residuals = leading(A, wanted, u)
         most = float(np.sum(np.maximum(values, 0.0) + residuals))
         self.lower_bound_ = max(around - most - ROUNDING.of_a_sum * total, 0.0)
         scaled = vectors * np.sqrt(np.maximum(values, 0.0))

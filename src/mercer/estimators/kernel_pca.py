@@ -17,13 +17,12 @@ from ..params import require_integer
 from ..solvers.ridge.linear_system import TIGHT
 from ..types import Array, Points
 from .checks import BOTH, POSITIVE, require_settings
-from .hints import TellsWhere
 from .ridge import KernelRidge
 
 _ROUNDING = float(np.finfo(np.float64).eps)
 
 
-class KernelPCA(TellsWhere, KernelMap):
+class KernelPCA(KernelMap):
     """The directions in feature space along which the points vary most, around their mean.
 
     K - 1K - K1 + 1K1 = U diag(lambda) U' with 1 the matrix of 1/n; the j-th component of x is

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, clone
 
 from ..amounts import AT_A_TIME, TOLERANCE
 from ..gram import Gram, LinearGram
+from ..hints import NO_PROBABILITIES, Absent
 from ..kernels import Kernel, Linear
 from ..kernels.points import Domain
 from ..limits import ctrl_c_held
@@ -35,7 +36,6 @@ from .checks import (
     validated,
     weights_with_classes,
 )
-from .hints import NO_PROBABILITIES, Absent
 from .machine import Machine
 from .tasks import Training
 
@@ -114,7 +114,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     _parsers: ClassVar[dict[str, Any]] = {"solver": as_solver}
     _targets: ClassVar[str] = "labels"
-    _looks: ClassVar[bool] = True
+    _gram_finds_nan: ClassVar[bool] = True
     _own_w: ClassVar[bool] = True
     _in_features: ClassVar[bool] = True
     _settings: ClassVar[Settings] = LIMITS | {
@@ -206,9 +206,7 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
 
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         self.classes_, group = classes_of(self, y)
-        if self.class_weight is not None:
-            weight = weights_with_classes(self, self.classes_, group, weight)
-        C = self.C * weight
+        C = self.C * weights_with_classes(self, self.classes_, group, weight)
 
         def task(c: int, name: str) -> Task:
             return Task(np.where(group == c, 1.0, -1.0), _LOSSES[self.loss], C, self.bias is True, name=name)

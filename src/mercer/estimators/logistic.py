@@ -161,9 +161,7 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
     def _plan(self, y: Any, weight: Array) -> tuple[Any, Index, list[Task]]:
         self.classes_, group = classes_of(self, y)
         k = self.classes_.size
-        if self.class_weight is not None:
-            weight = weights_with_classes(self, self.classes_, group, weight)
-        C = self.C * weight
+        C = self.C * weights_with_classes(self, self.classes_, group, weight)
 
         def task(c: int, name: str) -> Task:
             return Task(np.where(group == c, 1.0, -1.0), Logistic(), C, bool(self.bias), name=name)
@@ -181,4 +179,4 @@ class KernelLogistic(ClassifierMixin, Machine):  # type: ignore[misc]
             return LinearGram(training.points, constant)
         at_once = min(len(training.tasks), thread_count())
         ahead = len(training.tasks) * held_step(count(training.points))
-        return gram_of(training.kernel, training.points, self.memory, parts=2 + at_once, ahead=ahead)
+        return gram_of(training.kernel, training.points, self.memory, shares=2 + at_once, ahead=ahead)

@@ -18,6 +18,7 @@ from ..arithmetic import DefaultArithmetic
 from ..columns import sums_between
 from ..gram import Gram, PointsGram, unformed
 from ..gram.linear import constant_beside_linear
+from ..hints import TellsWhere
 from ..kernels import Kernel, Linear, Polynomial
 from ..kernels import kernel as as_kernel
 from ..kernels.pairwise import linear_scores, linear_weights
@@ -54,7 +55,6 @@ from .checks import (
 from .expanded import SOLVER, Expanded, better, expanded_points, worth_another
 from .fitting import fit_machines, training_gram
 from .functions import Functions, functions_of
-from .hints import TellsWhere
 from .multiclass import join
 from .predicted import as_predicted
 from .proofs import in_rows_of_the_user, with_proof
@@ -82,7 +82,7 @@ class Machine(
     _in_features: ClassVar[bool] = False  # whether a linear kernel means features: then nobody looks for equal points
     _settings: ClassVar[Settings] = LIMITS
     _ridge: ClassVar[bool] = False  # whether its solvers are those of ridge regression
-    _looks: ClassVar[bool] = False  # whether its Gram matrix looks for NaN and infinity: once is enough
+    _gram_finds_nan: ClassVar[bool] = False  # whether its Gram matrix looks for NaN and infinity: once is enough
     kernel: Any
     solver: Any
     tol: float
@@ -95,7 +95,7 @@ class Machine(
     certificate_: Certificate
     _coef: Array | None  # w of each problem, as rows, where the kernel is linear
     _single: bool = False  # whether float32 kernel values are precise enough for predictions
-    _expanded: Expanded | None = None  # f as predictions need it, where a polynomial kernel takes its digits
+    _expanded: Expanded | None = None  # f as predictions need it, where values of a polynomial kernel lose digits
 
     @with_callbacks
     def fit(self: _Own, X: Points, y: Any = None, sample_weight: Any = None, checkpoint: Any = None) -> _Own:
@@ -252,7 +252,7 @@ class Machine(
             require_here(self, X)
         checks = CHECKS.get(kernel.domain)
         if checks is not None:
-            checks = checks | {"reset": reset, "ensure_all_finite": not self._looks}
+            checks = checks | {"reset": reset, "ensure_all_finite": not self._gram_finds_nan}
             if self._targets == "none":
                 return validated(self, X, **checks), None
             X, y = validated(self, X, y, y_numeric=self._targets == "numbers", **checks)

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ..arithmetic import DefaultArithmetic
+from ..hints import TellsWhere
 from ..kernels import Kernel
 from ..kernels.points import take
 from ..limits import Deadline
@@ -74,7 +75,7 @@ def weighted_rows(sample_weight: Any, n: int) -> Seen:
     return Seen(rows, weight[rows], n)
 
 
-class Online(Keeps, Described, DefaultArithmetic):
+class Online(Keeps, Described, DefaultArithmetic, TellsWhere):
     """A classifier that learns from its mistakes, a machine for two classes, or for each class against the rest."""
 
     classes_: Array
@@ -189,17 +190,17 @@ class Online(Keeps, Described, DefaultArithmetic):
 
 
 def confirmed(
-    status: Status | None, proof: Inseparable | None, square: float, size: float, nothing: bool
+    status: Status | None, proof: Inseparable | None, square: float, size: float, zeros: bool
 ) -> tuple[Status | None, Inseparable | None]:
     """The proof with its squared distance as it was computed anew; none, where it was rounding.
 
     `size` is the largest |phi(x_i)| of the points in it: where that is too small for products to be told from zero,
-    nothing is proved, unless these points are `nothing`, zeros indeed.
+    nothing is proved, unless these points are `zeros` indeed.
     """
     if proof is None:
         return status, None
     proof = replace(proof, distance=float(np.sqrt(max(square, 0.0))), bound=INSEPARABLE * size)
-    proved = proof.distance <= proof.bound and (nothing or size >= LEAST_SIZE)
+    proved = proof.distance <= proof.bound and (zeros or size >= LEAST_SIZE)
     return (status, proof) if proved else (Status.STALLED, None)
 
 

@@ -37,7 +37,7 @@ class Perceptron(CallbackSupportMixin, Online, LinearClassifierMixin, BaseEstima
     Parameters
     ----------
     eta : float, default=1.0
-        The length of a step, > 0; without a start other than 0 it only scales w.
+        The length of a step, > 0; since w begins at 0, it only scales w.
     max_epochs : int, default=1000
         Passes, at most.
     bias : bool, default=False

@@ -26,7 +26,7 @@ from .tasks import Training
 
 _SAMPLE = AT_A_TIME.sampled_rows  # Float32 values are tried on so many rows,
 _LEAST = 16  # of which each problem has at least so many.
-_FEW = _SAMPLE  # Float64 values of so few support vectors cost little; few of float32 are not computed as many are.
+_MOST_IN_DOUBLE = _SAMPLE  # Float64 values of no more support vectors cost little, and float32 ones would save nothing.
 _SHARE = A_DIGIT  # The part of the tolerance that their rounding may take, where the gap leaves it.
 
 
@@ -39,7 +39,7 @@ def as_predicted(machine: Any, training: Training, solutions: list[Solution], mo
     if machine._coef is not None and not lost:
         return _linear(machine, points, tasks, solutions) if moved or not machine._own_w else solutions
     machine._single = False
-    few = len(machine.support_) <= _FEW or common_dtype(points, machine.support_vectors_) != np.float32
+    few = len(machine.support_) <= _MOST_IN_DOUBLE or common_dtype(points, machine.support_vectors_) != np.float32
     if lost or few or machine._expanded is not None:
         return solutions
     if len(tasks) > _SAMPLE:  # rows of each, with scores of all: to try float32 values would take more than they save
@@ -71,8 +71,8 @@ def linear_as_predicted(
         f = scores[:, number] if task.rows is None else scores[task.rows, number]
         w, b = machine._coef[number], float(machine.intercept_[number])
         primal = objective(task, float(w @ w), f, b)
-        nothing = certificate.primal == certificate.dual == 0.0 and abs(primal) <= _rounding_of_zero(machine, number)
-        found.append(certificate if nothing else _with_primal(certificate, primal))
+        at_zero = certificate.primal == certificate.dual == 0.0 and abs(primal) <= _rounding_of_zero(machine, number)
+        found.append(certificate if at_zero else _with_primal(certificate, primal))
     return found
 
 

@@ -17,9 +17,10 @@ from .tasks import Training
 def told(
     proof: Inseparable, y: Array, rows: Index, n: int, kernel: Kernel, points: Points, at: Index | None = None
 ) -> Inseparable:
-    """The same for all n rows of X, the points of the proof, of classes y, being some of its `rows`.
+    """The proof for all n rows of X; its points, of classes y, are these `rows` of X.
 
-    With the linear kernel also where they meet; they stand `at` these places among the points (None: they are all).
+    With the linear kernel it also holds the sums by which the classes meet. Its points stand `at` these places among
+    the `points` (None: it has all of them).
     """
     weights, sides = np.zeros(n), np.zeros(n)
     weights[rows], sides[rows] = proof.weights, y
@@ -30,8 +31,9 @@ def told(
 def sums_of(weights: Array, y: Array, points: Points, at: Index | None = None) -> Array:
     """sum_i weights_i x_i over each class."""
     used = np.flatnonzero(weights)
-    few, parts = take(points, used if at is None else at[used]), weights[used] * (y[used] == np.array([[1.0], [-1.0]]))
-    return np.asarray((few.T @ parts.T).T, np.float64)
+    X = take(points, used if at is None else at[used])
+    by_class = weights[used] * (y[used] == np.array([[1.0], [-1.0]]))
+    return np.asarray((X.T @ by_class.T).T, np.float64)
 
 
 def with_proof(solution: Solution, task: Task, training: Training) -> Solution:

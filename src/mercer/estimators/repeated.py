@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..amounts import AT_A_TIME, FEW, ROUNDING, SHARE
+from ..amounts import AT_A_TIME, LARGEST, ROUNDING, SHARE
 from ..columns import pieces
 from ..kernels.points import Domain, count, is_sparse, nbytes, take
 from ..losses import EpsilonInsensitive, Hinge, OneClass
 from ..memory import parse_bytes
+from ..parallel import for_each, thread_count
 from ..problem import Task
 from ..solution import Solution
 from ..types import Array, Index, Points
@@ -25,7 +26,7 @@ from .checks import LEFT
 
 _LARGEST = int(np.iinfo(np.uint64).max)
 _LINEAR = (Hinge, EpsilonInsensitive, OneClass)  # between bounds of -C, 0 and C
-_FEWEST = 2 * FEW.working_set  # Of fewer points there is little to gain.
+_FEWEST = 2 * LARGEST.working_set  # Of fewer points there is little to gain.
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +114,11 @@ def numbers_of(X: Points, y: Array) -> Array:
         total = np.concatenate([[np.uint64(0)], np.cumsum(X.data.view(kind) * factors[X.indices], dtype=np.uint64)])
         out += np.diff(total[X.indptr])
         return out
-    for strip in pieces(len(X), AT_A_TIME.rows):
-        out[strip] += (np.ascontiguousarray(X[strip]).view(kind) * factors[:-1]).sum(axis=1, dtype=np.uint64)
+
+    def task(strip: slice) -> None:
+        out[strip] += np.einsum("ij,j->i", np.ascontiguousarray(X[strip]).view(kind), factors[:-1])
+
+    for_each(pieces(len(X), AT_A_TIME.rows), task, thread_count())
     return out
 
 

@@ -385,7 +385,7 @@ class _Training:
     centre: Array | None = None
     """What was taken from the points, where those of a linear machine are far from the origin."""
     problems: ClassVar[int] = 1
-    """All targets are one."""
+    """All targets are one problem."""
 
 
 def _numbers(y: Any) -> Any:

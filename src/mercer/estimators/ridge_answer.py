@@ -1,4 +1,6 @@
-"""What follows from the answer of ridge regression: leave-one-out residuals, deviations, a look at the full problem."""
+"""What follows from the answer of ridge regression: leave-one-out residuals, deviations, how far it is from the full
+problem.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,7 @@ def _of_weights(ridge: Ridge, best: Weights, solutions: list[Solution]) -> Ridge
     problem, landmarks = best.problem, best.problem.features.landmarks
     residuals = left_out = None
     with suppress(*STOPPED):
-        if landmarks is not None and solutions[0].certificate.converged and _time_to_look(problem):
+        if landmarks is not None and solutions[0].certificate.converged and _time_for_a_sample(problem):
             known = _full_residuals(problem, best)
             both: Any = zip(solutions, known.tolist(), strict=True)
             solutions = [replace(s, certificate=replace(s.certificate, full_residual=r)) for s, r in both]
@@ -89,7 +91,7 @@ def _last(problem: FeatureProblem, size: int) -> DataPiece:
     return problem.drawn.rows(np.arange(max(0, n - size), n))
 
 
-def _time_to_look(problem: FeatureProblem) -> bool:
+def _time_for_a_sample(problem: FeatureProblem) -> bool:
     """Whether the equations of the full problem can be looked at in a small part of the time that is left."""
     if not deadline().limited:
         return True

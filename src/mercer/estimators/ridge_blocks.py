@@ -27,11 +27,11 @@ from ..solvers.ridge import Ridge
 from ..solvers.ridge.row_sums import DataPiece, Moments, RowsOfFeatures, Stream, Sums, moments, sums
 from ..types import Array, Points
 
-_SAD = f"Blocks were lost {ROUNDS.again} times in one pass: the workers do not live long enough."
+_LOST_AGAIN = f"Blocks were lost {ROUNDS.again} times in one pass: the workers do not live long enough."
 
 
 class SpreadRows:
-    """Pieces of training data, in the place of chunks: points that are elsewhere, with targets and weights of here."""
+    """Training data in place of chunks: points that are spread over blocks, and targets and weights that are here."""
 
     def __init__(self, points: SpreadPoints, y: Array, weight: Array) -> None:
         self.points, self.several = points, y.ndim == 2
@@ -79,7 +79,7 @@ class SpreadRows:
             if not lost:
                 return found
             self._pass(sums_of_rows, told, lost)
-        raise WorkersLostError(_SAD)
+        raise WorkersLostError(_LOST_AGAIN)
 
     def moments(self, features: RowsOfFeatures, centre: Array, L: Array | None) -> Iterator[Moments]:
         """The normal equations: the sum of those of all blocks."""
@@ -104,7 +104,7 @@ class SpreadRows:
             parts = {number: self.points.parts[number] for number in missing}
             told_anew = {b: self._told(part) for b, part in parts.items()}
             self.engine.ask(hold, told_anew)
-        raise WorkersLostError(_SAD)
+        raise WorkersLostError(_LOST_AGAIN)
 
     def _told(self, part: Share) -> tuple[str, Rows, Array, Brief]:
         return self.name, in_brief(part.rows), self.T[part.places], Brief.of(self.weight[part.places])

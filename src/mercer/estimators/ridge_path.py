@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..amounts import AT_A_TIME, FEW
+from ..amounts import AT_A_TIME, LARGEST
 from ..columns import BLOCK, pieces
 from ..gram import DenseGram
 from ..kernels import Precomputed
@@ -102,7 +102,7 @@ def path_of(ridge: Ridge, solver: RidgeSolver, alphas: Array) -> RidgePath:
             m = problem.features.size
             _require_time(Work(flops=n * m * m + _EIGEN_FACTORS * factor_work(m)), ridge)
             return low_rank_path(problem, alphas, f"one eigendecomposition of Z'Z, {m} features")
-        small = n <= FEW.points_held and LANDMARK_BYTES * n * n <= ridge.budget
+        small = n <= LARGEST.points_held and LANDMARK_BYTES * n * n <= ridge.budget
         if ridge.arrays is not None and not isinstance(solver, NystromCG) and (small or kernel.domain is Domain.VALUES):
             X, T, weight = ridge.arrays
             _require_time(Work(n * n, _EIGEN_FACTORS * factor_work(n)), ridge)

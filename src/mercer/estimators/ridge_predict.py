@@ -26,7 +26,7 @@ from .ridge_spread import FactorSpread, some_rows
 
 
 class RidgePredictions(Machine):
-    """From coefficients, or weights of features, and what the fit has left of its equations."""
+    """Predictions from coefficients or weights of features; variances from the factors that the fit has left."""
 
     alpha_: float
     amplitude_: Any
@@ -111,7 +111,7 @@ class RidgePredictions(Machine):
         return np.asarray(sums.reshape(-1, *self.dual_coef_.shape[1:]) + self.intercept_)
 
     def _spread(self) -> Any:
-        """Whoever knows the variance; where the fit left no factor that is precise enough, it is made now, and kept."""
+        """What knows the variance; where the fit left no factor that is precise enough, it is made now, and kept."""
         if self._spread_ is None:
             if self.has_landmarks_:
                 raise ValueError("Deviations and intervals need a fit that was not stopped before its first round.")
@@ -139,9 +139,9 @@ class RidgePredictions(Machine):
         beta = self.dual_coef_.reshape(count(self.X_fit_), -1)[rows]
         if isinstance(spread, FactorSpread):
             return left_out_by_factor(spread, beta)
-        few = drawn(rows.size)
-        points, r = self._around(take(self.X_fit_, rows[few])), r[few]
-        return left_out_by_features(spread, points, r[:, None] * beta[few], self.alpha_ / r)
+        some = drawn(rows.size)
+        points, r = self._around(take(self.X_fit_, rows[some])), r[some]
+        return left_out_by_features(spread, points, r[:, None] * beta[some], self.alpha_ / r)
 
     def _some(self, X: Points, spread: Any, width: int = 0) -> list[slice]:
         """Rows of X, so many at a time that what is computed of them takes little of the memory."""

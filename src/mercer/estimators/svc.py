@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 
 from ..amounts import TOLERANCE
 from ..columns import votes_between
+from ..hints import NO_PROBABILITIES, Absent
 from ..kernels import Gaussian
 from ..kernels.points import Domain, count
 from ..losses import HardMargin, Hinge
@@ -28,7 +29,6 @@ from .checks import (
     weights_with_classes,
 )
 from .contributions import Contributions, contributions
-from .hints import NO_PROBABILITIES, Absent
 from .machine import Machine
 from .multiclass import apart, cast, class_slices, decision, pack, paired, pairs, unpack
 
@@ -197,9 +197,7 @@ class SVC(ClassifierMixin, Machine):  # type: ignore[misc]
         k, bias = self.classes_.size, bool(self.bias)
         hard = float("inf") == self.C
         loss = HardMargin() if hard else Hinge()
-        if self.class_weight is not None and not hard:
-            weight = weights_with_classes(self, self.classes_, group, weight)
-        C = np.ones(weight.size) if hard else self.C * weight
+        C = np.ones(weight.size) if hard else self.C * weights_with_classes(self, self.classes_, group, weight)
         if k == 2:
             return None, group, [Task(np.where(group == 1, 1.0, -1.0), loss, C, bias)]
 

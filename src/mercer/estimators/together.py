@@ -1,5 +1,5 @@
-"""Small problems on the points of one matrix, many in one native call: a thousand pairs of classes cost what they
-compute.
+"""Small problems on the points of one matrix, many in one native call: a thousand pairs of classes cost no more than
+their arithmetic.
 
 Each is settled from beta = 0 by pair descent (SMO), and certified in float64. What is not within the tolerance then is
 left to `solve`.
@@ -54,7 +54,7 @@ def settle(
     loss = tasks[0].loss
     small = [number for number, task in enumerate(tasks) if task.n <= WHOLE]
     quadratic = loss.quadratic and not isinstance(loss, HardMargin)
-    if not small or not quadratic or not gram.kernel.known_definite():  # `solve` looks at who is in doubt, in time
+    if not small or not quadratic or not gram.kernel.known_definite():  # `solve` looks into doubts, within the time
         return
     require_in_range(np.concatenate([tasks[number].C for number in small]), gram.diag())
     piece = (np.cumsum([tasks[number].n ** 2 for number in small]) // AT_A_TIME.entries_for_a_thread).tolist()
@@ -122,8 +122,8 @@ def settled(call: Call, problems: Lot, how: Aim, shares: bool = True) -> list[Se
         certificate = certified(own, Stated(end - start, bias, mass), b, share[start:end] if shares else _NONE)
         if certificate.dual > certificate.primal:
             at = slice(start, end)
-            nothing = float((C[at] * loss.value(y[at], np.zeros(end - start))).sum())
-            certificate = rounded(certificate, nothing)
+            loss_at_zero = float((C[at] * loss.value(y[at], np.zeros(end - start))).sum())
+            certificate = rounded(certificate, loss_at_zero)
         found.append(Settled(beta[start:end], b, certificate, steps))
         start = end
     return found
@@ -143,7 +143,9 @@ def certified(sums: Sequence[float], facts: Stated, b: float, share: Array) -> C
     return Certificate(primal, dual, 0.0, violation, feasibility, Status.CONVERGED, share)
 
 
-def rounded(certificate: Certificate, nothing: float) -> Certificate:
-    """A dual above the primal can only be rounding; `nothing` is the loss of f = 0."""
+def rounded(certificate: Certificate, loss_at_zero: float) -> Certificate:
+    """A dual above the primal can only be rounding; `loss_at_zero` is the loss of f = 0."""
     primal, dual = certificate.primal, certificate.dual
-    return replace(certificate, dual=primal, rounding=excess(primal, dual, nothing)) if dual > primal else certificate
+    return (
+        replace(certificate, dual=primal, rounding=excess(primal, dual, loss_at_zero)) if dual > primal else certificate
+    )

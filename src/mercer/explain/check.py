@@ -93,10 +93,10 @@ def check(solution: Solution) -> Report:
     found = marks(solution)
     failures = tuple(step for step, mark in zip(solution.steps(), found, strict=True) if mark is False)
     checked = sum(1 for mark in found if mark is not None)
-    return Report(checked, len(found) - checked, failures, tuple(_elsewhere(solution)))
+    return Report(checked, len(found) - checked, failures, tuple(_beside_the_steps(solution)))
 
 
-def _elsewhere(solution: Solution) -> Iterator[str]:
+def _beside_the_steps(solution: Solution) -> Iterator[str]:
     """What is wrong beside the steps."""
     if solution.problem is None:
         return

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arithmetic import DefaultArithmetic
+from ..hints import TellsWhere
 from ..kernels import FromFeatures, Kernel, kernel
 from ..kernels.points import Domain, copied, count, is_sparse, objects
 from ..params import RebuildsParameters
@@ -20,6 +21,7 @@ _ROWS = 2000  # that are mapped at a time: what comes in between stays in cache
 
 
 class FeatureMap(
+    TellsWhere,
     RebuildsParameters,
     DefaultArithmetic,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]

@@ -27,7 +27,7 @@ _MOST = 0.1  # of the eigenvectors: for more than that, LAPACK is as fast
 _REACH, _ROOM = 8, 200  # columns for each that is wanted, and in addition, until LAPACK takes over
 _ROWS = 64  # of K at a time, in cache
 _STRIP, _STRIPS = 256, 16  # rows for a thread, or more, so that there are hardly more strips
-_AGAIN = 1.15  # times as many columns as at the last look, at the next one
+_AGAIN = 1.15  # times as many columns as at the last test, at the next one
 
 
 class Spectrum(NamedTuple):
@@ -106,7 +106,7 @@ def _lanczos(K: Array, wanted: int, u: Array, tol: float) -> Spectrum | None:
     V = np.empty((n, most + width), order="F")
     H = np.zeros((most, most))
     V[:, :width], _ = qr(_apart_from(u, np.random.default_rng(0).normal(size=(n, width))), mode="economic")
-    look = wanted + 2 * width
+    next_test = wanted + 2 * width
     for start in range(0, most, width):
         stop = start + width
         W = _product(K, V[:, start:stop])
@@ -119,9 +119,9 @@ def _lanczos(K: Array, wanted: int, u: Array, tol: float) -> Spectrum | None:
             W, T = qr(W, mode="economic", check_finite=False)
             R = T @ R
         V[:, stop : stop + width] = W
-        if stop < look:
+        if stop < next_test:
             continue
-        look = int(_AGAIN * stop)
+        next_test = int(_AGAIN * stop)
         values, Y = dense_eigh(H[:stop, :stop], lower=False, subset_by_index=(stop - wanted, stop - 1))
         residuals = np.linalg.norm(R @ Y[start:stop], axis=0)
         if residuals.max() <= tol * max(abs(values[-1]), abs(values[0])):

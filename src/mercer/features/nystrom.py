@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -49,6 +50,8 @@ class Nystrom(KernelMap):
     """
 
     exact: ClassVar[bool] = False
+
+    _other_names: ClassVar[Mapping[str, str]] = {"n_components": "it is landmarks=100"}
 
     def __init__(
         self,

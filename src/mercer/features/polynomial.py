@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import comb
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
@@ -42,6 +43,12 @@ class PolynomialMap(FeatureMap):
     feature_names_in_ : ndarray of str
         Their names, where the data had any.
     """
+
+    _other_names: ClassVar[Mapping[str, str]] = {
+        "n_components": 'there is a feature for each monomial; for fewer, take Nystrom("poly", landmarks=100)',
+        "interaction_only": "the kernel needs all monomials, so leave it out",
+        "include_bias": "coef0=0 leaves the constant out, with all lower degrees",
+    }
 
     def __init__(self, degree: int = 2, gamma: float = 1.0, coef0: float = 1.0) -> None:
         self.degree = degree

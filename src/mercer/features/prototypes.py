@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_array
@@ -35,6 +36,8 @@ class PrototypeMap(FeatureMap):
     feature_names_in_ : ndarray of str
         Their names, where the data had any.
     """
+
+    _other_names: ClassVar[Mapping[str, str]] = {"n_components": "it is prototypes=10"}
 
     def __init__(self, prototypes: Any = 10, gamma: float = 1.0, random_state: Any = None) -> None:
         self.prototypes = prototypes

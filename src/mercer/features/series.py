@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import comb
 from typing import Any, ClassVar
 
@@ -45,6 +46,11 @@ class GaussianSeries(FeatureMap):
     """
 
     exact: ClassVar[bool] = False
+
+    _other_names: ClassVar[Mapping[str, str]] = {
+        "n_components": "it is degree=4: there is a feature for each monomial up to that degree",
+        "gamma": "it is sigma, with gamma = 1 / (2 sigma^2)",
+    }
 
     def __init__(self, degree: int = 4, sigma: float = 1.0) -> None:
         self.degree = degree

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core.core import CHOICE
-from ..amounts import FEW
+from ..amounts import LARGEST
 from ..columns import Columns, GivenColumns, block_between, padded, pieces, square_of
 from ..kernels import Kernel, Precomputed
 from ..kernels.pairwise import dense
@@ -182,7 +182,7 @@ class DensePart(Part):
     def _own(self) -> Array:
         """The matrix of these points; padded for solvers, where it is small."""
         n, K = self.n, self.whole.matrix
-        out = np.zeros((padded(n) if n <= FEW.points_kept else n,) * 2, K.dtype)
+        out = np.zeros((padded(n) if n <= LARGEST.points_kept else n,) * 2, K.dtype)
         core.gather(K, self.index, self.index, K[:0], out)
         return out
 
@@ -212,7 +212,7 @@ def _product(K: Array, v: Array, rows: Any) -> Array:
 def _given(matrix: Array) -> GivenColumns:
     """A matrix as a store that is full; padded for solvers, where it is small."""
     n = len(matrix)
-    if n > FEW.points_kept:
+    if n > LARGEST.points_kept:
         return GivenColumns(np.ascontiguousarray(matrix), n)
     K = np.zeros((padded(n),) * 2, matrix.dtype)
     K[:n, :n] = matrix

@@ -20,9 +20,9 @@ from ..types import Array, Index
 
 core = CHOICE.functions
 _WORTH_A_THREAD = 600_000  # entries; with fewer, more time goes into waking it up than into the work
-_SPARSE = 3  # times as long takes an entry of a sparse row
-_SQUARES = 12  # entries of a sum of squares are added in the time of one that is read
-_WORTH_TWO_COLUMNS = 200_000  # the same, for products with several vectors
+_SPARSE = 3  # An entry of a sparse row takes so many times as long as a dense one.
+_SQUARES = 12  # So many entries of a sum of squares are added in the time in which one is read.
+_WORTH_TWO_COLUMNS = 200_000  # entries; with fewer, products with several vectors are made by one thread
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,7 +71,7 @@ class Gram(ABC):
     """Kernel values that were computed by what it has made ready."""
 
     afar: bool = False
-    """Whether the points are elsewhere, and all that is computed of them too."""
+    """Whether the points are spread over blocks, and all that is computed of them too."""
 
     room: int = 160_000_000
     """Bytes that a solver may take for blocks of its own,"""
@@ -213,20 +213,20 @@ class Part(Gram):
 
 
 def gram_of(
-    kernel: Kernel | str, X: Points, memory: int | float | str = "2GB", parts: int = 1, ahead: float = 0.0
+    kernel: Kernel | str, X: Points, memory: int | float | str = "2GB", shares: int = 1, ahead: float = 0.0
 ) -> Gram:
     """The Gram matrix of the kernel on X, in the form that suits the kernel, n and the memory; `.reason` says why.
 
     Low rank, where the kernel has explicit features, fewer than the points; dense, where it fits in the memory; by
     rows, on demand, where it does not. Parameters such as "scale" are resolved on X. The matrix may take one of so many
-    equal `parts` of the memory. Where there is a limit of time, all values are computed only if there is time, too, for
-    as many multiplications as are `ahead` until they serve for anything.
+    equal `shares` of the memory. Where there is a limit of time, all values are computed only if there is time, too,
+    for as many multiplications as are `ahead` until they serve for anything.
     """
     from .dense import DenseGram
     from .lowrank import LowRankGram
     from .points import PointsGram
 
-    budget = parse_bytes(memory) // parts
+    budget = parse_bytes(memory) // shares
     kernel = as_kernel(kernel).resolve(X)
     X = admit(X, kernel.domain)
     kernel.check(X, "X")
@@ -242,7 +242,7 @@ def gram_of(
     need = f"{format_bytes(size)}, and {format_bytes(scratch)} to work in, of {format_bytes(budget)}"
     if size + scratch <= budget:
         return DenseGram.compute(kernel, X, reason=f"dense: {need}", ahead=ahead)
-    return PointsGram(kernel, X, budget, reason=f"by rows: dense would need {need}", parts=parts)
+    return PointsGram(kernel, X, budget, reason=f"by rows: dense would need {need}", shares=shares)
 
 
 def _features_that_fit(kernel: Kernel, X: Points, budget: int) -> int | None:

@@ -58,8 +58,8 @@ class PointsGram(_ByColumns):
         Why this form was chosen.
     dtype : dtype, default=None
         float32 or float64; None: that of the points.
-    parts : int, default=1
-        Of how many equal parts the budget is one.
+    shares : int, default=1
+        The budget is one of so many equal shares of the memory.
     """
 
     n = 0
@@ -74,9 +74,9 @@ class PointsGram(_ByColumns):
         budget: int | float | str,
         reason: str = "by rows: asked for",
         dtype: Any = None,
-        parts: int = 1,
+        shares: int = 1,
     ) -> None:
-        self.kernel, self.reason, self.parts = kernel, reason, parts
+        self.kernel, self.reason, self.shares = kernel, reason, shares
         self.budget: int = parse_bytes(budget)
         kernel.check(X, "X")
         self.points, self.n, self.dtype = X, count(X), np.dtype(dtype or common_dtype(X))
@@ -84,8 +84,8 @@ class PointsGram(_ByColumns):
         least = books + _LEAST_ROWS * row
         if self.budget < least:
             raise BudgetError(
-                f"A memory budget of {format_bytes(parts * self.budget)} is too small for rows of {self.n} values: "
-                f"at least {format_bytes(parts * least)} is needed."
+                f"A memory budget of {format_bytes(shares * self.budget)} is too small for rows of {self.n} values: "
+                f"at least {format_bytes(shares * least)} is needed."
             )
         self.room = int(min(Gram.room, _BLOCKS * self.budget))
         self.scratch = int(min(SCRATCH, _BLOCKS * self.budget))
@@ -94,7 +94,7 @@ class PointsGram(_ByColumns):
         self._lock = threading.Lock()  # several machines may share the rows that are kept
 
     def __reduce__(self) -> Any:
-        return type(self), (self.kernel, self.points, self.budget, self.reason, self.dtype, self.parts)
+        return type(self), (self.kernel, self.points, self.budget, self.reason, self.dtype, self.shares)
 
     def columns(self, dtype: Any) -> Columns:
         """See Gram.columns; made ready once."""
@@ -161,7 +161,7 @@ class PointsGram(_ByColumns):
     def astype(self, dtype: Any) -> PointsGram:
         if self.dtype == dtype:
             return self
-        return PointsGram(self.kernel, self.points, self.budget, self.reason, dtype, self.parts)
+        return PointsGram(self.kernel, self.points, self.budget, self.reason, dtype, self.shares)
 
     def subset(self, index: Any) -> PointsPart:
         return PointsPart(self, as_index(index, self.n))

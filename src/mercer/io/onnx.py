@@ -119,7 +119,7 @@ def _columns(machine: Any) -> Array:
 
 
 def _votes(ops: Operators, scores: Any, k: int) -> Any:
-    """`multiclass.votes`: the pairs that each class wins, and less than 1/3 for by how much."""
+    """As `multiclass.cast` and `decision`: the pairs that each class wins, and less than 1/3 for by how much."""
     first, second = (np.eye(k)[[pair[side] for pair in pairs(k)]] for side in (0, 1))
     lost = ops.Cast(ops.Less(scores, np.zeros(1)), to=DOUBLE)
     won = ops.Add(ops.MatMul(lost, second - first), first.sum(axis=0))

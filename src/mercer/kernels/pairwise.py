@@ -14,7 +14,7 @@ from ..parallel import for_each, thread_count
 from ..types import Array, Points
 from .points import COORDINATES, is_sparse, overflow_checked_later, require_no_overflow, squared_norms
 
-_DENSE_GAIN = 50  # a multiplication of dense float32 products is so much faster than one of sparse products
+_DENSE_GAIN = 50  # A multiplication of dense float32 points is so many times as fast as one of sparse points.
 _FLOAT64_AT_A_TIME = 250_000  # entries of points that a thread copies
 _WORTH_THREADS = 1_000_000  # entries
 _PARTS = 4  # of a sum over rows, whatever the number of threads
@@ -45,7 +45,7 @@ def dot(A: Points, B: Points, out: Array) -> None:
 
 def linear_scores(X: Points, W: Array) -> Array:
     """<w, x> of each point, as rows, and each row w of W, in float64; only some rows of X are copied at a time."""
-    if hasattr(X, "dots"):  # points that are elsewhere
+    if hasattr(X, "dots"):  # points that are spread over blocks
         return np.asarray(X.dots(W))
     out = np.empty((X.shape[0], len(W)))
 

@@ -30,16 +30,16 @@ class Logistic(Loss):
     smooth: ClassVar[bool] = True
 
     def value(self, y: Array, u: Array) -> Array:
-        return _looked(y * u)[0]
+        return _evaluated(y * u)[0]
 
     def slope(self, y: Array, u: Array) -> Array:
-        return np.asarray(-y * _looked(y * u)[1])
+        return np.asarray(-y * _evaluated(y * u)[1])
 
     def curvature(self, y: Array, u: Array) -> Array:
-        return _looked(y * u)[2]
+        return _evaluated(y * u)[2]
 
     def model(self, y: Array, u: Array) -> tuple[Array, Array, Array]:
-        value, other, curvature = _looked(y * u)
+        value, other, curvature = _evaluated(y * u)
         return value, -y * other, curvature
 
     def slope_along(self, y: Array, C: Array, u: Array, du: Array, part: float) -> float:
@@ -77,7 +77,7 @@ class Logistic(Loss):
         return None
 
 
-def _looked(margin: Array) -> tuple[Array, Array, Array]:
+def _evaluated(margin: Array) -> tuple[Array, Array, Array]:
     """The loss, the probability 1 / (1 + exp(margin)) of the other label, and the curvature."""
     margin = np.ascontiguousarray(margin, np.float64)
     loss, other, curvature = (np.empty_like(margin) for _ in range(3))

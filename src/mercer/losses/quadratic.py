@@ -16,7 +16,7 @@ from ..params import require_number
 from ..types import Array
 from .base import Loss, finite_interval
 
-_FEW = 2_000  # points; to sort so many takes no time
+_SORTED = 2_000  # points; to sort no more takes no time
 _PIECES = 500
 _ROUNDING = 1e-9
 
@@ -150,7 +150,7 @@ def crossing(at: Array, jump: Array, slope: float) -> tuple[float, float]:
     """
     level, slack, before = -slope, 1e-12 * float(jump.sum()), 0.0
     start, width = float(at.min()), float(np.ptp(at))
-    if at.size > _FEW and 0.0 < width < np.inf:
+    if at.size > _SORTED and 0.0 < width < np.inf:
         piece = np.minimum((at - start) * (_PIECES / width), _PIECES - 1).astype(np.intp)
         sums = np.cumsum(np.bincount(piece, jump, _PIECES))
         first = min(int(np.searchsorted(sums, level - slack)), _PIECES - 1)
@@ -205,10 +205,6 @@ class SquaredHinge(Loss):
 
     def slope(self, y: Array, u: Array) -> Array:
         return -2.0 * y * np.maximum(0.0, 1.0 - y * u)
-
-    def curvature(self, y: Array, u: Array) -> Array:
-        """Of either side, where it jumps."""
-        return np.where(y * u < 1.0, 2.0, 0.0)
 
     def conjugate(self, y: Array, v: Array) -> Array:
         return _inside(y * v + 0.25 * v * v, y * v <= 0.0)

@@ -1,4 +1,5 @@
-"""The perceptron with a kernel: on a mistake at x_i, alpha_i += 1 and f += y_i k(x_i, .).
+"""The perceptron with a kernel (Aizerman, Braverman, Rozonoer 1964): on a mistake at x_i, alpha_i += 1 and f += y_i
+k(x_i, .).
 
 f(x_j) is held for all points of X. Points are taken in blocks: within one, each mistake changes the scores of the block
 at once; what the mistakes of a block do to the other points is computed together, on all cores, when the block is done.
@@ -71,8 +72,8 @@ class Dual(Learner):
         self.rows, self.Y, self.bias = rows, Y, float(bias)
         self.budget = _UNLIMITED if budget is None else budget
         machines = len(Y)
-        nothing = np.zeros((machines, 0))
-        held = Held(nothing, nothing, nothing, np.zeros(0, np.int64), 0) if held is None else held
+        empty = np.zeros((machines, 0))
+        held = Held(empty, empty, empty, np.zeros(0, np.int64), 0) if held is None else held
         self.before = held.since.size
         zeros = np.zeros(Y.shape)
         self.signs = np.concatenate([held.signs, Y], axis=1)

@@ -1,4 +1,4 @@
-"""Pass after pass over the points: limits, clock, Ctrl-C, history, and the proof that it will never end.
+"""Pass after pass (epoch) over the points: limits, clock, Ctrl-C, history, and the proof that it will never end.
 
 A perceptron whose f comes back to where it was before has made mistakes meanwhile whose y phi(x) add up to zero: a
 convex combination of them is zero, so that no f separates the classes (and with a fixed order it goes round for ever).
@@ -112,7 +112,7 @@ def train(learner: Learner, orders: Iterator[Index], *, max_epochs: int, deadlin
 
         while run.stop is None and None in run.statuses:
             run.stop = one_pass(learner, next(orders), run.active(), run.epoch + 1, why_stop)
-            run.look()
+            run.after_pass()
             if run.stop is None and run.epoch >= max_epochs:
                 run.stop = Status.OUT_OF_ITERATIONS
     return run.outcome()
@@ -148,7 +148,7 @@ class _Run:
         """Which machines go on."""
         return np.array([status is None for status in self.statuses])
 
-    def look(self) -> None:
+    def after_pass(self) -> None:
         """After a pass: the bounds that it gives, and whether a machine has come to its end."""
         self.epoch += 1
         learner = self.learner

@@ -1,4 +1,4 @@
-"""The perceptron in the space of the points: on a mistake, w += eta y_i x_i."""
+"""The perceptron (Rosenblatt 1958) in the space of the points: on a mistake, w += eta y_i x_i."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class _Terms:
         low, high = breaks[max(whole - 1, 0)], breaks[min(whole, breaks.size - 1)]
         return float(low + high) / 2
 
-    def judge(self, beta: Array, F: Array) -> tuple[float, float, float]:
+    def objectives(self, beta: Array, F: Array) -> tuple[float, float, float]:
         """b, primal, dual."""
         b = self.best_bias(F)
         d = self.q - F - b
@@ -154,7 +154,7 @@ def _pairs(t: _Terms) -> list[Shown]:
     steps: list[Shown] = []
     changed: tuple[int, ...] = ()
     while len(steps) < MOST_STEPS:
-        b, primal, dual = t.judge(beta, F)
+        b, primal, dual = t.objectives(beta, F)
         steps.append(Shown(beta.copy(), b, primal, dual, changed))
         pair = _choose(t, beta, F)
         if pair is None or primal - dual <= _CLOSED * max(abs(primal), abs(dual)):
@@ -188,7 +188,7 @@ def _walk(t: _Terms, next_: _Next) -> list[Shown]:
     steps: list[Shown] = []
     changed: tuple[int, ...] = ()
     for k in range(1, MOST_STEPS + 1):
-        b, primal, dual = t.judge(beta, F)
+        b, primal, dual = t.objectives(beta, F)
         best = max(best, dual)
         steps.append(Shown(beta, b, primal, best, changed))
         if primal - best <= _CLOSED * max(abs(primal), abs(best)):
@@ -262,7 +262,7 @@ def _settled(t: _Terms, beta: Array) -> Array:
     F = t.K @ beta
     _newton(t, beta, F)
     for _ in range(_ROUNDS):
-        _, primal, dual = t.judge(beta, F)
+        _, primal, dual = t.objectives(beta, F)
         if primal - dual <= _INNER * max(abs(primal), abs(dual)):
             break
         for _ in range(max(20, -(-beta.size // 4))):
@@ -310,7 +310,7 @@ def _stochastic(t: _Terms, C: float) -> list[Shown]:
     steps: list[Shown] = []
     changed: tuple[int, ...] = ()
     for k in range(1, MOST_STEPS + 1):
-        bias, primal, _ = t.judge(beta, F)
+        bias, primal, _ = t.objectives(beta, F)
         mean = mean + (_slopes(t, C, F, bias) - mean) / k  # a mean of dual points is one
         best = max(best, float(t.q @ mean) - float(mean @ t.K @ mean) / 2)
         steps.append(Shown(beta, bias, primal, best, changed))

@@ -59,11 +59,11 @@ def _draw_gap(ax: Any, at: Array, gap: Array) -> None:
     shown = (gap > 0) & np.isfinite(gap)
     if not shown.any():
         return
-    right, look = ax.twinx(), {"color": INK, "linestyle": "dotted", "linewidth": 1.6}
-    look |= {"marker": "D" if shown.sum() == 1 else "", "markersize": 4}  # a line of one point is invisible
-    right.plot(at[shown], gap[shown], **look)
+    right, style = ax.twinx(), {"color": INK, "linestyle": "dotted", "linewidth": 1.6}
+    style |= {"marker": "D" if shown.sum() == 1 else "", "markersize": 4}  # a line of one point is invisible
+    right.plot(at[shown], gap[shown], **style)
     right.set(yscale="log", ylabel="relative gap (dotted)")
-    ax.plot([], [], label="relative gap (right axis)", **look)
+    ax.plot([], [], label="relative gap (right axis)", **style)
 
 
 def _history(fit: Any) -> Sequence[Step]:

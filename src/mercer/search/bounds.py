@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._core.core import CHOICE
-from .._core.reference.left_open import last_digits
+from .._core.rounding import last_digits
 from ..estimators.multiclass import pairs
 from ..types import Array, Index
 from .paths import GOAL, Posed, Solved, objective
@@ -40,10 +40,11 @@ class LeftOpen:
     radius: Array
     """How far w may be from the best one."""
     least: Array
-    """Between which values the best bias lies;"""
+    """The least value that the best bias may have."""
     most: Array
+    """The largest one."""
     b: Array
-    """and the best one of the scores at hand."""
+    """The best bias of the scores at hand."""
     rounding: Array
     """What rounding may have done to a score, in parts of root(K_xx)."""
 

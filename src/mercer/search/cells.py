@@ -91,7 +91,7 @@ def read(
 def read_smooth(
     unit: Any, matrix: tuple[Matrix, Any] | None, trained: list[Fold], Cs: Array, points: list[Points], train_too: bool
 ) -> list[list[CellAnswer]]:  # fmt: skip
-    """Solve what has a slope everywhere; the answers of each fold and C. Without K and its kernel: in features."""
+    """Solve problems of smooth losses; the answers of each fold and C. Without K and its kernel: in features."""
     X = points[0].matrices.X
     problems = weigh(points[0].matrices.n, unit, trained)
     if matrix is None:

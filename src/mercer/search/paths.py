@@ -1,4 +1,5 @@
-"""Some folds, all values of C: the problems of a machine, each solved from the answer to a neighbour.
+"""Some folds, all values of C: a path of problems with warm starts, each solved from the answer to a neighbour by steps
+of pairs (SMO) and Newton steps on working sets (_core/blocks.hpp).
 
 Every problem stands on all points of its classes; those that a fold leaves out have lo = hi = 0, so that their scores
 come for nothing. A cell is a problem in one fold for one C. The first fold goes from C to C, the others from the fold
@@ -207,10 +208,10 @@ def _slopes(problem: Posed, answer: Solved, cells: Index) -> tuple[Array, Array,
     return terms, beta, terms[0] - terms[1] * beta - scores
 
 
-def _look(problem: Posed, answer: Solved, cells: Index) -> None:
+def _measure(problem: Posed, answer: Solved, cells: Index) -> None:
     """Gap, dual value and b of some answers, by their scores."""
     found = np.empty((cells.size, _FOUND))
-    core.judge_cells(*_slopes(problem, answer, cells), found, problem.bias)
+    core.measure_cells(*_slopes(problem, answer, cells), found, problem.bias)
     for name, values in (
         ("dual", found[:, 5]), ("gap", found[:, 6]), ("scale", found[:, 10]),
         ("b", 0.5 * (found[:, 7] + found[:, 8]) * problem.bias),
@@ -254,7 +255,7 @@ def _score(
         if new.size:
             answer.scores.reshape(-1, size)[new] = _sums(K, at, at, answer.beta.reshape(-1, size)[new], twice)
             answer.twice[cells] = twice
-            _look(problem, answer, new)
+            _measure(problem, answer, new)
         for fold in () if problem.parts else np.flatnonzero(cells.any(axis=1)).tolist():
             own = np.flatnonzero(cells[fold])
             answer.asked[fold][own] = answer.scores[fold, own][:, asked[fold]]

@@ -32,24 +32,17 @@ from .sheet import KNOWN, Sheet
 from .spread import SpreadSheet
 
 _LOG = logging.getLogger("mercer")
-_PLAIN = (
-    bool,
-    int,
-    float,
-    str,
-    Kernel,
-    type(None),
-    np.number,
-)  # values of settings that can be told apart by their text
+_PLAIN = (bool, int, float, str, Kernel, type(None), np.number)
+"""Values of settings that can be told apart by their text."""
 
 
 class Search(GridSearchCV):  # type: ignore[misc]
     """All settings of a grid by cross-validation: the interface, and the answers, of scikit-learn's GridSearchCV.
 
     SVC, SVR and KernelLogistic are solved together: one Gram matrix for each kernel, all folds on it, each C from the
-    answer for the C before; every answer has a certificate. So is LinearSVC with a loss that has slopes and few
-    columns, on one X. Other estimators are fitted one by one, and so are these where the matrix is too large, with fit
-    parameters but weights, or with a scorer that is a plain function; `how_` says what was done.
+    answer for the C before; every answer has a certificate. So is LinearSVC with a smooth loss (squared hinge or
+    logistic) where columns are few. Other estimators are fitted one by one, and so are these where the matrix is too
+    large, with fit parameters but weights, or with a scorer that is a plain function; `how_` says what was done.
 
     Parameters
     ----------
@@ -75,7 +68,7 @@ class Search(GridSearchCV):  # type: ignore[misc]
     prune : bool, default=True
         Whether a setting is left unfinished as soon as it is proven that another value of C, with all else equal, is
         better: it keeps its bounds, and ranks last. This needs accuracy as the only score, no weights, no train scores,
-        no client, and refit that is no function; answers do not depend on it otherwise.
+        no client, and a refit that is no function; answers do not depend on it otherwise.
     bounds : bool, default=True
         Whether fits of SVC go on until the labels of all rows to test on are proven, as far as that can be, so that
         there are `score_bounds_`. Without, each fit ends at the relative gap `tol` of the machine, which is faster.

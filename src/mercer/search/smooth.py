@@ -1,5 +1,5 @@
-"""Losses with a slope everywhere, by Newton's method in the primal: all folds and all values of C of a machine, each
-from the answer for the C before.
+"""Smooth losses, by Newton's method in the primal: all folds and all values of C of a machine, each from the answer for
+the C before.
 
 With slopes g and curvatures W of C loss at f, the dual point -g is within its bounds, and at the best b its sum is 0.
 The gap of any w is then 1/2 |w - sum_i -g_i phi(x_i)|^2: how far one more step of the same kind would go.
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .._core.core import CHOICE
-from ..amounts import A_DIGIT, FEW
+from ..amounts import A_DIGIT, LARGEST
 from ..arithmetic import inner
 from ..gram import Design
 from ..gram.pivoted import pivoted_cholesky
@@ -34,7 +34,7 @@ from .matrices import Matrix
 from .paths import GOAL, Fold
 
 core = CHOICE.functions
-_MOST_STEPS, _MOST_HALVINGS, _MOST_LOOKS = 50, 20, 20
+_MOST_STEPS, _MOST_TRIALS = 50, 20
 _EXACT = 0.01  # of a Newton system, at least: a step takes longer to prepare than to find
 _LEVEL = 0.1  # of the slope at the start of a step: the least value is near
 _LANDMARKS = 200
@@ -175,13 +175,13 @@ class _AllFolds:
 
     def _part(self, fold: int, direction: Array, change: Array) -> float:
         """How much of a step to take: all of it, where the objective falls so far; else about where it is least. 0,
-        where it does not fall. Each look takes next to nothing beside the step itself.
+        where it does not fall. Each trial takes next to nothing beside the step itself.
         """
         along, curved = inner(direction, self.scores[fold]), inner(direction, change)
         norm, best, part = inner(self.beta[fold], self.scores[fold]), 0.0, 1.0
         least, low, high = self.primal[fold], (0.0, along + inner(self.slope[fold], change)), (1.0, 0.0)
         first = abs(low[1])
-        for _ in range(_MOST_LOOKS):
+        for _ in range(_MOST_TRIALS):
             value, slope, _, _ = self.problem[fold].at(self.scores[fold] + part * change, self.C)
             there = 0.5 * norm + part * along + 0.5 * part**2 * curved + float(value.sum())
             rise = along + part * curved + inner(slope, change)
@@ -237,7 +237,7 @@ def _between(fall: float, rise: float) -> float:
 def few_columns(points: Any, room: float) -> bool:
     """Whether a matrix of as many rows and columns as points have is small, and there is room for all points, dense."""
     rows, columns = points.shape
-    return bool(columns <= FEW.columns and rows * columns * np.dtype(np.float64).itemsize <= room)
+    return bool(columns <= LARGEST.columns and rows * columns * np.dtype(np.float64).itemsize <= room)
 
 
 def placed(points: Any, constant: bool) -> Array:

@@ -13,7 +13,7 @@ from .sheet import Sheet
 
 @dataclass(eq=False)
 class SpreadSheet(Sheet):
-    """The same answers, found elsewhere. Those of the first path come whatever the time."""
+    """The same answers, found by workers. Those of the first path come whatever the time."""
 
     client: Any = field(default=None, kw_only=True)
 
@@ -41,7 +41,7 @@ class SpreadSheet(Sheet):
             self.keep()
 
     def _here(self, answer: CellAnswer | Exception) -> CellAnswer | Exception:
-        """A machine that was fitted by itself is asked of the points of here."""
+        """The answer; a machine that was fitted by itself reads its rows from the X that is here."""
         if isinstance(answer, CellAnswer) and answer.plain is not None:
             answer.plain.X = self.X
         return answer

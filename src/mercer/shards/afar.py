@@ -1,4 +1,4 @@
-"""Points that are spread over blocks, and their Gram matrix, as the rest of Mercer sees them: from afar."""
+"""Points that are spread over blocks, and their Gram matrix, as solvers and machines see them: from afar."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..amounts import AT_A_TIME, FEW
+from ..amounts import AT_A_TIME, LARGEST
 from ..columns import Columns
 from ..columns.columns import BLOCK
 from ..gram import Gram
@@ -57,12 +57,12 @@ class SpreadPoints:
 
     @cached_property
     def block(self) -> Array:
-        """The block of each point,"""
+        """The block of each point."""
         return np.searchsorted(self.engine.edges, self.rows, side="right") - 1
 
     @cached_property
     def parts(self) -> dict[int, Share]:
-        """and the points of each block that has any."""
+        """The points of each block that has any."""
         return self.parts_of(np.arange(self.rows.size))
 
     @cached_property
@@ -204,7 +204,7 @@ class SpreadGram(Gram):
     def _precision(self) -> Any:
         """float64 for few points, and where float32 cannot hold squares."""
         largest = max(fact.largest for fact in self.engine.facts)
-        single = self.points.shape[0] > FEW.points_exact and squares_fit_in_single(np.array([largest]))
+        single = self.points.shape[0] > LARGEST.points_exact and squares_fit_in_single(np.array([largest]))
         return np.float32 if single else np.float64
 
     @property
@@ -225,7 +225,7 @@ class SpreadGram(Gram):
         return self.seconds or self.from_points().value_seconds
 
     def from_points(self) -> Columns:
-        """Of some points."""
+        """Columns of some of the points, on which the time of values is measured."""
         return Columns(self.kernel, self.points[: min(self.n, AT_A_TIME.sampled_rows)], self.dtype)
 
     @cached_property

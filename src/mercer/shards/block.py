@@ -99,7 +99,7 @@ def _witnesses(X: Points) -> Index:
 @by_default
 def begin(block: Block, message: Begin) -> Summary:
     """Take a problem as it stands."""
-    way = way_of(message.kernel, (block.X, *message.witnesses), message.dtype)  # points of elsewhere will meet these
+    way = way_of(message.kernel, (block.X, *message.witnesses), message.dtype)  # points of other blocks will meet these
     piece = Piece(way, block.X, message)
     reply = piece.summary()
     with block.lock:

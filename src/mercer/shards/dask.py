@@ -34,9 +34,9 @@ from .messages import bytes_of
 _CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
 PATIENCE = 20.0  # All workers are lost after so many seconds without any; the scheduler has as many for an answer.
 _SMALL_BYTES = 100_000_000  # Packed copies do not matter, where a worker has no more data than this.
-_REMEMBERED = 0.02  # Parts of a sum that it need not be told again are no more than this part of its data,
-_SUMS = 0.5 * _REMEMBERED  # and sums that it is at are this part of it.
-_SHARED_BYTES = _SUMS * _SMALL_BYTES  # A message for many workers goes to each with its task, up to this: one way less.
+_REMEMBERED = 0.02  # What a worker remembers of a chain of sums is no more than this part of its data,
+_SUMS = 0.5 * _REMEMBERED  # and the sums that it works on are this part of it.
+_SHARED_BYTES = _SUMS * _SMALL_BYTES  # A message for many workers goes to each with its task, up to this size.
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # terms of many rows are sent once
 
 
@@ -262,10 +262,10 @@ class DaskEngine(Engine):
             except TimeoutError:
                 continue
             except (KilledWorker, *_CANCELLED, OSError) as error:
-                raise WorkersLostError(_SAD.format(error)) from error
+                raise WorkersLostError(_WORKERS_LOST.format(error)) from error
             else:
                 return found
-        raise WorkersLostError(_SAD.format("what they had found could not be fetched"))
+        raise WorkersLostError(_WORKERS_LOST.format("what they had found could not be fetched"))
 
     def _wait(self, futures: list[Future]) -> None:
         """Until all are done; raises once there has been no worker for a while."""
@@ -280,9 +280,9 @@ class DaskEngine(Engine):
                     continue
                 alone = now() if alone is None else alone
                 if now() - alone > PATIENCE or self.client.status == "closed":
-                    raise WorkersLostError(_SAD.format("none is left")) from None
+                    raise WorkersLostError(_WORKERS_LOST.format("none is left")) from None
             except _CANCELLED as error:
-                raise WorkersLostError(_SAD.format("the scheduler has cancelled their tasks")) from error
+                raise WorkersLostError(_WORKERS_LOST.format("the scheduler has cancelled their tasks")) from error
             else:
                 return
 
@@ -290,7 +290,7 @@ class DaskEngine(Engine):
         return _answer(self.client, question, **more)
 
 
-_SAD = "The workers are lost ({}): start some, and fit again."
+_WORKERS_LOST = "The workers are lost ({}): start some, and fit again."
 
 
 def _answer(client: Client, question: Callable[..., Any], **more: Any) -> Any:
@@ -346,7 +346,7 @@ def _run(function: Callable[..., Any], job: Letter, data: Letter) -> Any:
 
 
 def _again(block: Block) -> Block:
-    """A block that knows nothing yet."""
+    """The same rows, as a block that knows no problem yet."""
     return Block(block.number, block.X)
 
 

@@ -64,7 +64,7 @@ class Begin(Message):
 
 @dataclass(frozen=True, eq=False)
 class Ask(Message):
-    """Who violates most, given extreme slopes of points that may be elsewhere? And what is your share in the gap?"""
+    """Who violates most, given extreme slopes, which may be of other blocks? And what is your share in the gap?"""
 
     problem: str
     round: int

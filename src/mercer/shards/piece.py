@@ -1,7 +1,7 @@
 """Piece: what a block knows of a problem on some of its rows: F = q - r beta - K beta, and beta and the terms in brief.
 
-The rows are some of a larger problem's. Others may move too: they come as points. Brief are spelled out for some rows
-at a time, so that a row takes 8 bytes for its F and little more.
+The rows are some of a larger problem's. Others may move too: they come as points. What is in brief is spelled out for
+some rows at a time, so that a row takes 8 bytes for its F and little more.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STRIP = 2 * 2 * 2 * PIECE  # Numbers of so many rows are spelled out at a time.
 
 
 class Piece:
-    """The extremes are its own until somebody asks with those of all points."""
+    """F, beta and the terms of a problem, for some rows of a block. The extremes are those of these rows alone."""
 
     beta: Coefficients
     top: float  # the largest slope of what may rise,
@@ -50,7 +50,7 @@ class Piece:
         roomy = self.n * way.bytes_a_point <= told.packed
         self.held = [self._columns(part) for part in self.parts] if roomy else None
         self.F, self.travel = np.empty(self.n), 0.0  # `travel` bounds what was added to F since it was exact
-        self.of_others = 0.0  # by how much a value of points of elsewhere may differ from k
+        self.of_others = 0.0  # by how much a value with points of other blocks may differ from k
         self.stand(told.beta, None, told.scores)
 
     def _columns(self, part: slice) -> Any:

@@ -6,7 +6,7 @@ smooth part of the dual. What a solver sees; it asks and tells:
     move(W, beta)       new coefficients: F -= (K + r) (beta - old)
     gap()               how far from the best answer, by F as it stands
     refresh(scores)     F from K beta as it really is
-    shrink(margin), restore()   who is in play
+    shrink(margin), restore()   who is in play (shrinking)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from operator import call
 import numpy as np
 
 from .._core.core import CHOICE
-from ..amounts import FEW, ROUNDING
+from ..amounts import LARGEST, ROUNDING
 from ..columns import PIECE, Columns, GivenColumns, Kept, padded, pieces
 from ..losses import Terms
 from ..memory import CACHE_LINE
@@ -62,8 +62,8 @@ class Shard:
         self.dtype = columns.dtype
         self.scratch: Array = np.empty(0, columns.dtype)
         self.kept: Kept | None = None
-        few = columns.n <= FEW.points_kept and padded(columns.n) ** 2 * columns.dtype.itemsize <= memory
-        if few and columns.matrix is None:
+        small = columns.n <= LARGEST.points_kept and padded(columns.n) ** 2 * columns.dtype.itemsize <= memory
+        if small and columns.matrix is None:
             self.whole = self._all_by_symmetry(columns)
         elif not columns.cheap:
             self.kept = Kept(columns, memory)
@@ -164,8 +164,8 @@ class Shard:
             kept, others, sums = np.flatnonzero(which & keep), np.flatnonzero(which & ~keep), self.sums[: columns.n]
             sums[:] = 0.0
             if self.kept is not None:
-                for few in np.array_split(kept, kept.size // self.kept.count + 1):
-                    self._add_rows(self.kept.values, self.kept.get(points[few]), delta[few], sums)
+                for some in np.array_split(kept, kept.size // self.kept.count + 1):
+                    self._add_rows(self.kept.values, self.kept.get(points[some]), delta[some], sums)
             if others.size:
                 columns.add(points[others], delta[others], sums)
             F -= sums

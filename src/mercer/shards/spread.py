@@ -1,4 +1,5 @@
-"""Spread: a shard whose points are elsewhere, in blocks. What a solver sees is the same; each verb is an exchange.
+"""Spread: a shard whose points lie in blocks, on other machines. What a solver sees is the same; each verb is an
+exchange.
 
     name(q), gap(), candidates(q)   every block names its worst points, its share in the gap; the worst are taken
     block(W)                        K of these points, computed here

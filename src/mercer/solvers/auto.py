@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..amounts import FEW
+from ..amounts import LARGEST
 from ..costs import first_seconds
 from ..gram import LinearGram
 from ..limits import deadline
@@ -32,13 +32,13 @@ def choose(problem: Any) -> tuple[Solver, str]:
     gram = problem.gram
     if problem.loss.quadratic:
         served = not isinstance(problem.loss, HardMargin) and not problem.mass
-        if served and gram.design is not None and (isinstance(gram, LinearGram) or problem.n > FEW.points_held):
+        if served and gram.design is not None and (isinstance(gram, LinearGram) or problem.n > LARGEST.points_held):
             return CoordinateDescent(feasible=True), f"{gram.design.width} features describe K exactly"
         return _DECOMPOSITION, "it is exact and fast for every loss with a quadratic dual, at every size"
     if gram.design is not None:
         return Newton(), f"{gram.design.width} features describe K exactly"
-    if gram.given and problem.n <= FEW.points_held:
-        return Newton(), f"K is held, and {problem.n} points are no more than {FEW.points_held}"
+    if gram.given and problem.n <= LARGEST.points_held:
+        return Newton(), f"K is held, and {problem.n} points are no more than {LARGEST.points_held}"
     room = gram.nbytes if gram.budget is None else _whole_budget(gram)
     landmarks = int(min(_landmarks(problem.n), max(1, (room / _BYTES_PER_PAIR) ** 0.5)))
     return NystromNewton(landmarks), f"{problem.n} points are too many for an exact solution: landmarks stand for them"
@@ -46,7 +46,7 @@ def choose(problem: Any) -> tuple[Solver, str]:
 
 def _whole_budget(gram: Any) -> int:
     """The bytes of which a Gram matrix has a part."""
-    return int(gram.budget * getattr(gram, "parts", 1))
+    return int(gram.budget * getattr(gram, "shares", 1))
 
 
 def _landmarks(n: int) -> int:
@@ -55,12 +55,12 @@ def _landmarks(n: int) -> int:
     On cover_286k, the relative gap of the full problem grows as n^1.7 and falls as m^2.4. So their number grows with
     the square root of n, from where on an exact answer would take long.
     """
-    return int(LANDMARKS * max(1.0, n / FEW.points_factored) ** 0.5)
+    return int(LANDMARKS * max(1.0, n / LARGEST.points_factored) ** 0.5)
 
 
 def cheaper(problem: Problem, solver: Solver, share: float = 1.0) -> Solver:
-    """What to turn to, where time is too short for a solver: to the one that is chosen by itself, if there is time for
-    that, or to landmarks; from coordinate descent to least squares. It has this share of the memory.
+    """The solver to turn to, where time is too short for this one: the one that is chosen where nobody names one, if
+    there is time for it, or landmarks; after coordinate descent, least squares. It may take this share of the memory.
     """
     best, _ = choose(problem)
     if type(best) is not type(solver) and first_seconds(problem, best) <= 0.5 * deadline().left():

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..amounts import AT_A_TIME, FEW, ROUNDING, ROUNDS
+from ..amounts import AT_A_TIME, LARGEST, ROUNDING, ROUNDS
 from ..memory import DOUBLE
 from ..params import Parameters
 from ..parse import parse, plain_name
@@ -19,7 +19,7 @@ from ..problem import Problem, feasible_start
 from ..solution import Status
 from ..types import Array
 
-WHOLE = FEW.working_set  # Points of a full working set.
+WHOLE = LARGEST.working_set  # Points of a full working set.
 LANDMARKS = 1000  # Where nobody names a number.
 MOST_LANDMARKS = 2 * LANDMARKS  # Where time is short, and nobody names a number.
 LANDMARK_BYTES = AT_A_TIME.copies * DOUBLE  # Of each value that landmarks have with all points, where these are held.

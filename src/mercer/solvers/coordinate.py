@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._core.core import CHOICE
-from ..amounts import FEW, ROUNDS, SHARE
+from ..amounts import LARGEST, ROUNDS, SHARE
 from ..gram import Design
 from ..limits import deadline, flop_seconds
 from ..losses import HardMargin
@@ -103,7 +103,7 @@ def _worth_newton(descent: CoordinatePasses) -> bool:
         return False
     if descent.rounds < (1 if problem.terms.curved else _ROUNDS_BEFORE):
         return False
-    if descent.rounds >= ROUNDS.in_vain and design.width <= FEW.columns:  # however cheap passes are
+    if descent.rounds >= ROUNDS.in_vain and design.width <= LARGEST.columns:  # however cheap passes are
         return True
     free = int(np.count_nonzero(problem.bounds.free(descent.beta)))
     step, passing = _newton_step(design, free), of_a_pass(design)

@@ -1,4 +1,5 @@
-"""The fast exact solver: pair descent on small working sets, for every loss with a quadratic dual.
+"""The fast exact solver: decomposition into working sets, each solved by steps of pairs (SMO), for every loss with a
+quadratic dual.
 
     minimise  1/2 beta'K beta + sum (r_i/2 beta_i^2 - q_i beta_i + eps_i |beta_i|),  lo <= beta <= hi,  sum beta = mass
 
@@ -7,7 +8,9 @@ beta > lo; the answer is optimal when nothing that may rise has a larger F than 
 takes the points that violate this most (a working set, half of it kept from the round before), solves for them alone,
 and updates F with the rows of K of those that moved. A problem no larger than a working set is one such piece.
 
-Where many steps of pairs do not solve it, Newton steps (free_coefficients.py) take turns with them.
+A step of a pair, as in sequential minimal optimisation (SMO), takes two coefficients to their best values: `_core`
+calls it pair descent. Where many of them do not solve a working set, Newton steps (free_coefficients.py) take turns
+with them.
 
 Kernel values are float32 where the Gram matrix says so; F is float64, and exact again whenever K beta is recomputed and
 sent in. Where float32 values stop helping, float64 ones take over.
@@ -17,7 +20,8 @@ when the others are nearly solved, with their F brought up to date by what has m
 
 Without a bias there is no equality; then a phantom point with a zero row and no bounds takes what the others give.
 
-References: Fan, Chen, Lin 2005 (pairs by second order); Wen et al. 2018 (batched working sets).
+References: Platt 1998 (SMO); Joachims 1999 (working sets, shrinking); Fan, Chen, Lin 2005 (pairs by second order); Wen
+et al. 2018 (batched working sets).
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ import numpy as np
 
 from .._core.core import CHOICE
 from .._core.reference import CHUNK, FOUND, MOST_NEWTON
-from ..amounts import A_DIGIT, AT_A_TIME, FEW, MEASURED, ROUNDING, ROUNDS, SHARE, TOLERANCE
+from ..amounts import A_DIGIT, AT_A_TIME, LARGEST, MEASURED, ROUNDING, ROUNDS, SHARE, TOLERANCE
 from ..limits import check_limits, deadline, now, require
 from ..losses import HardMargin
 from ..memory import DOUBLE
@@ -45,12 +49,12 @@ from .newton.free_coefficients import newton_steps
 from .rank import BY_LAPACK, LINEAR, features_up_to_rounding, steps_in_features
 
 core = CHOICE.functions
-_MOSTLY_FREE = 1.5  # WHOLE points are one working set; so are those in play, if no more than so many times the free,
-_MOST_SETS = 3  # and no more than so many working sets
+_MOSTLY_FREE = 1.5  # The points in play are one working set, if they are no more than so many times the free ones,
+_MOST_SETS = 3  # and no more than so many working sets.
 _DEAR = 2  # working sets are so many times smaller, where values are dear
 _NEARLY = 0.05  # once the violation is this part of the first, it is mostly known who is free: blocks with Newton steps
-_MANY = 5  # the same for few points, for each of them;
-_TURNS = 16  # where that does not suffice, Newton steps and fewer pair steps take turns,
+_MANY = 5  # steps of pairs for each point, where points are few or it is mostly known who is free;
+_TURNS = 16  # where these do not suffice, Newton steps and fewer pair steps take turns, so many times
 _COARSE = 10.0  # what rounding to float32 may do to f, about, from where on it is not worth beginning with
 _DRAGS = 1000.0
 """Times n^2: after so much work on few points, few features are tried; after _MANY times as much, any number."""
@@ -103,7 +107,9 @@ class Descent:
         self.goal, self.plain = 0.5 * TOLERANCE, not self.hard
         self.idle, self.note, n = 0, "", problem.n
         served = [] if self.hard or problem.mass else [(_DRAGS, False), (_MANY * _DRAGS, True)]
-        self.drags = [(work * n * n, wide) for work, wide in served if n <= (FEW.columns if wide else FEW.points_held)]
+        self.drags = [
+            (work * n * n, wide) for work, wide in served if n <= (LARGEST.columns if wide else LARGEST.points_held)
+        ]
         self._take(np.dtype(np.float64) if self._too_coarse() else problem.gram.dtype, beta)
         self.first = self.shard.violation
 
@@ -241,8 +247,9 @@ class Descent:
     def _working_set(self) -> Index:
         """All points, where they are few; else half of the last set, and the worst of the others."""
         shard, most = self.shard, self.largest
-        limit = min(self.working_set, int(SHARE.little * max(self.problem.n, FEW.points_exact)))
-        limit = limit // _DEAR if shard.columns.dear else limit
+        limit = min(self.working_set, int(SHARE.little * max(self.problem.n, LARGEST.points_exact)))
+        if shard.columns.dear:  # at first all are alike: half as many tell as much
+            limit //= _DEAR if shard.last.size else 2 * _DEAR
         mostly_free = min(int(_MOSTLY_FREE * shard.free), _MOST_SETS * limit)
         if shard.n <= min(max(WHOLE, limit, mostly_free), most):
             return np.arange(shard.n)
@@ -345,7 +352,7 @@ class Descent:
 
 @dataclass(frozen=True)
 class Decomposition(Solver):
-    """Pair descent on working sets of so many points; half as many more, where more coefficients than that are free.
+    """Steps of pairs (SMO) on working sets of so many points; half as many more, where more coefficients are free.
 
     Parameters
     ----------

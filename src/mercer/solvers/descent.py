@@ -1,4 +1,5 @@
-"""Descent: passes that take one coefficient after the other to its best value, and what `solve` is told after them.
+"""Coordinate descent by passes (epochs), which take one coefficient after the other to its best value; and what `solve`
+is told after them.
 
 A free bias asks for sum beta = 0. That is met by the proximal point method: K + c stands for K, which penalises how
 far the bias is from its last value, and after each round the bias moves by c sum beta, until that is 0. What `solve` is

@@ -27,7 +27,7 @@ from .landmarks import objectives
 
 _HALF = 0.5  # This part of the time is what a first answer may take.
 _CLOSE = 0.5**2  # At this relative gap an answer is so good that there is no rival.
-_BESIDE = 0.5**2  # of the memory: about what a solver has for blocks and temporaries, which it needs no more meanwhile
+_BESIDE = 0.5**2  # of the memory: about what a waiting solver has for blocks and temporaries, and does not need
 
 Iterates = Generator[Iterate, Array | None, None]
 

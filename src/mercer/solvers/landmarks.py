@@ -1,4 +1,4 @@
-"""The problem as landmarks see it: K ~ F F' with few columns, so that nothing of size n x n is needed.
+"""The problem as landmarks see it (Nystrom approximation): K ~ F F' with few columns, and nothing of size n x n.
 
 Pivoted Cholesky gives F F' = K_nL K_LL^-1 K_Ln. The function f = F w has the coefficients F_L'^-1 w at the landmarks,
 none elsewhere, and the same norm in either view: it is an answer of the full problem. A dual point for F F' is one of
@@ -30,7 +30,7 @@ from .base import MOST_LANDMARKS, Iterate, Solver, require_features
 FIRST = 8  # So many landmarks to begin with, where time is short;
 _GROWS = 1.3, 1.0 / A_DIGIT  # then so many times as many, at least and at most.
 _BY_VALUES = 100  # Up to so many landmarks, kernel values take most of the time.
-_WHOLE = 2  # The best answer takes so many times as long as they and least squares: twice as many are worth more.
+_WHOLE = 2  # The best answer takes so many times as long as landmarks and least squares: twice as many are worth more.
 _ENOUGH = TOLERANCE / A_DIGIT
 """At this relative gap of the problem with F F', more landmarks are worth more than more rounds."""
 
@@ -97,8 +97,8 @@ def least_squares(problem: Problem, F: Array, pivots: Array) -> Iterate:
 
 
 def growing(first: int, most: int, passes: Callable[[int], float] = lambda size: 1.0) -> Iterator[int]:
-    """How many landmarks to take: a few, then more, of which each takes so many `passes`. There is no end to it but
-    time: an answer is lost only if a better is there.
+    """How many landmarks to take: a few, then more; so many landmarks take `passes` of their number over the rows. Only
+    time ends it: the last answer stands until there is a better one.
     """
     size = min(first, most)
     while True:

@@ -14,7 +14,7 @@ PER_ROW = 10.0
 PER_PAIR = 0.5
 """Of entries of a sparse row; half of the pairs are computed."""
 OF_A_PRODUCT = 0.5
-"""Of the time of a pass, in which rows come in random order."""
+"""A product takes this part of the time of a pass of coordinate descent, in which rows come in random order."""
 FLOPS = 25.0
 """Multiplications of dense float64 matrices in a nanosecond."""
 PASSES_PER_DIGIT = 10.0

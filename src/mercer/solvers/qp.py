@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..amounts import A_DIGIT, FEW, ROUNDING
+from ..amounts import A_DIGIT, LARGEST, ROUNDING
 from ..limits import deadline
 from ..losses import EpsilonInsensitive, HardMargin, Hinge
 from ..problem import Problem
@@ -43,7 +43,8 @@ _TIGHT: dict[str, dict[str, Any]] = {  # Settings that make a solver more exact 
 }
 _TIME_LIMIT = {"clarabel": "time_limit", "osqp": "time_limit", "scs": "time_limit_secs"}
 _FACTORS = 300
-"""An inner point method takes as long as so many dense factors: it has one a step, as of sparse matrices."""
+"""An interior point method takes as long as so many dense factors: one in each step, by routines for sparse matrices.
+"""
 
 
 class Assembled(NamedTuple):
@@ -109,21 +110,21 @@ class QP(Solver, names=("qp",)):
         return Assembled(whole, q, np.vstack([G, signs]), np.repeat([-1.0, 0.0], [n, slacks]), None, None)
 
     def first_work(self, problem: Problem) -> Work:
-        """P, and the steps of an inner point method, which cannot be broken off in the middle of one."""
+        """P, and the steps of an interior point method, which cannot be broken off in the middle of one."""
         n = problem.n
         variables = 2 * n if isinstance(problem.loss, EpsilonInsensitive) else n
         return Work(values=n * n, flops=_FACTORS * factor_work(variables))
 
     def iterates(self, problem: Problem, start: Array | None) -> Generator[Iterate, Array | None, None]:
         """One answer; for a hard margin that it does not prove, the nearest points. A start is of no use here."""
-        parts = self.assemble(problem)
+        program = self.assemble(problem)
         if self.form == "primal":
             _, multipliers = _solved(self.assemble_primal(problem), self.solver)
             x = np.maximum(multipliers[: problem.n], 0.0)
         else:
-            x = _minimise(parts, self.solver)
+            x = _minimise(program, self.solver)
         beta = _within_bounds(problem, _beta(problem, x))
-        yield Iterate(_polished(problem, parts, beta), done=True)
+        yield Iterate(_polished(problem, program, beta), done=True)
         if isinstance(problem.loss, HardMargin):
             nearest = _nearest_points(problem)
             x = _sharpened(nearest, _minimise(nearest, self.solver))
@@ -138,9 +139,9 @@ def _side(problem: Problem) -> Array:
 
 def _matrix(problem: Problem, variables: int) -> Array:
     """K in float64, whatever the form of the Gram matrix."""
-    if variables > FEW.points_held:
+    if variables > LARGEST.points_held:
         raise ValueError(
-            f"QP takes up to {FEW.points_held} variables, since P is a full matrix; here there are {variables}. "
+            f"QP takes up to {LARGEST.points_held} variables, since P is a full matrix; here there are {variables}. "
             "Use Decomposition() for the same answer."
         )
     return problem.gram.product64(np.eye(problem.n))
@@ -189,12 +190,12 @@ def _features(problem: Problem) -> tuple[Array, Array]:
     return K, K
 
 
-def _minimise(parts: Assembled, solver: str) -> Array:
+def _minimise(program: Assembled, solver: str) -> Array:
     """x from the QP solver."""
-    return _solved(parts, solver)[0]
+    return _solved(program, solver)[0]
 
 
-def _solved(parts: Assembled, solver: str) -> tuple[Array, Array]:
+def _solved(program: Assembled, solver: str) -> tuple[Array, Array]:
     """x and the multipliers of G x <= h; the solver is given numbers near 1 whatever the units of the data are."""
     import qpsolvers
     from scipy.sparse import csc_array
@@ -202,12 +203,12 @@ def _solved(parts: Assembled, solver: str) -> tuple[Array, Array]:
     if solver not in qpsolvers.available_solvers:
         installed = ", ".join(qpsolvers.available_solvers) or "none"
         raise ValueError(f"The QP solver {solver!r} is not installed; there is: {installed}.")
-    P, q, G, h, A, b = parts
+    P, q, G, h, A, b = program
     if G is None and A is None:
         return np.linalg.solve(P, -q), np.zeros(0)  # nothing but a linear system
-    unit, cost = _units(parts)
+    unit, cost = _units(program)
     form: Any = csc_array if solver in qpsolvers.sparse_solvers else np.asarray
-    program = qpsolvers.Problem(
+    scaled = qpsolvers.Problem(
         form(P * (unit * unit / cost)),
         q * (unit / cost),
         None if G is None else form(G),
@@ -217,7 +218,7 @@ def _solved(parts: Assembled, solver: str) -> tuple[Array, Array]:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # how the solver ended; the certificate says how good its answer is
-        found = qpsolvers.solve_problem(program, solver=solver, **_TIGHT.get(solver, {}), **_time_limit(solver))
+        found = qpsolvers.solve_problem(scaled, solver=solver, **_TIGHT.get(solver, {}), **_time_limit(solver))
     x, z = found.x, found.z if found.z is not None else np.zeros(0)
     if x is None or not np.isfinite(x).all():
         return np.zeros(q.size), np.zeros(0 if h is None else h.size)
@@ -230,10 +231,10 @@ def _time_limit(solver: str) -> dict[str, Any]:
     return {_TIME_LIMIT[solver]: left} if solver in _TIME_LIMIT and left < np.inf else {}
 
 
-def _units(parts: Assembled) -> tuple[float, float]:
+def _units(program: Assembled) -> tuple[float, float]:
     """A unit of x, in which it is neither tiny nor huge, and one of the objective."""
-    curvature, slope = float(np.abs(parts.P).max()), float(np.abs(parts.q).max())
-    sizes = [float(np.abs(v).max(initial=0.0)) for v in (parts.h, parts.b) if v is not None]
+    curvature, slope = float(np.abs(program.P).max()), float(np.abs(program.q).max())
+    sizes = [float(np.abs(v).max(initial=0.0)) for v in (program.h, program.b) if v is not None]
     if slope > 0.0 and curvature > 0.0:
         sizes.append(slope / curvature)
     unit = min((size for size in sizes if size > 0.0), default=1.0)
@@ -270,15 +271,15 @@ def _share(beta: Array, mass: float, room: Array) -> Array:
     return beta + room * (np.clip(lack, -total, total) / total) if total > 0.0 and abs(lack) > rounding else beta
 
 
-def _polished(problem: Problem, parts: Assembled, beta: Array) -> Array:
+def _polished(problem: Problem, program: Assembled, beta: Array) -> Array:
     """Each coefficient at the end that it tends to; the others where their optimality conditions, linear ones, hold.
 
-    An inner point method leaves coefficients a little off their bounds: where the force towards a bound is larger than
-    the distance from it, both in units of the problem, the bound is meant.
+    An interior point method leaves coefficients a little off their bounds: where the force towards a bound is larger
+    than the distance from it, both in units of the problem, the bound is meant.
     """
     t, n, side = problem.terms, problem.n, _side(problem)
-    M = parts.P[:n, :n] * np.outer(side, side)  # K + diag(r)
-    unit, cost = _units(parts)
+    M = program.P[:n, :n] * np.outer(side, side)  # K + diag(r)
+    unit, cost = _units(program)
     force = cost / unit
     F = (t.q - M @ beta - problem.best_bias(M @ beta - t.r * beta)) / force
     pull = F - t.eps / force * np.sign(beta)

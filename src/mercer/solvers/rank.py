@@ -1,4 +1,4 @@
-"""Features for smooth kernels: K = F F' up to rounding, with few columns.
+"""Features for smooth kernels: K = F F' up to rounding, with few columns, by pivoted Cholesky.
 
 A smooth kernel on points of few coordinates has a rank, as far as float64 can tell, of some dozens or hundreds, however
 many points there are. With a large C steps of pairs then crawl: what two neighbours can do together is next to nothing,

@@ -1,6 +1,7 @@
-"""Decomposition of points that are spread over blocks: the same rounds, each an exchange with all blocks.
+"""Decomposition of points that are spread over blocks: the same working sets and steps of pairs (SMO), here, and each
+round an exchange with all blocks.
 
-References: Fan, Chen, Lin 2005 (pairs by second order); Wen et al. 2018 (batched working sets).
+References: as of decomposition.py.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .decomposition import Decomposition, Descent
 
 
 class SpreadDescent(Descent):
-    """A descent whose shard is elsewhere."""
+    """A descent whose shard lies with the blocks."""
 
     shard: Spread  # type: ignore[assignment]
 
@@ -77,7 +78,7 @@ class SpreadDescent(Descent):
 
 @dataclass(frozen=True)
 class SpreadDecomposition(Decomposition, names=()):
-    """Pair descent on working sets of so many points, gathered from blocks."""
+    """Steps of pairs (SMO) on working sets of so many points, gathered from blocks."""
 
     descent: ClassVar[type[Descent]] = SpreadDescent
 

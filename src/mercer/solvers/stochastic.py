@@ -1,4 +1,5 @@
-"""The stochastic subgradient method, in features or in kernel form: one point at a time.
+"""The stochastic subgradient method (SGD; Pegasos), in features or in kernel form: one point at a time, a pass (epoch)
+over all of them a round.
 
 With s_i = -C_i loss'(f_i) at one point i, drawn at random, a step that follows the subgradient in the mean is
 
@@ -96,7 +97,7 @@ class StochasticSubgradient(Solver):
             isinstance(rows, Features) and rows.design.entries > AT_A_TIME.entries_for_a_thread and thread_count() > 1
         )
         answer = _Answer(descent, copies=ahead)
-        _advance(descent)  # the first pass leaves 0 for anything: only the second is worth a look
+        _advance(descent)  # after one pass any beta is better than 0: only after two is it worth a look
         _advance(descent)
         while True:
             answer.take(descent)

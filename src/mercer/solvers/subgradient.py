@@ -9,8 +9,8 @@ Every beta is a mean of dual points and so is one itself: its dual value is a tr
 values may rise from step to step; the best beta so far is what is given back, and the best bound so far is its proof.
 
 With the Automatic rule the next beta is the best of all combinations of beta and the last dual points: a small
-quadratic program (cutting planes: Joachims 2006, Teo et al. 2010). On the problems of the tests the objective is within
-1% of the best possible after 50 passes at most.
+quadratic program, as in bundle (cutting plane) methods (Joachims 2006, Teo et al. 2010). On the problems of the tests
+the objective is within 1% of the best possible after 50 passes at most.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Cholesky factor of a large symmetric matrix, panel by panel: half of the matrix, in place, and it can be stopped.
+"""The Cholesky factor of a large symmetric matrix, panel by panel (left-looking): half of it, in place; can be stopped.
 
 Panel J holds the columns J of L from their diagonal block downwards. It begins as the columns of the matrix itself, has
 what the panels before it contribute subtracted (products of matrices, where nearly all of the work is), and is divided

@@ -6,7 +6,7 @@ loop is tested against it. Sums may be taken in another order here, so that last
 
 from .blocks import FOUND as FOUND
 from .blocks import MOST_NEWTON as MOST_NEWTON
-from .blocks import judge_cells as judge_cells
+from .blocks import measure_cells as measure_cells
 from .blocks import settle_cells as settle_cells
 from .descent import descend as descend
 from .descent import descend_kernel as descend_kernel

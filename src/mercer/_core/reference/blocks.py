@@ -1,7 +1,7 @@
-"""Problems on one K that is held, by blocks: all free points and the worst violators.
+"""Problems on one K that is held, by blocks (working sets): all free points and the worst violators.
 
-In a block, pair descent and Newton steps of the free coefficients take turns; then one sum over rows of K brings F of
-all points up to date. The constants, and the reasons for them, are those of blocks.hpp.
+In a block, pair descent (SMO) and Newton steps of the free coefficients take turns; then one sum over rows of K brings
+F of all points up to date. The constants, and the reasons for them, are those of blocks.hpp.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _part_at_bounds(terms: Array, beta: Array) -> float:
     return np.count_nonzero(bound) / np.count_nonzero(used) if used.any() else 1.0
 
 
-def judge_cells(terms: Array, beta: Array, F: Array, found: Array, bias: bool) -> None:
+def measure_cells(terms: Array, beta: Array, F: Array, found: Array, bias: bool) -> None:
     """As `settle_cells`, without a step."""
     for c in range(len(beta)):
         found[c] = _Problem(np.zeros((0, 0)), terms[:, c], beta[c], F[c], bias).settle(np.zeros(3), 0, False)
@@ -80,7 +80,7 @@ class _Problem:
         """Descend; what `settle_cells` tells of a cell."""
         steps = newton = rounds = 0
         travel, old = 0.0, np.inf
-        found = self.look(goal)
+        found = self.measure(goal)
         while rounds < _MOST_BLOCKS and not found[0] and steps < most:
             top, bottom = found[4:6]
             violation = top - bottom
@@ -94,7 +94,7 @@ class _Problem:
             steps, newton, travel = steps + taken, newton + tried, travel + moved
             if moved == 0.0:
                 break
-            found = self.look(goal)
+            found = self.measure(goal)
             again = again or found[3] <= goal[0] * max(abs(found[2]), abs(found[2] + found[3]))
             rounds += 1
         done, free, dual, gap, top, bottom, scale = found
@@ -124,7 +124,7 @@ class _Problem:
         taken = np.clip(abs(excess) - (np.cumsum(room) - room), 0.0, room)
         self.beta[may] = np.where(taken == room, end[may], self.beta[may] - sign * taken)
 
-    def look(self, goal: Array) -> tuple[bool, int, float, float, float, float, float]:
+    def measure(self, goal: Array) -> tuple[bool, int, float, float, float, float, float]:
         """Whether the gap is small, how many are free, the dual value, the gap, the extremes, and the factor of w."""
         top, bottom, free = extremes(self.F, self.beta, self.eps, self.lo, self.hi)
         if not self.bias:

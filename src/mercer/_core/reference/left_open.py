@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...types import Array
+from ..rounding import LAST, UNIT, last_digits
 
-_UNIT = 0.5 * float(np.finfo(np.float64).eps)
-_LAST = 4.0  # roundings of the sum itself, and of the few operations that make f of it
 _SAFE = 1.01
 _SAME_LEVEL = 1e-12  # of the sum of all weights
 
@@ -46,13 +45,8 @@ def rounding(beta: Array, root: Array, twice: Array | bool) -> Array:
     A plain sum of m products may lose a rounding by each product and each sum. Where `twice`, it loses m^2 roundings of
     roundings of sum_i |beta_i K_ix| (Ogita, Rump, Oishi 2005, proposition 5.5). root holds root(K_ii).
     """
-    plain = _SAFE * _UNIT * (root.size + _LAST)
+    plain = _SAFE * UNIT * (root.size + LAST)
     return np.asarray(np.where(twice, plain**2, plain) * (np.abs(beta) * root).sum(axis=-1))
-
-
-def last_digits(size: Array) -> Array:
-    """What is lost where numbers of such a size are rounded once, and in the few operations that make f of them."""
-    return np.asarray(_LAST * _UNIT * size)
 
 
 def _hidden(margin: Array, weights: Array, lo: Array, hi: Array, beta: Array, error: Array) -> float:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...types import Array
-from .logistic import logistic as look_logistic
+from .logistic import logistic as logistic_losses
 from .newton import solve_definite
 
 _MOST_BIASES, _MOST_HALVINGS = 200, 20
@@ -62,15 +62,15 @@ def descend_margins(
 def _losses(y: Array, C: Array, logistic: bool, bias: bool, scores: Array, b: float) -> Losses:
     if bias:
         b = _best_bias(y, C, logistic, scores, b)
-    value, slope, curvature = _look(y * (scores + b), logistic)
+    value, slope, curvature = _evaluated(y * (scores + b), logistic)
     return Losses(C * value, -y * C * slope, C * curvature, b)
 
 
-def _look(margin: Array, logistic: bool) -> tuple[Array, Array, Array]:
+def _evaluated(margin: Array, logistic: bool) -> tuple[Array, Array, Array]:
     """Value, minus slope and curvature in the margin."""
     if logistic:
         value, slope, curvature = np.empty((3, margin.size))
-        look_logistic(margin, value, slope, curvature)
+        logistic_losses(margin, value, slope, curvature)
         return value, slope, curvature
     short = np.maximum(0.0, 1.0 - margin)
     return short * short, 2.0 * short, np.where(margin < 1.0, 2.0, 0.0)
@@ -80,7 +80,7 @@ def _best_bias(y: Array, C: Array, logistic: bool, scores: Array, b: float) -> f
     """By Newton's method between bounds; where those are not known yet and it is flat, by larger and larger steps."""
     low, high, width = -np.inf, np.inf, 1.0
     for _ in range(_MOST_BIASES):
-        _, slopes, curvatures = _look(y * (scores + b), logistic)
+        _, slopes, curvatures = _evaluated(y * (scores + b), logistic)
         slope, curvature = -float((y * C) @ slopes), float(C @ curvatures)
         if slope == 0.0:
             break

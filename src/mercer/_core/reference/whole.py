@@ -1,4 +1,4 @@
-"""A problem whose K is held: rounds of pair descent on all of its points."""
+"""A problem whose K is held: rounds of pair descent (SMO) on all of its points."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def settle_to(
         low[n], high[n] = -np.inf, np.inf
     diag = np.zeros(width, K.dtype)
     diag[:n] = r.astype(K.dtype) + K.diagonal()[:n]
-    top, bottom, free, gap, done = _look(F, beta, r, eps, lo, hi, bias, dual, goal)
+    top, bottom, free, gap, done = _measure(F, beta, r, eps, lo, hi, bias, dual, goal)
     done = done and top - bottom <= wanted
     for _ in range(_MOST_ROUNDS):
         if done or steps >= most:
@@ -57,14 +57,14 @@ def settle_to(
         # The dual is quadratic: it rises by the mean of its slopes before and after, along what moved.
         dual += float((0.5 * delta * (slopes + F[moved]) - eps[moved] * (np.abs(beta[moved]) - np.abs(old))).sum())
         travel += float(np.abs(delta).sum())
-        top, bottom, free, gap, done = _look(F, beta, r, eps, lo, hi, bias, dual, goal)
+        top, bottom, free, gap, done = _measure(F, beta, r, eps, lo, hi, bias, dual, goal)
         done = done and top - bottom <= wanted
         if moved.size == 0 or violation > _INNER * before or top - bottom > 0.5 * before:
             break
     return done, steps, free, dual, gap, top, bottom, travel
 
 
-def _look(
+def _measure(
     F: Array, beta: Array, r: Array, eps: Array, lo: Array, hi: Array, bias: bool, dual: float, goal: float
 ) -> tuple[float, float, int, float, bool]:
     """The extremes, how many are free, the gap, and whether it is small."""

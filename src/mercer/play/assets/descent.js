@@ -1,4 +1,4 @@
-// One problem and its answer: pair descent with Newton steps between, a certificate after each round.
+// One problem and its answer: pair descent (SMO) with Newton steps between, a certificate after each round.
 //
 // In Mercer's one currency, f = sum beta_i k(x_i, .) + b. With h_i(s) = eps |s| - q_i s on [lo_i, hi_i], sum beta = mass,
 //     dual(beta)      = -1/2 beta'K beta - sum h_i(beta_i)

@@ -226,7 +226,7 @@ export class Plane {
     });
   }
 
-  /** Names of the points for those who hear them: written at rest only. @param {Scene} scene */
+  /** Names of the points for screen readers: written at rest only. @param {Scene} scene */
   #namePoints({ state, machine, stepping }) {
     state.points.forEach((p, k) => {
       const name = pointName(p, machine.kind(k), machine.betaOf(k), state.machine, stepping ? k + 1 : 0);

@@ -1,4 +1,4 @@
-// The roads to an answer, one step after the other. A step holds beta, b and what happened: the page puts it in words.
+// The methods of the page, step by step. A step holds beta, b and what happened: the page puts it in words.
 import { dot, product, sum } from './algebra.js';
 import { Descent, relativeGap } from './descent.js';
 import { uniforms } from './examples.js';

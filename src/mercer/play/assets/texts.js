@@ -68,7 +68,7 @@ export const FORMULAS = {
   linear: 'k(x, z) = x · z', poly: 'k(x, z) = (γ x · z + c)ᵈ', rbf: 'k(x, z) = exp(−γ ‖x − z‖²)', laplacian: 'k(x, z) = exp(−γ ‖x − z‖₁)', text: '',
 };
 
-/** The name of a point for those who hear it. @param {{x: number, y: number, label: import('./state.js').Label}} p @param {'none' | 'free' | 'bound'} kind
+/** The name of a point, for screen readers. @param {{x: number, y: number, label: import('./state.js').Label}} p @param {'none' | 'free' | 'bound'} kind
  * @param {number} beta @param {import('./state.js').MachineName} machine @param {number} number 0 where none is shown */
 export function pointName(p, kind, beta, machine, number) {
   const name = machine === 'svc' || machine === 'perceptron' ? SHAPES[p.label] : 'point';

@@ -1,5 +1,5 @@
-"""Newton steps of the coefficients between their bounds, for where steps of pairs make little headway (see
-_core/reference/free_step.py).
+"""Newton steps of the coefficients between their bounds (an active set method), where steps of pairs gain little; see
+_core/reference/free_step.py.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...amounts import FEW
+from ...amounts import LARGEST
 from ...arithmetic import inner
 from ...gram import Design
 from ...limits import deadline, flop_seconds, require
@@ -103,7 +103,7 @@ class Hessian:
 
     def _loses_digits(self, free: Index, D: Array) -> bool:
         """Whether the form in points would be a difference of nearly equal numbers, and the other one is cheap."""
-        if self.design.width > FEW.columns or free.size == 0:
+        if self.design.width > LARGEST.columns or free.size == 0:
             return False
         return bool((self.design.squared_norms[free] * D[free]).max() > _CANCELS)
 

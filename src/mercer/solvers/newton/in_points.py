@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ...amounts import A_DIGIT, FEW, ROUNDING
+from ...amounts import A_DIGIT, LARGEST, ROUNDING
 from ...gram import Gram
 from ...limits import check_limits
 from ...types import Array
@@ -36,7 +36,7 @@ class InPoints:
     def __init__(self, gram: Gram) -> None:
         self.gram = gram
         self.K: Any = np.asarray(gram.astype(np.float64)) if gram.given else None
-        self.exact = gram.given and gram.n <= FEW.points_exact
+        self.exact = gram.given and gram.n <= LARGEST.points_exact
         """Whether solutions are exact, whatever the gap."""
 
     def product(self, v: Array) -> Array:
@@ -98,15 +98,15 @@ def first_step(gram: Gram) -> Work:
 
 
 def held_step(n: int) -> float:
-    """The same in multiplications, where K of n points is held: of its factor, or what it takes as long as to read K in
-    each step of conjugate gradients, and F and its copies a few rows at a time before.
+    """The same in multiplications, where K of n points is held: those of its factor; or as many as take as long as to
+    read K in each step of conjugate gradients, and to make F and the preconditioner before.
     """
-    if n <= FEW.points_exact:
+    if n <= LARGEST.points_exact:
         return factor_work(n) * _FACTOR_FLOPS
-    return FLOPS * (USUAL_STEPS * n * n + 0.5 * n * min(FEW.columns, n) ** 2)
+    return FLOPS * (USUAL_STEPS * n * n + 0.5 * n * min(LARGEST.columns, n) ** 2)
 
 
 def _rank(gram: Gram) -> int:
     """How many columns F has: few, and as many as there is room for."""
     room = gram.n if gram.budget is None else gram.budget // (LANDMARK_BYTES * gram.n)
-    return max(1, min(FEW.columns, gram.n, room))
+    return max(1, min(LARGEST.columns, gram.n, room))

@@ -45,9 +45,8 @@ from .preconditioner import ROWS_PER_FEATURE, Preconditioner
 _FEWEST_ENTRIES = 25  # With shorter rows a visit of a point costs more than to read it.
 _LARGEST_C = 1.0 / A_DIGIT  # The mean of C_i K_ii, up to which passes of coordinate descent are tried.
 _TRIAL_ROUNDS = 2  # They have so many rounds, and go on as long as no more passes than usual gain a digit.
-_LEAST_RESIDUAL = sqrt(
-    ROUNDING.of_a_difference
-)  # Conjugate gradients need not come nearer than this, in parts of what they began with.
+_LEAST_RESIDUAL = sqrt(ROUNDING.of_a_difference)
+"""Conjugate gradients need not come nearer than this, in parts of what they began with."""
 
 
 class PointData(NamedTuple):

@@ -1,4 +1,5 @@
-"""Rows z(x) = L^-1 k(landmarks, x) of all points, computed in each pass anew: K ~ Z Z', and nothing of size n x m held.
+"""Rows z(x) = L^-1 k(landmarks, x) of all points (Nystrom features), computed in each pass anew: K ~ Z Z', and nothing
+of size n x m is held.
 
 L L' = K_landmarks. They are what `irls.py` asks of explicit features, from kernel values in pieces that stay in
 cache; what is held are vectors, and matrices of m x m.

@@ -44,7 +44,9 @@ class Preconditioner:
         self.possible, self.spent = self.cost <= _MOST_PASSES, PASSES_PER_DIGIT
 
     def renew(self, rate: Array) -> None:
-        """M for these D; nothing, where products with H since the last time (`spent`) have cost less than that."""
+        """M for these D; left as it is, where products with H since the last time (`spent`) have cost less than a new
+        M.
+        """
         if not self.possible or self.spent < self.cost:
             return
         if deadline().limited:

@@ -29,7 +29,8 @@ _FIRST_SIGMA = 0.8  # sigma begins at this part of 1 / (largest coefficient).
 _FALL = 0.4  # It falls to this part; by a digit, where one step was enough.
 _NEAR = 1.5
 """Points are active whose beta would change if f moved by so many times what it moved in the last round. Steps are
-taken with them alone, unless they are most of all points; where r > 0, unless they are a tenth: there steps are few.
+taken with them alone, unless they are most of all points; where r > 0, unless they are more than a tenth: steps are few
+there.
 """
 STEPS_IN_VAIN = 200  # After so many steps with one centre, or without a better answer, rounding is the limit.
 

@@ -27,7 +27,7 @@ _POOL = 8  # So many times as many points as landmarks are looked at.
 
 
 class SpreadLandmarkRows(LandmarkRows):
-    """The same of rows that are spread over blocks: each block adds up its own. Nothing needs to be known there."""
+    """The same of rows that are spread over blocks: each block adds up its own, and keeps nothing for that."""
 
     X: SpreadPoints
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...amounts import A_DIGIT, FEW, MEASURED, ROUNDING
+from ...amounts import A_DIGIT, LARGEST, MEASURED, ROUNDING
 from ...kernels.points import Domain
 from ...memory import BudgetError, format_bytes
 from ...parallel import crew_kept, one_blas_thread
@@ -23,7 +23,8 @@ from .linear_system import TIGHT, AllTargets, Blocks, RidgeSolver, System
 _SAFE = 1.0 / ROUNDING.of_a_number  # float32 is not for values that are larger or smaller than this
 _SLOW, _PATIENCE = 0.5, 3  # so many steps may leave more than this part of the residual
 _FAR = A_DIGIT  # a relative residual above this is worth another factor, of a larger diagonal
-_PANELS, _INVERSE = 2, 2.0  # times all values: a factor and its refinement; and times as long: its inverse
+_PANELS = 2  # All kernel values are computed so many times: for the factor, and for its refinement.
+_INVERSE = 2.0  # The diagonal of the inverse takes so many times as long as the factor.
 _FACTORS = 4  # at most
 _CLOSE = MEASURED  # times what rounding leaves is good enough
 
@@ -54,7 +55,7 @@ class Cholesky(RidgeSolver):
 
     def first_work(self, problem: Any) -> Work:
         n, given = problem.stream.n, problem.kernel.domain is Domain.VALUES
-        single = 0.5 if n > FEW.points_exact and self.precision != "float64" else 1.0
+        single = 0.5 if n > LARGEST.points_exact and self.precision != "float64" else 1.0
         times = 1.0 + _INVERSE if problem.loo else single
         return Work(values=0 if given else _PANELS * n * n, flops=factor_work(n) * times)
 
@@ -91,7 +92,7 @@ class Cholesky(RidgeSolver):
         diagonal = system.gram.diag().astype(np.float64) + system.r
         largest = float(np.abs(diagonal).max())
         in_range = diagonal.min() > 1.0 / _SAFE and largest < _SAFE
-        auto = self.precision == "auto" and system.n > FEW.points_exact and in_range
+        auto = self.precision == "auto" and system.n > LARGEST.points_exact and in_range
         single, room = (self.precision == "float32" or auto) and not system.ridge.loo, system.ridge.budget
         double = not single or factor_bytes(system.n, np.float64) <= room
         precisions = ["float32"] * single + ["float64"] * double

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...amounts import FEW, SHARE
+from ...amounts import LARGEST, SHARE
 from ...columns import Columns
 from ...gram import DenseGram, Gram
 from ...gram.pivoted import pivoted_cholesky
@@ -70,7 +70,7 @@ class ConjugateGradient(RidgeSolver):
         """See RidgeSolver."""
         yield system.working
         precondition, tol = self._preconditioner(system), system.ridge.tol
-        dtype = np.dtype(np.float32 if system.n > FEW.points_exact else np.float64)
+        dtype = np.dtype(np.float32 if system.n > LARGEST.points_exact else np.float64)
         columns, before = Standing.zero(system.right), 1.0
         while True:
             shrink = max(BY_SINGLE, 0.5 * tol / max(columns.relative(system.sizes), tol))
@@ -109,7 +109,7 @@ class ConjugateGradient(RidgeSolver):
 
 
 def _by_landmarks(system: System, rank: int, seed: int | None) -> Callable[[Array], Array]:
-    """The same of points that are elsewhere: F are their rows of landmarks, and stay there."""
+    """The same of points that are spread over blocks: F are their rows of landmarks, and stay with the blocks."""
     F, _ = landmark_rows(system.gram, rank, seed)
     inverse = 1.0 / system.r
     inner = inverse_of(np.eye(F.width) + F.squares(np.arange(system.n), inverse)[0])

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...amounts import FEW, TOLERANCE
+from ...amounts import LARGEST, TOLERANCE
 from ...types import Array
 from ..base import Several
 from ..conjugate_gradients import BY_SINGLE, MOST_STEPS, Standing, conjugate_gradients, inner_products, norms
@@ -26,7 +26,7 @@ from .posed import RidgeCertificate
 from .row_sums import DataPiece, Moments, RowsOfFeatures, Stream, moments, sums
 
 _LESS = 1.0 - TOLERANCE  # of an objective is clearly less, whatever the gaps
-_FEW = FEW.points_exact  # rows, of which precise normal equations take no time
+_PRECISE_ROWS = LARGEST.points_exact  # Precise normal equations of no more rows take no time.
 _AIM = 0.5  # times the tolerance is what a gap must seem to be before it is recomputed in float64
 _SLOW = 0.5  # a residual that shrinks to no less than this has reached what rounding allows
 
@@ -240,7 +240,7 @@ def answers(problem: FeatureProblem, sample: Stream, scale: float, dtype: Any, t
     """
     yield Weights.zero(problem)
     found: Normal | None = None
-    for found in normal_equations(problem, sample, sample.n <= _FEW):  # noqa: B007 (the last one is the answer)
+    for found in normal_equations(problem, sample, sample.n <= _PRECISE_ROWS):  # noqa: B007 (the last one is the answer)
         yield Weights.zero(problem)
     assert found is not None
     matrix, right = scale * found.matrix, scale * found.right

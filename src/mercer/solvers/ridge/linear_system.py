@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...amounts import FEW
+from ...amounts import LARGEST
 from ...columns import multiply
 from ...examination import INFEASIBLE, examine
 from ...gram import DenseGram, Gram, PointsGram, unformed
@@ -198,7 +198,7 @@ class RidgeSolver(Solver, names=()):
         if kernel.domain is Domain.VALUES or kernel.serial or not kernel.symmetric:
             return DenseGram.compute(kernel, points, dtype=np.float64)
         gram = unformed(kernel, points, ridge.budget)
-        if isinstance(gram, PointsGram) and gram.n <= FEW.points_exact:  # where lambda is small, every digit counts
+        if isinstance(gram, PointsGram) and gram.n <= LARGEST.points_exact:  # where lambda is small, every digit counts
             gram.exact = True
         return gram
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...amounts import A_DIGIT, AT_A_TIME, FEW, ROUNDING
+from ...amounts import A_DIGIT, AT_A_TIME, LARGEST, ROUNDING
 from ...columns import block_between
 from ...gram.pivoted import pivoted_cholesky
 from ...kernels import Kernel
@@ -97,10 +97,10 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
     def answers(self, ridge: Ridge) -> Iterator[Weights]:
         """See RidgeSolver: better and better weights, after the choice of landmarks."""
         solver = replace(self, sample=ridge.stream.n) if ridge.loo else self
-        few = replace(ridge, stream=ridge.stream.only(ridge.some.rows(slice(0, 1))))
+        one_row = replace(ridge, stream=ridge.stream.only(ridge.some.rows(slice(0, 1))))
         with stopped_by(None), until(NEVER):
-            nothing = Weights.zero(solver.over(few, few.some, np.arange(1)))  # f = b, over one without a coefficient
-        yield nothing
+            constant = Weights.zero(solver.over(one_row, one_row.some, np.arange(1)))  # f = b: its landmark weighs 0
+        yield constant
         yield from all_answers(solver.posed(ridge), ridge.tol)
 
     def first_work(self, problem: Any) -> Work:
@@ -119,7 +119,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
             stream = ridge.stream.only(pool)
             return by_errors(ridge.kernel, stream, pool, self.landmarks, penalty, ridge.bias, generator)
         exact = self.landmarks >= n  # all points: to the last digit
-        dtype = np.float64 if exact or n <= FEW.points_exact else np.float32
+        dtype = np.float64 if exact or n <= LARGEST.points_exact else np.float32
         pivots = pivoted_cholesky(ridge.kernel, pool.X, min(self.landmarks, n), generator, dtype)[1]
         return pivots if pivots.size else np.arange(1)
 
@@ -128,7 +128,7 @@ class NystromCG(RidgeSolver, names=("nystrom", "nystromcg")):
         kernel, stream, landmarks = ridge.kernel, ridge.stream, take(drawn.X, chosen)
         largest = float(diagonal(kernel, landmarks).max())
         noise = float(np.finfo(np.float32).eps) ** 2 / A_DIGIT * ridge.mass * largest / ridge.penalty
-        single = stream.n > FEW.points_exact and noise <= _SINGLE
+        single = stream.n > LARGEST.points_exact and noise <= _SINGLE
         L = root(kernel, landmarks, largest * max(_JITTER * count(landmarks), noise if single else 0.0))
         problem = FeatureProblem(
             stream, RowsOfFeatures(kernel, landmarks, len(L)), L, ridge.penalty, ridge.bias, ridge.centre, drawn,

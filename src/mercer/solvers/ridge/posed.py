@@ -180,10 +180,10 @@ def _all_of(pieces: Iterator[DataPiece], n: int) -> Iterator[DataPiece]:
 def _least(pool: DataPiece | None, keys: Array, piece: DataPiece, new: Array, most: int) -> tuple[DataPiece, Array]:
     """Of the rows so far and the new ones those with the least keys, in order of these: rows drawn at random."""
     if pool is not None and keys.size == most:  # most of the new ones will not be needed
-        few = np.flatnonzero(new < keys[-1])
-        if few.size == 0:
+        needed = np.flatnonzero(new < keys[-1])
+        if needed.size == 0:
             return pool, keys
-        piece, new = piece.rows(few), new[few]
+        piece, new = piece.rows(needed), new[needed]
     both = piece if pool is None else _joined(pool, piece)
     keys = np.concatenate([keys, new])
     order = np.argsort(keys)[:most]

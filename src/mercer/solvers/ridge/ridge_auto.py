@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...amounts import AT_A_TIME, FEW, SHARE
+from ...amounts import AT_A_TIME, LARGEST, SHARE
 from ...columns import value_seconds
 from ...kernels import Kernel, Linear
 from ...kernels.points import Domain, count
@@ -31,8 +31,8 @@ from .posed import Ridge, bytes_of_squares, width_of_features
 
 _FULL = 60_000  # points, up to which the full problem is a matter of minutes
 LEAST = 2  # landmarks that there must be, however short the time
-_ROWS = 2  # times as many as there are features make normal equations that are of use
-_PASSES = 2  # in that time are enough to go without a factor
+_ROWS = 2  # Normal equations are of use from so many times as many rows as there are features.
+_PASSES = 2  # Without a factor there must be time for so many passes.
 
 _EXACT = Cholesky()
 
@@ -44,8 +44,8 @@ def choose_ridge(kernel: Kernel, X: Points, budget: int, *, factor: bool = False
         width = width_of_features(kernel, X)
         if width is not None and width < n and bytes_of_squares(width) <= budget:
             return NormalEquations(), f"{width} explicit features are fewer than {n} points"
-    size = factor_bytes(n, "float64" if n <= FEW.points_exact else "float32")
-    if n <= FEW.points_factored and size <= budget:
+    size = factor_bytes(n, "float64" if n <= LARGEST.points_exact else "float32")
+    if n <= LARGEST.points_factored and size <= budget:
         return _EXACT, f"the factor takes {format_bytes(size)} of {format_bytes(budget)}"
     too_large = (
         f"a factor would take {format_bytes(size)}" if size > budget else f"{n} points would take long to factor"

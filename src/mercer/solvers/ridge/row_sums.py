@@ -204,7 +204,8 @@ class Moments(NamedTuple):
 def moments(
     stream: Stream, features: RowsOfFeatures, centre: Array, L: Array | None = None
 ) -> Iterator[Moments | None]:
-    """The normal equations of the rows; of L^-1 g(x), where L is given. None while it works, and at last all of it.
+    """The normal equations of the rows; of L^-1 g(x), where L is given. Yields None while it works, and the sums at
+    last.
 
     BLAS adds half of each G'CG to what is there: new memory would take longer than some of the products.
     """

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
-from ..params import suggestion
+from .params import suggestion
 
 _OF_THE_KERNEL = 'it belongs to the kernel, as in kernel="{}"; in a grid search it is kernel__{}'
-ELSEWHERE = {
+KERNEL_SETTINGS = {
     "gamma": _OF_THE_KERNEL.format("rbf(gamma=0.1)", "gamma"),
     "degree": _OF_THE_KERNEL.format("poly(degree=3)", "degree"),
     "coef0": _OF_THE_KERNEL.format("poly(coef0=1)", "coef0"),
+    "kernel_params": 'they belong to the kernel, as in kernel="rbf(gamma=0.1)"',
+}
+"""Of whatever has a kernel."""
+SKLEARN_SETTINGS = {
+    "n_jobs": "all cores that BLAS may use are used; threadpoolctl.threadpool_limits(1) limits both",
     "probability": "for probabilities take KernelLogistic(), or scikit-learn's CalibratedClassifierCV(SVC())",
     "nu": "it is C, the weight of mistakes; SVC(C=...) finds the machines that NuSVC does, and SVR those of NuSVR",
     "shrinking": "points that are settled are always left aside, so leave it out",
@@ -48,16 +53,18 @@ NO_PROBABILITIES = (
 
 
 def tells_where(init: Callable[..., None]) -> Callable[..., None]:
-    """The same constructor, with an error that helps for a setting that is elsewhere."""
+    """The same constructor, with an error that helps for a setting that has another name or place here."""
     known = signature(init).parameters
+    replacements = SKLEARN_SETTINGS | (KERNEL_SETTINGS if "kernel" in known else {})
     names = [name for name in known if name != "self"]
     any_name = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in known.values())
 
     @wraps(init)
     def constructor(self: Any, *args: Any, **settings: Any) -> None:
         for name in settings:
-            if name in ELSEWHERE and name not in known:
-                raise TypeError(f"{type(self).__name__} has no {name}: {ELSEWHERE[name]}.")
+            instead = None if name in known else self._other_names.get(name, replacements.get(name))
+            if instead is not None:
+                raise TypeError(f"{type(self).__name__} has no {name}: {instead}.")
             near = "" if name in known or any_name else suggestion(name, names)
             if "Did you mean" in near:
                 raise TypeError(f"{type(self).__name__} has no {name}.{near}")
@@ -67,7 +74,11 @@ def tells_where(init: Callable[..., None]) -> Callable[..., None]:
 
 
 class TellsWhere:
-    """An estimator whose constructors are such."""
+    """An estimator whose constructors are such; `_other_names` are those that settings of this class alone have in
+    scikit-learn.
+    """
+
+    _other_names: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
