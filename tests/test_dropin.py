@@ -23,7 +23,7 @@ import mercer
 from mercer import dropin
 from mercer.dropin.hinge import HingeProblem
 from mercer.dropin.interior import interior
-from mercer.dropin.passes import by_passes
+from mercer.dropin.passes import Passed, by_passes
 from mercer.gram import Design
 from mercer.kernels.points import is_sparse
 from mercer.losses import Hinge, SquaredHinge
@@ -240,7 +240,7 @@ def test_passes_lead_to_the_least_losses(C, form, loss):
     """A small C needs few of them; and a block makes the answer exact."""
     signs = np.where(y == 1, 1.0, -1.0)
     posed = HingeProblem(Design(form(X), 4.0), signs, C * np.linspace(0.5, 2.0, len(y)), loss)
-    w, certificate, rounds = by_passes(posed, 1e-9, 1e-6, 1e6, 1e6)
+    _, rounds, w, certificate = by_passes(posed, 1e-9, 1e-6, 1e6, 1e6)
     f = X @ w[:-1] + 2.0 * w[-1]
     assert certificate.converged
     assert certificate.relative_gap <= 1e-9
@@ -254,9 +254,10 @@ def test_passes_end_where_others_are_faster():
     signs = np.where(y == 1, 1.0, -1.0)
     posed = HingeProblem(Design(X), signs, np.full(len(y), 1e4))
     for limits, most in (((20.0 * len(y), 20.0 * len(y)), 10), ((1e9, 2.0 * len(y)), 2)):
-        _, certificate, rounds = by_passes(posed, 1e-9, 1e-6, *limits)
-        assert not certificate.converged
-        assert rounds <= most
+        passed = by_passes(posed, 1e-9, 1e-6, *limits)
+        assert passed.certificate is None
+        assert passed.rounds <= most
+        assert (signs * passed.beta >= 0.0).all()
 
 
 def wide():
@@ -273,9 +274,9 @@ def test_blocks_save_passes(loss, monkeypatch):
     posed, counted = HingeProblem(Design(Z, 100.0), signs, np.full(len(signs), 10.0), loss), []
     for worth in (dropin.passes._Descent.worth_a_block, lambda self, enough: False):
         monkeypatch.setattr(dropin.passes._Descent, "worth_a_block", worth)
-        _, certificate, rounds = by_passes(posed, 1e-8, 1e-5, 1e6, 1e6)
-        assert certificate.converged
-        counted.append(rounds)
+        passed = by_passes(posed, 1e-8, 1e-5, 1e6, 1e6)
+        assert passed.certificate.converged
+        counted.append(passed.rounds)
     assert counted[0] <= 0.5 * counted[1]
 
 
@@ -327,14 +328,14 @@ def test_many_sparse_rows_of_some_columns_take_newton_steps_unless_passes_soon_d
     monkeypatch.setattr(dropin.linear, "by_passes", lambda *how: found.append(passes(*how)) or found[-1])
     for C, decided in ((1e-3, True), (10.0, False)):
         assert dropin.LinearSVC(loss="hinge", C=C).fit(Z, labels).certificate_.converged
-        assert found[-1][1].converged == decided
-    assert found[-1][2] == 1  # round
+        assert (found[-1].certificate is not None) == decided
+    assert found[-1].rounds == 1
 
 
 @pytest.mark.parametrize("settings", [{}, {"C": 100.0}, {"class_weight": "balanced"}, {"fit_intercept": False}])
 def test_the_ways_to_the_hinge_loss_lead_to_one_answer(settings, monkeypatch):
     found = [dropin.LinearSVC(loss="hinge", **settings).fit(X, y)]
-    monkeypatch.setattr(dropin.linear, "by_passes", lambda posed, *how: (None, Certificate(1.0, 0.0), 1))
+    monkeypatch.setattr(dropin.linear, "by_passes", lambda posed, *how: Passed(np.zeros(len(y)), 1))
     for slim, few in ((100, 0), (0, 1000), (0, 0)):  # by interior points, by pairs, by descent
         monkeypatch.setattr(dropin.linear, "_SLIM", slim)
         monkeypatch.setattr(dropin.linear, "_FEW", few)

@@ -7,7 +7,7 @@ It is validated as there, and whatever is not plain goes to scikit-learn, whose 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -151,17 +151,21 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
         return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=y, **weights))
 
 
-def _solutions(X: Any, tasks: list[Task], scaling: float, aims: _Aims) -> tuple[Array, list[Certificate], int]:
-    """w of z = (x, s) for each task, as rows, what is proved of it, and the most rounds."""
-    found, X = None, _without_zeros(X)
+_Found: TypeAlias = tuple[Array, list[Certificate], int]
+"""w of z = (x, s) for each task, as rows, what is proved of it, and the most rounds."""
+
+
+def _solutions(X: Any, tasks: list[Task], scaling: float, aims: _Aims) -> _Found:
+    """The answers of all tasks, by what is the quickest."""
+    found, starts, X = None, None, _without_zeros(X)
     if isinstance(tasks[0].loss, Hinge):
-        found = _of_hinge(X, tasks, scaling, aims)
+        found, starts = _of_hinge(X, tasks, scaling, aims)
     elif not is_sparse(X) and X.size <= _SMALL and X.shape[1] < _NARROW:
         Z = _whole(X, scaling)
         found = _together([newton(Z, task.loss.terms(task.y, task.C), aims.gap) for task in tasks])
     elif X.shape[1] > LARGEST.columns:
-        found = _of_passes(Design(X, scaling**2), tasks, aims, _PASSES_WIDE)
-    return found or _by_descent(X, tasks, scaling, aims.gap)
+        found, starts = _of_passes(Design(X, scaling**2), tasks, aims, _PASSES_WIDE)
+    return found or _by_descent(X, tasks, scaling, aims.gap, starts)
 
 
 def _without_zeros(X: Any) -> Any:
@@ -183,34 +187,40 @@ def _without_zeros(X: Any) -> Any:
     return sp.csr_array((np.concatenate(values), np.concatenate(columns), begin.astype(places)), X.shape)
 
 
-def _of_passes(
-    design: Design, tasks: list[Task], aims: _Aims, most: float
-) -> tuple[Array, list[Certificate], int] | None:
-    """By so many passes at most; of many points with some columns that are not soon decided, others are quicker."""
+def _of_passes(design: Design, tasks: list[Task], aims: _Aims, most: float) -> tuple[_Found | None, list[Array]]:
+    """By so many passes at most, and the coefficients they have led to; of many points with some columns that are not
+    soon decided, others are quicker.
+    """
     most = _VISITS + most * design.n
     quick = design.sparse and _SLIM <= design.width <= LARGEST.columns
     how = aims.gap, aims.violation, most, min(_TRIAL * design.n, most) if quick else most
     with one_blas_thread():
-        return _together([by_passes(_weighed(design, task), *how) for task in tasks])
+        passed = [by_passes(_weighed(design, task), *how) for task in tasks]
+    starts = [np.zeros(design.n) for _ in tasks]
+    for task, start, one in zip(tasks, starts, passed, strict=True):
+        start[task.C > 0.0] = one.beta
+    good = [(one.w, one.certificate, one.rounds) for one in passed if one.w is not None and one.certificate is not None]
+    return _together(good) if len(good) == len(tasks) else None, starts
 
 
-def _of_hinge(X: Any, tasks: list[Task], scaling: float, aims: _Aims) -> tuple[Array, list[Certificate], int] | None:
+def _of_hinge(X: Any, tasks: list[Task], scaling: float, aims: _Aims) -> tuple[_Found | None, list[Array]]:
     """By passes, as long as there are few; else by what is the quickest for so many points and columns."""
     (n, columns), sparse = X.shape, is_sparse(X)
     slim, few = not sparse and columns < _SLIM, not sparse and n <= _FEW
     most = _PASSES if columns <= LARGEST.columns else _PASSES_WIDE
-    found = _of_passes(Design(X, scaling**2), tasks, aims, most)
+    found, starts = _of_passes(Design(X, scaling**2), tasks, aims, most)
     if found is not None:
-        return found
+        return found, starts
     gap, tol, _ = aims
     if slim and len(X) <= _SOME:
-        return _together([interior(_weighed(Design(_whole(X, scaling)), t), gap, A_DIGIT * tol) for t in tasks])
+        inner = [interior(_weighed(Design(_whole(X, scaling)), t), gap, A_DIGIT * tol) for t in tasks]
+        return _together(inner), starts
     if few:
         Z = _whole(X, scaling)
         quick = settled_exactly(Linear(), Z, posed(tasks, len(Z)), tol, _NEAR)
         if quick is not None:
-            return linear_weights(Z, np.array([s.beta for s in quick])), [s.certificate for s in quick], 1
-    return None
+            return (linear_weights(Z, np.array([s.beta for s in quick])), [s.certificate for s in quick], 1), starts
+    return None, starts
 
 
 def _whole(X: Array, scaling: float) -> Array:
@@ -226,18 +236,18 @@ def _weighed(design: Design, task: Task) -> HingeProblem:
     return HingeProblem(Design(design.Z[some], design.constant), task.y[some], task.C[some], task.loss)
 
 
-def _together(found: list[tuple[Array, Certificate, int]]) -> tuple[Array, list[Certificate], int] | None:
+def _together(found: list[tuple[Array, Certificate, int]]) -> _Found | None:
     """The answers of all tasks; None, where one has not converged."""
     if not all(certificate.converged for _, certificate, _ in found):
         return None
     return np.array([w for w, _, _ in found]), [c for _, c, _ in found], max(n for _, _, n in found)
 
 
-def _by_descent(X: Any, tasks: list[Task], scaling: float, gap: float) -> tuple[Array, list[Certificate], int]:
-    """The same by Mercer's coordinate descent and Newton steps, at any size."""
+def _by_descent(X: Any, tasks: list[Task], scaling: float, gap: float, starts: list[Array] | None) -> _Found:
+    """The same by Mercer's coordinate descent and Newton steps, at any size, from these coefficients."""
     forever = Deadline.after(None)
     gram = LinearGram(X, scaling**2)
-    solutions = fit_machines(gram, tasks, CoordinateDescent(), tol=gap, max_iter=None, deadline=forever)
+    solutions = fit_machines(gram, tasks, CoordinateDescent(), tol=gap, max_iter=None, deadline=forever, starts=starts)
     if any(solution.status is Status.INTERRUPTED for solution in solutions):
         raise KeyboardInterrupt
     bad = [s.status for s in solutions if s.status not in (Status.CONVERGED, Status.STALLED)]

@@ -7,6 +7,8 @@ kernel values of the block, by steps of pairs and Newton steps. Then all points 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .._core.core import CHOICE
@@ -35,12 +37,20 @@ _TIED = 6  # times as many points as columns at most: more cannot all be between
 _PER_VALUE, _PER_VALUE_TIED, _BESIDE = 5.0, 20.0, 300_000.0
 
 
-def by_passes(
-    posed: HingeProblem, tol: float, near: float, most: float, of_many: float
-) -> tuple[Array, Certificate, int]:
-    """w (a constant as one column more), its certificate, and the number of rounds, with the work of so many visits of
-    points at most; other limits hold while many are in play, and twice as many may be where nearly none is. The status
-    is "converged" where the relative gap is at most `tol` and the KKT violation at most `near`.
+class Passed(NamedTuple):
+    """Where passes have led: the coefficients and the rounds; w (a constant as one column more) and its certificate,
+    where that is what was asked for.
+    """
+
+    beta: Array
+    rounds: int
+    w: Array | None = None
+    certificate: Certificate | None = None
+
+
+def by_passes(posed: HingeProblem, tol: float, near: float, most: float, of_many: float) -> Passed:
+    """To a relative gap of `tol` and a KKT violation of `near`, with the work of so many visits of points at most;
+    other limits hold while many are in play, and twice as many may be where nearly none is.
     """
     descent, enough, n = _Descent(posed), near, posed.y.size
     while descent.visits < (of_many if descent.size > _MANY * n else most if descent.size > _NEARLY * n else 2 * most):
@@ -51,9 +61,9 @@ def by_passes(
             descent.round(min(visits, max(of_many, _WHOLE_PASSES * n)))
         if descent.worst <= enough:
             if descent.gap() <= tol and (found := descent.certified(tol, near))[1].converged:
-                return *found, descent.rounds
+                return Passed(descent.beta, descent.rounds, *found)
             enough *= A_DIGIT
-    return *descent.certified(tol, near), descent.rounds
+    return Passed(descent.beta, descent.rounds)
 
 
 class _Descent:
