@@ -27,7 +27,7 @@ from ..kernels.pairwise import linear_weights
 from ..kernels.points import is_sparse
 from ..limits import Deadline
 from ..losses import Hinge, Loss, SquaredHinge
-from ..parallel import crew_kept, one_blas_thread
+from ..parallel import crew_kept, in_order, one_blas_thread, thread_count
 from ..problem import Task
 from ..solution import Certificate, Status, worst
 from ..solvers import CoordinateDescent
@@ -175,16 +175,19 @@ def _without_zeros(X: Any) -> Any:
     some = X[:: max(1, len(X) // AT_A_TIME.sampled_rows)]
     if np.count_nonzero(some) > _FILLED * some.size:
         return X
-    values, columns, counts, width = [], [], [np.zeros(1, np.intp)], X.shape[1]
-    for rows in pieces(len(X), AT_A_TIME.rows):
-        filled = X[rows] != 0.0
-        at, count = np.flatnonzero(filled), np.count_nonzero(filled, axis=1)
-        values.append(X[rows].ravel()[at])
-        columns.append((at - np.repeat(np.arange(len(filled)) * width, count)).astype(np.int32))
-        counts.append(count)
-    begin = np.cumsum(np.concatenate(counts))
+    values, columns, counts = zip(
+        *in_order(pieces(len(X), AT_A_TIME.rows), lambda rows: _filled(X[rows]), thread_count()), strict=True
+    )
+    begin = np.cumsum(np.concatenate([np.zeros(1, np.intp), *counts]))
     places = np.int32 if begin[-1] <= np.iinfo(np.int32).max else np.intp
     return sp.csr_array((np.concatenate(values), np.concatenate(columns), begin.astype(places)), X.shape)
+
+
+def _filled(X: Array) -> tuple[Array, Array, Array]:
+    """The entries that are not 0, their columns, and how many each row has."""
+    filled = X != 0.0
+    at, count = np.flatnonzero(filled), np.count_nonzero(filled, axis=1)
+    return X.ravel()[at], (at - np.repeat(np.arange(len(X)) * X.shape[1], count)).astype(np.int32), count
 
 
 def _of_passes(design: Design, tasks: list[Task], aims: _Aims, most: float) -> tuple[_Found | None, list[Array]]:

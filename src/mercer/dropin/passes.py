@@ -30,7 +30,7 @@ core = CHOICE.functions
 _PASSES, _WHOLE_PASSES, _SOME_VISITS, _LEAST_PASS, _SHRINKING = 4, 2, 750, 0.01, 0.25
 _MANY, _NEARLY = 0.5, 0.1  # of the points in play are many, or nearly none
 _TELLING = 2  # so many rounds tell how fast passes are
-_EXACTLY = 1e-4  # of the violation to reach is left within a block
+_EXACTLY = 1e-3  # of the violation to reach is left within a block
 _TIED = 6  # times as many points as columns at most: more cannot all be between their bounds at the end
 # Nanoseconds (see solvers/nanoseconds.py) for each value of a block with more columns than points, and with fewer,
 # where many answers are nearly as good; and beside.
