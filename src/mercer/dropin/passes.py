@@ -30,11 +30,11 @@ core = CHOICE.functions
 _PASSES, _WHOLE_PASSES, _SOME_VISITS, _LEAST_PASS, _SHRINKING = 4, 2, 750, 0.01, 0.25
 _MANY, _NEARLY = 0.5, 0.1  # of the points in play are many, or nearly none
 _TELLING = 2  # so many rounds tell how fast passes are
-_EXACTLY = 1e-3  # of the violation to reach is left within a block
-_TIED = 6  # times as many points as columns at most: more cannot all be between their bounds at the end
+_EXACTLY = 1e-4  # of the violation to reach is left within a block
+_TIED = 4  # times as many points as columns at most: more cannot all be between their bounds at the end
 # Nanoseconds (see solvers/nanoseconds.py) for each value of a block with more columns than points, and with fewer,
 # where many answers are nearly as good; and beside.
-_PER_VALUE, _PER_VALUE_TIED, _BESIDE = 5.0, 20.0, 300_000.0
+_PER_VALUE, _PER_VALUE_TIED, _BESIDE, _BESIDE_SPARSE = 5.0, 20.0, 45_000.0, 300_000.0
 
 
 class Passed(NamedTuple):
@@ -108,7 +108,8 @@ class _Descent:
     def _visits_of_a_block(self) -> float:
         design = self.posed.design
         value = _PER_VALUE if self.size <= design.width else _PER_VALUE_TIED
-        return (value * self.size**2 + _BESIDE) * design.n / of_a_pass(design)
+        beside = _BESIDE_SPARSE if design.sparse else _BESIDE
+        return (value * self.size**2 + beside) * design.n / of_a_pass(design)
 
     def settle_block(self, violation: float) -> None:
         """The coefficients in play to their best values, to this violation."""
