@@ -273,8 +273,9 @@ def faster_way() -> float:
 
     def seconds(n: int) -> tuple[float, float]:
         X, V = generator.normal(size=(n, 10)), np.ones((n, 1))
+        limits = [replace(AT_A_TIME, entries_for_a_thread=limit) for limit in (2**60, 0)]
         found: tuple[float, float] = with_values(
-            columns, "_FEW_VALUES", lambda: columns.sums_between(Gaussian(0.1), X, X, V, [0, n], np.float64), 2**60, 0
+            columns, "AT_A_TIME", lambda: columns.sums_between(Gaussian(0.1), X, X, V, [0, n], np.float64), *limits
         )
         return found
 
@@ -523,7 +524,7 @@ CROSSOVERS: dict[str, tuple[float, Callable[[], float]]] = {
     "columns.choose._PYTHON, multiply-adds": (choose._PYTHON, python_call),
     "columns.choose._PER_COORDINATE, multiply-adds": (choose._PER_COORDINATE, per_coordinate),
     "columns.choose._PER_VALUE, multiply-adds": (choose._PER_VALUE, per_value),
-    "columns.columns._FEW_VALUES": (columns._FEW_VALUES, faster_way),
+    "amounts.AT_A_TIME.entries_for_a_thread, of predictions": (AT_A_TIME.entries_for_a_thread, faster_way),
     "amounts.LARGEST.columns, points of one native call": (LARGEST.columns, one_call),
     "kernels.pairwise._DENSE_GAIN": (pairwise._DENSE_GAIN, dense_gain),
     "costs._DOUBLE": (costs._DOUBLE, double),

@@ -9,6 +9,7 @@ from mercer._core.core import CHOICE
 
 NEEDS_SPEED = (
     "test_blocks_fit.py::",
+    "test_blocks_memory.py::test_rows_of_landmarks[csr",
     "test_certificate_law.py::test_the_law_for_more_points",
     "test_dask.py::",
     "test_docs.py::test_document[docs/tuning.md]",

@@ -46,7 +46,7 @@ _FAR_SINGLE, _FAR_DOUBLE = HEAVY[np.dtype(np.float32).itemsize], 1e3
 rows go by differences, float64 until ten of its 53 bits are lost.
 """
 _PYTHON = 1e4  # Multiply-adds that a call of a Python function costs.
-_PER_COORDINATE, _PER_VALUE = 4.0, 20.0  # Multiply-adds of a kernel's own `fill`.
+_PER_COORDINATE, _PER_VALUE = 4.0, 300.0  # Multiply-adds of a kernel's own `fill`.
 _MATERN = Map.MATERN12, Map.MATERN32, Map.MATERN52  # by the whole part of nu
 
 

@@ -45,7 +45,6 @@ PANEL = BLOCK // 2
 SCRATCH = AT_A_TIME.temporary_bytes
 _PIECES = _SHARES = 3  # Pieces of work for each thread; rows, columns and values have a third of the temporaries.
 SIDE = 5 * BLOCK  # Points of a tile of a square.
-_FEW_VALUES = 1000  # To find a faster way of so few would take longer than to compute them.
 _SUMS = AT_A_TIME.arrays  # Each of so many strips of K has sums of its own, whatever the number of threads,
 _SUMS_BYTES = 2 * SCRATCH  # of so many bytes in all, at most.
 CHEAP = 70.0  # multiply-adds: a value costs as much as reading it from memory, or writing it in a second place
@@ -336,8 +335,11 @@ def sums_between(kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence
 
 
 def way_between(kernel: Kernel, X: Points, Z: Points, dtype: DTypeLike) -> tuple[AnyWay, bool]:
-    """The way for values k(x_i, z_j), and whether these are few float64 ones."""
-    few = count(X) * count(Z) <= _FEW_VALUES and np.dtype(dtype) == np.float64
+    """The way for values k(x_i, z_j), and whether these are few float64 ones: to find a faster way, and to wake up
+    other threads, would take longer than to compute them.
+    """
+    most = max(count(X) * count(Z), getattr(Z, "size", 0))  # values, or entries to be read
+    few = most <= AT_A_TIME.entries_for_a_thread and np.dtype(dtype) == np.float64
     return way_of(kernel, (Z, X.points if isinstance(X, Chosen) else X), dtype, exact=few), few
 
 

@@ -13,7 +13,7 @@ from ..amounts import AT_A_TIME
 from ..types import Array, Index, Points
 from .way import CURVED, Way, core
 
-_ANYWHERE = 20.0  # To add somewhere in memory costs as much as so many multiply-adds in order.
+_ANYWHERE = 60.0  # To add somewhere in memory costs as much as so many multiply-adds in order.
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,15 @@ import numpy as np
 
 from ...types import Array, Index
 
+_AT_ONCE = 2**18  # values that are copied together
+
 
 def add_rows(rows: Array, slots: Index, v: Array, out: Array) -> None:
-    """out[t] += sum_k v_k rows[slots_k, t], in float64; out may be shorter than a row."""
-    out += v @ rows[slots, : out.size].astype(np.float64)
+    """out[t] += sum_k v_k rows[slots_k, t], in float64, some columns at a time; out may be shorter than a row."""
+    step = max(_AT_ONCE // max(slots.size, 1), 1)
+    for start in range(0, out.size, step):
+        part = slice(start, min(start + step, out.size))
+        out[part] += v @ rows[slots, part].astype(np.float64)
 
 
 def add_symmetric(K: Array, V: Array, out: Array, start: int, stop: int) -> None:
