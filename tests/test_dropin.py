@@ -21,11 +21,12 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import mercer
 from mercer import dropin
-from mercer.dropin.hinge import HingeProblem, nearly_best_free
+from mercer.dropin.hinge import HingeProblem
 from mercer.dropin.interior import interior
-from mercer.dropin.passes import by_passes
+from mercer.dropin.passes import Passed, by_passes
 from mercer.gram import Design
 from mercer.kernels.points import is_sparse
+from mercer.losses import Hinge, SquaredHinge
 from mercer.solution import Certificate
 
 THEIRS = {
@@ -234,25 +235,29 @@ def test_interior_points_that_come_to_no_end_say_so():
 
 @pytest.mark.parametrize("C", [1e-6, 0.01, 1.0])
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_passes_lead_to_the_least_hinge_losses(C, form):
-    """A small C needs few of them; and a Newton step makes the answer exact."""
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()])
+def test_passes_lead_to_the_least_losses(C, form, loss):
+    """A small C needs few of them; and a block makes the answer exact."""
     signs = np.where(y == 1, 1.0, -1.0)
-    posed = HingeProblem(Design(form(X), 4.0), signs, C * np.linspace(0.5, 2.0, len(y)))
-    w, certificate, rounds = by_passes(posed, 1e-9, 1e-6, 1e6)
+    posed = HingeProblem(Design(form(X), 4.0), signs, C * np.linspace(0.5, 2.0, len(y)), loss)
+    _, rounds, w, certificate = by_passes(posed, 1e-9, 1e-6, 1e6, 1e6)
     f = X @ w[:-1] + 2.0 * w[-1]
     assert certificate.converged
     assert certificate.relative_gap <= 1e-9
     assert certificate.kkt_violation <= 1e-6
-    assert certificate.primal == pytest.approx(0.5 * w @ w + posed.C @ np.maximum(1.0 - signs * f, 0.0), rel=1e-8)
-    assert rounds <= (10 if C < 1.0 else 40)
+    assert certificate.primal == pytest.approx(0.5 * w @ w + posed.C @ loss.value(signs, f), rel=1e-8)
+    if isinstance(loss, Hinge):  # of its square all points are free: a block would be as large
+        assert rounds <= (10 if C < 1.0 else 40)
 
 
 def test_passes_end_where_others_are_faster():
     signs = np.where(y == 1, 1.0, -1.0)
     posed = HingeProblem(Design(X), signs, np.full(len(y), 1e4))
-    _, certificate, rounds = by_passes(posed, 1e-9, 1e-6, 20.0 * len(y))
-    assert not certificate.converged
-    assert rounds <= 10
+    for limits, most in (((20.0 * len(y), 20.0 * len(y)), 10), ((1e9, 2.0 * len(y)), 2)):
+        passed = by_passes(posed, 1e-9, 1e-6, *limits)
+        assert passed.certificate is None
+        assert passed.rounds <= most
+        assert (signs * passed.beta >= 0.0).all()
 
 
 def wide():
@@ -262,29 +267,41 @@ def wide():
     return Z, np.where(np.asarray(Z[:, :300].sum(axis=1)) > np.median(np.asarray(Z[:, :300].sum(axis=1))), 1.0, -1.0)
 
 
-def test_conjugate_gradients_save_passes(monkeypatch):
-    """Where there are many more columns than free coefficients."""
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()])
+def test_blocks_save_passes(loss, monkeypatch):
+    """Where passes make little headway."""
     Z, signs = wide()
-    posed, counted = HingeProblem(Design(Z, 100.0), signs, np.ones(len(signs))), []
-    monkeypatch.setattr(dropin.passes, "best_free", lambda posed, beta, *how: beta)
-    monkeypatch.setattr(dropin.passes, "_SOME_ENTRIES", 1000)
-    for steps in (dropin.passes.nearly_best_free, lambda posed, beta, *how: beta):
-        monkeypatch.setattr(dropin.passes, "nearly_best_free", steps)
-        _, certificate, rounds = by_passes(posed, 1e-8, 1e-5, 1e6)
-        assert certificate.converged
-        counted.append(rounds)
-    assert counted[0] <= 0.3 * counted[1]
+    posed, counted = HingeProblem(Design(Z, 100.0), signs, np.full(len(signs), 10.0), loss), []
+    for worth in (dropin.passes._Descent.worth_a_block, lambda self, enough: False):
+        monkeypatch.setattr(dropin.passes._Descent, "worth_a_block", worth)
+        passed = by_passes(posed, 1e-8, 1e-5, 1e6, 1e6)
+        assert passed.certificate.converged
+        counted.append(passed.rounds)
+    assert counted[0] <= 0.5 * counted[1]
 
 
-def test_nobody_crosses_a_bound_by_conjugate_gradients():
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()])
+def test_nobody_in_a_block_crosses_a_bound(loss):
+    """The others stay where they are, what is carried along is right, and the violation within is gone."""
     Z, signs = wide()
-    posed, beta = HingeProblem(Design(Z, 1.0), signs, np.full(len(signs), 0.05)), 0.02 * signs
-    f = posed.design.product(beta)
-    after = nearly_best_free(posed, beta, f, 1e5)
-    dual = [float(signs @ b - 0.5 * b @ posed.design.product(b)) for b in (beta, after)]
-    assert ((signs * after >= 0.0) & (signs * after <= 0.05)).all()
-    assert dual[1] > dual[0]
-    assert nearly_best_free(posed, beta, f, len(signs)) is beta  # one step is not enough
+    C = np.full(len(signs), 0.05)
+    descent, t = dropin.passes._Descent(HingeProblem(Design(Z, 1.0), signs, C, loss)), loss.terms(signs, C)
+    descent.round(2.0 * len(signs))
+    descent.size = 150
+    inside, before, dual = np.sort(descent.order[:150]), descent.beta.copy(), descent._objectives(*standing(descent))[1]
+    descent.settle_block(1e-9)
+    moved = np.flatnonzero(descent.beta != before)
+    assert np.isin(moved, inside).all()
+    assert t.box.outside(descent.beta) == 0.0
+    np.testing.assert_allclose(descent.w, Z.T @ descent.beta, atol=1e-12)
+    np.testing.assert_allclose(descent.f, Z @ descent.w + descent.beta.sum(), atol=1e-12)
+    assert t.at(inside).violation(descent.beta[inside], descent.f[inside], False) <= 1e-8
+    assert descent._objectives(*standing(descent))[1] > dual
+
+
+def standing(descent):
+    """What objectives are computed from."""
+    return descent.w, float(descent.beta.sum()), descent.f
 
 
 def test_points_of_zeros_are_sparse_rows(monkeypatch):
@@ -301,19 +318,24 @@ def test_points_of_zeros_are_sparse_rows(monkeypatch):
         np.testing.assert_array_equal(*found)
 
 
-def test_many_sparse_rows_of_some_columns_take_newton_steps_soon(monkeypatch):
+def test_many_sparse_rows_of_some_columns_take_newton_steps_unless_passes_soon_decide(monkeypatch):
     generator = np.random.default_rng(0)
     Z = random_array((3000, 120), density=0.1, rng=generator, format="csr")
     labels = np.asarray(Z[:, :20].sum(axis=1)) + 0.1 * generator.normal(size=3000) > 1.0
     monkeypatch.setattr(dropin.linear, "_VISITS", 1000)
-    monkeypatch.setattr(dropin.linear, "by_passes", None)
-    assert dropin.LinearSVC(loss="hinge").fit(Z, labels).certificate_.converged
+    found = []
+    passes = dropin.linear.by_passes
+    monkeypatch.setattr(dropin.linear, "by_passes", lambda *how: found.append(passes(*how)) or found[-1])
+    for C, decided in ((1e-3, True), (10.0, False)):
+        assert dropin.LinearSVC(loss="hinge", C=C).fit(Z, labels).certificate_.converged
+        assert (found[-1].certificate is not None) == decided
+    assert found[-1].rounds == 1
 
 
 @pytest.mark.parametrize("settings", [{}, {"C": 100.0}, {"class_weight": "balanced"}, {"fit_intercept": False}])
 def test_the_ways_to_the_hinge_loss_lead_to_one_answer(settings, monkeypatch):
     found = [dropin.LinearSVC(loss="hinge", **settings).fit(X, y)]
-    monkeypatch.setattr(dropin.linear, "by_passes", lambda posed, *how: (None, Certificate(1.0, 0.0), 1))
+    monkeypatch.setattr(dropin.linear, "by_passes", lambda posed, *how: Passed(np.zeros(len(y)), 1))
     for slim, few in ((100, 0), (0, 1000), (0, 0)):  # by interior points, by pairs, by descent
         monkeypatch.setattr(dropin.linear, "_SLIM", slim)
         monkeypatch.setattr(dropin.linear, "_FEW", few)

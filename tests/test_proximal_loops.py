@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from mercer._core import reference
+from mercer.solvers.conjugate_gradients import Carried, Standing, conjugate_gradients, one_column
 
 from .cores import CORES, FUSED
 
@@ -41,6 +44,48 @@ def test_proximal_points(core, n, kinked):
     moved = np.empty((3, n))
     reference.proximal_point(f + 0.7 * df, terms, centre, 0.3, *moved)
     assert_allclose(core.proximal_slope(f, df, 0.7, terms, centre, 0.3), moved[0] @ df, rtol=1e-11, atol=1e-14)
+
+
+@every_core
+@pytest.mark.parametrize("n", [0, 1, 7, 200])
+def test_carried_coefficients(core, n):
+    s, rate, near, *arrays = np.random.default_rng(n).normal(size=(6, n))
+    expected = [array.copy() for array in arrays]
+    core.carry(s, rate, near, (0.3, 0.7, -0.2, 0.4), *arrays)
+    reference.carry(s, rate, near, (0.3, 0.7, -0.2, 0.4), *expected)
+    assert_allclose(arrays, expected, rtol=1e-13, atol=1e-15)
+    if core is not reference:
+        with pytest.raises(ValueError, match="one length"):
+            core.carry(s, rate, near, (0.3, 0.7, -0.2, 0.4), *arrays[:2], np.zeros(n + 1))
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_conjugate_gradients_know_the_coefficients_of_what_they_find(centred):
+    rng = np.random.default_rng(0)
+    Z, D, m, c = rng.normal(size=(60, 9)), rng.random(60), 2.0 * rng.random(60), rng.normal(size=60)
+    means = (D / D.sum(), m / m.sum()) if centred else (np.zeros(60), np.zeros(60))
+    H, M = (np.eye(9) + Z.T @ (w[:, None] * (Z - mean @ Z)) for w, mean in zip((D, m), means, strict=True))
+    carried, places = Carried(c), one_column(Z.T @ c, lambda p: H @ p, lambda r: np.linalg.solve(M, r))
+    before = np.zeros(9)
+    for place in islice(places, 8):
+        s = Z @ ((place.v - before) / place.step)
+        carried.follow(place, s, D, m, (means[0] @ s, means[1] @ s))
+        assert_allclose(Z.T @ carried.residual, place.rest, atol=1e-10)
+        assert_allclose(carried.f, Z @ place.v, atol=1e-12)
+        assert_allclose(Z.T @ c - H @ place.v, place.rest, atol=1e-10)
+        before = place.v
+    assert np.abs(place.rest).max() <= 1e-3 * np.abs(Z.T @ c).max()
+
+
+def test_one_column_is_a_column_of_several():
+    rng = np.random.default_rng(1)
+    A, b = rng.normal(size=(12, 12)), rng.normal(size=12)
+    A = A @ A.T + np.eye(12)
+    several = conjugate_gradients(b[:, None], Standing.zero(b[:, None]), lambda V: A @ V, lambda R: 0.5 * R)
+    for one, place in islice(zip(one_column(b, lambda v: A @ v, lambda r: 0.5 * r), several, strict=False), 6):
+        assert_allclose(one.v, place.V[:, 0], rtol=1e-9)
+        assert not one.stuck
+    assert next(one_column(np.zeros(12), lambda v: A @ v, np.copy)).stuck
 
 
 @every_core

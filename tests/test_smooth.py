@@ -129,8 +129,7 @@ def test_the_preconditioner_is_what_it_says(sparse, bias, drawn, monkeypatch):
     rng = np.random.default_rng(3)
     X, _ = points(500, 6, sparse, rng)
     X = X.astype(np.float32)
-    if drawn:
-        monkeypatch.setattr(preconditioner, "PASSES_PER_DIGIT", 0.0)
+    monkeypatch.setattr(preconditioner, "_FEW_PASSES", 0.0 if drawn else np.inf)
     penalty, column = float(bias != "free"), {"free": 1.0, "penalised": 0.5, "none": 0.0}[bias]
     rate = rng.random(500) ** 8
     model = Preconditioner(Design(X, 0.0), Bias(column, penalty))

@@ -62,7 +62,7 @@ void require_columns(bool fit, const char *function, int64_t width) { require(fi
 // Calls work(first, last) for the rows from start to stop, without the GIL. Columns of sparse rows are checked piece by
 // piece, right before they are used: they are then read from memory once.
 void in_pieces(const char *function, const FeatureLoops &loops, const AnyRows &rows, int64_t start, int64_t stop, auto work) {
-  constexpr int64_t PIECE = 64;  // rows
+  constexpr int64_t PIECE = 256;  // rows
   bool fit = true;
   {
     nb::gil_scoped_release release;

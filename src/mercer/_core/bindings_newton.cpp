@@ -37,6 +37,7 @@ template <class Index, class Given> void define_squares(nb::module_ &m) {
     const int64_t d = length(ones), entries = length(column);
     require(length(out) == d && length(out, 1) == d && length(weight) == length(rows), name, "out must be square, and each row have a weight");
     require(length(begin) > 0 && length(value) == entries, name, "the parts of a sparse matrix do not fit together");
+    nb::gil_scoped_release release;
     require_rows(name, rows, length(begin) - 1);
     Index outside = 0;  // the sign of any column that is not within the width
     for (int64_t k = 0; k < length(rows); k++) {
@@ -45,7 +46,6 @@ template <class Index, class Given> void define_squares(nb::module_ &m) {
       for (Index e = first; e < last; e++) outside |= column.data()[e] | (Index(d - 1) - column.data()[e]);
     }
     require(outside >= 0, name, "there is no such column");
-    nb::gil_scoped_release release;
     add_sparse_squares(begin.data(), column.data(), value.data(), rows.data(), length(rows), weight.data(), out.data(), d, ones.data());
   }, "begin"_a.noconvert(), "column"_a.noconvert(), "value"_a.noconvert(), "rows"_a.noconvert(), "weight"_a.noconvert(), "out"_a.noconvert(), "ones"_a.noconvert());
 }
@@ -55,8 +55,8 @@ template <class Given> void define_dense_squares(nb::module_ &m, const Loops &lo
     const char *name = "add_dense_squares";
     const int64_t d = length(ones), count = length(rows);
     require(length(X, 1) == d && length(out) == d && length(out, 1) == d && length(weight) == count, name, "out must be square and as wide as X, and each row have a weight");
-    require_rows(name, rows, length(X));
     nb::gil_scoped_release release;
+    require_rows(name, rows, length(X));
     if constexpr (sizeof(Given) == 4)
       (single ? loops.squares_single : loops.squares_mixed)(X.data(), d, rows.data(), count, weight.data(), out.data(), ones.data());
     else
@@ -82,6 +82,13 @@ void define_newton(nb::module_ &m, const Loops &loops) {
     nb::gil_scoped_release release;
     return loops.proximal_slope(p, f.data(), df.data(), step);
   }, "f"_a.noconvert(), "df"_a.noconvert(), "step"_a, "terms"_a.noconvert(), "centre"_a.noconvert(), "sigma"_a);
+  m.def("carry", [&loops](In<double, 1> s, In<double, 1> rate, In<double, 1> near, std::tuple<double, double, double, double> step, Out<double, 1> direction, Out<double, 1> residual, Out<double, 1> f) {
+    const int64_t n = length(s);
+    require(length(rate) == n && length(near) == n && length(direction) == n && length(residual) == n && length(f) == n, "carry", "all arrays must be of one length");
+    const auto [part, turn, centre, near_centre] = step;
+    nb::gil_scoped_release release;
+    loops.carry(s.data(), rate.data(), near.data(), {part, turn, centre, near_centre}, n, direction.data(), residual.data(), f.data());
+  }, "s"_a.noconvert(), "rate"_a.noconvert(), "near"_a.noconvert(), "step"_a, "direction"_a.noconvert(), "residual"_a.noconvert(), "f"_a.noconvert());
   m.def("logistic", [&loops](In<double, 1> margin, Out<double, 1> loss, Out<double, 1> other, Out<double, 1> curvature) {
     const int64_t n = length(margin);
     require(length(loss) == n && length(other) == n && length(curvature) == n, "logistic", "all arrays must be of one length");

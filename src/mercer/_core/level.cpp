@@ -23,4 +23,4 @@ constexpr FeatureLoops FEATURES = {
     features::draws, features::draws_kernel, features::losses_and_conjugates, features::approach, features::learn, features::learn_block, features::cast_votes,
 };
 extern const Loops JOIN(loops_, TABLE);
-const Loops JOIN(loops_, TABLE) = {TEXT(LEVEL), OF<float>, OF<double>, vote, sum_panel, proximal::point, proximal::slope, logistic::evaluate_all, logistic::bends, logistic::entropies, add_dense_squares<float>, add_dense_squares<double>, add_dense_squares<double>, add_symmetric, FEATURES};
+const Loops JOIN(loops_, TABLE) = {TEXT(LEVEL), OF<float>, OF<double>, vote, sum_panel, proximal::point, proximal::slope, proximal::carry, logistic::evaluate_all, logistic::bends, logistic::entropies, add_dense_squares<float>, add_dense_squares<double>, add_dense_squares<double>, add_symmetric, FEATURES};

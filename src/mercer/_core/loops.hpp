@@ -70,6 +70,7 @@ struct Loops {
   void (*sum_panel)(const double *panel, const int64_t *slots, const double *v, int64_t count, double *out);
   Proxied (*proximal_point)(const Proximal &, const double *f, double *beta, double *rate, double *slack);
   double (*proximal_slope)(const Proximal &, const double *f, const double *df, double step);
+  void (*carry)(const double *s, const double *rate, const double *near, const CarriedStep &, int64_t n, double *direction, double *residual, double *f);
   void (*logistic)(const double *margin, int64_t n, double *loss, double *other, double *curvature);
   Bends (*logistic_bends)(const double *y, const double *C, const double *f, const double *df, double part, int64_t n);
   void (*entropies)(const double *p, int64_t n, double *out);

@@ -18,6 +18,12 @@ struct Proxied {
   double total, conjugate, distance, reach;
 };
 
+// A step of conjugate gradients: how far it goes, how much of the direction before was in its own; and what the products of
+// H, and of its preconditioner, are measured from.
+struct CarriedStep {
+  double part, turn, centre, near_centre;
+};
+
 // out += sum_k weight_k x x' over these sparse rows, on and above the diagonal (d x d); ones += sum weight_k x. Columns of
 // a row seldom fall: then all of its squares are above the diagonal.
 template <class Index, class Given>

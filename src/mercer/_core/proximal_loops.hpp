@@ -72,5 +72,16 @@ inline double slope(const Proximal &p, const double *__restrict f, const double 
   return summed(total);
 }
 
+// What a step of conjugate gradients makes of coefficients: see the twin.
+inline void carry(const double *__restrict s, const double *__restrict rate, const double *__restrict near, const CarriedStep &step, int64_t n, double *__restrict direction, double *__restrict residual, double *__restrict f) {
+  const auto [part, turn, centre, near_centre] = step;
+  for (int64_t i = 0; i < n; i++) {
+    const double along = turn * direction[i] + residual[i];
+    direction[i] = along;
+    residual[i] -= part * (along + (rate[i] * (s[i] - centre) - near[i] * (s[i] - near_centre)));
+    f[i] += part * s[i];
+  }
+}
+
 }  // namespace proximal
 }  // namespace

@@ -45,7 +45,7 @@ class _Point(NamedTuple):
 
 def interior(posed: HingeProblem, tol: float, near: float) -> tuple[Array, Certificate, int]:
     """w, its certificate, and the number of steps, of dense rows without a constant; see `certified`."""
-    (design, y, C), rounds = posed, 0
+    (design, y, C, _), rounds = posed, 0
     A = design.Z * y[:, None]
     point = _middle(A, C)
     found = certified(posed, _nearest(y, C, point), tol, near)

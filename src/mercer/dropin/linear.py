@@ -7,7 +7,7 @@ It is validated as there, and whatever is not plain goes to scikit-learn, whose 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,7 @@ from ..kernels.pairwise import linear_weights
 from ..kernels.points import is_sparse
 from ..limits import Deadline
 from ..losses import Hinge, Loss, SquaredHinge
+from ..parallel import crew_kept, in_order, one_blas_thread, thread_count
 from ..problem import Task
 from ..solution import Certificate, Status, worst
 from ..solvers import CoordinateDescent
@@ -38,19 +39,31 @@ from .interior import interior
 from .newton import newton
 from .passes import by_passes
 
-_GAP, _NEAR = 1e-8, 1e-6  # the relative gap to reach; by pairs, the KKT violation is to be small too
-_PART = 0.1  # of tol is what passes aim at: a pass more or less must not decide who is better
+# The relative gap to reach, in parts of tol, and at the usual tol at least: liblinear ends with objectives that are
+# larger than the best ones by more than the first part, and by about the second. And the KKT violation to reach by
+# passes, in parts of tol: of the hinge loss, a pass more or less must not decide who is better.
+_GAPS, _VIOLATIONS = {"hinge": 1e-4, "squared_hinge": 1e-5}, {"hinge": 0.1, "squared_hinge": 1.0}
+_TOL, _ROUNDED = 1e-4, 1e-12
+_NEAR = 1e-6  # by pairs, the KKT violation is to be small too
 # Entries of X, up to which it may be copied; columns, up to which Newton's method is the quickest.
 _SMALL, _NARROW = 2_000_000, 300
 # For the hinge loss, where passes take long, interior points are the quickest up to so many columns and points; of few
 # points with more columns, pairs on all of K are.
 _SLIM, _SOME, _FEW = 100, 4000, 300
-# Until then passes may end sooner; of sparse rows with some columns, Newton steps come sooner.
-_VISITS, _PASSES, _PASSES_WIDE = 25_000, 30, 500
+# Until then passes may end sooner.
+_VISITS, _PASSES, _PASSES_WIDE, _TRIAL = 25_000, 30, 500, 2.0
 _FILLED = 0.25  # of the entries, up to which many of them are held as sparse rows
 _CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64], "order": "C", "accept_large_sparse": False}
 _DEFAULT_ITERATIONS = 1000
 _LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
+
+
+class _Aims(NamedTuple):
+    """The relative gap to reach, the tol of liblinear, and the KKT violation that passes end with."""
+
+    gap: float
+    tol: float
+    violation: float
 
 
 class _Fitted(NamedTuple):
@@ -70,7 +83,8 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
         try:
             self._validate_params()
             self._require_possible()
-            found = self._solved(X, y, sample_weight)
+            with crew_kept():
+                found = self._solved(X, y, sample_weight)
         except (RefusedError, ValueError, TypeError, ArithmeticError, MemoryError) as error:
             log.info("%s.fit: by scikit-learn, because %s", name, error)
             super().fit(X, y, sample_weight)
@@ -106,8 +120,10 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
         else:
             X, group, weight = self._of_weight(X, group, _check_sample_weight(sample_weight, X, dtype=np.float64))
         scaling = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        W, certificates, rounds = _solutions(X, self._tasks(group, weight, by_class), scaling, self.tol)
-        certificate = worst(certificates, [f"{label} against the rest" for label in self.classes_], _GAP)
+        gap = max(_GAPS[self.loss] * min(self.tol, _TOL), _ROUNDED)
+        aims = _Aims(gap, self.tol, _VIOLATIONS[self.loss] * self.tol)
+        W, certificates, rounds = _solutions(X, self._tasks(group, weight, by_class), scaling, aims)
+        certificate = worst(certificates, [f"{label} against the rest" for label in self.classes_], aims.gap)
         return _Fitted(*_parted(W, scaling), certificate, rounds)
 
     def _of_weight(self, X: Any, group: Index, weight: Array) -> tuple[Any, Index, Array]:
@@ -135,15 +151,21 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
         return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=y, **weights))
 
 
-def _solutions(X: Any, tasks: list[Task], scaling: float, tol: float) -> tuple[Array, list[Certificate], int]:
-    """w of z = (x, s) for each task, as rows, what is proved of it, and the most rounds."""
-    found, X = None, _without_zeros(X)
+_Found: TypeAlias = tuple[Array, list[Certificate], int]
+"""w of z = (x, s) for each task, as rows, what is proved of it, and the most rounds."""
+
+
+def _solutions(X: Any, tasks: list[Task], scaling: float, aims: _Aims) -> _Found:
+    """The answers of all tasks, by what is the quickest."""
+    found, starts, X = None, None, _without_zeros(X)
     if isinstance(tasks[0].loss, Hinge):
-        found = _of_hinge(X, tasks, scaling, tol)
+        found, starts = _of_hinge(X, tasks, scaling, aims)
     elif not is_sparse(X) and X.size <= _SMALL and X.shape[1] < _NARROW:
         Z = _whole(X, scaling)
-        found = _together([newton(Z, task.loss.terms(task.y, task.C), _GAP) for task in tasks])
-    return found or _by_descent(X, tasks, scaling)
+        found = _together([newton(Z, task.loss.terms(task.y, task.C), aims.gap) for task in tasks])
+    elif X.shape[1] > LARGEST.columns:
+        found, starts = _of_passes(Design(X, scaling**2), tasks, aims, _PASSES_WIDE)
+    return found or _by_descent(X, tasks, scaling, aims.gap, starts)
 
 
 def _without_zeros(X: Any) -> Any:
@@ -153,36 +175,55 @@ def _without_zeros(X: Any) -> Any:
     some = X[:: max(1, len(X) // AT_A_TIME.sampled_rows)]
     if np.count_nonzero(some) > _FILLED * some.size:
         return X
-    values, columns, counts = [], [], [np.zeros(1, np.intp)]
-    for rows in pieces(len(X), AT_A_TIME.rows):
-        filled = X[rows] != 0.0
-        at = np.flatnonzero(filled)
-        values.append(X[rows].ravel()[at])
-        columns.append(at % X.shape[1])
-        counts.append(np.count_nonzero(filled, axis=1))
-    return sp.csr_array((np.concatenate(values), np.concatenate(columns), np.cumsum(np.concatenate(counts))), X.shape)
+    values, columns, counts = zip(
+        *in_order(pieces(len(X), AT_A_TIME.rows), lambda rows: _filled(X[rows]), thread_count()), strict=True
+    )
+    begin = np.cumsum(np.concatenate([np.zeros(1, np.intp), *counts]))
+    places = np.int32 if begin[-1] <= np.iinfo(np.int32).max else np.intp
+    return sp.csr_array((np.concatenate(values), np.concatenate(columns), begin.astype(places)), X.shape)
 
 
-def _of_hinge(X: Any, tasks: list[Task], scaling: float, tol: float) -> tuple[Array, list[Certificate], int] | None:
+def _filled(X: Array) -> tuple[Array, Array, Array]:
+    """The entries that are not 0, their columns, and how many each row has."""
+    filled = X != 0.0
+    at, count = np.flatnonzero(filled), np.count_nonzero(filled, axis=1)
+    return X.ravel()[at], (at - np.repeat(np.arange(len(X)) * X.shape[1], count)).astype(np.int32), count
+
+
+def _of_passes(design: Design, tasks: list[Task], aims: _Aims, most: float) -> tuple[_Found | None, list[Array]]:
+    """By so many passes at most, and the coefficients they have led to; of many points with some columns that are not
+    soon decided, others are quicker.
+    """
+    most = _VISITS + most * design.n
+    quick = design.sparse and _SLIM <= design.width <= LARGEST.columns
+    how = aims.gap, aims.violation, most, min(_TRIAL * design.n, most) if quick else most
+    with one_blas_thread():
+        passed = [by_passes(_weighed(design, task), *how) for task in tasks]
+    starts = [np.zeros(design.n) for _ in tasks]
+    for task, start, one in zip(tasks, starts, passed, strict=True):
+        start[task.C > 0.0] = one.beta
+    good = [(one.w, one.certificate, one.rounds) for one in passed if one.w is not None and one.certificate is not None]
+    return _together(good) if len(good) == len(tasks) else None, starts
+
+
+def _of_hinge(X: Any, tasks: list[Task], scaling: float, aims: _Aims) -> tuple[_Found | None, list[Array]]:
     """By passes, as long as there are few; else by what is the quickest for so many points and columns."""
     (n, columns), sparse = X.shape, is_sparse(X)
     slim, few = not sparse and columns < _SLIM, not sparse and n <= _FEW
-    narrow = columns <= LARGEST.columns
-    most = _VISITS + (_PASSES_WIDE if not narrow else 0 if sparse and columns >= _SLIM else _PASSES) * n
-    if most < n:
-        return None
-    design = Design(X, scaling**2)
-    found = _together([by_passes(_weighed(design, task), _GAP, _PART * tol, most) for task in tasks])
+    most = _PASSES if columns <= LARGEST.columns else _PASSES_WIDE
+    found, starts = _of_passes(Design(X, scaling**2), tasks, aims, most)
     if found is not None:
-        return found
+        return found, starts
+    gap, tol, _ = aims
     if slim and len(X) <= _SOME:
-        return _together([interior(_weighed(Design(_whole(X, scaling)), t), _GAP, A_DIGIT * tol) for t in tasks])
+        inner = [interior(_weighed(Design(_whole(X, scaling)), t), gap, A_DIGIT * tol) for t in tasks]
+        return _together(inner), starts
     if few:
         Z = _whole(X, scaling)
         quick = settled_exactly(Linear(), Z, posed(tasks, len(Z)), tol, _NEAR)
         if quick is not None:
-            return linear_weights(Z, np.array([s.beta for s in quick])), [s.certificate for s in quick], 1
-    return None
+            return (linear_weights(Z, np.array([s.beta for s in quick])), [s.certificate for s in quick], 1), starts
+    return None, starts
 
 
 def _whole(X: Array, scaling: float) -> Array:
@@ -193,23 +234,23 @@ def _whole(X: Array, scaling: float) -> Array:
 def _weighed(design: Design, task: Task) -> HingeProblem:
     """The problem on points that have a weight: a class may have none."""
     if task.C.all():
-        return HingeProblem(design, task.y, task.C)
+        return HingeProblem(design, task.y, task.C, task.loss)
     some = np.flatnonzero(task.C)
-    return HingeProblem(Design(design.Z[some], design.constant), task.y[some], task.C[some])
+    return HingeProblem(Design(design.Z[some], design.constant), task.y[some], task.C[some], task.loss)
 
 
-def _together(found: list[tuple[Array, Certificate, int]]) -> tuple[Array, list[Certificate], int] | None:
+def _together(found: list[tuple[Array, Certificate, int]]) -> _Found | None:
     """The answers of all tasks; None, where one has not converged."""
     if not all(certificate.converged for _, certificate, _ in found):
         return None
     return np.array([w for w, _, _ in found]), [c for _, c, _ in found], max(n for _, _, n in found)
 
 
-def _by_descent(X: Any, tasks: list[Task], scaling: float) -> tuple[Array, list[Certificate], int]:
-    """The same by Mercer's coordinate descent and Newton steps, at any size."""
+def _by_descent(X: Any, tasks: list[Task], scaling: float, gap: float, starts: list[Array] | None) -> _Found:
+    """The same by Mercer's coordinate descent and Newton steps, at any size, from these coefficients."""
     forever = Deadline.after(None)
     gram = LinearGram(X, scaling**2)
-    solutions = fit_machines(gram, tasks, CoordinateDescent(), tol=_GAP, max_iter=None, deadline=forever)
+    solutions = fit_machines(gram, tasks, CoordinateDescent(), tol=gap, max_iter=None, deadline=forever, starts=starts)
     if any(solution.status is Status.INTERRUPTED for solution in solutions):
         raise KeyboardInterrupt
     bad = [s.status for s in solutions if s.status not in (Status.CONVERGED, Status.STALLED)]

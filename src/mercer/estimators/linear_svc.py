@@ -228,7 +228,9 @@ class LinearSVC(ClassifierMixin, Machine):  # type: ignore[misc]
     def _keep_support(self, training: Training, solutions: list[Solution], gram: Gram, centre: Array | None) -> None:
         betas = np.stack([solution.beta for solution in solutions])
         used = np.flatnonzero((betas != 0.0).any(axis=0))
-        self.support_, self.dual_coef_ = training.rows[used], betas.take(used, axis=1)
+        self.support_, self.dual_coef_ = training.rows, betas
+        if used.size < betas.shape[1]:
+            self.support_, self.dual_coef_ = training.rows[used], betas.take(used, axis=1)
         weights = gram.combination if isinstance(gram, SpreadGram) else gram.design.combination
         self._coef = np.stack([weights(beta) for beta in betas])
         if self.bias == "penalised":

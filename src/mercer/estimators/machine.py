@@ -25,6 +25,7 @@ from ..kernels.pairwise import linear_scores, linear_weights
 from ..kernels.points import Domain, common_dtype, count, objects, require_columns, take
 from ..limits import NEVER, Deadline, Interrupt, OutOfTimeError, StoppedError, now, stopped_by, until, within
 from ..memory import parse_bytes
+from ..parallel import crew_kept
 from ..params import RebuildsParameters
 from ..problem import Task
 from ..progress import Line, Watch, Watches
@@ -105,7 +106,7 @@ class Machine(
         deadline = within(self.time_limit)
         training = self._training(X, y, sample_weight)
         hooks = Hooks(self, training.problems, X, y, sample_weight) if getattr(self, "_skl_callbacks", None) else None
-        with keeping(self) as interrupt, ExitStack() as stack:
+        with keeping(self) as interrupt, crew_kept(), ExitStack() as stack:
             watches: list[Watch] = [] if hooks is None else [hooks]
             if self.verbose:
                 watches.append(stack.enter_context(Line(type(self).__name__, training.problems)))

@@ -128,7 +128,7 @@ class Design:
 
     def _squares(self, rows: Index, weight: Array, single: bool) -> tuple[Array, Array]:
         out, ones = np.zeros((self.width, self.width)), np.zeros(self.width)
-        for part in pieces(rows.size, AT_A_TIME.rows):
+        for part in pieces(rows.size, max(AT_A_TIME.rows, AT_A_TIME.values // self.width)):
             check_limits()
             if self.sparse:
                 core.add_sparse_squares(*self.arrays, rows[part], weight[part], out, ones)

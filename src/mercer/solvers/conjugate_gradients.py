@@ -1,17 +1,25 @@
-"""Conjugate gradients for A V = B with a positive definite A, column by column, with a preconditioner."""
+"""Conjugate gradients for A V = B with a positive definite A, column by column, with a preconditioner.
+
+`one_column` does the same for one: arrays of one column take as long as its products with few points do.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from math import isfinite
+from typing import NamedTuple
 
 import numpy as np
 
+from .._core.core import CHOICE
 from ..amounts import A_DIGIT, AT_A_TIME
+from ..arithmetic import inner
 from ..columns import pieces
 from ..types import Array
 from .triangular import inverse_of
 
+core = CHOICE.functions
 MOST_STEPS = 1000
 USUAL_STEPS = 20  # This is about what it takes until an answer is of use.
 BY_SINGLE = float(np.sqrt(np.finfo(np.float32).eps))
@@ -22,8 +30,7 @@ BY_SINGLE = float(np.sqrt(np.finfo(np.float32).eps))
 class Standing:
     """Where conjugate gradients stand: V, A V, and the residual B - A V.
 
-    fresh: A V is a product with V itself, not a sum of products. stuck: no column had a direction to go. step: how far
-    each column went along the last direction that was multiplied by A; turn: how much of the one before was in that.
+    fresh: A V is a product with V itself, not a sum of products. stuck: no column had a direction to go.
     """
 
     V: Array
@@ -31,8 +38,6 @@ class Standing:
     R: Array
     fresh: bool = True
     stuck: bool = False
-    step: Array | None = None
-    turn: Array | None = None
 
     @classmethod
     def zero(cls, B: Array) -> Standing:
@@ -56,7 +61,7 @@ def conjugate_gradients(
     next step is the last: it need not be the best one, is taken as 1, and its product is with V + P, so A V is fresh.
     """
     P = precondition(columns.R)
-    slope, turn, last = inner_products(columns.R, P), np.zeros(P.shape[1]), None
+    slope, last = inner_products(columns.R, P), None
     while True:
         V, R = columns.V, columns.R
         further = apply(V + P) if last else None
@@ -70,7 +75,7 @@ def conjugate_gradients(
             columns = Standing(V + P, further, B - further)
         else:
             AV = columns.AV + step * AP
-            columns = Standing(V + step * P, AV, R - step * AP, fresh=False, stuck=not good.any(), step=step, turn=turn)
+            columns = Standing(V + step * P, AV, R - step * AP, fresh=False, stuck=not good.any())
         last = yield columns
         Z = precondition(columns.R)
         after, across = inner_products(columns.R, Z), inner_products(R, Z)
@@ -80,33 +85,65 @@ def conjugate_gradients(
         P, slope = Z + turn * P, after
 
 
+class Place(NamedTuple):
+    """Where one column stands: v, the residual b - A v, how far it went along the last direction, how much of the one
+    before was in that, and whether there was none to go.
+    """
+
+    v: Array
+    rest: Array
+    step: float
+    turn: float
+    stuck: bool
+
+
+def one_column(
+    b: Array, apply: Callable[[Array], Array], precondition: Callable[[Array], Array]
+) -> Generator[Place, None, None]:
+    """Better and better v with A v = b, from zeros on, one step each time; see `conjugate_gradients`."""
+    v, rest, turn = np.zeros(b.size), b, 0.0
+    along = precondition(rest)
+    slope = inner(rest, along)
+    while True:
+        image = apply(along)
+        curvature = inner(along, image)
+        good = curvature > 0.0 and slope > 0.0 and isfinite(curvature) and isfinite(slope)
+        step = slope / curvature if good else 0.0
+        before = rest
+        if good:
+            v, rest = v + step * along, rest - step * image
+        yield Place(v, rest, step, turn, not good)
+        towards = precondition(rest)
+        after, across = inner(rest, towards), inner(before, towards)
+        turn = max((after - across) / slope, 0.0) if slope > 0.0 and isfinite(after - across) else 0.0
+        along, slope = towards + turn * along, after
+
+
 class Carried:
-    """c of the residual r = Z'c of one column, and of q = Z'c, where M^-1 q is the direction p. So w remains a sum of
-    rows, and it is known of which.
+    """c of the residual r = Z'c of one column, and of q = Z'c, where M^-1 q is the direction p; and f = Z v. So w
+    remains a sum of rows, and it is known of which.
     """
 
     def __init__(self, c: Array) -> None:
-        self.residual, self.direction = c.copy(), np.zeros(c.size)
+        self.residual, self.direction, self.f = c.copy(), np.zeros(c.size), np.zeros(c.size)
 
-    def follow(self, place: Standing, more: Array) -> None:
-        """After a step with the product A p = q + Z'more; `more` is overwritten."""
-        assert place.step is not None
-        assert place.turn is not None
-        self.direction *= float(place.turn[0])
-        self.direction += self.residual
-        more += self.direction
-        more *= float(place.step[0])
-        self.residual -= more
+    def follow(
+        self, place: Place, s: Array, rate: Array, near: Array, centres: tuple[float, float] = (0.0, 0.0)
+    ) -> None:
+        """After a step along p with s = Z p, where A = I + Z'DZ and M = I + Z'mZ for D = `rate` and m = `near`, or both
+        with s measured from `centres`.
+        """
+        core.carry(s, rate, near, (place.step, place.turn, *centres), self.direction, self.residual, self.f)
 
 
 def nystrom(F: Array, D: Array) -> Callable[[Array], Array]:
     """v -> (F F' + 1/D)^-1 v = D v - D F (I + F'DF)^-1 F'D v, Woodbury's identity: with F F' ~ K of few columns, the
     Nystrom preconditioner of K + 1/D.
     """
-    inner = np.eye(F.shape[1])
+    small = np.eye(F.shape[1])
     for rows in pieces(len(F), AT_A_TIME.rows):
-        inner += F[rows].T @ (D[rows, None] * F[rows])
-    inverse, weight = inverse_of(inner), D[:, None]
+        small += F[rows].T @ (D[rows, None] * F[rows])
+    inverse, weight = inverse_of(small), D[:, None]
 
     def solve(V: Array) -> Array:
         V = weight * V

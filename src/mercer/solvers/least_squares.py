@@ -23,7 +23,7 @@ from ..problem import Problem
 from ..solution import Status
 from ..types import Array
 from .base import Iterate, Solver, require_features
-from .conjugate_gradients import USUAL_STEPS, Carried, Standing, conjugate_gradients
+from .conjugate_gradients import USUAL_STEPS, Carried, one_column
 from .features_or_kernels import table_of
 from .stochastic import StochasticSubgradient
 
@@ -70,20 +70,18 @@ def _least_squares(problem: Problem) -> Generator[tuple[Array, Array], None, Non
 
     def of_points(v: Array) -> Array:
         check_limits()
-        return np.append(design.combination(v), column * v.sum())[:, None]
+        return np.append(design.combination(v), column * v.sum())
 
-    def apply(V: Array) -> Array:
+    def apply(v: Array) -> Array:
         check_limits()
-        f[:] = design.dots(V[:d, 0]) + column * V[d, 0]
-        return V + of_points(C * f)
+        f[:] = design.dots(v[:d]) + column * v[d]
+        return v + of_points(C * f)
 
     start = C * (problem.y - problem.bias * problem.y.mean())
-    wanted, c, beta, scores = of_points(start), Carried(start), np.zeros(problem.n), np.zeros(problem.n)
-    for place in islice(conjugate_gradients(wanted, Standing.zero(wanted), apply, np.copy), USUAL_STEPS):
+    wanted, c, beta, none = of_points(start), Carried(start), np.zeros(problem.n), np.zeros(problem.n)
+    for place in islice(one_column(wanted, apply, np.copy), USUAL_STEPS):
         if place.stuck:
             return
-        assert place.step is not None
-        c.follow(place, C * f)
-        beta += float(place.step[0]) * c.direction
-        scores += float(place.step[0]) * f
-        yield beta, scores
+        c.follow(place, f, C, none)
+        beta += place.step * c.direction
+        yield beta, c.f

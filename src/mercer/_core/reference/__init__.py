@@ -40,6 +40,7 @@ from .points import extremes as extremes
 from .points import shares as shares
 from .proximal import add_dense_squares as add_dense_squares
 from .proximal import add_sparse_squares as add_sparse_squares
+from .proximal import carry as carry
 from .proximal import proximal_point as proximal_point
 from .proximal import proximal_slope as proximal_slope
 from .rows import add_rows as add_rows

@@ -38,6 +38,27 @@ def proximal_slope(f: Array, df: Array, step: float, terms: Array, centre: Array
     return float((np.clip(s, lo, hi) * df).sum())
 
 
+def carry(
+    s: Array,
+    rate: Array,
+    near: Array,
+    step: tuple[float, float, float, float],
+    direction: Array,
+    residual: Array,
+    f: Array,
+) -> None:
+    """A step of conjugate gradients for I + Z'DZ, in coefficients: every vector there is a combination Z'c of rows.
+
+    `residual` are those of the residual, `direction` those of q, where p = M^-1 q is the direction, s = Z p, D = `rate`
+    and M = I + Z'mZ with m = `near`; f is the sum of what steps change. step: the part of p that is taken, how much of
+    the q before was in q, and what s is measured from, with D and with m.
+    """
+    part, turn, centre, near_centre = step
+    direction[:] = turn * direction + residual
+    residual -= part * (direction + (rate * (s - centre) - near * (s - near_centre)))
+    f += part * s
+
+
 def add_dense_squares(X: Array, rows: Index, weight: Array, single: bool, out: Array, ones: Array) -> None:
     """out += sum_k weight_k x x' over these rows, on and above the diagonal; ones += sum weight_k x.
 

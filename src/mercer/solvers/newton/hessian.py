@@ -95,8 +95,8 @@ class Hessian:
 
     def inverse(self, D: Array, unit: float) -> Bordered:
         """For these D; D times `unit` seldom changes. NotDefiniteError, where it cannot be told from a singular one."""
-        if np.count_nonzero(D) < self.design.width:
-            free = np.flatnonzero(D)
+        if np.count_nonzero(D != 0.0) < self.design.width:
+            free = np.flatnonzero(D != 0.0)
             if not self._loses_digits(free, D):
                 return self._in_points(free, D[free])
         return self._in_features(D, unit)
@@ -131,11 +131,11 @@ class Hessian:
 
     def _update(self, weight: Array, unit: float) -> None:
         """sum weight z z' and sum weight z: from those before, where fewer points have changed than are free."""
-        if self.weight is None or np.count_nonzero(weight - self.weight) > np.count_nonzero(weight):
+        if self.weight is None or np.count_nonzero(weight != self.weight) > np.count_nonzero(weight != 0.0):
             self.squares, self.sum = np.zeros((self.design.width,) * 2), np.zeros(self.design.width)
             self.weight = np.zeros_like(weight)
         change, self.weight = weight - self.weight, weight
-        rows = np.flatnonzero(change)
+        rows = np.flatnonzero(change != 0.0)
         change = change[rows]
         squares, total = self.design.squares(rows, change, self.single)
         self.squares += squares

@@ -33,7 +33,7 @@ from ...losses import Logistic, Loss
 from ...problem import Problem
 from ...types import Array
 from ..base import Iterate
-from ..conjugate_gradients import MOST_STEPS, Carried, Standing, conjugate_gradients
+from ..conjugate_gradients import MOST_STEPS, Carried, one_column
 from ..descent import CoordinatePasses
 from ..features_or_kernels import Features
 from ..nanoseconds import PASSES_PER_DIGIT
@@ -203,39 +203,35 @@ class Reweighted:
         self.first = max(self.first, self.size)
         precision = min(A_DIGIT, max(_LEAST_RESIDUAL, self.size / self.first))
         d, s = design.width, np.empty(design.n)
-        beyond = rate - near.weight  # of H beyond M
         rates = 0.0 if penalty else design.combination(rate)
+        mean, near_mean = (_Mean(), _Mean()) if penalty else (_Mean(rate), _Mean(near.weight))  # a free bias follows
 
-        def apply(P: Array) -> Array:
-            p, p_e = P[:d, 0], float(P[d, 0])
-            image = design.weighted(np.ascontiguousarray(p), column * p_e, rate, s)
+        def apply(p: Array) -> Array:
+            image = p.copy()
+            image[:d] += design.weighted(p[:d], column * p[d], rate, s)
             near.spent += 1.0
             if penalty:
-                return np.append(p + image, p_e + column * inner(rate, s))[:, None]
-            return np.append(p + image - _mean(s, rate) * rates, p_e)[:, None]  # a free bias follows: s is centred
+                image[d] += column * inner(rate, s)
+            else:
+                image[:d] -= mean.of(s) * rates
+            return image
 
-        def precondition(R: Array) -> Array:
-            r, r_e = near.solve(np.ascontiguousarray(R[:d, 0]), float(R[d, 0]))
-            return np.append(r, r_e)[:, None]
+        def precondition(r: Array) -> Array:
+            return np.append(*near.solve(r[:d], float(r[d])))
 
-        right = np.append(self.right, penalty * self.right_e)[:, None]
-        enough = precision**2 * float((right**2).sum())
-        c, f = Carried(self.beta - self.v), np.zeros(design.n)
-        for found in islice(conjugate_gradients(right, Standing.zero(right), apply, precondition), MOST_STEPS):
+        right = np.append(self.right, penalty * self.right_e)
+        enough = precision**2 * inner(right, right)
+        c = Carried(self.beta - self.v)
+        for found in islice(one_column(right, apply, precondition), MOST_STEPS):
             check_limits()
-            assert found.step is not None
-            f += float(found.step[0]) * s
-            more = beyond * s
-            if not penalty:  # with the weights of M for the coefficients, of D for all else
-                more += _mean(s, near.weight) * near.weight - _mean(s, rate) * rate
-            c.follow(found, more)
-            if found.stuck or not float((found.R**2).sum()) > enough:
+            c.follow(found, s, rate, near.weight, (mean.of(s), near_mean.of(s)))
+            if found.stuck or not inner(found.rest, found.rest) > enough:
                 break
-        dw, de = np.ascontiguousarray(found.V[:d, 0]), float(found.V[d, 0])
+        dw, de = found.v[:d], float(found.v[d])
         if not penalty:
-            de = -_mean(f, rate)
-            f += de
-        return NewtonStep(dw, de, f, self.beta - self.v - c.residual - rate * f)
+            de = -mean.of(c.f)
+            c.f += de
+        return NewtonStep(dw, de, c.f, self.beta - self.v - c.residual - rate * c.f)
 
     @property
     def primal(self) -> float:
@@ -251,7 +247,12 @@ class Reweighted:
         return Iterate(self.v, scores, b, dual, gap=self.primal - dual, done=done, dual_beta=self.beta.copy())
 
 
-def _mean(s: Array, weight: Array) -> float:
-    """The mean of s; 0 where there are no weights."""
-    total = float(weight.sum())
-    return inner(weight, s) / total if total > 0.0 else 0.0
+class _Mean:
+    """The mean by these weights; 0 where there are none."""
+
+    def __init__(self, weight: Array | None = None) -> None:
+        self.weight, self.total = weight, 0.0 if weight is None else float(weight.sum())
+
+    def of(self, s: Array) -> float:
+        """That of these values."""
+        return 0.0 if self.weight is None or not self.total > 0.0 else inner(self.weight, s) / self.total

@@ -23,11 +23,12 @@ from .hessian import Bias, Bordered
 from .line_search import TRIALS
 
 ROWS_PER_FEATURE = 4
-"""So many points are drawn for each feature, at least, or as many as cost no more than the passes over all points that
-a digit costs: then M is made at once.
+"""So many points are drawn for each feature, at least, or as many as cost no more than a pass or two over all points:
+then M is made at once.
 """
-_MOST_PASSES = PASSES_PER_DIGIT / A_DIGIT  # M may cost so many passes.
-_BESIDE = 60_000.0  # nanoseconds: what is done beside a pass takes so long, however few the points are
+_MOST_PASSES = PASSES_PER_DIGIT / A_DIGIT  # M may cost so many passes;
+_FEW_PASSES = SHARE.little * PASSES_PER_DIGIT  # of more points, it is made of as many as cost no more than so many.
+_BESIDE = 120_000.0  # nanoseconds: what is done beside a pass takes so long, however few the points are
 
 
 class Preconditioner:
@@ -38,7 +39,7 @@ class Preconditioner:
         self.design, self.bias, self.weight = design, bias, np.zeros(n)
         self.inverse: Bordered | None = None
         product, square = of_a_product(design) + _BESIDE, of_squares(design, 1, d)
-        self.size = int(min(max(ROWS_PER_FEATURE * d, PASSES_PER_DIGIT * product / max(square, 1.0)), n))
+        self.size = int(min(max(ROWS_PER_FEATURE * d, _FEW_PASSES * product / max(square, 1.0)), n))
         self.cost = (self.size * square + of_a_factor(d)) / product if d <= n else np.inf
         self.possible, self.spent = self.cost <= _MOST_PASSES, PASSES_PER_DIGIT
 
@@ -53,7 +54,7 @@ class Preconditioner:
             if (self.size * d * d + factor_work(d)) * flop_seconds() > SHARE.some * deadline().left():
                 return
         self.spent, self.weight = 0.0, _drawn(rate, self.size)
-        rows = np.flatnonzero(self.weight)
+        rows = np.flatnonzero(self.weight != 0.0)
         M, image = self.design.squares(rows, self.weight[rows])
         M.flat[:: len(M) + 1] += 1.0
         try:

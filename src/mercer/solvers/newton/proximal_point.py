@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..._core.core import CHOICE
+from ..._core.descent import COLUMNS, EPS, HI, LO, Q, R
 from ...amounts import A_DIGIT, ROUNDING, SHARE
 from ...arithmetic import inner
 from ...gram import Design
@@ -25,6 +27,7 @@ from ..some_points import STEPS
 from .hessian import Bias, Hessian
 from .semismooth import Proximal, Semismooth
 
+core = CHOICE.functions
 _FIRST_SIGMA = 0.8  # sigma begins at this part of 1 / (largest coefficient).
 _FALL = 0.4  # It falls to this part; by a digit, where one step was enough.
 _NEAR = 1.5
@@ -40,6 +43,8 @@ class ProximalPoint:
 
     def __init__(self, design: Design, terms: Terms, beta: Array, w: Array, b: float, free_bias: bool) -> None:
         self.terms, bias = terms, Bias.of(design.constant, free_bias)
+        self.table = np.zeros((design.n, COLUMNS))
+        self.table[:, [Q, R, EPS, LO, HI]] = terms.rows.T
         sigma = 0.0 if terms.curved else _FIRST_SIGMA / (float(np.abs(beta).max()) or 1.0)
         self.least, self.margin, self.stuck = ROUNDING.of_a_difference * sigma, np.inf, False
         self.place = Semismooth(design, terms.rows, bias, Proximal(sigma, beta.copy()), beta.copy())
@@ -65,10 +70,10 @@ class ProximalPoint:
         place = self.place
         norm = inner(place.w, place.w) + place.bias.penalty * place.e**2
         if place.proximal.sigma:
-            losses = float(self.terms.losses(place.f).sum())
+            losses, _ = core.losses_and_conjugates(place.f, self.table, place.beta)
         else:  # they are the largest -h(s) - f s, and found at beta
             losses = -place.conjugate - inner(place.f, place.beta)
-        return 0.5 * norm + losses - self.dual
+        return float(0.5 * norm + losses - self.dual)
 
     def refresh(self) -> None:
         """Begin anew from v, all in float64."""
