@@ -17,13 +17,14 @@ FUSED = {name: core for name, core in NATIVE.items() if name != "baseline"}
 """Levels with a fused multiply-add: they agree to the last bit."""
 
 FUNCTIONS = (
-    "account", "add", "add_both", "add_dense_squares", "add_rows", "add_sparse_squares", "add_symmetric", "approach",
-    "cast_votes", "choose", "combine", "descend", "descend_kernel", "descend_margins", "descend_passes", "dots", "draw",
-    "draws", "draws_kernel", "entropies", "extremes", "fill", "finish_rows", "free_step", "gather", "in_play", "learn",
-    "learn_block", "left_open", "logistic", "logistic_bends", "losses_and_conjugates", "measure_cells", "mirror",
-    "pack", "pair_descent", "proximal_point", "proximal_slope", "rounded", "settle", "settle_cells", "settle_parts",
-    "settle_points", "shares", "shuffle", "solve_definite", "sparse_sums", "square", "square_points", "squares",
-    "sum_points", "sum_rows", "vote_points", "votes", "weighted",
+    "account", "add", "add_both", "add_dense_squares", "add_rows", "add_sparse_squares", "add_symmetric",
+    "approach", "carry", "cast_votes", "choose", "combine", "descend", "descend_kernel", "descend_margins",
+    "descend_passes", "dots", "draw", "draws", "draws_kernel", "entropies", "extremes", "fill", "finish_rows",
+    "free_step", "gather", "in_play", "learn", "learn_block", "left_open", "logistic", "logistic_bends",
+    "losses_and_conjugates", "measure_cells", "mirror", "pack", "pair_descent", "proximal_point", "proximal_slope",
+    "rounded", "settle", "settle_cells", "settle_parts", "settle_points", "shares", "shuffle", "solve_definite",
+    "sparse_sums", "square", "square_points", "squares", "sum_points", "sum_rows", "vote_points", "votes",
+    "weighted",
 )  # fmt: skip
 
 

@@ -155,7 +155,7 @@ def test_landmarks_of_a_smooth_kernel(bias):
 
 
 def test_corrections_that_rounding_spoils_give_way_to_conjugate_gradients(monkeypatch):
-    monkeypatch.setattr(in_features, "_FEW", 0)  # normal equations as of many rows
+    monkeypatch.setattr(in_features, "_PRECISE_ROWS", 0)  # normal equations as of many rows
     t = np.sin(SMOOTH).sum(axis=1)[:, None]
     kernel, landmarks = Gaussian(0.03), SMOOTH[:100]
     stream = Stream(lambda: iter([DataPiece(SMOOTH, t, np.ones(1000))]), 1000, 1)

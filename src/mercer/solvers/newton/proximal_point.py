@@ -14,6 +14,8 @@ References: Rockafellar 1976; Li, Sun, Toh 2018.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from ..._core.core import CHOICE
@@ -43,14 +45,19 @@ class ProximalPoint:
 
     def __init__(self, design: Design, terms: Terms, beta: Array, w: Array, b: float, free_bias: bool) -> None:
         self.terms, bias = terms, Bias.of(design.constant, free_bias)
-        self.table = np.zeros((design.n, COLUMNS))
-        self.table[:, [Q, R, EPS, LO, HI]] = terms.rows.T
         sigma = 0.0 if terms.curved else _FIRST_SIGMA / (float(np.abs(beta).max()) or 1.0)
         self.least, self.margin, self.stuck = ROUNDING.of_a_difference * sigma, np.inf, False
         self.place = Semismooth(design, terms.rows, bias, Proximal(sigma, beta.copy()), beta.copy())
         self.place.stand(w.copy(), b if free_bias else bias.column * float(beta.sum()))
         self.rounded = self.place.hessian.single
         """Whether w may be only nearly Z'v, after steps with a float32 Hessian."""
+
+    @cached_property
+    def table(self) -> Array:
+        """The terms, as passes take them."""
+        table = np.zeros((self.place.design.n, COLUMNS))
+        table[:, [Q, R, EPS, LO, HI]] = self.terms.rows.T
+        return table
 
     @property
     def b(self) -> float:
