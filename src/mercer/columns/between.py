@@ -151,10 +151,11 @@ def product_between(kernel: Kernel, X: Points, Z: Points, v: Array, dtype: DType
 
 
 def votes_between(
-    kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence[int], dtype: DTypeLike, biases: Array
-) -> tuple[Array, Array] | None:
+    kernel: Kernel, X: Points, Z: Points, V: Array, edges: Sequence[int], dtype: DTypeLike, biases: Array,
+    ties: bool = True,
+) -> tuple[Array, Array] | None:  # fmt: skip
     """The votes of pairs of classes and their margins at the x_i, without a table of all scores (see `sums_between` for
-    the sums, and estimators/multiclass.py for what is made of them). None, where there is no native way.
+    the sums, and `cast` of estimators/multiclass.py for what is made of them). None, where there is no native way.
     """
     way = tiles_of(way_between(kernel, X, Z, dtype)[0], X, Z) if np.dtype(dtype) == np.float64 else None
     n, threads = count(X), thread_count() if count(X) * count(Z) >= AT_A_TIME.entries_for_a_thread else 1
@@ -164,7 +165,7 @@ def votes_between(
     won, margin = np.empty((2, n, ends.size))
 
     def task(at: slice) -> None:
-        core.vote_points(ready, way.prepared(X[at]), way.tiled, V, ends, biases, True, (won[at], margin[at]))
+        core.vote_points(ready, way.prepared(X[at]), way.tiled, V, ends, biases, ties, (won[at], margin[at]))
 
     for_each(pieces(n, AT_A_TIME.rows, threads=threads), task, threads)
     if not kernel.bounded:

@@ -17,9 +17,9 @@ import sklearn.svm
 from sklearn.utils.multiclass import check_classification_targets
 
 from .. import estimators
-from ..columns import sums_between
+from ..columns import sums_between, votes_between
 from ..estimators.machine import Machine
-from ..estimators.multiclass import cast as votes_cast
+from ..estimators.multiclass import cast as cast_votes
 from ..estimators.multiclass import join, paired
 from ..estimators.together import Lot
 from ..kernels import Gaussian, Kernel, Linear, Polynomial, Precomputed
@@ -234,15 +234,25 @@ class OnMercer:
         if dual is None:
             return None
         if dual.shape[1] > 1:
-            biases = np.ascontiguousarray(model._intercept_, np.float64)
-            won, _ = votes_cast(lambda at: self._sums(X[at], dual), X.shape[0], model.classes_.size, biases, ties=False)
-            return np.asarray(won.argmax(axis=1), np.float64)
+            return np.asarray(self._votes(X, dual).argmax(axis=1), np.float64)
         scores = self._sums(X, dual)[0, 0] + model._intercept_[0]
         if self._impl == "epsilon_svr":  # type: ignore[attr-defined]
             return np.asarray(scores)
         if self._impl == "one_class":  # type: ignore[attr-defined]
             return np.where(scores > 0, 1.0, -1.0)
         return np.asarray(scores <= 0, np.float64)
+
+    def _votes(self, X: Any, dual: Array) -> Array:
+        """The votes for each class, (points, classes)."""
+        model: Any = self
+        biases, found = np.ascontiguousarray(model._intercept_, np.float64), None
+        if self.kernel in ("rbf", "poly"):
+            Z, edges = model.support_vectors_, [0, *np.cumsum(model._n_support).tolist()]
+            found = votes_between(self._mercer_kernel(), X, Z, dual, edges, np.float64, biases, ties=False)
+        found = found or cast_votes(
+            lambda at: self._sums(X[at], dual), X.shape[0], model.classes_.size, biases, ties=False
+        )
+        return found[0]
 
     def _sums(self, X: Any, dual: Array) -> Array:
         """sum_i beta_i k(x_i, x) over the support vectors of each class, (classes, columns of dual, points); of two
