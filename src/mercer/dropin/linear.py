@@ -13,12 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 import sklearn.svm
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from ..amounts import A_DIGIT, AT_A_TIME, LARGEST
 from ..columns import pieces
-from ..estimators.checks import validated
+from ..estimators.checks import classes_of, validated
 from ..estimators.fitting import fit_machines
 from ..estimators.together import posed
 from ..gram import Design, LinearGram
@@ -110,10 +109,7 @@ class LinearSVC(sklearn.svm.LinearSVC):  # type: ignore[misc]  # noqa: D101
 
     def _solved(self, X: Any, y: Any, sample_weight: Any) -> _Fitted:
         X, y = validated(self, X, y, **_CHECKS)
-        check_classification_targets(y)
-        self.classes_, group = np.unique(y, return_inverse=True)
-        if self.classes_.size < 2:
-            raise RefusedError("there is one class alone")
+        self.classes_, group = classes_of(self, y)
         by_class = self._class_weights(y, sample_weight)
         if sample_weight is None:
             weight = np.ones(y.size)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 import scipy.sparse as sp
 import sklearn.svm
-from sklearn.utils.multiclass import check_classification_targets
 
 from .. import estimators
 from ..columns import sums_between, votes_between
+from ..estimators.checks import classes_of
 from ..estimators.machine import Machine
 from ..estimators.multiclass import cast as cast_votes
 from ..estimators.multiclass import join, paired
@@ -71,12 +71,10 @@ class OnMercer:
         plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf"
         if plain and settings._impl != "c_svc":
             return np.ascontiguousarray(y, np.float64)
-        if plain and settings.class_weight is None:
-            check_classification_targets(y)
-            classes, group = np.unique(y, return_inverse=True)
-            if classes.size > 1:
-                settings.classes_, settings.class_weight_ = classes, np.ones(classes.size)
-                return group.astype(np.float64)
+        if plain and settings.class_weight is None and y.size and y.min() < y.max():
+            settings.classes_, group = classes_of(self, y)
+            settings.class_weight_ = np.ones(settings.classes_.size)
+            return group.astype(np.float64)
         return np.asarray(super()._validate_targets(y))  # type: ignore[misc]
 
     def _dense_fit(self, X: Any, y: Array, sample_weight: Array, *rest: Any, **named: Any) -> None:

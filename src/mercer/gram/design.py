@@ -50,12 +50,12 @@ class Design:
         """The number of columns."""
         return int(self.Z.shape[1])
 
-    @property
+    @cached_property
     def sparse(self) -> bool:
         """Whether `arrays` are those of a CSR matrix."""
         return is_sparse(self.Z)
 
-    @property
+    @cached_property
     def entries(self) -> int:
         """The numbers that a pass over all rows reads."""
         return int(self.Z.nnz if self.sparse else self.Z.size)
@@ -158,12 +158,16 @@ class Design:
     def _by_rows(self, work: Callable[[int, int], Any]) -> list[Any]:
         """What the work gives on pieces of the rows, in order, by all cores where it is worth it."""
         threads = _threads(self.work)
+        if threads == 1:
+            check_limits()
+            return [work(0, self.n)]
         return in_order(shares(self.n, threads), lambda rows: work(rows.start, rows.stop), threads)
 
 
 def _threads(work: float) -> int:
     """How many are worth waking up, by the entries that are read in this time."""
-    return max(1, min(thread_count(), int(work // _WORTH_A_THREAD)))
+    most = int(work // _WORTH_A_THREAD)
+    return min(thread_count(), most) if most > 1 else 1
 
 
 def one_of_each(n: int, size: int) -> Index:
