@@ -46,8 +46,6 @@ class Points:
     matrices: Matrices
     train: Index
     test: Index
-    classes: Index
-    """The class of each point."""
     seen: Index
     """As train, with the rows that have no weight."""
     rows: Index

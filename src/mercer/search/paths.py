@@ -1,18 +1,19 @@
 """Some folds, all values of C: a path of problems with warm starts, each solved from the answer to a neighbour by steps
 of pairs (SMO) and Newton steps on working sets (_core/blocks.hpp).
 
-Every problem stands on all points; those that a fold leaves out have lo = hi = 0, so that their scores
-come for nothing; where classes are solved in pairs, all points of the two that some fold trains on. A cell is a problem
-in one fold for one C. The first fold goes from C to C, the others from the fold before at the same C. Values of K are
-float32 in the solver, where a rough answer is enough. Then all scores K beta are recomputed from float64 values, and
-what is not good enough by them is solved further, from there; from then on scores are summed up as if with twice the
-digits.
+Every problem stands on all points; those that a fold leaves out have lo = hi = 0, so that their scores come for
+nothing. Where classes are solved in pairs, it stands on the points of the two that some fold trains on. A cell is a
+problem in one fold for one C. The first fold goes from C to C, the others from the fold before at the same C. Values of
+K are float32 in the solver, where a rough answer is enough. Then all scores K beta are recomputed from float64 values,
+and what is not good enough by them is solved further, from there; from then on scores are summed up as if with twice
+the digits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,8 +45,8 @@ class Fold(NamedTuple):
 class Posed:
     """A problem: its points; for each cell (C within folds) its terms, with zeros where a point is left out."""
 
-    parts: list[tuple[slice, slice]]
-    """The points of each of its classes: their places in the problem, and among all points. Empty: it stands on all."""
+    rows: Index
+    """Where its points stand among all; none, where it stands on all."""
     y: Array
     """(folds, points)"""
     weights: Array
@@ -53,13 +54,11 @@ class Posed:
     terms: Array
     """q, r, eps, lo and hi: (5, cells, points)."""
     bias: bool
-    places: Index
-    """Where its points stand among all."""
 
-    @property
-    def rows(self) -> Index:
-        """The same, as the solver has it: none, where it stands on all."""
-        return self.places if self.parts else self.places[:0]
+    @cached_property
+    def places(self) -> Index:
+        """The same, of all of them too."""
+        return self.rows if self.rows.size else np.arange(self.y.shape[1])
 
 
 @dataclass(eq=False)
@@ -80,21 +79,22 @@ class Solved:
     steps: int = 0
 
 
-def pose(n: int, machine: Any, Cs: Array, folds: list[Fold], group: Index) -> list[Posed]:
-    """The problems of some folds. `machine` has C = 1; `group` is the class of each of the n points."""
+def pose(n: int, machine: Any, Cs: Array, folds: list[Fold]) -> list[Posed]:
+    """The problems of some folds, of n points. `machine` has C = 1."""
     plans = []
     for fold in folds:
         order, _, tasks = machine._plan(fold.y, fold.weight)
         plans.append((fold.train if order is None else fold.train[order], tasks))
-    return [_posed(n, Cs, [(places, tasks[k]) for places, tasks in plans], group) for k in range(len(plans[0][1]))]
+    return [_posed(n, Cs, [(places, tasks[k]) for places, tasks in plans]) for k in range(len(plans[0][1]))]
 
 
-def _posed(n: int, Cs: Array, tasks: list[tuple[Index, Any]], group: Index) -> Posed:
+def _posed(n: int, Cs: Array, tasks: list[tuple[Index, Any]]) -> Posed:
     """One problem of each fold, as one."""
     first = tasks[0][1]
     rows = [places if task.rows is None else places[task.rows] for places, task in tasks]
-    parts = [] if first.rows is None else _parts(group, np.unique(group[rows[0]]), np.unique(np.concatenate(rows)))
-    at = np.arange(n) if not parts else np.concatenate([np.arange(n)[points] for _, points in parts])
+    every = np.arange(n)
+    some = every[:0] if first.rows is None else np.unique(np.concatenate(rows))
+    at = some if some.size else every
     shape = (len(tasks), len(Cs), at.size)
     y, weights, terms = np.zeros((len(tasks), at.size)), np.zeros(shape), np.zeros((5, *shape))
     for number, (own, (_, task)) in enumerate(zip(rows, tasks, strict=True)):
@@ -104,20 +104,7 @@ def _posed(n: int, Cs: Array, tasks: list[tuple[Index, Any]], group: Index) -> P
         weights[number][:, place] = weight
         found = task.loss.terms(np.tile(task.y, len(Cs)), weight.ravel()).rows
         terms[:, number][:, :, place] = found.reshape(5, *weight.shape)
-    return Posed(parts, y, weights, terms.reshape(5, -1, at.size), first.bias, at)
-
-
-def _parts(group: Index, classes: Index, used: Index) -> list[tuple[slice, slice]]:
-    """Where the points of some classes stand, one class after the other, from the first to the last that some fold
-    uses; points are sorted by class.
-    """
-    out, place = [], 0
-    for one in classes:
-        own = used[group[used] == one]
-        first, last = int(own[0]), int(own[-1]) + 1
-        out.append((slice(place, place + last - first), slice(first, last)))
-        place += last - first
-    return out
+    return Posed(some, y, weights, terms.reshape(5, -1, at.size), first.bias)
 
 
 Cells = tuple[Index, Array, Index, Array, Array, Array, Array]
@@ -252,10 +239,10 @@ def _score(
             answer.scores.reshape(-1, size)[new] = _sums(K, at, at, answer.beta.reshape(-1, size)[new], twice)
             answer.twice[cells] = twice
             _measure(problem, answer, new)
-        for fold in () if problem.parts else np.flatnonzero(cells.any(axis=1)).tolist():
+        for fold in () if problem.rows.size else np.flatnonzero(cells.any(axis=1)).tolist():
             own = np.flatnonzero(cells[fold])
             answer.asked[fold][own] = answer.scores[fold, own][:, asked[fold]]
-    if posed[0].parts:
+    if posed[0].rows.size:
         for fold in np.flatnonzero(which.any(axis=(0, 2))).tolist():
             _ask(K, posed, solved, which[:, fold], fold, asked[fold], twice)
 
@@ -270,8 +257,7 @@ def _ask(
     beta, first = np.zeros((np.count_nonzero(which), len(K))), 0
     for problem, answer, cells in zip(posed, solved, which, strict=True):
         last = first + int(np.count_nonzero(cells))
-        for place, points in problem.parts:
-            beta[first:last, points] = answer.beta[fold, cells, place]
+        beta[first:last, problem.rows] = answer.beta[fold, cells]
         first = last
     found = np.empty((len(beta), asked.size))
     found[:, order] = _sums(K, np.arange(len(K)), asked[order], beta, twice)

@@ -22,7 +22,6 @@ class Placed:
 
     matrices: Matrices
     place: Index
-    classes: Index
     posed: dict[Any, list[Posed]] = field(default_factory=dict)
     """The problems of a machine, some folds and values of C: they are those of every kernel."""
 
@@ -34,7 +33,7 @@ class Placed:
         order = np.lexsort((fold, group))
         place = np.empty(n, np.intp)
         place[order] = np.arange(n)
-        return cls(Matrices(take(X, order), rooms), place, group[order])
+        return cls(Matrices(take(X, order), rooms), place)
 
 
 def stacked(first: Any, second: Any) -> Any:

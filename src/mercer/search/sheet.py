@@ -281,13 +281,13 @@ class Sheet:
                     self.made[""] = Placed.of(machine, X, y, self.splits.tested(len(self.y)), Rooms(at_once))
             placed = self.made[""]
             own, place = train[weight[train] > 0.0], placed.place
-            return Points(placed.matrices, place[own], place[test], placed.classes, place[train], own, placed.posed)
+            return Points(placed.matrices, place[own], place[test], place[train], own, placed.posed)
         if (BYTES + _DISTANCES) * self.threads * float(train.size + test.size) ** 2 > room:
             return None
         others = {name: value for name, value in settings.items() if not name.startswith(self.prefix)}
         placed = self._transformed(estimator, f"{fold} {key_of(others)}", fold)
         own = placed.place[: train.size]
-        return Points(placed.matrices, own, placed.place[train.size :], placed.classes, own, train, placed.posed)
+        return Points(placed.matrices, own, placed.place[train.size :], own, train, placed.posed)
 
     def _transformed(self, estimator: Any, key: str, fold: int) -> Placed:
         """The points of a fold as the steps before the machine make them, fitted on what the fold trains on. The key
@@ -364,7 +364,7 @@ class Sheet:
         key = key_of(settings), Cs.tobytes(), *folds
         found = place.posed.get(key)
         if found is None:
-            found = pose(place.classes.size, unit, Cs, trained, place.classes)
+            found = pose(place.matrices.n, unit, Cs, trained)
             place.posed.clear()  # the last one is kept
             place.posed[key] = found
         return found
